@@ -1,0 +1,50 @@
+"""Options of a game: their types and bounds. What they mean stands in the game's file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from referee.errors import BadOption
+
+Kind = Literal["int", "bool", "choice"]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One agreement made before a match; ``low`` and ``high`` are inclusive and only for ints."""
+
+    name: str
+    kind: Kind
+    default: int | bool | str
+    help: str
+    low: int = 0
+    high: int = 0
+    choices: tuple[str, ...] = ()
+
+    def check(self, value: Any) -> None:
+        """Raises ``BadOption`` unless ``value`` is of this option's type and within its bounds."""
+        match self.kind:
+            case "bool":
+                fits, wanted = isinstance(value, bool), "true or false"
+            case "int":
+                fits = isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high
+                wanted = f"a whole number from {self.low} to {self.high}"
+            case "choice":
+                fits, wanted = isinstance(value, str) and value in self.choices, f"one of {', '.join(self.choices)}"
+        if not fits:
+            raise BadOption(self.name, f"expected {wanted}, got {str(value)[:80]!r}")
+
+
+def complete(specs: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:
+    """All options with their values, in the order of ``specs``: the given ones, else the defaults.
+
+    Raises ``BadOption`` for an unknown name, a wrong type (a bool is no int) or a value out of bounds.
+    """
+    known = {spec.name: spec for spec in specs}
+    for name in given:
+        if name not in known:
+            raise BadOption(str(name)[:80], f"unknown option; known are {', '.join(known)}")
+    values = {spec.name: given.get(spec.name, spec.default) for spec in specs}
+    for spec in specs:
+        spec.check(values[spec.name])
+    return values

@@ -1,0 +1,249 @@
+"""A position of any game as plain data, with the flow all games share: a phase, who is asked, what chance owes.
+
+What is legal and what follows from an action belongs to each game; seeds, clocks and logs to others.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Self
+
+from referee.cards import UNKNOWN
+from referee.errors import BadOption, IllegalAction, IllegalOutcome
+from referee.games.options import Option, complete
+
+Json = dict[str, Any]
+Seat = int
+Event = Json
+
+
+@dataclass
+class State:
+    """Base of every game. Events, actions and observations are JSON objects spelt as the rules page does.
+
+    Either chance owes an outcome (``chance()`` is not None), or seats owe a decision (``pending()`` is not
+    empty), or the match is over. Actions and events handed out are never changed afterwards, so they may be
+    shared; callers treat them as frozen.
+    """
+
+    name: ClassVar[str]
+    rules_version: ClassVar[int]
+    seats: ClassVar[range]
+    option_specs: ClassVar[tuple[Option, ...]]
+
+    players: int
+    options: Json
+    phase: str = ""
+    queue: list[Seat] = field(default_factory=list)  # who owes the decision of this phase, next one first
+    together: bool = False  # the whole queue is asked at once, answers stay sealed until the last
+    sealed: dict[Seat, Json] = field(default_factory=dict)
+    awaiting: Json | None = None  # what chance has been asked for
+    unsent: list[Event] = field(default_factory=list)  # brought about, not yet handed out
+
+    # -- what a game provides --
+
+    def set_up(self) -> None:
+        """Brings the fresh position to its first chance node or decision."""
+        raise NotImplementedError
+
+    def settle(self, asked: Json, outcome: Any) -> None:
+        """Applies a checked chance outcome."""
+        raise NotImplementedError
+
+    def checked(self, seat: Seat, action: Any) -> Json:
+        """The action in canonical spelling; raises ``IllegalAction`` and changes nothing when it is not legal."""
+        raise NotImplementedError
+
+    def act(self, seat: Seat, action: Json) -> None:
+        """Applies a checked action of a seat that acts alone."""
+        raise NotImplementedError
+
+    def act_together(self, actions: dict[Seat, Json]) -> None:
+        """Applies the checked actions of seats that chose at once."""
+        raise NotImplementedError
+
+    def legal(self, seat: Seat) -> list[Json]:
+        """All actions of a pending seat, in the canonical order of the rules page."""
+        raise NotImplementedError
+
+    def observation(self, seat: Seat) -> Json:
+        """What this seat may see, built field by field."""
+        raise NotImplementedError
+
+    def scores(self) -> list[int]:
+        """Points, chips … by seat, as the rules page counts them."""
+        raise NotImplementedError
+
+    def returns(self) -> list[int]:
+        """What each seat gained, by seat."""
+        raise NotImplementedError
+
+    def placements(self) -> list[int]:
+        """1 + number of seats strictly better, by seat."""
+        raise NotImplementedError
+
+    @classmethod
+    def masked(cls, event: Event, viewer: Seat | None) -> Event:
+        """The event as ``viewer`` (a seat, or None for the public) may read it before the match is over."""
+        raise NotImplementedError
+
+    @classmethod
+    def decision_bound(cls, players: int, options: Json) -> int:
+        """No match of these options takes more decisions than this."""
+        raise NotImplementedError
+
+    # -- what all games share --
+
+    @classmethod
+    def start(cls, players: int, options: Mapping[str, Any] | None = None) -> Self:
+        """A fresh match; raises ``BadOption`` for a seat count or an option out of bounds."""
+        if not isinstance(players, int) or isinstance(players, bool) or players not in cls.seats:
+            low, high = cls.seats[0], cls.seats[-1]
+            raise BadOption("players", f"{cls.name} is for {low} to {high} seats, got {players!r}")
+        state = cls(players, cls.complete_options(players, options or {}))
+        state.set_up()
+        return state
+
+    @classmethod
+    def complete_options(cls, players: int, given: Mapping[str, Any]) -> Json:
+        """All options with values; games with bounds that hang together extend this."""
+        return complete(cls.option_specs, given)
+
+    def chance(self) -> Json | None:
+        """What chance is asked for: a ``deck`` or a ``draw``; None when seats decide or the match is over."""
+        return self.awaiting
+
+    def pending(self) -> tuple[Seat, ...]:
+        """The seats that owe a decision now, each of them free to answer first."""
+        if self.awaiting is not None:
+            return ()
+        if self.together:
+            return tuple(seat for seat in self.queue if seat not in self.sealed)
+        return tuple(self.queue[:1])
+
+    def to_act(self) -> list[Seat]:
+        """The seats of this decision point; it does not tell who of them has answered."""
+        if self.awaiting is not None:
+            return []
+        return self.queue[:] if self.together else self.queue[:1]
+
+    @property
+    def over(self) -> bool:
+        return self.awaiting is None and not self.queue
+
+    def default(self, seat: Seat) -> Json:
+        """The action played for a seat that fails to give one."""
+        return self.legal(seat)[0]
+
+    def forced(self, seat: Seat) -> Json | None:
+        """The only action of a pending seat where everybody can see that there is no other, else None."""
+        return None
+
+    def resolve(self, outcome: Any) -> list[Event]:
+        """Applies what chance brought; raises ``IllegalOutcome`` and changes nothing when it was not asked for."""
+        asked = self.awaiting
+        if asked is None:
+            raise IllegalOutcome(f"nothing is drawn in {self.phase!r}")
+        check_outcome(asked, outcome)
+        self.awaiting = None
+        self.settle(asked, outcome)
+        return self._handed_out()
+
+    def apply(self, seat: Seat, action: Any) -> list[Event]:
+        """Plays an action and gives the events it brought about; ``[]`` while others still choose.
+
+        Raises ``IllegalAction`` and leaves everything as it was when the seat may not do this here.
+        """
+        if seat not in self.pending():
+            raise IllegalAction(f"seat {seat} is not asked in {self.phase!r}; asked are {list(self.pending())}")
+        action = self.checked(seat, action)
+        if not self.together:
+            self.queue.pop(0)
+            self.act(seat, action)
+            return self._handed_out()
+        self.sealed[seat] = action
+        if len(self.sealed) < len(self.queue):
+            return []
+        # By seat, so that the order of arrival cannot matter.
+        actions = {chooser: self.sealed[chooser] for chooser in sorted(self.sealed)}
+        self.queue, self.sealed, self.together = [], {}, False
+        self.act_together(actions)
+        return self._handed_out()
+
+    def clone(self) -> Self:
+        """A copy that shares nothing changeable with this position."""
+        twin = object.__new__(type(self))
+        twin.__dict__ = {name: _copied(value) for name, value in self.__dict__.items()}
+        return twin
+
+    def as_json(self) -> Json:
+        """Every field of the position, for printing and for comparing positions."""
+        return {spec.name: getattr(self, spec.name) for spec in fields(self)}
+
+    # -- for the games --
+
+    def ask(self, phase: str, seats: Iterable[Seat], *, together: bool = False) -> None:
+        """Opens a decision point (or a lap of them) of these seats."""
+        self.phase, self.queue, self.together, self.sealed = phase, list(seats), together, {}
+
+    def ask_deck(self, cards: Sequence[str]) -> None:
+        """Asks chance for a permutation of the listed cards, top card first."""
+        self.awaiting = {"kind": "deck", "cards": list(cards)}
+
+    def ask_draw(self, what: str, among: Sequence[Any], *, ordered: bool = False) -> None:
+        """Asks chance for one of ``among``, or with ``ordered`` for an ordering of all of it."""
+        self.awaiting = {"kind": "draw", "what": what, "among": list(among)}
+        if ordered:
+            self.awaiting["ordered"] = True
+
+    def emit(self, event: str, **members: Any) -> None:
+        """Adds an event; what is handed in must not be changed afterwards."""
+        self.unsent.append({"event": event, **members})
+
+    def around(self, seat: Seat) -> list[Seat]:
+        """All seats clockwise, beginning with this one."""
+        return [(seat + step) % self.players for step in range(self.players)]
+
+    def _handed_out(self) -> list[Event]:
+        events, self.unsent = self.unsent, []
+        return events
+
+
+def check_outcome(asked: Json, outcome: Any) -> None:
+    """Raises ``IllegalOutcome`` unless the outcome is one that this chance node can have."""
+    match asked:
+        case {"kind": "deck", "cards": cards}:
+            fits = isinstance(outcome, list) and _same_members(outcome, cards)
+        case {"ordered": True, "among": among}:
+            fits = isinstance(outcome, list) and _same_members(outcome, among)
+        case {"among": among}:
+            fits = any(outcome == one and type(outcome) is type(one) for one in among)
+    if not fits:
+        raise IllegalOutcome(f"{asked['kind']} cannot bring {str(outcome)[:200]}")
+
+
+def hidden(cards: Sequence[str]) -> list[str]:
+    """As many unknown cards."""
+    return [UNKNOWN] * len(cards)
+
+
+def placed(strengths: Sequence[Any]) -> list[int]:
+    """Placements by seat: 1 + number of seats with a strictly greater strength."""
+    return [1 + sum(other > own for other in strengths) for own in strengths]
+
+
+def _same_members(left: list[Any], right: list[Any]) -> bool:
+    return sorted(map(repr, left)) == sorted(map(repr, right))
+
+
+def _copied(value: Any) -> Any:
+    kind = type(value)
+    if kind is list:
+        return [_copied(item) if type(item) in _HOLDERS else item for item in value]
+    if kind is dict:
+        return {key: _copied(item) if type(item) in _HOLDERS else item for key, item in value.items()}
+    if kind is set:
+        return set(value)
+    return value
+
+
+_HOLDERS = (list, dict, set)
