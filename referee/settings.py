@@ -2,11 +2,12 @@
 
 import os
 import secrets
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Self
 
-from environs import Env, validate
+from environs import Env, EnvError, validate
 
 from referee.errors import RefereeError
 
@@ -26,7 +27,7 @@ class Settings:
     data_dir: Path
     database_url: str
     redis_url: str | None  # None: the supervisor starts an embedded server
-    master_key: bytes  # 32 bytes; bot secrets and sealed deal seeds derive from it
+    master_key: bytes = field(repr=False)  # 32 bytes; bot secrets and sealed deal seeds derive from it
     egress_allow: str  # "127.0.0.1/32:1024-65535,…": addresses that may be called besides public ones
     allow_http: bool
     self_service: bool  # anybody may open an account
@@ -37,21 +38,12 @@ class Settings:
     rate_limits: bool
 
     @classmethod
-    def load(cls, environment: dict[str, str] | None = None) -> Self:
-        """Reads the environment (or the given mapping); raises ``BadSettings`` naming the variable."""
-        env = Env(eager=True, prefix="REFEREE_")
-        before = dict(os.environ)
+    def load(cls) -> Self:
+        """Reads the environment; raises ``BadSettings`` naming the variable that is wrong."""
         try:
-            if environment is not None:
-                os.environ.clear()
-                os.environ.update(environment)
-            return cls._read(env)
-        except Exception as error:
+            return cls._read(Env(eager=True, prefix="REFEREE_"))
+        except (EnvError, ValueError) as error:
             raise BadSettings(str(error)) from error
-        finally:
-            if environment is not None:
-                os.environ.clear()
-                os.environ.update(before)
 
     @classmethod
     def _read(cls, env: Env) -> Self:
@@ -92,10 +84,12 @@ def _master_key(text: str, data_dir: Path, production: bool) -> bytes:
         raise BadSettings("REFEREE_MASTER_KEY is required when REFEREE_ENV=production: 64 hex digits (32 bytes)")
     path = data_dir / "master.key"
     data_dir.mkdir(parents=True, exist_ok=True)
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return bytes.fromhex(path.read_text().strip())
-    with os.fdopen(handle, "w") as file:
-        file.write(secrets.token_hex(32))
+    if not path.exists():
+        # Written whole beside its place, then linked: of two processes at their first start one key wins.
+        draft = data_dir / f"master.key.{os.getpid()}"
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(secrets.token_hex(32))
+        with suppress(FileExistsError):
+            os.link(draft, path)
+        draft.unlink()
     return bytes.fromhex(path.read_text().strip())

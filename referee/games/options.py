@@ -30,7 +30,10 @@ class Option:
                 fits = isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high
                 wanted = f"a whole number from {self.low} to {self.high}"
             case "choice":
-                fits, wanted = isinstance(value, str) and value in self.choices, f"one of {', '.join(self.choices)}"
+                fits, wanted = (
+                    isinstance(value, str) and value in self.choices,
+                    f"one of {', '.join(self.choices)}",
+                )
         if not fits:
             raise BadOption(self.name, f"expected {wanted}, got {str(value)[:80]!r}")
 

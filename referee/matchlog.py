@@ -1,0 +1,166 @@
+"""Reading a finished or running log: what a viewer may see of it, its reveal, and whether it holds.
+
+Writing the rows of play is the match's; storing them the record's.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from referee.canonical import Json, dumps
+from referee.chance import CommittedChance, RecordedChance, commitment
+from referee.errors import BadLog, RefereeError
+from referee.games import game
+from referee.games.state import Seat
+from referee.match import LOG_FORMAT, Match, is_answer
+from referee.rows import digest, linked, parsed, seen
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What verification found. ``row`` and ``reason`` name the first fault; ``revealed`` tells whether the
+    deals were checked against the seed (a log without its reveal row is still being kept secret)."""
+
+    ok: bool
+    rows: int
+    match: str = ""
+    game: str = ""
+    row: int | None = None
+    reason: str = ""
+    revealed: bool = False
+    placements: list[int] = field(default_factory=list)
+
+
+def verify(lines: Iterable[bytes]) -> Report:
+    """Replays a log from its bytes alone: links, rules, legality, deals, result.
+
+    ``lines`` are the rows as stored, with or without their line ends.
+    """
+    stored = [line.rstrip(b"\r\n") for line in lines]
+    try:
+        return _verified(stored)
+    except BadLog as error:
+        return Report(ok=False, rows=len(stored), row=error.row, reason=error.reason)
+
+
+def visible(row: Json, game_name: str, viewer: Seat | None, *, group_over: bool) -> Json:
+    """A row as a seat or the public (None) may read it: whole once the deal group is over, before that nothing
+    but its number and its masked events."""
+    if group_over:
+        return row
+    events = seen(game(game_name), row.get("events", []), viewer)
+    return {"row": row["row"], "events": events}
+
+
+def reveal_line(number: int, last_line: bytes, seed: bytes, nonces: Sequence[str], hashes: Sequence[str]) -> bytes:
+    """The row that opens a closed log: the seed and, in entry order, the nonces (empty where none was given)."""
+    members = {"seed": seed.hex(), "nonces": list(nonces), "nonce_hashes": list(hashes)}
+    return dumps(linked("reveal", members, number, last_line))
+
+
+def _verified(lines: Sequence[bytes]) -> Report:
+    rows = [_row(number, line) for number, line in enumerate(lines)]
+    if not rows:
+        raise BadLog(0, "the log is empty")
+    _check_links(lines, rows)
+    header = _header(rows[0])
+    revealed = rows[-1]["type"] == "reveal"
+    played = len(rows) - revealed
+    match = _replayed(header, lines[:played], rows[:played])
+    if not match.over:
+        raise BadLog(played, "the log ends before the match is over")
+    if revealed:
+        _check_reveal(header, rows)
+    return Report(
+        ok=True,
+        rows=len(rows),
+        match=header["match"],
+        game=header["game"],
+        revealed=revealed,
+        placements=match.state.placements(),
+    )
+
+
+def _row(number: int, line: bytes) -> Json:
+    try:
+        row = parsed(line)
+    except (ValueError, RecursionError) as error:
+        raise BadLog(number, f"not a JSON object: {error}") from None
+    if dumps(row) != line:
+        raise BadLog(number, "not in canonical spelling (sorted keys, no blanks)")
+    if not isinstance(row.get("type"), str) or row.get("row") != number:
+        raise BadLog(number, f"expected a row numbered {number} with a type")
+    return row
+
+
+def _check_links(lines: Sequence[bytes], rows: Sequence[Json]) -> None:
+    before: str | None = None
+    for number, row in enumerate(rows):
+        if row.get("prev", ...) != before:
+            raise BadLog(number, f"its link is not the hash of row {number - 1}: one of the two was altered")
+        before = digest(lines[number])
+
+
+def _header(row: Json) -> Json:
+    if row["type"] != "header" or row.get("log_format") != LOG_FORMAT:
+        raise BadLog(0, f"expected a header of log format {LOG_FORMAT}")
+    header = {name: value for name, value in row.items() if name not in ("type", "row", "prev")}
+    try:
+        rules = game(header["game"])
+        if header["rules_version"] != rules.rules_version:
+            known = rules.rules_version
+            raise BadLog(0, f"rules version {header['rules_version']}, this engine knows version {known}")
+        Match(header, RecordedChance([]))
+    except (KeyError, TypeError) as error:
+        raise BadLog(0, f"the header is incomplete: {error!r}") from None
+    except RefereeError as error:
+        raise BadLog(0, str(error)) from error
+    return header
+
+
+def _replayed(header: Json, lines: Sequence[bytes], rows: Sequence[Json]) -> Match:
+    """Plays the recorded answers and outcomes, comparing each row with what the rules write."""
+    try:
+        match = Match(header, RecordedChance(rows))
+        match.begin()
+        compared = match.agree(lines, 0)
+        for number, row in enumerate(rows):
+            if is_answer(row):
+                match.replay(number, row)
+                compared = match.agree(lines, compared)
+    except BadLog:
+        raise
+    except RefereeError as error:
+        raise BadLog(len(match.lines), str(error)) from error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadLog(len(match.lines), f"a row is malformed: {error!r}") from error
+    if compared < len(lines):
+        raise BadLog(compared, "a row too many: the match was over, or waited for an answer")
+    return match
+
+
+def _check_reveal(header: Json, rows: Sequence[Json]) -> None:
+    """The seed must be the one promised, and every outcome must follow from it."""
+    last, reveal = len(rows) - 1, rows[-1]
+    group = header["group"]
+    try:
+        seed, nonces = bytes.fromhex(reveal["seed"]), reveal["nonces"]
+        hashes: list[Any] = reveal["nonce_hashes"]
+        if commitment(seed, group["id"]) != group["commitment"]:
+            raise BadLog(last, "the seed is not the one promised by the commitment in the header")
+        if not len(nonces) == len(hashes) == len(group["entries"]):
+            raise BadLog(last, f"expected a nonce and a hash for each of {len(group['entries'])} entries")
+        for place, (nonce, promised) in enumerate(zip(nonces, hashes, strict=True)):
+            if nonce and digest(nonce.encode()) != promised:
+                raise BadLog(last, f"nonce {place} does not fit its hash")
+        source = CommittedChance(seed, group["id"], nonces)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadLog(last, f"the reveal is malformed: {error!r}") from None
+    nodes: dict[str, int] = {}
+    for number, row in enumerate(rows):
+        if row["type"] == "chance":
+            asked = row["chance"]
+            k = nodes.setdefault(asked["kind"], 0)
+            nodes[asked["kind"]] += 1
+            if source.outcome(asked, k) != row["outcome"]:
+                raise BadLog(number, f"{asked['kind']} {k} does not follow from the revealed seed and nonces")
