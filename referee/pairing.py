@@ -33,7 +33,7 @@ def round_robin(entrants: Sequence[Entrant], seats: int, cycles: int = 1) -> lis
 def _circle(entrants: Sequence[Entrant]) -> list[list[tuple[Entrant, ...]]]:
     """Pairs by the circle method: the first stays, the others move on; with an odd number one rests."""
     ring: list[Entrant | None] = [*entrants] if len(entrants) % 2 == 0 else [*entrants, None]
-    stages = []
+    stages: list[list[tuple[Entrant, ...]]] = []
     for _ in range(len(ring) - 1):
         half = len(ring) // 2
         pairs = zip(ring[:half], reversed(ring[half:]), strict=True)

@@ -43,7 +43,7 @@ def k_factor(games: int) -> int:
 def expectation(difference_micro: int) -> int:
     """1 / (1 + 10^(−d/400)) in units of 1/SCALE; expectation(d) + expectation(−d) is exactly SCALE.
 
-    Read from an integer table a point apart, straight lines between: off by less than 3e-7.
+    Read from an integer table a point apart, straight lines between: off by less than 5e-7.
     """
     if difference_micro < 0:
         return SCALE - expectation(-difference_micro)

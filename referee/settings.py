@@ -47,7 +47,7 @@ class Settings:
 
     @classmethod
     def _read(cls, env: Env) -> Self:
-        name: Environment = env.str("ENV", "development", validate=validate.OneOf(["development", "production"]))
+        name: Environment = "production" if _is_production(env) else "development"
         production = name == "production"
         data_dir = Path(env.str("DATA", "referee-data")).expanduser().resolve()
         egress_allow = env.str("EGRESS_ALLOW", "")
@@ -71,6 +71,16 @@ class Settings:
             trusted_proxies=env.int("TRUSTED_PROXIES", 0, validate=validate.Range(0, 5)),
             rate_limits=env.bool("RATE_LIMITS", True),
         )
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """The environment of a child process: ours with these changes."""
+    return dict(os.environ) | changes
+
+
+def _is_production(env: Env) -> bool:
+    known = validate.OneOf(["development", "production"])
+    return bool(env.str("ENV", "development", validate=known) == "production")
 
 
 def _master_key(text: str, data_dir: Path, production: bool) -> bytes:
