@@ -1,0 +1,302 @@
+"""Saint Poker: deal, then rounds of river -> select -> (draw) -> pickup, until the last round is over.
+
+Keeps the order of the rules page (``SP-nn`` are its rulings). How hands rank stands in ``poker.py``.
+"""
+
+from bisect import insort
+from dataclasses import dataclass, field
+from itertools import combinations, groupby
+from typing import Any
+
+from referee.cards import DECK, ORDER, in_order
+from referee.errors import IllegalAction
+from referee.games.options import Option
+from referee.games.state import Event, Json, Seat, State, hidden, placed
+from referee.poker import Rank, category, rank
+
+HAND = 10  # cards dealt to each seat
+RIVER = 5  # future-river cards and one card of each seat; with five seats the seats fill it alone
+
+# All actions there are, made once; whoever gets one leaves it as it is.
+RIVER_ACTIONS = {card: {"type": "river", "card": card} for card in DECK}
+SELECT_ACTIONS = {pair: {"type": "select", "cards": [*pair]} for pair in combinations(DECK, 2)}
+TAKE_ACTIONS = {card: {"type": "take", "card": card} for card in DECK}
+
+
+@dataclass
+class SaintPoker(State):
+    """A match of Saint Poker for two to five seats."""
+
+    name = "saint-poker"
+    rules_version = 1
+    seats = range(2, 6)
+    option_specs = (
+        Option("rounds", "int", 8, "number of rounds", low=1, high=8),  # SP-01
+        Option("final_pickup", "bool", True, "whether the last round has its pickup phase"),  # SP-02
+    )
+
+    round: int = 0
+    points: list[int] = field(default_factory=list)
+    hands: list[list[str]] = field(default_factory=list)  # canonical order
+    known: list[list[str]] = field(default_factory=list)  # taken from the table and still in hand
+    stock: list[str] = field(default_factory=list)  # face down, top first
+    future_river: list[str] = field(default_factory=list)
+    river: list[Json] = field(default_factory=list)  # {"card", "from"}, still on the table
+    revealed: list[list[str]] = field(default_factory=list)  # still on the table
+    ranks: list[Rank | None] = field(default_factory=list)
+    unordered: list[list[Seat]] = field(default_factory=list)  # tied groups without a place yet, worst first
+    pickup_order: list[Seat] = field(default_factory=list)
+    lap: int = 0
+    discards: list[str] = field(default_factory=list)
+
+    # -- set-up of the match --
+
+    def set_up(self) -> None:
+        self.points = [0] * self.players
+        self.hands = self._nothing()
+        self.known = self._nothing()
+        self._clear_table()
+        self.phase = "river"
+        self.emit("match_start", game=self.name, players=self.players, options=self.options)
+        self.ask_deck(DECK)
+
+    def settle(self, asked: Json, outcome: Any) -> None:
+        if asked["kind"] == "deck":
+            self._deal(list(outcome))
+        else:
+            self._order_group(asked["among"], list(outcome))
+
+    def _deal(self, deck: list[str]) -> None:
+        dealt, up = HAND * self.players, RIVER - self.players
+        self.hands = [in_order(deck[seat : dealt : self.players]) for seat in range(self.players)]  # SP-03
+        self.future_river = deck[dealt : dealt + up]
+        self.stock = deck[dealt + up :]
+        self.emit("deal", deck=deck, hands=[hand[:] for hand in self.hands], future_river=self.future_river[:])
+        self._open_round()
+
+    # -- a round: river set-up --
+
+    def _open_round(self) -> None:
+        self.round += 1
+        self.lap = 0
+        self._clear_table()
+        self.river = [{"card": card, "from": None} for card in self.future_river]
+        start, up = self.future_river, RIVER - self.players
+        self.future_river, self.stock = self.stock[:up], self.stock[up:]  # SP-04: in the last round too
+        self.emit(
+            "river_setup",
+            round=self.round,
+            river=start,
+            future_river=self.future_river[:],
+            stock_size=len(self.stock),
+        )
+        self.ask("river", range(self.players), together=True)
+
+    def _clear_table(self) -> None:
+        self.revealed = self._nothing()
+        self.ranks = [None] * self.players
+        self.pickup_order = []
+
+    def _nothing(self) -> list[list[str]]:
+        return [[] for _ in range(self.players)]
+
+    # -- decisions: what is legal --
+
+    def legal(self, seat: Seat) -> list[Json]:
+        match self.phase:
+            case "river":
+                return [RIVER_ACTIONS[card] for card in self.hands[seat]]
+            case "select":
+                return [SELECT_ACTIONS[pair] for pair in combinations(self.hands[seat], 2)]
+            case _:
+                return [TAKE_ACTIONS[card] for card in in_order(self._on_table())]
+
+    def checked(self, seat: Seat, action: Any) -> Json:
+        hand = self.hands[seat]
+        match self.phase, action:
+            case "river", {"type": "river", "card": str(card), **more}:
+                if card in hand and not more:
+                    return RIVER_ACTIONS[card]
+            case "select", {"type": "select", "cards": list([str(one), str(other)]), **more}:
+                if one in hand and other in hand and one != other and not more:
+                    return SELECT_ACTIONS[(one, other) if ORDER[one] < ORDER[other] else (other, one)]
+            case "pickup", {"type": "take", "card": str(card), **more}:
+                if card in self._on_table() and not more:
+                    return TAKE_ACTIONS[card]
+        raise IllegalAction(f"seat {seat} may not play {str(action)[:200]} in {self.phase!r}")
+
+    def forced(self, seat: Seat) -> Json | None:
+        # Sizes of hands are public, cards are not: two cards left are the one case everybody can see.
+        if self.phase == "select" and len(self.hands[seat]) == 2:
+            return self.legal(seat)[0]
+        return None
+
+    def _on_table(self) -> list[str]:
+        """All cards that may be taken: also the taker's own and what others put in the river (SP-09)."""
+        cards = [entry["card"] for entry in self.river]
+        for own in self.revealed:
+            cards += own
+        return cards
+
+    # -- decisions: what follows --
+
+    def act_together(self, actions: dict[Seat, Json]) -> None:  # SP-12: nothing moved until all had chosen
+        if self.phase == "river":
+            self._complete_river([actions[seat]["card"] for seat in range(self.players)])
+        else:
+            self._reveal([actions[seat]["cards"] for seat in range(self.players)])
+
+    def _complete_river(self, cards: list[str]) -> None:
+        for seat, card in enumerate(cards):
+            self._lay(seat, card)
+            self.river.append({"card": card, "from": seat})
+        self.emit("river", round=self.round, cards=cards, river=[entry["card"] for entry in self.river])
+        self.ask("select", range(self.players), together=True)  # SP-14: the river is seen before
+
+    def _reveal(self, pairs: list[list[str]]) -> None:
+        for seat, pair in enumerate(pairs):
+            for card in pair:
+                self._lay(seat, card)
+        self.revealed = [pair[:] for pair in pairs]
+        self.emit("reveal", round=self.round, cards=pairs)
+        self._score()
+
+    def _lay(self, seat: Seat, card: str) -> None:
+        self.hands[seat].remove(card)
+        if card in self.known[seat]:
+            self.known[seat].remove(card)
+
+    # -- scoring and pickup order --
+
+    def _score(self) -> None:
+        river = [entry["card"] for entry in self.river]
+        ranks = [rank(river + own) for own in self.revealed]  # SP-05: any five of the seven
+        best_first = sorted(range(self.players), key=ranks.__getitem__, reverse=True)
+        groups = [list(tied) for _, tied in groupby(best_first, key=ranks.__getitem__)]  # SP-15: all are ranked
+        points = -(-self.round // len(groups[0]))  # SP-08: split, rounded up
+        for winner in groups[0]:
+            self.points[winner] += points
+        self.ranks = [*ranks]
+        self.emit(
+            "score",
+            round=self.round,
+            ranks=ranks,
+            names=[category(own) for own in ranks],
+            groups=groups,
+            points=points,
+            scores=self.points[:],
+        )
+        if self.round == self.options["rounds"] and not self.options["final_pickup"]:
+            self._end()
+        else:
+            self.phase, self.lap = "pickup", 1
+            self.unordered = groups[::-1]
+            self._order_pickup()
+
+    def _order_pickup(self) -> None:
+        """Worst rank first; asks chance for every tied group, the winners' or any other (SP-10)."""
+        while self.unordered:
+            if len(self.unordered[0]) > 1:
+                self.ask_draw("pickup_order", self.unordered[0], ordered=True)
+                return
+            self.pickup_order += self.unordered.pop(0)
+        self.emit("pickup_order", round=self.round, order=self.pickup_order[:])
+        self.ask("pickup", self.pickup_order * 2)  # SP-10: one order for both laps
+
+    def _order_group(self, among: list[Seat], order: list[Seat]) -> None:
+        self.emit("draw", what="pickup_order", round=self.round, among=among, result=order)
+        self.unordered.pop(0)
+        self.pickup_order += order
+        self._order_pickup()
+
+    # -- pickup --
+
+    def act(self, seat: Seat, action: Json) -> None:
+        card = action["card"]
+        source = self._lift(card)
+        insort(self.hands[seat], card, key=ORDER.__getitem__)
+        insort(self.known[seat], card, key=ORDER.__getitem__)
+        self.emit("take", round=self.round, lap=self.lap, seat=seat, card=card, source=source)
+        if len(self.queue) == self.players:
+            self.lap = 2
+        if not self.queue:
+            self._discard()
+
+    def _lift(self, card: str) -> str | Seat:
+        """Takes the card off the table and tells where it lay."""
+        for place, entry in enumerate(self.river):
+            if entry["card"] == card:
+                del self.river[place]
+                return "river"
+        owner = next(seat for seat, own in enumerate(self.revealed) if card in own)
+        self.revealed[owner].remove(card)
+        return owner
+
+    def _discard(self) -> None:
+        left = in_order(self._on_table())
+        self.discards += left
+        self.river, self.revealed = [], self._nothing()
+        self.emit("discard", round=self.round, cards=left)
+        if self.round == self.options["rounds"]:
+            self._end()
+        else:
+            self._open_round()
+
+    # -- end of the match --
+
+    def _end(self) -> None:
+        self.phase, self.lap = "over", 0
+        self.emit(
+            "match_end",
+            rounds=self.round,
+            scores=self.scores(),
+            placements=self.placements(),
+            returns=self.returns(),
+        )
+
+    def scores(self) -> list[int]:
+        return self.points[:]
+
+    def returns(self) -> list[int]:
+        return self.points[:]
+
+    def placements(self) -> list[int]:
+        return placed(self.points)  # SP-11: equal points share a place
+
+    # -- what may be seen --
+
+    def observation(self, seat: Seat) -> Json:
+        ordered = len(self.pickup_order) == self.players
+        return {
+            "game": self.name,
+            "seat": seat,
+            "players": self.players,
+            "options": self.options,
+            "phase": self.phase,
+            "round": self.round,
+            "scores": self.points[:],  # SP-13
+            "to_act": self.to_act(),
+            "hand": self.hands[seat][:],
+            "hand_sizes": [len(hand) for hand in self.hands],
+            "known": [cards[:] for cards in self.known],
+            "river": self.river[:],
+            "future_river": self.future_river[:],
+            "stock_size": len(self.stock),
+            "revealed": [cards[:] for cards in self.revealed],
+            "ranks": self.ranks[:],
+            "pickup_order": self.pickup_order[:] if ordered else [],
+            "lap": self.lap,
+            "discards": self.discards[:],
+        }
+
+    @classmethod
+    def masked(cls, event: Event, viewer: Seat | None) -> Event:
+        if event["event"] != "deal":
+            return event
+        hands = [hand if seat == viewer else hidden(hand) for seat, hand in enumerate(event["hands"])]
+        return {**event, "deck": hidden(event["deck"]), "hands": hands}
+
+    @classmethod
+    def decision_bound(cls, players: int, options: Json) -> int:
+        unplayed = 0 if options["final_pickup"] else 2 * players
+        return 4 * players * int(options["rounds"]) - unplayed
