@@ -1,10 +1,11 @@
 """The catalogue of games. To add one: a file here and a line below."""
 
 from referee.errors import NoSuchGame
+from referee.games.pool_nap import PoolNap
 from referee.games.saint_poker import SaintPoker
 from referee.games.state import State
 
-GAMES: tuple[type[State], ...] = (SaintPoker,)
+GAMES: tuple[type[State], ...] = (PoolNap, SaintPoker)
 
 
 def catalogue() -> dict[str, type[State]]:
