@@ -1,0 +1,113 @@
+"""`referee up`: the whole service on this machine, from one command, until it is told to stop."""
+
+import errno
+import os
+import socket
+from pathlib import Path
+
+import click
+
+from referee.cli.datadir import DataDir
+from referee.cli.embedded import url as socket_url
+from referee.cli.supervisor import Supervisor
+from referee.settings import Settings, environment
+from referee.store import upgrade
+from referee.store.db import Database
+
+DEFAULT_PORT = 8000
+PORTS_TRIED = 50
+
+
+@click.command()
+@click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Where everything is kept.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to serve on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help=f"The port to serve on; 0 for any. [default: {DEFAULT_PORT}, or the next free one]",
+)
+@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Worker processes.")
+def up(data: Path | None, host: str, port: int | None, workers: int) -> None:
+    """Run the service: API, workers, scheduler, and Redis when REDIS_URL is not set.
+
+    Data stay in a directory (--data, or REFEREE_DATA, else ./referee-data). Ctrl-C stops everything.
+    """
+    changes = {"REFEREE_DATA": str(data.expanduser().resolve())} if data else {}
+    settings = Settings.load(environment(**changes))
+    data_dir = DataDir(settings.data_dir)
+    data_dir.own()
+    try:
+        with listen(host, port) as listener:
+            _serve(data_dir, settings, listener, workers)
+    finally:
+        data_dir.release()
+
+
+def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, workers: int) -> None:
+    """Brings the record up to date, then runs until stopped."""
+    upgrade(Database.from_settings(settings))
+    local_url = _local_url(listener)
+    child_environment = environment(
+        REFEREE_DATA=str(settings.data_dir),
+        DATABASE_URL=settings.database_url,
+        REDIS_URL=settings.redis_url or socket_url(data_dir.socket()),
+        PYTHONUNBUFFERED="1",
+    )
+    child_environment.setdefault("REFEREE_PUBLIC_URL", local_url)
+
+    def ready() -> None:
+        data_dir.announce(local_url)
+        click.echo(f"API   {local_url}/api/v1")
+        click.echo(f"docs  {local_url}/api/docs")
+        click.echo(f"data  {settings.data_dir} (logs of the processes in logs/)")
+        click.echo(f"referee is up, process {os.getpid()}; Ctrl-C stops it")
+
+    Supervisor(
+        data_dir,
+        child_environment,
+        listener,
+        workers,
+        say=lambda text: click.echo(text, err=True),
+        embedded_redis=settings.redis_url is None,
+    ).run(ready)
+    click.echo("referee has stopped")
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """A bound socket: on the port asked for or not at all; without one on the usual port or the next that is free.
+
+    It is bound here and handed to the API, so that nobody can take the port between a look and its use.
+    """
+    ports = [port] if port is not None else range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED)
+    for candidate in ports:
+        try:
+            listener = _bound(host, candidate)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise click.UsageError(f"cannot serve on {host} port {candidate}: {error.strerror or error}") from error
+            continue
+        if port is None and candidate != DEFAULT_PORT:
+            click.echo(f"port {DEFAULT_PORT} is taken, serving on {candidate} instead", err=True)
+        return listener
+    if port is not None:
+        raise click.UsageError(f"port {port} is taken on {host}; stop what listens there or give another --port")
+    raise click.UsageError(f"ports {ports[0]} to {ports[-1]} are all taken on {host}; give a free one with --port")
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(512)  # at once: bind alone lets a second one bind too
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _local_url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+    return f"http://{shown}:{port}"
