@@ -339,5 +339,5 @@ def difference(line: bytes, expected: Json) -> str:
 def _short(row: Json, name: str) -> str:
     if name not in row:
         return "absent"
-    text: Any = dumps(row[name]).decode()
+    text = dumps(row[name]).decode()
     return text if len(text) <= 120 else text[:120] + "…"

@@ -16,6 +16,12 @@ from referee.match import LOG_FORMAT, Match, is_answer
 from referee.rows import digest, linked, parsed, seen
 
 
+HEADER_MEMBERS = {
+    *("log_format", "match", "game", "rules_version", "engine_version", "options", "seats", "players", "time"),
+    *("rated", "group"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """What verification found. ``row`` and ``reason`` name the first fault; ``revealed`` tells whether the
@@ -106,6 +112,8 @@ def _header(row: Json) -> Json:
         raise BadLog(0, f"expected a header of log format {LOG_FORMAT}")
     header = {name: value for name, value in row.items() if name not in ("type", "row", "prev")}
     try:
+        if header.keys() != HEADER_MEMBERS or set(header["time"]) != {"budget_ms", "bank_ms"}:
+            raise BadLog(0, f"the header must have just these members: {', '.join(sorted(HEADER_MEMBERS))}")
         rules = game(header["game"])
         if header["rules_version"] != rules.rules_version:
             known = rules.rules_version
