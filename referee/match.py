@@ -6,7 +6,7 @@ Asking, measuring and storing are the driver's; what is legal is the game's.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Self
 
 from referee import __version__
 from referee.canonical import Json, dumps

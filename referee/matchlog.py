@@ -15,7 +15,6 @@ from referee.games.state import Seat
 from referee.match import LOG_FORMAT, Match, is_answer
 from referee.rows import digest, linked, parsed, seen
 
-
 HEADER_MEMBERS = {
     *("log_format", "match", "game", "rules_version", "engine_version", "options", "seats", "players", "time"),
     *("rated", "group"),
