@@ -1,0 +1,56 @@
+# Needs Python 3.11 or newer and make; everything else is installed into .venv from the committed lock files.
+#   make demo [DEMO_ARGS=--exit]   make test   make lint   make types   make bench   make up   make clean
+
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# --no-deps: the lock files name everything. --no-compile: the interpreter does it for what it really imports.
+INSTALL := $(PIP) install --no-deps --no-compile
+DEMO_ARGS ?=
+UP_ARGS ?=
+BENCH_ARGS ?=
+PYTEST_ARGS ?=
+
+.PHONY: demo up test lint types bench clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.runtime
+	@$(BIN)/referee demo $(DEMO_ARGS)
+
+up: $(VENV)/.runtime
+	@$(BIN)/referee up $(UP_ARGS)
+
+test: lint types
+	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev
+	@$(BIN)/python -m bench $(BENCH_ARGS)
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.runtime: requirements.lock pyproject.toml
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "make: Python 3.11 or newer is needed and none is on PATH; name one with 'make PYTHON=/path/to/python3'" >&2; \
+		exit 1; fi
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("make: Python 3.11 or newer is needed, $(PYTHON) is " + sys.version.split()[0])'
+	@echo "making $(VENV) with $(PYTHON) from requirements.lock"
+	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
+	@$(INSTALL) -r requirements.lock
+	@$(INSTALL) --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
+	@echo "adding the tools of requirements-dev.lock"
+	@$(INSTALL) -r requirements-dev.lock
+	@touch $@
