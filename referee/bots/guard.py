@@ -1,0 +1,289 @@
+"""Which addresses may be called: URLs taken apart and rebuilt, names looked up, every address judged.
+
+The rule is positive: what is not known to be a public unicast address is refused. Dialling is the client's job.
+"""
+
+import asyncio
+import os
+import re
+import socket
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Self
+from urllib.parse import SplitResult, urlsplit
+
+from referee.errors import UrlRefused
+from referee.settings import BadSettings, Settings
+
+Address = IPv4Address | IPv6Address
+LookUp = Callable[[str], Sequence[str]]  # host name -> numeric addresses; blocking, raises OSError
+
+MAX_URL_LENGTH = 2048
+MAX_ADDRESSES = 16
+LOOK_UP_SECONDS = 2.0
+
+# fmt: off
+_NOT_PUBLIC_V4 = [IPv4Network(block) for block in (
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+    "192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24",
+    "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+    "224.0.0.0/4", "240.0.0.0/4",
+)]
+_UNICAST_V6 = IPv6Network("2000::/3")
+_NOT_PUBLIC_V6 = [
+    IPv6Network(block) for block in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
+]
+_SERVICE_PORTS = frozenset([  # well-known services that no bot is, and that a stray request could harm
+    1433, 1521, 2049, 2181, 2375, 2376, 2377, 2379, 2380, 3306, 3389, 4369, 5432, 5672, 5900, 5984, 5985,
+    5986, 6000, 6379, 6443, 6667, 7001, 8086, 8500, 9042, 9092, 9200, 9300, 10250, 10255, 11211, 15672,
+    26379, 27017,
+])
+# fmt: on
+
+_URL_SIGNS = re.compile(r"[!$%&'()*+,\-./0-9:;=?#@A-Z\[\]_a-z~\\]*")
+_SCHEME = re.compile(r"([^:/?#]*):")
+_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")  # as the last label it makes resolvers read the name as an address
+_PATH = re.compile(r"(?:/(?:[!$&'()*+,\-.0-9:;=@A-Z_a-z~]|%[0-9A-F]{2})*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Addresses and ports that may be called besides public ones."""
+
+    network: IPv4Network | IPv6Network
+    low_port: int
+    high_port: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """From ``127.0.0.1/32:9000-9999`` or ``[::1/128]:9000``; raises ``ValueError``."""
+        block, _, ports = text.strip().rpartition(":")
+        low, _, high = ports.partition("-")
+        allowed = cls(ip_network(block.strip("[]")), int(low), int(high or low))
+        if not 1 <= allowed.low_port <= allowed.high_port <= 65535:
+            raise ValueError("ports run from 1 to 65535")
+        return allowed
+
+    def covers(self, address: Address, port: int) -> bool:
+        return address in self.network and self.low_port <= port <= self.high_port
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What may be called. In production the list of extra addresses must be empty (``BadSettings``)."""
+
+    allow: tuple[Allowed, ...] = ()
+    allow_http: bool = False
+    production: bool = False
+
+    def __post_init__(self) -> None:
+        if self.production and self.allow:
+            raise BadSettings("the list of extra addresses to call must be empty in production")
+
+    @classmethod
+    def parse(cls, allow: str, *, allow_http: bool = False, production: bool = False) -> Self:
+        """From a comma-separated list of ranges; raises ``BadSettings``."""
+        try:
+            ranges = tuple(Allowed.parse(part) for part in allow.split(",") if part.strip())
+        except ValueError as error:
+            raise BadSettings(f'"{allow}" is not a list like 127.0.0.1/32:9000-9999: {error}') from error
+        return cls(ranges, allow_http, production)
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        return cls.parse(settings.egress_allow, allow_http=settings.allow_http, production=settings.env == "production")
+
+    @property
+    def takes_http(self) -> bool:
+        return self.allow_http or bool(self.allow)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """The parts of a bot's base URL in canonical spelling."""
+
+    scheme: str
+    host: str  # lower-case name, dotted quad, or IPv6 without brackets
+    port: int
+    path: str  # without a slash at the end
+
+    @property
+    def url(self) -> str:
+        return f"{self.scheme}://{self.authority}{self.path}"
+
+    @property
+    def authority(self) -> str:
+        """The Host header."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def literal(self) -> Address | None:
+        """The address, when the host is one."""
+        try:
+            return ip_address(self.host)
+        except ValueError:
+            return None
+
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def parse_url(text: str, policy: Policy) -> Endpoint:
+    """The endpoint a URL means, rebuilt from its parts; only the rebuilt form may be used from here on.
+
+    Raises ``UrlRefused`` with one of the codes invalid_url, invalid_scheme, invalid_host, port_denied, or, for an
+    address instead of a name, egress_denied. Sends nothing.
+    """
+    if len(text) > MAX_URL_LENGTH:
+        raise UrlRefused("invalid_url", f"a URL has at most {MAX_URL_LENGTH} characters")
+    scheme = _scheme(text, policy)
+    parts = _parts(text)
+    host = _host(parts)
+    path = parts.path.rstrip("/")
+    if not _PATH.fullmatch(path) or {".", ".."} & set(path.split("/")):
+        raise UrlRefused("invalid_url", "the path holds characters or steps that are not canonical")
+    endpoint = Endpoint(scheme, host, _port(parts, scheme), path)
+    if endpoint.literal is not None:
+        vet(endpoint.literal, endpoint.port, policy)
+    return endpoint
+
+
+def vet(address: Address, port: int, policy: Policy) -> None:
+    """Raises ``UrlRefused`` (egress_denied) unless this address may be called at this port."""
+    if any(allowed.covers(address, port) for allowed in policy.allow):
+        return
+    if isinstance(address, IPv4Address):
+        public = not any(address in block for block in _NOT_PUBLIC_V4)
+    else:
+        inside = address in _UNICAST_V6 and not address.scope_id
+        public = inside and not any(address in block for block in _NOT_PUBLIC_V6)
+    if not public:
+        raise UrlRefused("egress_denied", f"{address} port {port} is not a public address that may be called")
+
+
+async def resolve(endpoint: Endpoint, policy: Policy, look_up: LookUp | None = None) -> list[Address]:
+    """The addresses to dial, each of them vetted; raises ``UrlRefused`` with egress_denied or dns_failed."""
+    if endpoint.literal is not None:
+        vet(endpoint.literal, endpoint.port, policy)
+        return [endpoint.literal]
+    answers = await _looked_up(endpoint.host, look_up or system_look_up)
+    if not 1 <= len(answers) <= MAX_ADDRESSES:
+        raise UrlRefused("dns_failed", f"{endpoint.host} has {len(answers)} addresses, wanted 1 to {MAX_ADDRESSES}")
+    addresses = []
+    for answer in answers:
+        try:
+            address = ip_address(answer)
+        except ValueError:
+            raise UrlRefused("dns_failed", f"{answer!r} is not an address") from None
+        vet(address, endpoint.port, policy)
+        addresses.append(address)
+    return addresses
+
+
+def system_look_up(host: str) -> list[str]:
+    """The system's resolver."""
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+async def _looked_up(host: str, look_up: LookUp) -> Sequence[str]:
+    try:
+        async with asyncio.timeout(LOOK_UP_SECONDS):
+            return await asyncio.get_running_loop().run_in_executor(_threads(), look_up, host)
+    except TimeoutError:
+        raise UrlRefused("dns_failed", f"{host} was not found within {LOOK_UP_SECONDS:.0f} s") from None
+    except (OSError, UnicodeError) as error:
+        raise UrlRefused("dns_failed", f"{host}: {error}") from None
+
+
+# Own threads: a slow name server must not keep others from the event loop's common ones.
+_pools: dict[int, ThreadPoolExecutor] = {}
+
+
+def _threads() -> ThreadPoolExecutor:
+    """This process's pool; threads do not survive a fork."""
+    if os.getpid() not in _pools:
+        _pools.clear()
+        _pools[os.getpid()] = ThreadPoolExecutor(max_workers=8, thread_name_prefix="look-up")
+    return _pools[os.getpid()]
+
+
+# -- the parts of a URL --
+
+
+def _scheme(text: str, policy: Policy) -> str:
+    found = _SCHEME.match(text)
+    scheme = found[1] if found else ""
+    wanted = ("https", "http") if policy.takes_http else ("https",)
+    if scheme not in wanted:
+        raise UrlRefused("invalid_scheme", f"a URL begins with {' or '.join(wanted)}, in lower case")
+    return scheme
+
+
+def _parts(text: str) -> SplitResult:
+    if not text.isascii():
+        code = "invalid_host" if text.split("://", 1)[-1].split("/", 1)[0].isprintable() else "invalid_url"
+        raise UrlRefused(code, "a URL is ASCII; write a name in its xn-- form")
+    if not _URL_SIGNS.fullmatch(text) or "\\" in text:
+        raise UrlRefused("invalid_url", "the URL holds blanks, control characters or others not allowed")
+    try:
+        parts = urlsplit(text)
+    except ValueError as error:
+        raise UrlRefused("invalid_url", str(error)) from None
+    if parts.query or parts.fragment or "?" in text or "#" in text:
+        raise UrlRefused("invalid_url", "a base URL has no query and no fragment")
+    if "@" in parts.netloc or not text.startswith(f"{parts.scheme}://") or not parts.netloc:
+        raise UrlRefused("invalid_url", "a URL is scheme://host:port/path, without user or password")
+    return parts
+
+
+def _host(parts: SplitResult) -> str:
+    host = parts.netloc
+    if host.startswith("["):
+        literal, bracket, rest = host[1:].partition("]")
+        if not bracket or (rest and not rest.startswith(":")):
+            raise UrlRefused("invalid_url", "an unclosed bracket")
+        return _canonical_v6(literal)
+    host = host.partition(":")[0].lower()
+    labels = host.split(".")
+    if _NUMBER.fullmatch(labels[-1]):
+        return _canonical_v4(host)
+    if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
+        raise UrlRefused("invalid_host", "a host is a name of letters, digits and hyphens, or an address")
+    return host
+
+
+def _canonical_v4(host: str) -> str:
+    try:
+        if str(IPv4Address(host)) == host:
+            return host
+    except ValueError:
+        pass
+    raise UrlRefused("invalid_host", "an IPv4 address is four decimal numbers without leading zeros")
+
+
+def _canonical_v6(host: str) -> str:
+    try:
+        if "%" not in host and str(IPv6Address(host)) == host.lower():
+            return host.lower()
+    except ValueError:
+        pass
+    raise UrlRefused("invalid_host", "an IPv6 address is written in its shortest form, without a zone")
+
+
+def _port(parts: SplitResult, scheme: str) -> int:
+    text = parts.netloc.rpartition("]")[2].partition(":")
+    if not text[1]:
+        return _DEFAULT_PORTS[scheme]
+    if not text[2].isdigit():
+        raise UrlRefused("invalid_url", "the port is not a number")
+    port = int(text[2]) if len(text[2]) <= 5 else 65536
+    if port not in (80, 443) and not 1024 <= port <= 65535:
+        raise UrlRefused("port_denied", "a port is 80, 443 or from 1024 to 65535")
+    if port in _SERVICE_PORTS:
+        raise UrlRefused("port_denied", f"port {port} belongs to another kind of service")
+    return port

@@ -1,0 +1,49 @@
+"""Secrets of bots, Standard Webhooks signatures, the proof of a challenge. Who holds which secret is kept elsewhere."""
+
+import base64
+import binascii
+import hmac
+from collections.abc import Sequence
+
+PREFIX = "whsec_"
+
+
+def bot_secret(master_key: bytes, bot_id: str, generation: int) -> str:
+    """The secret shared with a bot; a rotation raises ``generation``. It is derived, so that no record holds it."""
+    key = hmac.digest(master_key, f"referee/bot-secret|{bot_id}|{generation}".encode(), "sha256")
+    return PREFIX + base64.b64encode(key).decode()
+
+
+def secret_bytes(secret: str) -> bytes:
+    """The key behind ``whsec_…``; raises ``ValueError``."""
+    if not secret.startswith(PREFIX):
+        raise ValueError(f"a secret begins with {PREFIX}")
+    try:
+        return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+    except binascii.Error as error:
+        raise ValueError(f"a secret is base64 after {PREFIX}: {error}") from error
+
+
+class Signer:
+    """Signs bodies with one key, or while a secret is being rotated with two."""
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        self._keys = [secret_bytes(secret) for secret in secrets]
+
+    def signature(self, id: str, timestamp: int, body: bytes) -> str:
+        """The ``webhook-signature`` header, empty when there is no secret."""
+        signed = f"{id}.{timestamp}.".encode() + body
+        digests = [hmac.digest(key, signed, "sha256") for key in self._keys]
+        return " ".join("v1," + base64.b64encode(digest).decode() for digest in digests)
+
+    def fits(self, id: str, timestamp: str, body: bytes, signatures: str) -> bool:
+        """Whether one of the signatures in the header was made with one of our keys."""
+        if not timestamp.isascii() or not timestamp.isdigit():
+            return False
+        ours = self.signature(id, int(timestamp), body).split()
+        return any(hmac.compare_digest(own.encode(), theirs.encode()) for own in ours for theirs in signatures.split())
+
+
+def challenge_proof(secret: str, nonce: str) -> str:
+    """What a challenge must be answered with."""
+    return hmac.digest(secret_bytes(secret), nonce.encode(), "sha256").hex()
