@@ -1,0 +1,74 @@
+"""Checks of bots: due ones are claimed by runners, who send the challenge and read the card."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import and_, or_, select
+from sqlalchemy.orm import Session
+
+from referee.errors import StaleEpoch
+from referee.store.db import lease_now, now
+from referee.store.leases import LEASE_S, expired
+from referee.store.names import printable
+from referee.store.schema import Bot
+
+CHECKS_AT_ONCE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A claimed check, with all that is needed to carry it out."""
+
+    bot_id: str
+    epoch: int
+    url: str
+    secret_generation: int
+    owner_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a bot says of itself."""
+
+    version: str
+    games: Sequence[str]
+    max_calls: int
+
+
+def claim_due_checks(session: Session, limit: int = CHECKS_AT_ONCE) -> list[Check]:
+    """Checks that are due, or whose claimer has gone; each is given to one asker at a time."""
+    boot, seconds = lease_now(session)
+    free = or_(Bot.check_state == "due", and_(Bot.check_state == "running", expired(Bot, boot, seconds)))
+    query = select(Bot).where(free, Bot.status != "retired").order_by(Bot.check_due_at, Bot.id).limit(limit)
+    bots = list(session.scalars(query.with_for_update(skip_locked=True)))
+    for bot in bots:
+        bot.check_state = "running"
+        bot.check_epoch += 1
+        bot.lease_boot, bot.lease_until = boot, seconds + LEASE_S
+    session.flush()
+    return [Check(bot.id, bot.check_epoch, bot.url, bot.secret_generation, bot.owner_id) for bot in bots]
+
+
+def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, Any], card: Card | None) -> Bot:
+    """Notes what a check found: with a card the address counts as proven, without one the bot is unverified.
+
+    ``report`` is for the owner. Raises ``StaleEpoch`` when the check was claimed anew or the address changed.
+    """
+    claimed = select(Bot).where(Bot.id == bot_id, Bot.check_epoch == epoch, Bot.check_state == "running")
+    bot = session.scalar(claimed.with_for_update())
+    if bot is None:
+        raise StaleEpoch(f"check {epoch} of bot {bot_id} is no longer ours")
+    bot.check_state, bot.check_due_at, bot.checked_at = "idle", None, now(session)
+    bot.lease_boot = bot.lease_until = None
+    bot.check_report = report
+    if card is not None:
+        bot.proven_url = bot.url
+        bot.version = printable(card.version)[:128]
+        bot.games = [printable(game)[:40] for game in card.games]
+        bot.max_calls = card.max_calls
+    if bot.status in ("unverified", "verified"):
+        bot.status = "unverified" if card is None else "verified"
+        bot.status_reason = "the check failed" if card is None else None
+    bot.revision += 1
+    return bot

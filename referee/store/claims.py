@@ -1,0 +1,206 @@
+"""Claims: which runner plays a match now. A claim is a lease and an epoch; every later write carries the epoch."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import ColumnElement, and_, case, func, or_, select, tuple_, update
+from sqlalchemy.orm import Session
+
+from referee.store.db import changed, lease_now, now, queue_up
+from referee.store.leases import LEASE_S, expired
+from referee.store.schema import Bot, Match, MatchSeat
+
+LOST_BEFORE_ALONE: Final = 2
+CLAIMS_BEFORE_STUCK: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A match that is ours as long as its epoch is this."""
+
+    match_id: str
+    epoch: int
+
+
+def claim(session: Session, limit: int, *, alone: bool = False, match_id: str | None = None) -> list[Claim]:
+    """Up to ``limit`` matches that are due or whose claimer is gone, the oldest first, each given to one asker.
+
+    A match whose claim was lost twice is given only with ``alone=True``, and is stuck after five such claims that
+    recorded no row. No bot is given more matches at once than it takes calls.
+    """
+    queue_up(session, "claims")  # so that what a bot may take is counted by one at a time
+    boot, seconds = lease_now(session)
+    if alone:
+        _give_up_on_hopeless(session, boot, seconds)
+    chosen = _within_calls(session, _claimable(session, limit, boot, seconds, alone, match_id), boot, seconds)
+    return [_take(session, match, boot, seconds, alone) for match in chosen[:limit]]
+
+
+def renew(session: Session, claims: Iterable[Claim]) -> set[str]:
+    """Holds claims on and gives the ids of those that are still ours."""
+    wanted = [(claim.match_id, claim.epoch) for claim in claims]
+    boot, seconds = lease_now(session)
+    ours = ours_of(session, wanted)
+    _prolong(session, ours, boot, seconds)
+    return ours
+
+
+def give_back(session: Session, claims: Iterable[Claim]) -> int:
+    """Lets others claim these matches at once; claims that are no longer ours are passed over."""
+    wanted = [(claim.match_id, claim.epoch) for claim in claims]
+    held = tuple_(Match.id, Match.epoch).in_(wanted)
+    freed = update(Match).where(held, Match.status == "running")
+    return changed(session, freed.values(status="due", lease_boot=None, lease_until=None))
+
+
+def ours_of(session: Session, wanted: Sequence[tuple[str, int]]) -> set[str]:
+    """Those of these (id, epoch) that may still be written to; they are locked until the transaction ends."""
+    if not wanted:
+        return set()
+    held = tuple_(Match.id, Match.epoch).in_(wanted)
+    query = select(Match.id).where(held, Match.status == "running").order_by(Match.id)
+    return set(session.scalars(query.with_for_update()))
+
+
+def made_progress(session: Session, match_ids: Iterable[str]) -> None:
+    """Notes that rows were recorded, which also holds the claims on."""
+    boot, seconds = lease_now(session)
+    _prolong(session, set(match_ids), boot, seconds, claims_without_progress=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What there is to do. ``alone`` are matches that want a work-horse of their own."""
+
+    waiting: int
+    due: int
+    running: int
+    expired: int
+    alone: list[str]
+    checks_due: int
+    stuck: int
+
+
+def sweep(session: Session) -> Sweep:
+    """Counts for the scheduler, which wakes runners by them."""
+    boot, seconds = lease_now(session)
+    lost = _lost(boot, seconds)
+    counted = select(Match.status, func.count(), func.sum(case((lost, 1), else_=0))).where(
+        Match.status.in_(["waiting", "due", "running", "stuck"])
+    )
+    by_status = {
+        status: (number, gone or 0) for status, number, gone in session.execute(counted.group_by(Match.status))
+    }
+    alone = select(Match.id).where(_free(boot, seconds), _losses(boot, seconds) >= LOST_BEFORE_ALONE)
+    checks = select(func.count()).where(
+        or_(Bot.check_state == "due", and_(Bot.check_state == "running", expired(Bot, boot, seconds)))
+    )
+    return Sweep(
+        waiting=by_status.get("waiting", (0, 0))[0],
+        due=by_status.get("due", (0, 0))[0],
+        running=by_status.get("running", (0, 0))[0],
+        expired=by_status.get("running", (0, 0))[1],
+        alone=list(session.scalars(alone.order_by(Match.created_at, Match.id).limit(20))),
+        checks_due=session.scalars(checks).one(),
+        stuck=by_status.get("stuck", (0, 0))[0],
+    )
+
+
+def _lost(boot: str, seconds: float) -> ColumnElement[bool]:
+    return and_(Match.status == "running", expired(Match, boot, seconds))
+
+
+def _free(boot: str, seconds: float) -> ColumnElement[bool]:
+    return or_(Match.status == "due", _lost(boot, seconds))
+
+
+def _losses(boot: str, seconds: float) -> ColumnElement[int]:
+    """Claims lost, the present one counted. A restart of the machine is not held against a match."""
+    gone = and_(Match.status == "running", Match.lease_until <= seconds, Match.lease_boot == boot)
+    return Match.lost_claims + case((gone, 1), else_=0)
+
+
+def _give_up_on_hopeless(session: Session, boot: str, seconds: float) -> None:
+    hopeless = and_(_free(boot, seconds), Match.claims_without_progress >= CLAIMS_BEFORE_STUCK)
+    session.execute(
+        update(Match)
+        .where(hopeless)
+        .values(status="stuck", reason=f"{CLAIMS_BEFORE_STUCK} claims recorded nothing", epoch=Match.epoch + 1)
+        .values(lease_boot=None, lease_until=None)
+    )
+
+
+def _claimable(
+    session: Session, limit: int, boot: str, seconds: float, alone: bool, match_id: str | None
+) -> list[Match]:
+    """Candidates in order of age, none with a bot that already plays as much as it can."""
+    full = [bot_id for bot_id, left in _calls_left(session, boot, seconds).items() if left <= 0]
+    losses = _losses(boot, seconds)
+    query = select(Match).where(
+        _free(boot, seconds), losses >= LOST_BEFORE_ALONE if alone else losses < LOST_BEFORE_ALONE
+    )
+    if match_id is not None:
+        query = query.where(Match.id == match_id)
+    if full:
+        query = query.where(Match.id.not_in(select(MatchSeat.match_id).where(MatchSeat.bot_id.in_(full))))
+    query = query.order_by(Match.created_at, Match.stage, Match.table_no, Match.id).limit(3 * limit + 20)
+    return list(session.scalars(query.with_for_update(skip_locked=True)))
+
+
+def _calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
+    """How many more calls each bot that plays now could take; a seat takes one at a time."""
+    playing = (
+        select(Bot.id, Bot.max_calls - func.count())
+        .join(MatchSeat, MatchSeat.bot_id == Bot.id)
+        .join(Match, Match.id == MatchSeat.match_id)
+        .where(Match.status == "running", ~expired(Match, boot, seconds))
+    )
+    return dict(session.execute(playing.group_by(Bot.id, Bot.max_calls)).tuples().all())
+
+
+def _within_calls(session: Session, matches: Sequence[Match], boot: str, seconds: float) -> list[Match]:
+    """Those of the matches, in order, that their bots can take together."""
+    left = _calls_left(session, boot, seconds)
+    wanted: dict[str, Counter[str]] = {match.id: Counter() for match in matches}
+    query = select(MatchSeat.match_id, Bot.id, Bot.max_calls).join(Bot, Bot.id == MatchSeat.bot_id)
+    most: dict[str, int] = {}
+    for match_id, bot_id, max_calls in session.execute(query.where(MatchSeat.match_id.in_(list(wanted)))).tuples():
+        wanted[match_id][bot_id] += 1
+        most[bot_id] = max_calls
+    chosen = []
+    for match in matches:
+        calls = wanted[match.id]
+        # A bot in more seats of one table than it takes calls could else never play; its runner asks in turn.
+        if all(left.get(bot, most[bot]) >= min(seats, most[bot]) for bot, seats in calls.items()):
+            chosen.append(match)
+            left |= {bot: left.get(bot, most[bot]) - seats for bot, seats in calls.items()}
+    return chosen
+
+
+def _take(session: Session, match: Match, boot: str, seconds: float, alone: bool) -> Claim:
+    if match.status == "running" and match.lease_boot == boot:
+        match.lost_claims += 1
+    match.status = "running"
+    match.epoch += 1
+    match.lease_boot, match.lease_until = boot, seconds + LEASE_S
+    match.claims_without_progress += alone
+    if match.started_at is None:
+        match.started_at = now(session)
+        _keep_addresses(session, match.id)
+    session.flush()
+    return Claim(match.id, match.epoch)
+
+
+def _keep_addresses(session: Session, match_id: str) -> None:
+    """The match keeps the addresses, names and versions it begins with."""
+    query = select(MatchSeat, Bot).join(Bot, Bot.id == MatchSeat.bot_id).where(MatchSeat.match_id == match_id)
+    for seat, bot in session.execute(query).tuples():
+        seat.bot_name, seat.version, seat.url = bot.name, bot.version, bot.proven_url
+
+
+def _prolong(session: Session, match_ids: set[str], boot: str, seconds: float, **values: int) -> None:
+    if match_ids:
+        held = {"lease_boot": boot, "lease_until": seconds + LEASE_S, **values}
+        session.execute(update(Match).where(Match.id.in_(match_ids)).values(held))

@@ -1,0 +1,269 @@
+"""The database: SQLite in WAL mode beside the program, or PostgreSQL by URL; transactions to read and to write.
+
+What the tables hold is the business of ``schema``; what is done with them, of the files beside it.
+"""
+
+import fcntl
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, cast
+
+from sqlalchemy import Connection, CursorResult, Engine, create_engine, event, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+from sqlalchemy.sql import Executable
+
+from referee.errors import Unavailable
+from referee.settings import Settings
+from referee.store.clock import Clock, SystemClock
+
+WRITE_WAIT_S = 5.0
+POOL_SIZE = 10
+
+
+class Database:
+    """Where the record is kept. Safe to share between threads; a forked child opens connections of its own."""
+
+    def __init__(self, url: str, *, clock: Clock | None = None, write_wait_s: float = WRITE_WAIT_S) -> None:
+        self.url: URL = _with_driver(make_url(url))
+        self.clock: Clock = clock or SystemClock()
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._write_wait_s = write_wait_s
+        self._gate = _gate(self.url, write_wait_s)
+        self._engine = _sqlite(self.url, write_wait_s) if self.is_sqlite else _postgres(self.url, write_wait_s)
+        _HERE.append(self)
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> "Database":
+        return cls(settings.database_url)
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """One snapshot of the record; nothing can be changed through it."""
+        options = (
+            {"referee_begin": "BEGIN"}
+            if self.is_sqlite
+            else {
+                "isolation_level": "REPEATABLE READ",
+                "postgresql_readonly": True,
+            }
+        )
+        with self._session(options) as session:
+            yield session
+
+    @contextmanager
+    def write(self, *, durable: bool = True) -> Iterator[Session]:
+        """One transaction, committed at the end of the block, undone when the block raises.
+
+        ``durable=False`` lets a power cut (not a crash) undo it: for what can be asked again. Raises
+        ``Unavailable`` when the lock is not to be had in time or the database cannot write.
+        """
+        with self._gate(), self._session({"referee_begin": "BEGIN IMMEDIATE", "referee_durable": durable}) as session:
+            if not self.is_sqlite and not durable:
+                session.execute(text("SET LOCAL synchronous_commit = off"))
+            yield session
+
+    @contextmanager
+    def _session(self, options: dict[str, Any]) -> Iterator[Session]:
+        try:
+            with Session(self._engine.execution_options(**options), expire_on_commit=False) as session:
+                session.info["database"] = self
+                with session.begin():
+                    yield session
+        except DBAPIError as error:
+            if _is_outage(error):
+                raise Unavailable(f"the record cannot answer: {error.orig}") from error
+            raise
+
+    @contextmanager
+    def changing_schema(self) -> Iterator[Connection]:
+        """A connection for migrations: one transaction, no other writer, foreign keys not enforced meanwhile."""
+        options = {"referee_begin": "BEGIN IMMEDIATE", "referee_durable": True}
+        with self._gate(), self._engine.execution_options(**options).connect() as connection:
+            if self.is_sqlite:
+                _set(connection, "foreign_keys", "OFF")
+            try:
+                with connection.begin():
+                    if not self.is_sqlite:
+                        connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('schema', 0))"))
+                    yield connection
+            finally:
+                if self.is_sqlite:
+                    _set(connection, "foreign_keys", "ON")
+
+    def dispose(self) -> None:
+        """Closes all connections; they open again when needed."""
+        self._engine.dispose()
+
+    def _after_fork(self) -> None:
+        # The parent's connections and locks stay the parent's: the child forgets them without closing.
+        self._engine.dispose(close=False)
+        self._gate = _gate(self.url, self._write_wait_s)
+
+
+def now(session: Session) -> Any:
+    """The date and time to put on rows."""
+    return database_of(session).clock.now()
+
+
+def lease_now(session: Session) -> tuple[str, float]:
+    """The clock that leases are set and judged by: (id of the boot, seconds).
+
+    On one host the time since boot; on PostgreSQL the server's clock, the same for all hosts (boot id "").
+    """
+    database = database_of(session)
+    if database.is_sqlite:
+        return database.clock.boot()
+    return "", float(session.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0)
+
+
+def database_of(session: Session) -> Database:
+    return cast(Database, session.info["database"])
+
+
+def queue_up(session: Session, what: str) -> None:
+    """Lets transactions that do ``what`` pass one after the other; SQLite's do anyway."""
+    if not database_of(session).is_sqlite:
+        session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))"), {"what": what})
+
+
+def changed(session: Session, statement: Executable, *args: Any) -> int:
+    """Executes a statement and tells how many rows it changed."""
+    return cast("CursorResult[Any]", session.execute(statement, *args)).rowcount
+
+
+# -- SQLite --
+
+
+def _sqlite(url: URL, wait_s: float) -> Engine:
+    if url.database in (None, "", ":memory:"):
+        raise ValueError("the record needs a file: sqlite:///path")
+    Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(
+        url, pool_size=POOL_SIZE, max_overflow=-1, connect_args={"timeout": wait_s, "check_same_thread": False}
+    )
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: sqlite3.Connection, _: Any) -> None:
+        connection.isolation_level = None  # the driver's own BEGIN comes too late: snapshots conflict
+        for name, value in (("journal_mode", "WAL"), ("foreign_keys", "ON"), ("synchronous", "FULL")):
+            connection.execute(f"PRAGMA {name}={value}").close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        options = connection.get_execution_options()
+        wanted = "FULL" if options.get("referee_durable", True) else "NORMAL"
+        if connection.info.get("synchronous", "FULL") != wanted:
+            _set(connection, "synchronous", wanted)
+            connection.info["synchronous"] = wanted
+        connection.exec_driver_sql(options.get("referee_begin", "BEGIN"))
+
+    return engine
+
+
+def _set(connection: Connection, pragma: str, value: str) -> None:
+    # Past SQLAlchemy, which would begin a transaction first; these settings are ignored inside one.
+    cast(sqlite3.Connection, connection.connection.dbapi_connection).execute(f"PRAGMA {pragma}={value}").close()
+
+
+class _Turnstile:
+    """Lets one writer of this host in at a time. SQLite's own wait is unfair: it let some starve for seconds."""
+
+    def __init__(self, path: Path, wait_s: float) -> None:
+        self._path = path
+        self._wait_s = wait_s
+        self._threads = threading.Lock()
+        self._file: int | None = None
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        deadline = time.monotonic() + self._wait_s
+        if not self._threads.acquire(timeout=self._wait_s):
+            raise Unavailable(f"no turn to write within {self._wait_s} s")
+        try:
+            file = self._opened()
+            self._lock(file, deadline)
+            try:
+                yield
+            finally:
+                fcntl.flock(file, fcntl.LOCK_UN)
+        finally:
+            self._threads.release()
+
+    def _opened(self) -> int:
+        if self._file is None:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return self._file
+
+    def _lock(self, file: int, deadline: float) -> None:
+        pause_s = 0.0005
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise Unavailable(f"no turn to write within {self._wait_s} s") from None
+                time.sleep(pause_s)
+                pause_s = min(pause_s * 2, 0.005)
+            else:
+                return
+
+
+# -- PostgreSQL --
+
+
+def _postgres(url: URL, wait_s: float) -> Engine:
+    engine = create_engine(url, pool_size=POOL_SIZE, max_overflow=20, pool_pre_ping=True, pool_timeout=wait_s)
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: Any, _: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET lock_timeout = {int(wait_s * 1000)}")
+            cursor.execute("SET idle_in_transaction_session_timeout = 60000")
+        connection.commit()
+
+    return engine
+
+
+# -- both --
+
+
+def _with_driver(url: URL) -> URL:
+    if url.get_backend_name() == "postgresql":
+        return url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() == "sqlite":
+        return url.set(drivername="sqlite+pysqlite")
+    raise ValueError(f"the record is kept in SQLite or PostgreSQL, not in {url.get_backend_name()}")
+
+
+def _gate(url: URL, wait_s: float) -> Callable[[], AbstractContextManager[None]]:
+    if url.get_backend_name() == "sqlite":
+        return _Turnstile(Path(f"{url.database}.lock"), wait_s)
+    return nullcontext
+
+
+def _is_outage(error: DBAPIError) -> bool:
+    """Whether asking again later may help: locked, full, gone, chosen as victim of a deadlock."""
+    if error.connection_invalidated:
+        return True
+    state = getattr(error.orig, "sqlstate", None)
+    if state is None:
+        return type(error.orig).__name__ == "OperationalError" and "no such" not in str(error.orig)
+    return str(state)[:2] in {"08", "40", "53", "55", "57", "58"}
+
+
+_HERE: list[Database] = []  # all databases of this process, for its children
+
+
+def _forget_connections() -> None:
+    for database in _HERE:
+        database._after_fork()
+
+
+os.register_at_fork(after_in_child=_forget_connections)

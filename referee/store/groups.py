@@ -1,0 +1,182 @@
+"""Deal groups: a sealed seed promised beforehand, the bots' nonces, and the reveal when all matches are over."""
+
+import hmac
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from referee.chance import commitment
+from referee.errors import NotFound, RefereeError, StaleEpoch
+from referee.matchlog import reveal_line
+from referee.store import logs
+from referee.store.db import lease_now, now
+from referee.store.ids import new_id
+from referee.store.leases import LEASE_S
+from referee.store.schema import Group, Match
+
+ENDED = ("finished", "cancelled", "void")
+
+
+class WrongMasterKey(RefereeError):
+    """A sealed seed does not open to what was promised: the master key is not the one it was sealed with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A claimed opening: whom to ask for nonces, and how far an earlier claimer came."""
+
+    group_id: str
+    epoch: int
+    commitment: str
+    entries: list[str]
+    nonce_hashes: list[str] | None
+
+
+def create_group(
+    session: Session, entries: Sequence[str], *, master_key: bytes, tournament_id: str | None = None
+) -> Group:
+    """A new group with a fresh seed; ``entries`` are the bots whose nonces count, in this order, each once."""
+    group_id, seed = new_id("group"), secrets.token_bytes(32)
+    group = Group(
+        id=group_id,
+        commitment=commitment(seed, group_id),
+        seed_sealed=_sealed(seed, group_id, master_key),
+        state="new",
+        entries=list(dict.fromkeys(entries)),
+        tournament_id=tournament_id,
+        epoch=0,
+        created_at=now(session),
+    )
+    session.add(group)
+    return group
+
+
+def get_group(session: Session, group_id: str) -> Group:
+    group = session.get(Group, group_id)
+    if group is None:
+        raise NotFound("group", group_id)
+    return group
+
+
+def claim_opening(session: Session, group_id: str) -> Opening | None:
+    """The right to ask the bots for nonces; None when the group is open already or another asks them now."""
+    group = _locked(session, group_id)
+    boot, seconds = lease_now(session)
+    held = group.lease_until is not None and group.lease_until > seconds and group.lease_boot == boot
+    if group.state != "new" or held:
+        return None
+    group.epoch += 1
+    group.lease_boot, group.lease_until = boot, seconds + LEASE_S
+    session.flush()
+    return Opening(group.id, group.epoch, group.commitment, list(group.entries), group.nonce_hashes)
+
+
+def record_nonce_hashes(session: Session, group_id: str, epoch: int, hashes: Sequence[str]) -> list[str]:
+    """Keeps the hashes (by entry, "" where none came) and gives back those that count: the first recorded."""
+    group = _claimed(session, group_id, epoch)
+    if group.nonce_hashes is None:
+        group.nonce_hashes = _fitting(group, hashes)
+    _prolong(session, group)
+    return list(group.nonce_hashes)
+
+
+def open_group(session: Session, group_id: str, epoch: int, nonces: Sequence[str]) -> None:
+    """Keeps the nonces (by entry, "" where none came or it did not fit) and lets the matches begin."""
+    group = _claimed(session, group_id, epoch)
+    if group.nonce_hashes is None:
+        raise ValueError("the hashes of the nonces are recorded before the nonces")
+    group.nonces = _fitting(group, nonces)
+    group.state = "open"
+    group.lease_boot = group.lease_until = None
+
+
+def renew_opening(session: Session, group_id: str, epoch: int) -> bool:
+    """Holds the claim on; False when another has it."""
+    try:
+        _prolong(session, _claimed(session, group_id, epoch))
+    except StaleEpoch:
+        return False
+    return True
+
+
+def seed_of(group: Group, master_key: bytes) -> bytes:
+    """The seed; raises ``WrongMasterKey`` when it is not the promised one."""
+    seed = _sealed(group.seed_sealed, group.id, master_key)
+    if commitment(seed, group.id) != group.commitment:
+        raise WrongMasterKey(f"the seed of {group.id} does not fit its commitment")
+    return seed
+
+
+def close_if_over(session: Session, group_id: str, *, master_key: bytes) -> bool:
+    """Reveals the seed in every log of the group once its last match is over; tells whether it did so now."""
+    group = _locked(session, group_id)
+    going_on = select(Match.id).where(Match.group_id == group_id, Match.status.not_in(ENDED)).limit(1)
+    if group.state == "over" or session.scalar(going_on) is not None:
+        return False
+    seed = seed_of(group, master_key)
+    blank = [""] * len(group.entries)
+    nonces, hashes = group.nonces or blank, group.nonce_hashes or blank
+    matches = select(Match.id).where(Match.group_id == group_id).order_by(Match.id)
+    for match_id in session.scalars(matches):
+        last = logs.last_line(session, match_id)
+        if last is not None:
+            logs.append_reveal(session, match_id, reveal_line(last[0] + 1, last[1], seed, nonces, hashes))
+    group.state = "over"
+    session.flush()
+    return True
+
+
+def close_ended(session: Session, *, master_key: bytes, limit: int = 100) -> int:
+    """Closes groups that nobody closed when their last match was cancelled; tells how many."""
+    going_on = select(Match.id).where(Match.group_id == Group.id, Match.status.not_in(ENDED)).exists()
+    begun = select(Match.id).where(Match.group_id == Group.id).exists()
+    left_open = select(Group.id).where(Group.state != "over", begun, ~going_on).limit(limit)
+    return sum(close_if_over(session, group_id, master_key=master_key) for group_id in session.scalars(left_open).all())
+
+
+def revealed(group: Group, master_key: bytes) -> dict[str, Any] | None:
+    """Seed and nonces for everybody, once the group is over; before that None."""
+    if group.state != "over":
+        return None
+    return {
+        "seed": seed_of(group, master_key).hex(),
+        "nonces": group.nonces or [""] * len(group.entries),
+        "nonce_hashes": group.nonce_hashes or [""] * len(group.entries),
+    }
+
+
+def _sealed(seed: bytes, group_id: str, master_key: bytes) -> bytes:
+    """The seed under a pad of its own; sealing twice opens it."""
+    pad = hmac.digest(master_key, f"deal-seed|{group_id}".encode(), "sha256")
+    return bytes(one ^ other for one, other in zip(seed, pad, strict=True))
+
+
+def _locked(session: Session, group_id: str) -> Group:
+    group = session.scalar(
+        select(Group).where(Group.id == group_id).with_for_update().execution_options(populate_existing=True)
+    )
+    if group is None:
+        raise NotFound("group", group_id)
+    return group
+
+
+def _claimed(session: Session, group_id: str, epoch: int) -> Group:
+    group = _locked(session, group_id)
+    if group.epoch != epoch or group.state != "new":
+        raise StaleEpoch(f"opening {epoch} of group {group_id} is no longer ours")
+    return group
+
+
+def _prolong(session: Session, group: Group) -> None:
+    boot, seconds = lease_now(session)
+    group.lease_boot, group.lease_until = boot, seconds + LEASE_S
+
+
+def _fitting(group: Group, values: Sequence[str]) -> list[str]:
+    if len(values) != len(group.entries):
+        raise ValueError(f"expected {len(group.entries)} values, got {len(values)}")
+    return list(values)

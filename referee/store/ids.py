@@ -1,0 +1,30 @@
+"""Identifiers: a prefix that names the kind, then 128 random bits. Nothing can be read from them or guessed."""
+
+import re
+import secrets
+from typing import Final
+
+PREFIXES: Final = {
+    "account": "acc",
+    "token": "tok",
+    "bot": "bot",
+    "group": "grp",
+    "match": "mat",
+    "ladder": "lad",
+    "tournament": "trn",
+}
+PATTERN: Final = re.compile(r"[a-z]+_[0-9a-z]{26}")
+
+_DIGITS: Final = "0123456789abcdefghjkmnpqrstvwxyz"  # no i, l, o, u: they are misread
+
+
+def new_id(kind: str) -> str:
+    """A fresh id of this kind (``bot``, ``match``, …) or with this prefix (``mat``, …)."""
+    prefix = PREFIXES.get(kind, kind)
+    number = secrets.randbits(128)
+    return f"{prefix}_" + "".join(_DIGITS[number >> shift & 31] for shift in range(125, -1, -5))
+
+
+def is_id(text: str) -> bool:
+    """Whether the text has the form of an id."""
+    return PATTERN.fullmatch(text) is not None

@@ -1,0 +1,238 @@
+"""Matches: arranging, listing, cancelling, and all a runner needs to begin one or to go on with it.
+
+Who may write to a match is settled in ``claims``, what is written in ``recording`` and ``results``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from referee import __version__
+from referee.clocks import Limits
+from referee.errors import BadOption, Conflict, NotFound
+from referee.games import game as rules_of
+from referee.match import new_header
+from referee.rows import parsed
+from referee.store import groups, logs
+from referee.store.db import changed, now
+from referee.store.ids import new_id
+from referee.store.paging import Cursor, Page, newest_first
+from referee.store.schema import Bot, Group, Match, MatchSeat, SealedAnswer
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be played, by whom in which seat, and for which table of which event."""
+
+    game: str
+    bots: Sequence[str]
+    options: Mapping[str, Any]
+    limits: Limits
+    rated: bool = True
+    created_by: str | None = None
+    tournament_id: str | None = None
+    stage: int | None = None
+    table_no: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """A seat as the runner calls it: the address the match began with, and the keys of today."""
+
+    seat: int
+    bot_id: str
+    owner_id: str
+    name: str
+    version: str | None
+    url: str
+    max_calls: int
+    secret_generation: int
+    previous_secret_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A match as far as it is recorded. ``header`` is for ``Match``; ``lines`` are empty before the first row."""
+
+    id: str
+    epoch: int
+    status: str
+    header: Json
+    lines: list[bytes]
+    sealed: list[Json]
+    players: list[Player]
+    group_id: str
+    group_state: str
+    nonces: list[str] | None
+    nonce_hashes: list[str] | None
+    seed: bytes
+
+
+def create_match(session: Session, plan: Plan, *, master_key: bytes, group: Group | None = None) -> Match:
+    """Arranges a match, due at once, in a deal group of its own unless one is given.
+
+    Rated only if asked for and all its bots have different owners. Raises ``BadOption``, ``NoSuchGame``,
+    ``NotFound``, and ``Conflict`` when a bot is not verified or does not play this game.
+    """
+    rules = rules_of(plan.game)
+    options = rules.start(len(plan.bots), plan.options).options
+    bots = [_playable(session, bot_id, plan.game) for bot_id in plan.bots]
+    if group is None:
+        group = groups.create_group(session, plan.bots, master_key=master_key, tournament_id=plan.tournament_id)
+    match = Match(
+        id=new_id("match"),
+        game=plan.game,
+        rules_version=rules.rules_version,
+        engine_version=__version__,
+        options=options,
+        seats=len(bots),
+        budget_ms=plan.limits.budget_ms,
+        bank_ms=plan.limits.bank_ms,
+        rated=plan.rated and len({bot.owner_id for bot in bots}) == len(bots),
+        status="due",
+        epoch=0,
+        lost_claims=0,
+        claims_without_progress=0,
+        group_id=group.id,
+        tournament_id=plan.tournament_id,
+        stage=plan.stage,
+        table_no=plan.table_no,
+        created_by=plan.created_by,
+        created_at=now(session),
+    )
+    seats = [
+        MatchSeat(match_id=match.id, seat=seat, bot_id=bot.id, bot_name=bot.name, version=bot.version, faults=0)
+        for seat, bot in enumerate(bots)
+    ]
+    session.add(group)
+    session.flush()
+    session.add(match)
+    session.flush()
+    session.add_all(seats)
+    session.flush()
+    return match
+
+
+def get_match(session: Session, match_id: str) -> Match:
+    match = session.get(Match, match_id)
+    if match is None:
+        raise NotFound("match", match_id)
+    return match
+
+
+def seats_of(session: Session, match_ids: Sequence[str]) -> dict[str, list[MatchSeat]]:
+    """The seats of each of these matches, in order."""
+    seats: dict[str, list[MatchSeat]] = {match_id: [] for match_id in match_ids}
+    query = select(MatchSeat).where(MatchSeat.match_id.in_(match_ids)).order_by(MatchSeat.match_id, MatchSeat.seat)
+    for seat in session.scalars(query):
+        seats[seat.match_id].append(seat)
+    return seats
+
+
+def list_matches(
+    session: Session,
+    *,
+    status: str | None = None,
+    bot_id: str | None = None,
+    tournament_id: str | None = None,
+    game: str | None = None,
+    limit: int = 50,
+    cursor: Cursor | None = None,
+) -> Page[Match]:
+    query = select(Match)
+    for column, wanted in ((Match.status, status), (Match.tournament_id, tournament_id), (Match.game, game)):
+        if wanted is not None:
+            query = query.where(column == wanted)
+    if bot_id is not None:
+        query = query.where(Match.id.in_(select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)))
+    return newest_first(session, query, Match.created_at, Match.id, limit=limit, cursor=cursor)
+
+
+def cancel(session: Session, match_id: str, reason: str = "cancelled", *, master_key: bytes) -> Match:
+    """Ends a match that is not over, without a result; its runner finds out at its next write."""
+    ended = (
+        update(Match)
+        .where(Match.id == match_id, Match.status.in_(["waiting", "due", "running", "stuck"]))
+        .values(status="cancelled", reason=reason, epoch=Match.epoch + 1, finished_at=now(session))
+        .values(lease_boot=None, lease_until=None)
+    )
+    if changed(session, ended) == 0:
+        raise Conflict(f"the match is {get_match(session, match_id).status}")
+    match = session.get_one(Match, match_id, populate_existing=True)
+    logs.pack_what_there_is(session, match_id)
+    groups.close_if_over(session, match.group_id, master_key=master_key)
+    return match
+
+
+def load(session: Session, match_id: str, *, master_key: bytes) -> Loaded:
+    """All that is recorded of a match; the runner replays it and asks the open question again."""
+    match = get_match(session, match_id)
+    group = groups.get_group(session, match.group_id)
+    lines = logs.log_lines(session, match_id)
+    players = _players(session, match_id)
+    sealed = select(SealedAnswer.answer).where(SealedAnswer.match_id == match_id)
+    return Loaded(
+        id=match.id,
+        epoch=match.epoch,
+        status=match.status,
+        header=_header(match, players, group) if not lines else _stored_header(lines[0]),
+        lines=lines,
+        sealed=list(session.scalars(sealed.order_by(SealedAnswer.n, SealedAnswer.seat))),
+        players=players,
+        group_id=group.id,
+        group_state=group.state,
+        nonces=group.nonces,
+        nonce_hashes=group.nonce_hashes,
+        seed=groups.seed_of(group, master_key),
+    )
+
+
+def _playable(session: Session, bot_id: str, game: str) -> Bot:
+    bot = session.get(Bot, bot_id)
+    if bot is None:
+        raise NotFound("bot", bot_id)
+    if bot.status != "verified":
+        raise Conflict(f"bot {bot.name!r} is {bot.status}; only verified bots are seated")
+    if game not in bot.games:
+        raise BadOption("bots", f"bot {bot.name!r} does not play {game}; its card lists {', '.join(bot.games)}")
+    return bot
+
+
+def _players(session: Session, match_id: str) -> list[Player]:
+    query = select(MatchSeat, Bot).join(Bot, Bot.id == MatchSeat.bot_id).where(MatchSeat.match_id == match_id)
+    return [
+        Player(
+            seat=seat.seat,
+            bot_id=bot.id,
+            owner_id=bot.owner_id,
+            name=seat.bot_name,
+            version=seat.version,
+            url=seat.url or bot.proven_url or "",
+            max_calls=bot.max_calls,
+            secret_generation=bot.secret_generation,
+            previous_secret_until=bot.previous_secret_until,
+        )
+        for seat, bot in session.execute(query.order_by(MatchSeat.seat)).tuples()
+    ]
+
+
+def _header(match: Match, players: Sequence[Player], group: Group) -> Json:
+    return new_header(
+        match_id=match.id,
+        game_name=match.game,
+        options=match.options,
+        players=[{"bot": one.bot_id, "name": one.name, "version": one.version} for one in players],
+        group={"id": group.id, "commitment": group.commitment, "entries": group.entries},
+        rated=match.rated,
+        limits=Limits(match.budget_ms, match.bank_ms),
+    )
+
+
+def _stored_header(line: bytes) -> Json:
+    return {name: value for name, value in parsed(line).items() if name not in ("type", "row", "prev")}

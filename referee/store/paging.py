@@ -1,0 +1,61 @@
+"""Pages of long lists by key: each page begins after the last row of the one before, and costs as much as it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import Select, and_, or_
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from referee.errors import BadOption
+
+Row = TypeVar("Row")
+Cursor = Sequence[Any]  # JSON values: where the next page begins
+
+LARGEST_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Row]):
+    """Rows, and where to go on; ``next`` is None on the last page."""
+
+    items: list[Row]
+    next: list[Any] | None
+
+
+def newest_first(
+    session: Session,
+    query: Select[Row],
+    created_at: InstrumentedAttribute[datetime],
+    id: InstrumentedAttribute[str],
+    *,
+    limit: int,
+    cursor: Cursor | None,
+) -> Page[Row]:
+    """A page of rows by time of creation, the newest first; raises ``BadOption`` for a bad limit or cursor."""
+    check_limit(limit)
+    if cursor is not None:
+        moment, last = _position(cursor)
+        query = query.where(or_(created_at < moment, and_(created_at == moment, id < last)))
+    rows = list(session.scalars(query.order_by(created_at.desc(), id.desc()).limit(limit + 1)))
+    if len(rows) <= limit:
+        return Page(rows, None)
+    end = rows[limit - 1]
+    return Page(rows[:limit], [getattr(end, created_at.key).isoformat(), getattr(end, id.key)])
+
+
+def check_limit(limit: int) -> None:
+    if not 1 <= limit <= LARGEST_PAGE:
+        raise BadOption("limit", f"must be 1 to {LARGEST_PAGE}")
+
+
+def _position(cursor: Cursor) -> tuple[datetime, str]:
+    try:
+        moment, last = cursor
+        position = datetime.fromisoformat(moment), str(last)
+    except (TypeError, ValueError):
+        raise BadOption("cursor", "is not one that a page gave") from None
+    if position[0].tzinfo is None:
+        raise BadOption("cursor", "is not one that a page gave")
+    return position
