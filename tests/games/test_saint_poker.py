@@ -1,0 +1,461 @@
+"""Saint Poker: the worked examples, rulings, tables and conformity matches of its rules page."""
+
+import re
+from random import Random
+
+import pytest
+
+from referee.canonical import Json
+from referee.cards import DECK, in_order
+from referee.errors import BadOption, IllegalAction
+from referee.games.saint_poker import SaintPoker
+from referee.poker import rank
+from tests.games.conformity import conformity_match, digest
+from tests.games.playing import answered_by_default, named
+
+Cards = str  # "2c Ah": as on the page
+
+
+def dealt(hands: list[Cards], future: Cards = "", **options: object) -> SaintPoker:
+    """Round 1 with these cards in the hands, filled up to ten with cards nobody names."""
+    state = SaintPoker.start(len(hands), options)
+    named_cards = {*" ".join(hands).split(), *future.split()}
+    spare = [card for card in DECK if card not in named_cards]
+    full = [own.split() + [spare.pop(0) for _ in range(10 - len(own.split()))] for own in hands]
+    laps = [own[lap] for lap in range(10) for own in full]
+    up = future.split() + [spare.pop(0) for _ in range(5 - len(hands) - len(future.split()))]
+    state.resolve(laps + up + spare)
+    return state
+
+
+def selecting(river: Cards, hands: list[Cards], *, round: int = 1, **options: object) -> SaintPoker:
+    """The selection of this round, written down: the first cards of the river come from the future river."""
+    seats = len(hands)
+    state = SaintPoker.start(seats, options)
+    state.awaiting, state.unsent, state.round = None, [], round
+    origins = [None] * (5 - seats) + [*range(seats)]
+    state.river = [{"card": card, "from": origin} for card, origin in zip(river.split(), origins, strict=True)]
+    state.hands = [in_order(own.split()) for own in hands]
+    state.ask("select", range(seats), together=True)
+    return state
+
+
+def river(state: SaintPoker, *cards: str) -> list[Json]:
+    """All seats choose their river card, the last seat first; gives the events."""
+    for seat in range(len(cards) - 1, 0, -1):
+        assert state.apply(seat, {"type": "river", "card": cards[seat]}) == []
+    return state.apply(0, {"type": "river", "card": cards[0]})
+
+
+def select(state: SaintPoker, *pairs: Cards) -> list[Json]:
+    for seat in range(len(pairs) - 1, 0, -1):
+        assert state.apply(seat, {"type": "select", "cards": pairs[seat].split()}) == []
+    return state.apply(0, {"type": "select", "cards": pairs[0].split()})
+
+
+def take(state: SaintPoker, *cards: str) -> list[Json]:
+    """The seats in turn take these cards; gives the events."""
+    return [event for card in cards for event in state.apply(state.pending()[0], {"type": "take", "card": card})]
+
+
+# -- the worked examples --
+
+
+def test_SP_05_SP_15_example_1_the_example_round_of_the_sheet() -> None:
+    state = dealt(["9c 8s Tc", "7h 8h 9h", "6h 2h Kh", "Js 4c 8d"], future="5h")
+
+    (laid,) = river(state, "9c", "7h", "6h", "Js")
+    revealed, score, order = select(state, "8s Tc", "8h 9h", "2h Kh", "4c 8d")
+    taken = take(state, "8s", "8h", "9h", "5h", "Tc", "7h", "Kh", "8d")
+
+    assert laid["river"] == ["5h", "9c", "7h", "6h", "Js"]
+    assert revealed["cards"] == [["8s", "Tc"], ["8h", "9h"], ["2h", "Kh"], ["4c", "8d"]]
+    assert score["ranks"] == [[4, 11], [8, 9], [5, 13, 7, 6, 5, 2], [4, 9]]
+    assert score["names"] == ["straight", "straight flush", "flush", "straight"]
+    assert score["groups"] == [[1], [2], [0], [3]]
+    assert (score["points"], score["scores"]) == (1, [0, 1, 0, 0])
+    assert order["order"] == [3, 0, 2, 1]
+    assert [(row["seat"], row["lap"], row["source"]) for row in named(taken, "take")] == [
+        *[(3, 1, 0), (0, 1, 1), (2, 1, 1), (1, 1, "river")],
+        *[(3, 2, 0), (0, 2, "river"), (2, 2, 2), (1, 2, 3)],
+    ]
+    assert named(taken, "discard")[0]["cards"] == ["2h", "4c", "6h", "9c", "Js"]
+    assert [len(own) for own in state.hands] == [9, 9, 9, 9]
+
+
+def test_SP_08_SP_10_example_2_a_tie_for_the_win() -> None:
+    state = selecting("Ad 7h 9c 4d Qd", ["2c Ah 3c", "2d As 3d", "9s Jc 3h"], round=7)
+
+    _, score = select(state, "2c Ah", "2d As", "9s Jc")
+    asked = state.chance()
+    draw, order = state.resolve([1, 0])
+
+    assert score["ranks"] == [[1, 14, 12, 9, 7], [1, 14, 12, 9, 7], [1, 9, 14, 12, 11]]
+    assert (score["points"], score["scores"]) == (4, [4, 4, 0])
+    assert asked == {"kind": "draw", "what": "pickup_order", "among": [0, 1], "ordered": True}
+    assert (draw["what"], draw["round"], draw["among"], draw["result"]) == ("pickup_order", 7, [0, 1], [1, 0])
+    assert order["order"] == [2, 1, 0]
+
+
+def test_SP_05_SP_08_example_3_all_tie_on_the_river() -> None:
+    hands = ["2c 3c", "2d 3d", "2h 3h", "2s 3s", "4c 4d"]
+    state = selecting("Ah Kh Qh Jh Th", hands, round=8)
+
+    _, score = select(state, *hands)
+    among = (state.chance() or {})["among"]
+    _, order = state.resolve([3, 0, 4, 2, 1])
+
+    assert score["ranks"] == [[8, 14]] * 5
+    assert (score["points"], score["scores"]) == (2, [2, 2, 2, 2, 2])
+    assert among == [0, 1, 2, 3, 4]
+    assert order["order"] == [3, 0, 4, 2, 1]
+
+
+def test_SP_10_example_4_tied_losers_draw_as_well() -> None:
+    state = selecting("Kd 7h 2s 3c 4d", ["Kc Ac 9c", "8d Qd 9d", "8s Qs 9s"])
+
+    _, score = select(state, "Kc Ac", "8d Qd", "8s Qs")
+    among = (state.chance() or {})["among"]
+    state.resolve([2, 1])
+
+    assert score["ranks"] == [[1, 13, 14, 7, 4], [0, 13, 12, 8, 7, 4], [0, 13, 12, 8, 7, 4]]
+    assert score["scores"] == [1, 0, 0]
+    assert among == [1, 2]
+    assert state.queue == [2, 1, 0, 2, 1, 0]
+
+
+def test_SP_06_example_5_the_ace_is_also_low() -> None:
+    state = selecting("5h 4s Jh 2d 3d", ["Kc Ac 9c", "6c Kd 9d"])
+
+    _, score, order = select(state, "Kc Ac", "6c Kd")
+
+    assert score["ranks"] == [[4, 5], [4, 6]]
+    assert score["scores"] == [0, 1]
+    assert order["order"] == [0, 1]
+
+
+def test_SP_07_SP_09_example_6_kickers_and_taking_from_others() -> None:
+    state = selecting("Jh Js 4s 8c 6d", ["2c Ac 9c", "Qd Kd 9d"])
+
+    _, score, order = select(state, "2c Ac", "Qd Kd")
+    taken = take(state, "Ac", "Kd", "Jh", "Js")
+
+    assert score["ranks"] == [[1, 11, 14, 8, 6], [1, 11, 13, 12, 8]]
+    assert score["scores"] == [1, 0]
+    assert order["order"] == [1, 0]
+    assert [row["source"] for row in named(taken, "take")] == [0, 1, "river", "river"]
+    assert state.known == [["Js", "Kd"], ["Jh", "Ac"]]
+    assert named(taken, "discard")[0]["cards"] == ["2c", "4s", "6d", "8c", "Qd"]
+
+
+@pytest.mark.parametrize(
+    ("table", "own", "expected"),
+    [
+        ("2c 7d 9h Jc Ks", "3d 4d", [0, 13, 11, 9, 7, 4]),
+        ("2c 7d 9h Jc Ks", "Tc Qc", [4, 13]),
+        ("2h 4h 6h 8h Th", "Ac Ad", [5, 10, 8, 6, 4, 2]),
+        ("8c 8d 8h Ks Kd", "Kc 8s", [7, 8, 13]),
+    ],
+)
+def test_SP_05_example_7_best_five_of_seven(table: Cards, own: Cards, expected: list[int]) -> None:
+    assert rank(table.split() + own.split()) == expected
+
+
+@pytest.mark.parametrize(("seats", "decisions", "stock"), [(2, 64, 5), (3, 96, 4), (4, 128, 3), (5, 160, 2)])
+def test_SP_01_SP_02_example_8_lengths_of_full_matches(seats: int, decisions: int, stock: int) -> None:
+    state = SaintPoker.start(seats)
+
+    taken, _ = answered_by_default(state, Random(seats))
+
+    assert taken == decisions == SaintPoker.decision_bound(seats, state.options)
+    assert [len(own) for own in state.hands] == [2] * seats
+    assert len(state.stock) == stock
+    assert len(state.discards) == 40
+
+
+def test_SP_02_example_8_a_short_match_without_its_last_pickup() -> None:
+    state = SaintPoker.start(2, {"rounds": 2, "final_pickup": False})
+
+    decisions, _ = answered_by_default(state, Random(8))
+
+    assert decisions == 12 == SaintPoker.decision_bound(2, state.options)
+    assert [len(own) for own in state.hands] == [6, 6]
+
+
+# -- the rulings --
+
+
+@pytest.mark.parametrize("rounds", [0, 9, True, "8", 8.0, None])
+def test_SP_01_rounds_outside_one_to_eight_are_refused(rounds: object) -> None:
+    with pytest.raises(BadOption) as refused:
+        SaintPoker.start(2, {"rounds": rounds})
+
+    assert refused.value.field == "rounds"
+
+
+@pytest.mark.parametrize(("seats", "up", "stock"), [(2, 3, 29), (3, 2, 20), (4, 1, 11), (5, 0, 2)])
+def test_SP_01_the_cards_come_out_exactly(seats: int, up: int, stock: int) -> None:
+    state = SaintPoker.start(seats)
+
+    _, deal, setup = state.resolve(list(DECK))
+
+    assert sum(map(len, deal["hands"])) == 10 * seats
+    assert len(deal["future_river"]) == up
+    assert 52 - 10 * seats - up == stock
+    assert setup["stock_size"] == stock - up
+
+
+def test_SP_01_a_hand_shrinks_by_one_a_round() -> None:
+    state = SaintPoker.start(3)
+    rng = Random(1)
+    sizes = []
+    while not state.over:
+        asked = state.chance()
+        if asked is not None:
+            state.resolve(asked["cards"] if asked["kind"] == "deck" else asked["among"])
+            continue
+        if state.phase == "river" and len(state.pending()) == 3:
+            sizes.append(len(state.hands[0]))
+        seat = rng.choice(state.pending())
+        state.apply(seat, rng.choice(state.legal(seat)))
+
+    assert sizes == [10, 9, 8, 7, 6, 5, 4, 3]
+
+
+def test_SP_02_the_last_round_has_its_pickup_unless_left_out() -> None:
+    with_pickup, without = (SaintPoker.start(2, {"rounds": 1, "final_pickup": last}) for last in (True, False))
+
+    _, log = answered_by_default(with_pickup, Random(2))
+    _, short_log = answered_by_default(without, Random(2))
+
+    assert [len(named(log, event)) for event in ("pickup_order", "take", "discard")] == [1, 4, 1]
+    assert not {"draw", "pickup_order", "take", "discard"} & {row["event"] for row in short_log}
+    assert with_pickup.observation(0)["river"] == []
+    assert with_pickup.observation(0)["revealed"] == [[], []]
+    assert with_pickup.observation(0)["pickup_order"] == log[-7]["order"]
+    assert len(without.observation(0)["river"]) == 5
+    assert [len(cards) for cards in without.observation(0)["revealed"]] == [2, 2]
+    assert without.observation(0)["pickup_order"] == []
+    assert None not in without.observation(0)["ranks"]
+
+
+def test_SP_03_cards_are_dealt_one_at_a_time_from_seat_0() -> None:
+    state = SaintPoker.start(3)
+
+    _, deal, _ = state.resolve(list(DECK))
+
+    assert deal["hands"] == [list(DECK[seat:30:3]) for seat in range(3)]
+    assert deal["future_river"] == list(DECK[30:32])
+
+
+def test_SP_04_the_new_future_river_lies_open_before_the_choice_in_the_last_round_too() -> None:
+    state = SaintPoker.start(2, {"rounds": 1})
+
+    _, deal, setup = state.resolve(list(DECK))
+
+    assert setup["river"] == deal["future_river"] == list(DECK[20:23])
+    assert setup["future_river"] == state.observation(0)["future_river"] == list(DECK[23:26])
+    assert state.phase == "river"
+
+
+def test_SP_05_a_seat_may_play_two_one_or_none_of_its_own() -> None:
+    state = selecting("Ah Kh Qh Jh Th", ["2c 3c", "9h 8h", "Ac As", "4d 5d", "6s 7s"])
+
+    _, score = select(state, "2c 3c", "9h 8h", "Ac As", "4d 5d", "6s 7s")
+
+    assert score["ranks"] == [[8, 14]] * 5
+
+
+def test_SP_06_the_royal_flush_is_the_highest_straight_flush() -> None:
+    assert rank("Ts Js Qs Ks As 2c 3c".split()) == [8, 14]
+    assert rank("Ac 2d 3h 4s 5c Kd Qd".split()) == [4, 5]
+
+
+def test_SP_07_flushes_compare_all_five_cards_and_suits_never() -> None:
+    assert rank("Ah Qh 9h 6h 4h 2c 2d".split()) > rank("As Qs 9s 6s 3s 2c 2d".split())
+    assert rank("Ah Qh 9h 6h 4h 2c 2d".split()) == rank("Ac Qc 9c 6c 4c 2h 2s".split())
+
+
+@pytest.mark.parametrize(("number", "winners", "each"), [(7, 1, 7), (7, 2, 4), (8, 3, 3), (1, 4, 1), (8, 4, 2)])
+def test_SP_08_points_are_split_and_rounded_up(number: int, winners: int, each: int) -> None:
+    # Four nines lie on the table: the aces win by their kicker, the others tie behind them.
+    hands = ["Ac 3c", "Ad 3d", "Ah 3h", "As 3s"][:winners] + ["4c 5c", "4d 5d", "4h 5h", "4s 5s"][winners - 1 :]
+    state = selecting("9c 9d 9h 9s 2c", hands, round=number)
+
+    score = select(state, *hands)[1]
+
+    assert score["points"] == each
+    assert score["scores"] == [each] * winners + [0] * (5 - winners)
+
+
+def test_SP_09_any_card_face_up_may_be_taken_and_no_other() -> None:
+    state = selecting("Jh Js 4s 8c 6d", ["2c Ac 9c", "Qd Kd 9d"])
+    state.future_river, state.discards = ["3h", "3s", "5h"], ["7h"]
+    select(state, "2c Ac", "Qd Kd")
+
+    cards = [action["card"] for action in state.legal(1)]
+
+    assert cards == ["2c", "4s", "6d", "8c", "Jh", "Js", "Qd", "Kd", "Ac"]
+    for other in ("3h", "7h", "9d", "9c", "As"):
+        with pytest.raises(IllegalAction):
+            state.apply(1, {"type": "take", "card": other})
+
+
+def test_SP_10_groups_are_drawn_from_the_worst_to_the_best_and_once_for_both_laps() -> None:
+    state = selecting("2s 7h 9c Jd Kd", ["Ac Qc 5c", "Ad Qd 5d", "3c 4c 5h", "3d 4d 5s"])
+
+    events = select(state, "Ac Qc", "Ad Qd", "3c 4c", "3d 4d")
+    first = state.chance()
+    assert state.observation(0)["pickup_order"] == []
+    (draw,) = state.resolve([3, 2])
+    second = state.chance()
+    assert state.observation(0)["pickup_order"] == []
+    other_draw, order = state.resolve([0, 1])
+
+    assert named(events, "score")[0]["groups"] == [[0, 1], [2, 3]]
+    assert [asked and asked["among"] for asked in (first, second)] == [[2, 3], [0, 1]]
+    assert (draw["result"], other_draw["result"], order["order"]) == ([3, 2], [0, 1], [3, 2, 0, 1])
+    assert state.queue == [3, 2, 0, 1, 3, 2, 0, 1]
+    assert state.observation(0)["pickup_order"] == [3, 2, 0, 1]
+
+
+def test_SP_10_the_lap_is_told_in_the_pickup_and_0_elsewhere() -> None:
+    state = selecting("5h 4s Jh 2d 3d", ["Kc Ac 9c", "6c Kd 9d"])
+    laps = [state.observation(0)["lap"]]
+    select(state, "Kc Ac", "6c Kd")
+    for card in ("2d", "3d", "4s", "5h"):
+        laps.append(state.observation(0)["lap"])
+        take(state, card)
+    laps.append(state.observation(0)["lap"])
+
+    assert laps == [0, 1, 1, 2, 2, 0]
+
+
+def test_SP_11_equal_points_share_a_place() -> None:
+    state = SaintPoker.start(4)
+    state.points = [5, 9, 5, 1]
+
+    assert state.placements() == [2, 1, 2, 4]
+    assert state.scores() == state.returns() == [5, 9, 5, 1]
+
+
+def test_SP_12_choices_are_secret_until_all_have_answered() -> None:
+    state = dealt(["9c", "7h", "6h"])
+    before = [state.observation(seat) for seat in range(3)]
+
+    assert state.apply(1, {"type": "river", "card": "7h"}) == []
+
+    assert [state.observation(seat) for seat in range(3)] == before
+    assert before[0]["to_act"] == [0, 1, 2]
+    assert "7h" in state.observation(1)["hand"]
+    with pytest.raises(IllegalAction):
+        state.apply(1, {"type": "river", "card": "7h"})
+
+
+def test_SP_13_scores_discards_taken_cards_and_the_stock_are_public() -> None:
+    state = selecting("Jh Js 4s 8c 6d", ["2c Ac 9c", "Qd Kd 9d"])
+    state.stock = ["3h", "3s", "5h", "5s"]
+    select(state, "2c Ac", "Qd Kd")
+    take(state, "Ac", "Kd", "Jh", "Js")
+
+    seen = [state.observation(seat) for seat in range(2)]
+
+    for public in ("scores", "discards", "known", "stock_size", "hand_sizes", "future_river", "river"):
+        assert seen[0][public] == seen[1][public]
+    assert seen[0]["discards"] == ["2c", "4s", "6d", "8c", "Qd"]
+    assert seen[0]["known"] == [["Js", "Kd"], ["Jh", "Ac"]]
+
+
+def test_SP_13_a_taken_card_is_known_until_it_is_played() -> None:
+    state = selecting("Jh Js 4s 8c 6d", ["2c Ac 9c", "Qd Kd 9d"])
+    state.known = [["9c"], []]
+
+    select(state, "Ac 9c", "Qd Kd")
+
+    assert state.known == [[], []]
+
+
+def test_SP_14_the_river_is_complete_before_the_selection() -> None:
+    state = dealt(["9c", "7h"], future="2s 3s 4s")
+
+    river(state, "9c", "7h")
+
+    assert state.phase == "select"
+    assert state.observation(1)["river"] == [
+        *[{"card": card, "from": None} for card in ("2s", "3s", "4s")],
+        {"card": "9c", "from": 0},
+        {"card": "7h", "from": 1},
+    ]
+
+
+def test_SP_15_every_seat_is_ranked() -> None:
+    state = selecting("7h 9c 2s Jd Kd", ["Ac Qc 5c", "Ad Kc 5d", "3c 4c 5h"])
+
+    _, score, order = select(state, "Ac Qc", "Ad Kc", "3c 4c")
+
+    assert score["groups"] == [[1], [0], [2]]
+    assert order["order"] == [2, 0, 1]
+    assert state.observation(2)["ranks"] == score["ranks"]
+
+
+# -- legal lists and defaults --
+
+
+def test_lists_stand_in_canonical_order_and_begin_with_the_default() -> None:
+    state = selecting("Jh Js 4s 8c 6d", ["Ac 2c 9c", "Qd Kd 9d"])
+
+    assert [action["cards"] for action in state.legal(0)] == [["2c", "9c"], ["2c", "Ac"], ["9c", "Ac"]]
+    assert state.default(0) == {"type": "select", "cards": ["2c", "9c"]}
+
+
+def test_a_pair_the_other_way_round_is_the_same_action() -> None:
+    state = selecting("Jh Js 4s 8c 6d", ["Ac 2c 9c", "Qd Kd 9d"])
+
+    revealed = select(state, "Ac 2c", "Kd Qd")[0]
+
+    assert revealed["cards"] == [["2c", "Ac"], ["Qd", "Kd"]]
+
+
+def test_only_two_cards_left_is_forced_in_everybodys_eyes() -> None:
+    state = selecting("Jh Js 4s 8c 6d", ["Ac 2c", "Qd Kd"], round=8)
+    assert state.forced(0) == {"type": "select", "cards": ["2c", "Ac"]}
+
+    state = selecting("Jh Js 4s 8c 6d", ["Ac 2c 9c", "Qd Kd 9d"])
+    assert state.forced(0) is None
+
+
+def test_what_belongs_to_a_round_is_cleared_for_the_next() -> None:
+    state = selecting("5h 4s Jh 2d 3d", ["Kc Ac 9c", "6c Kd 9d"])
+    select(state, "Kc Ac", "6c Kd")
+
+    take(state, "2d", "3d", "4s", "5h")
+
+    seen = state.observation(0)
+    assert (seen["round"], seen["ranks"], seen["revealed"], seen["pickup_order"]) == (2, [None] * 2, [[], []], [])
+
+
+# -- the conformity matches --
+
+
+@pytest.mark.parametrize(
+    ("seats", "options", "seed", "points", "decisions", "rows", "expected"),
+    [
+        (2, {}, 11, [30, 6], 64, 83, "614261769d729551"),
+        (3, {}, 12, [8, 18, 10], 96, 99, "8c128cc9f487954a"),
+        (4, {"final_pickup": False}, 13, [0, 8, 16, 12], 120, 108, "6ff5ef51d21d78d5"),
+        (5, {}, 14, [7, 7, 7, 0, 15], 160, 133, "396c215fb4e50541"),
+        (5, {"rounds": 3}, 15, [3, 0, 0, 2, 1], 60, 51, "b5e56379c037ff8f"),
+    ],
+)
+def test_conformity(
+    seats: int, options: Json, seed: int, points: list[int], decisions: int, rows: int, expected: str
+) -> None:
+    state, taken, log = conformity_match(SaintPoker, seats, options, seed)
+
+    assert (state.scores(), taken, len(log), digest(log)) == (points, decisions, rows, expected)
+
+
+def test_every_ruling_has_a_test() -> None:
+    tested = set(re.findall(r"SP_\d\d", " ".join(globals())))
+
+    assert tested == {f"SP_{number:02}" for number in range(1, 16)}
