@@ -10,6 +10,10 @@ from referee.cards import DECK, RANK
 from referee.poker import CATEGORIES, category, rank
 
 
+def ranked(cards: str) -> list[int]:
+    return rank(cards.split())
+
+
 def plain_rank(five: tuple[str, ...]) -> list[int]:
     """Five cards ranked the slow way, straight from the table of categories."""
     values = sorted((RANK[card] for card in five), reverse=True)
@@ -61,17 +65,17 @@ def test_a_hand_ranks_as_the_best_of_all_its_fives(size: int) -> None:
     ],
 )
 def test_tie_values_stand_in_the_order_of_the_page(cards: str, expected: list[int]) -> None:
-    assert rank(cards.split()) == expected
+    assert ranked(cards) == expected
 
 
 def test_suits_and_the_order_of_the_cards_never_matter() -> None:
-    assert rank("Ac Kd Qh Js 9c".split()) == rank("9d Jh Qs Ac Kh".split())
+    assert ranked("Ac Kd Qh Js 9c") == ranked("9d Jh Qs Ac Kh")
 
 
 def test_a_rank_may_be_changed_without_harm() -> None:
-    rank("Ac Kd Qh Js 9c".split()).append(99)
+    ranked("Ac Kd Qh Js 9c").append(99)
 
-    assert rank("Ac Kd Qh Js 9c".split()) == [0, 14, 13, 12, 11, 9]
+    assert ranked("Ac Kd Qh Js 9c") == [0, 14, 13, 12, 11, 9]
 
 
 def test_categories_have_the_names_of_the_page() -> None:

@@ -16,6 +16,10 @@ from tests.games.playing import answered_by_default, named
 Cards = str  # "2c Ah": as on the page
 
 
+def ranked(cards: Cards) -> list[int]:
+    return rank(cards.split())
+
+
 def dealt(hands: list[Cards], future: Cards = "", **options: object) -> SaintPoker:
     """Round 1 with these cards in the hands, filled up to ten with cards nobody names."""
     state = SaintPoker.start(len(hands), options)
@@ -158,7 +162,7 @@ def test_SP_07_SP_09_example_6_kickers_and_taking_from_others() -> None:
     ],
 )
 def test_SP_05_example_7_best_five_of_seven(table: Cards, own: Cards, expected: list[int]) -> None:
-    assert rank(table.split() + own.split()) == expected
+    assert ranked(table + " " + own) == expected
 
 
 @pytest.mark.parametrize(("seats", "decisions", "stock"), [(2, 64, 5), (3, 96, 4), (4, 128, 3), (5, 160, 2)])
@@ -267,13 +271,13 @@ def test_SP_05_a_seat_may_play_two_one_or_none_of_its_own() -> None:
 
 
 def test_SP_06_the_royal_flush_is_the_highest_straight_flush() -> None:
-    assert rank("Ts Js Qs Ks As 2c 3c".split()) == [8, 14]
-    assert rank("Ac 2d 3h 4s 5c Kd Qd".split()) == [4, 5]
+    assert ranked("Ts Js Qs Ks As 2c 3c") == [8, 14]
+    assert ranked("Ac 2d 3h 4s 5c Kd Qd") == [4, 5]
 
 
 def test_SP_07_flushes_compare_all_five_cards_and_suits_never() -> None:
-    assert rank("Ah Qh 9h 6h 4h 2c 2d".split()) > rank("As Qs 9s 6s 3s 2c 2d".split())
-    assert rank("Ah Qh 9h 6h 4h 2c 2d".split()) == rank("Ac Qc 9c 6c 4c 2h 2s".split())
+    assert ranked("Ah Qh 9h 6h 4h 2c 2d") > ranked("As Qs 9s 6s 3s 2c 2d")
+    assert ranked("Ah Qh 9h 6h 4h 2c 2d") == ranked("Ac Qc 9c 6c 4c 2h 2s")
 
 
 @pytest.mark.parametrize(("number", "winners", "each"), [(7, 1, 7), (7, 2, 4), (8, 3, 3), (1, 4, 1), (8, 4, 2)])
