@@ -123,6 +123,7 @@ class Match:
         self.faults = [0] * header["seats"]
         self.retired: set[Seat] = set()
         self.n = 0
+        self.last_fault = ""  # what was wrong with the answer received last
         self._faults_running = [0] * header["seats"]
         self._chance = chance
         self._nodes: Counter[str] = Counter()
@@ -192,6 +193,7 @@ class Match:
             played = self.state.default(seat)
             events = self.state.apply(seat, played)
         self._book(seat, fault)
+        self.last_fault = fault
         members = {"action": played, "source": "default" if fault else "bot", "ms": answer.ms}
         if fault:
             members["fault"] = fault

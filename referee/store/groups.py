@@ -130,12 +130,16 @@ def close_if_over(session: Session, group_id: str, *, master_key: bytes) -> bool
     return True
 
 
-def close_ended(session: Session, *, master_key: bytes, limit: int = 100) -> int:
-    """Closes groups that nobody closed when their last match was cancelled; tells how many."""
+def left_open(session: Session, *, limit: int = 100) -> list[str]:
+    """Groups that nobody closed when their last match was cancelled."""
     going_on = select(Match.id).where(Match.group_id == Group.id, Match.status.not_in(ENDED)).exists()
     begun = select(Match.id).where(Match.group_id == Group.id).exists()
-    left_open = select(Group.id).where(Group.state != "over", begun, ~going_on).limit(limit)
-    return sum(close_if_over(session, group_id, master_key=master_key) for group_id in session.scalars(left_open).all())
+    return list(session.scalars(select(Group.id).where(Group.state != "over", begun, ~going_on).limit(limit)))
+
+
+def reveal_of(session: Session, group_id: str, master_key: bytes) -> dict[str, Any] | None:
+    """What ``revealed`` gives for the group of this id."""
+    return revealed(get_group(session, group_id), master_key)
 
 
 def revealed(group: Group, master_key: bytes) -> dict[str, Any] | None:

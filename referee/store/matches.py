@@ -4,7 +4,7 @@ Who may write to a match is settled in ``claims``, what is written in ``recordin
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -204,22 +204,33 @@ def _playable(session: Session, bot_id: str, game: str) -> Bot:
     return bot
 
 
+def players_of(session: Session, bot_ids: Sequence[str]) -> list[Player]:
+    """These bots, in this order, as they would be called now; ``seat`` is the place in the list."""
+    bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(bot_ids)))}
+    return [_player(bots[bot_id], seat) for seat, bot_id in enumerate(bot_ids)]
+
+
 def _players(session: Session, match_id: str) -> list[Player]:
     query = select(MatchSeat, Bot).join(Bot, Bot.id == MatchSeat.bot_id).where(MatchSeat.match_id == match_id)
+    rows = session.execute(query.order_by(MatchSeat.seat))
     return [
-        Player(
-            seat=seat.seat,
-            bot_id=bot.id,
-            owner_id=bot.owner_id,
-            name=seat.bot_name,
-            version=seat.version,
-            url=seat.url or bot.proven_url or "",
-            max_calls=bot.max_calls,
-            secret_generation=bot.secret_generation,
-            previous_secret_until=bot.previous_secret_until,
-        )
-        for seat, bot in session.execute(query.order_by(MatchSeat.seat)).tuples()
+        replace(_player(bot, seat.seat), name=seat.bot_name, version=seat.version, url=seat.url or bot.proven_url or "")
+        for seat, bot in rows
     ]
+
+
+def _player(bot: Bot, seat: int) -> Player:
+    return Player(
+        seat=seat,
+        bot_id=bot.id,
+        owner_id=bot.owner_id,
+        name=bot.name,
+        version=bot.version,
+        url=bot.proven_url or "",
+        max_calls=bot.max_calls,
+        secret_generation=bot.secret_generation,
+        previous_secret_until=bot.previous_secret_until,
+    )
 
 
 def _header(match: Match, players: Sequence[Player], group: Group) -> Json:

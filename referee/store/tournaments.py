@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from referee.clocks import Limits
@@ -138,7 +138,7 @@ def entries(session: Session, tournament_id: str) -> list[tuple[TournamentEntry,
     """All entries in their order, withdrawn ones among them."""
     query = select(TournamentEntry, Bot).join(Bot, Bot.id == TournamentEntry.bot_id)
     query = query.where(TournamentEntry.tournament_id == tournament_id).order_by(TournamentEntry.number)
-    return [(entry, bot) for entry, bot in session.execute(query).tuples()]
+    return [(entry, bot) for entry, bot in session.execute(query)]
 
 
 def start(session: Session, tournament_id: str, *, master_key: bytes) -> Tournament:
@@ -176,19 +176,20 @@ def cancel(session: Session, tournament_id: str, *, master_key: bytes) -> Tourna
 
 def progress(session: Session, tournament_id: str) -> Progress:
     query = select(Match.status, func.count()).where(Match.tournament_id == tournament_id).group_by(Match.status)
-    by_status = dict(session.execute(query).tuples().all())
+    by_status = dict(session.execute(query).all())
     left = sum(by_status.get(status, 0) for status in ("waiting", "due", "running"))
     total = sum(by_status.values())
     return Progress(total, total - left, by_status)
 
 
+def any_ended(session: Session) -> bool:
+    """Whether ``finish_ended`` has something to do."""
+    return session.scalar(_ended().limit(1)) is not None
+
+
 def finish_ended(session: Session) -> list[str]:
     """Ends the running tournaments whose last match is over; gives their ids."""
-    going_on = select(Match.id).where(
-        Match.tournament_id == Tournament.id, Match.status.in_(["waiting", "due", "running"])
-    )
-    ended = select(Tournament).where(Tournament.status == "running", ~going_on.exists())
-    tournaments = list(session.scalars(ended.with_for_update(skip_locked=True)))
+    tournaments = list(session.scalars(_ended().with_for_update(skip_locked=True)))
     for tournament in tournaments:
         tournament.status, tournament.finished_at = "finished", now(session)
         tournament.revision += 1
@@ -200,6 +201,13 @@ def results(session: Session, tournament_id: str) -> list[tuple[list[str], list[
     query = select(Result).join(Match, Match.id == Result.match_id)
     query = query.where(Match.tournament_id == tournament_id, Match.status == "finished").order_by(Result.seq)
     return [(list(one.bots), list(one.placements), list(one.returns)) for one in session.scalars(query)]
+
+
+def _ended() -> Select[Tournament]:
+    going_on = select(Match.id).where(
+        Match.tournament_id == Tournament.id, Match.status.in_(["waiting", "due", "running"])
+    )
+    return select(Tournament).where(Tournament.status == "running", ~going_on.exists())
 
 
 def _plan(tournament: Tournament, table: Sequence[str], stage: int, table_no: int) -> matches.Plan:
