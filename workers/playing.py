@@ -1,0 +1,270 @@
+"""One claimed match from the record to its result: nonces, questions, rows, the end, and who is told of it."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from referee import matchlog
+from referee.bots import client, wire
+from referee.bots.client import BotCaller, BotSeat, CallLimits, Target
+from referee.bots.driver import drive
+from referee.bots.guard import Policy
+from referee.bots.signing import bot_secret
+from referee.canonical import Json
+from referee.chance import CommittedChance
+from referee.errors import BadLog, RefereeError, StaleEpoch
+from referee.match import FAULTS, Answer, Match, Request
+from referee.rows import digest
+from referee.store import groups, matches, results
+from referee.store.claims import Claim
+from referee.store.matches import Loaded, Player
+from referee.store.recording import Evidence, Record, Sealed
+from workers.recorder import Recorder
+
+log = logging.getLogger(__name__)
+
+NONCE_MS = 3_000  # for each of the two steps of a group's start
+NOTICE_MS = 2_000
+OPENING_S = 0.2  # between two looks at a group that another runner opens
+
+
+class HandedOver(RefereeError):
+    """The runner stops: the match goes on elsewhere from what is recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Playing:
+    """A claimed match and what is needed to play it."""
+
+    claim: Claim
+    recorder: Recorder
+    policy: Policy
+    limits: CallLimits
+    master_key: bytes
+    stopping: Callable[[], bool]
+
+    def caller(self, player: Player) -> BotCaller:
+        """A connection of its own to a bot, signed with the keys that hold now."""
+        generations = [player.secret_generation]
+        if player.previous_secret_until is not None:
+            generations.append(player.secret_generation - 1)
+        keys = tuple(bot_secret(self.master_key, player.bot_id, generation) for generation in generations)
+        return BotCaller(Target(player.bot_id, player.url, keys, player.max_calls), self.policy, self.limits)
+
+
+async def play(playing: Playing) -> bool:
+    """Plays to the end; False when the match was ended or claimed by others meanwhile.
+
+    Raises ``HandedOver`` when the runner stops, ``Unavailable`` when bots cannot be called or results not stored.
+    """
+    try:
+        loaded = await _opened(playing)
+        table = _Table(playing, loaded)
+        try:
+            await table.play()
+        finally:
+            table.close()
+    except StaleEpoch as error:
+        log.info("match is another's now", extra={"match": playing.claim.match_id, "reason": str(error)})
+        return False
+    await _tell_the_end(playing, loaded, table)
+    return True
+
+
+# -- the nonces of the deal group --
+
+
+async def _opened(playing: Playing) -> Loaded:
+    """The match as recorded, once its deal group is open: by us, or by whoever plays another of its matches."""
+    while True:
+        loaded = await playing.recorder.read(matches.load, playing.claim.match_id, master_key=playing.master_key)
+        if loaded.group_state != "new":
+            return loaded
+        opening = await playing.recorder.write(groups.claim_opening, loaded.group_id)
+        if opening is None:
+            await asyncio.sleep(OPENING_S)
+        else:
+            await _gather_nonces(playing, opening)
+        if playing.stopping():
+            raise HandedOver("told to stop")
+
+
+async def _gather_nonces(playing: Playing, opening: groups.Opening) -> None:
+    """1. Everybody's hash, recorded. 2. Everybody is shown all hashes and gives the nonce; one that does not fit
+    its hash counts as none. 3. All are recorded before anything is drawn."""
+    group_id, epoch = opening.group_id, opening.epoch
+    players = await playing.recorder.read(matches.players_of, opening.entries)
+    callers = [playing.caller(player) for player in players]
+    try:
+        hashes = opening.nonce_hashes
+        if hashes is None:
+            body = wire.group_start_body(group_id, opening.commitment)
+            told = await _ask_all(callers, body, f"{group_id}_hash", wire.read_nonce_hash)
+            hashes = await playing.recorder.write(groups.record_nonce_hashes, group_id, epoch, told)
+        body = wire.group_start_body(group_id, opening.commitment, hashes)
+        told = await _ask_all(callers, body, f"{group_id}_nonce", wire.read_nonce)
+        nonces = [
+            nonce if nonce and digest(nonce.encode()) == promised else ""
+            for nonce, promised in zip(told, hashes, strict=True)
+        ]
+        await playing.recorder.write(groups.open_group, group_id, epoch, nonces)
+    except StaleEpoch:
+        log.info("group is opened by another", extra={"group": group_id})
+    finally:
+        for caller in callers:
+            caller.close()
+
+
+async def _ask_all(callers: Sequence[BotCaller], body: bytes, id: str, read: Callable[[bytes], str]) -> list[str]:
+    """What each bot says, "" where it says nothing that can be used."""
+
+    async def ask(place: int, caller: BotCaller) -> str:
+        reply = await client.notify(caller, body, f"{id}_{place}", NONCE_MS)
+        try:
+            return read(reply.body) if reply.ok else ""
+        except wire.BadBody:
+            return ""
+
+    return list(await asyncio.gather(*(ask(place, caller) for place, caller in enumerate(callers))))
+
+
+# -- the match --
+
+
+class _Table:
+    """A match with its bots in their seats."""
+
+    def __init__(self, playing: Playing, loaded: Loaded) -> None:
+        self._playing = playing
+        self._loaded = loaded
+        chance = CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or [])
+        sealed = [Answer.from_json(stored) for stored in loaded.sealed]
+        self.match = Match.resume(loaded.header, chance, loaded.lines, sealed)
+        self.seats = [
+            BotSeat(playing.caller(player), loaded.header, player.seat, names=not loaded.header["rated"])
+            for player in loaded.players
+        ]
+        self._recorded = len(loaded.lines)
+        self._tail: Record | None = None  # rows that are stored with the result
+
+    async def play(self) -> None:
+        """Drives the match to its end and stores its result."""
+        if not self.match.over and self._recorded < len(self.match.lines):
+            await self._playing.recorder.put(self._record(evidence=[]))
+        await drive(self.match, self._ask, self._note)
+        tail = self._tail or self._record(evidence=[])
+        self._check_against_the_rules()
+        state = self.match.state
+        outcome = results.Outcome(state.placements(), state.returns(), state.scores(), self.match.faults)
+        await self._playing.recorder.write(results.finish, tail, outcome, master_key=self._playing.master_key)
+
+    def _check_against_the_rules(self) -> None:
+        """Plays the whole log once more from its bytes: what depends on anything else must not become a result."""
+        report = matchlog.verify(self.match.lines)
+        if not report.ok:
+            raise BadLog(report.row or 0, f"match {self._loaded.id} does not replay: {report.reason}")
+
+    def close(self) -> None:
+        for seat in self.seats:
+            seat.close()
+
+    async def _ask(self, request: Request) -> Answer:
+        return await client.ask(self.seats[request.seat], request)
+
+    async def _note(self, match: Match, rows: list[Json], answer: Answer) -> None:
+        """Writes an answer down before anything comes of it."""
+        evidence = self._evidence(answer.seat, rows)
+        if match.over:
+            self._tail = self._record(evidence)
+            return
+        if rows:
+            record = self._record(evidence)
+        else:
+            sealed = Sealed(match.n, answer.seat, answer.to_json())
+            record = Record(
+                match_id=match.header["match"], epoch=self._playing.claim.epoch, sealed=[sealed], evidence=evidence
+            )
+        await self._playing.recorder.put(record)
+        if self._playing.stopping():
+            raise HandedOver("told to stop")
+
+    def _record(self, evidence: Sequence[Evidence]) -> Record:
+        """The rows that are not recorded yet."""
+        start, self._recorded = self._recorded, len(self.match.lines)
+        new = self.match.log.rows[start:]
+        points = [row["n"] for row in new if row["type"] == "decision"]
+        return Record(
+            match_id=self._loaded.id,
+            epoch=self._playing.claim.epoch,
+            start=start,
+            lines=self.match.lines[start:],
+            unsealed=sorted({n for n in points if points.count(n) > 1}),
+            evidence=evidence,
+        )
+
+    def _evidence(self, seat: int, rows: Sequence[Json]) -> list[Evidence]:
+        """What the owner of a bot gets to see of a fault."""
+        fault, call = self.match.last_fault, self.seats[seat].last
+        if not fault or call is None:
+            return []
+        body, reply = call
+        return [
+            Evidence(
+                n=rows[0]["n"] if rows else self.match.n,
+                seat=seat,
+                bot_id=self._loaded.players[seat].bot_id,
+                code=fault,
+                detail=reply.detail or FAULTS[fault],
+                request=body,
+                reply=reply.body,
+                timing={**vars_of(reply), "attempts": reply.attempts, "status": reply.status},
+            )
+        ]
+
+
+def vars_of(reply: client.Reply) -> Json:
+    """Where the time of a call went, in milliseconds."""
+    timing = reply.timing
+    return {
+        "total_ms": reply.ms,
+        "dns_ms": timing.dns_ms,
+        "connect_ms": timing.connect_ms,
+        "wait_ms": timing.wait_ms,
+        "read_ms": timing.read_ms,
+    }
+
+
+# -- after the end --
+
+
+async def _tell_the_end(playing: Playing, loaded: Loaded, table: _Table) -> None:
+    """Tells the seats the result and, when the deal group is over, its seed. Nothing depends on their answers."""
+    rows = table.match.log.rows
+    tellers = []
+    for player in loaded.players:
+        faults = [
+            {"n": row["n"], "fault": row["fault"]}
+            for row in rows
+            if row["type"] == "decision" and row["seat"] == player.seat and "fault" in row
+        ]
+        facts = wire.match_facts(loaded.header, player.seat)
+        body = wire.match_end_body(facts, rows[-1], faults)
+        tellers.append(_tell(playing, player, body, f"{loaded.id}_end_{player.seat}"))
+    await asyncio.gather(*tellers)
+    revealed = await playing.recorder.read(groups.reveal_of, loaded.group_id, playing.master_key)
+    if revealed is not None:
+        group = loaded.header["group"]
+        body = wire.group_end_body(group["id"], group["commitment"], revealed["seed"], revealed["nonces"])
+        entries = await playing.recorder.read(matches.players_of, group["entries"])
+        await asyncio.gather(
+            *(_tell(playing, player, body, f"{group['id']}_end_{place}") for place, player in enumerate(entries))
+        )
+
+
+async def _tell(playing: Playing, player: Player, body: bytes, id: str) -> None:
+    caller = playing.caller(player)
+    try:
+        await client.notify(caller, body, id, NOTICE_MS)
+    finally:
+        caller.close()

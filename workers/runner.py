@@ -1,0 +1,191 @@
+"""Plays what is due: claims matches and checks from the record, many at once in one event loop, until none is left.
+
+How a match goes is the match's; here it is loaded, driven, written down, closed, and handed on when we must stop.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from referee.bots.client import CallLimits
+from referee.bots.guard import Policy
+from referee.errors import Unavailable
+from referee.settings import Settings
+from referee.store import checks, claims
+from referee.store.claims import Claim
+from referee.store.db import Database
+from workers import stopping
+from workers.checking import check_bot
+from workers.holding import Holder
+from workers.playing import HandedOver, Playing, play
+from workers.recorder import Recorder
+
+log = logging.getLogger(__name__)
+
+CLAIM_AT_ONCE = 8  # a few at a time, so that runners that begin together share what is due
+LOOK_S = 0.25  # between two looks for more while there is room
+LIFETIME_S = 300.0  # then nothing new is taken: a fresh work-horse goes on
+LAST_CALL_S = 3000.0  # then what is still being played is handed on, well before RQ's alarm
+OUTAGE_S = 1.0  # before a match that we, not a bot, could not go on with is given back
+GRACE_S = 2.0  # for the open questions when we are told to stop
+
+
+@dataclass
+class Tally:
+    """What a runner did."""
+
+    finished: int = 0
+    handed_on: int = 0
+    failed: int = 0
+    checked: int = 0
+
+
+class Runner:
+    """One event loop full of matches. ``run`` ends when nothing is due, or soon after ``stop``."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self.tally = Tally()
+        self._slots = settings.runner_slots
+        self._master_key = settings.master_key
+        self._database = database
+        self._recorder = Recorder(database)
+        self._policy = Policy.from_settings(settings)
+        self._limits = CallLimits()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._stopping = asyncio.Event()
+        self._born = time.monotonic()
+
+    def stop(self) -> None:
+        """Asks for the end: open questions may still be answered, nothing new is asked."""
+        self._stopping.set()
+
+    async def run(self, *, alone: str | None = None) -> Tally:
+        """Plays all that is due; with ``alone`` that one match, which others have lost, and nothing else."""
+        self._holder = Holder(self._database)
+        self._holder.start()
+        try:
+            await self._play_on(alone)
+        finally:
+            await self._end_tasks()
+            self._holder.stop()
+        log.info("runner done", extra=vars(self.tally))
+        return self.tally
+
+    async def _play_on(self, alone: str | None) -> None:
+        if alone is not None:
+            self._begin(await self._recorder.write(claims.claim, 1, alone=True, match_id=alone))
+        while not self._stopping.is_set():
+            if alone is None and self._age_s() < LIFETIME_S:
+                await self._take()
+            if not self._tasks:
+                return
+            if self._age_s() > LAST_CALL_S:
+                self.stop()
+            await self._wait_a_little()
+
+    async def _take(self) -> None:
+        """Takes what is due and fits in; nothing while a match wants a work-horse of its own."""
+        try:
+            todo = await self._recorder.read(claims.sweep)
+            room = min(self._slots - len(self._tasks), CLAIM_AT_ONCE)
+            if todo.checks_due:
+                for check in await self._recorder.write(checks.claim_due_checks):
+                    self._spawn(self._check(check))
+            while room > 0 and (todo.due or todo.expired) and not todo.alone:
+                taken = await self._recorder.write(claims.claim, room)
+                self._begin(taken)
+                room = min(self._slots - len(self._tasks), CLAIM_AT_ONCE) if taken else 0
+        except Unavailable as error:
+            log.warning("nothing claimed", extra={"reason": str(error)})
+
+    async def _wait_a_little(self) -> None:
+        stop = asyncio.create_task(self._stopping.wait())
+        await asyncio.wait({*self._tasks, stop}, timeout=LOOK_S, return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
+
+    async def _end_tasks(self) -> None:
+        """Lets open questions be answered for a moment, then drops them; their matches go to others."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=GRACE_S)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _begin(self, taken: list[Claim]) -> None:
+        for claim in taken:
+            self._spawn(self._match(claim))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _match(self, claim: Claim) -> None:
+        """The edge of a match: nothing that goes wrong in one reaches another."""
+        playing = Playing(
+            claim=claim,
+            recorder=self._recorder,
+            policy=self._policy,
+            limits=self._limits,
+            master_key=self._master_key,
+            stopping=self._stopping.is_set,
+        )
+        try:
+            with self._holder.holding(claim):
+                finished = await play(playing)
+            self.tally.finished += finished
+        except HandedOver as reason:
+            await self._hand_on(claim, str(reason))
+        except Unavailable as reason:
+            await asyncio.sleep(OUTAGE_S)
+            await self._hand_on(claim, str(reason))
+        except asyncio.CancelledError:
+            # Lost to another runner, or dropped at the end: giving back what is not ours changes nothing.
+            await self._hand_on(claim, "dropped")
+            raise
+        except Exception:
+            # Our own mistake. The claim runs out by itself, which counts as lost: after two the match is played
+            # alone, and one that never gets on ends as stuck instead of going round for ever.
+            self.tally.failed += 1
+            log.exception("match failed", extra={"match": claim.match_id})
+
+    async def _hand_on(self, claim: Claim, reason: str) -> None:
+        self.tally.handed_on += 1
+        log.info("match handed on", extra={"match": claim.match_id, "reason": reason})
+        try:
+            await self._recorder.write(claims.give_back, [claim])
+        except Unavailable as error:
+            log.warning("claim not given back, it will run out", extra={"reason": str(error)})
+
+    async def _check(self, check: checks.Check) -> None:
+        try:
+            await check_bot(check, self._recorder, self._policy, self._master_key)
+            self.tally.checked += 1
+        except Unavailable as error:
+            log.warning("check not recorded, it will be repeated", extra={"bot": check.bot_id, "reason": str(error)})
+        except Exception:
+            log.exception("check failed", extra={"bot": check.bot_id})
+
+    def _age_s(self) -> float:
+        return time.monotonic() - self._born
+
+
+async def run(settings: Settings, database: Database, *, alone: str | None = None) -> Tally:
+    """A runner in this event loop, which stops at the word of its worker."""
+    runner = Runner(settings, database)
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(stopping.SIGNAL, _once(runner.stop))
+    if stopping.requested():
+        runner.stop()
+    return await runner.run(alone=alone)
+
+
+def _once(act: Callable[[], None]) -> Callable[[], None]:
+    def acted() -> None:
+        log.info("told to stop")
+        act()
+
+    return acted

@@ -1,0 +1,82 @@
+"""The scheduler: looks at the record again and again, and does what follows from the time or from what was lost.
+
+It holds nothing: several may run, any may be killed, and a queue that was emptied is refilled within a sweep.
+``python -m workers.scheduler``
+"""
+
+import logging
+import signal
+import sys
+import threading
+
+from redis import Redis
+
+from referee.errors import Unavailable
+from referee.settings import Settings
+from referee.store import claims, groups, tournaments
+from referee.store.db import Database
+from workers import queues
+
+log = logging.getLogger(__name__)
+
+SWEEP_S = 1.0
+
+
+class Scheduler:
+    """One sweep after the other, until stopped."""
+
+    def __init__(self, database: Database, redis: Redis, master_key: bytes) -> None:
+        self._database = database
+        self._redis = redis
+        self._master_key = master_key
+
+    def sweep(self) -> None:
+        """1. Ends tournaments and deal groups that are over. 2. Wakes runners for what is due."""
+        with self._database.read() as session:
+            tournament_ended = tournaments.any_ended(session)
+            left_open = groups.left_open(session)
+            todo = claims.sweep(session)
+        if tournament_ended or left_open:
+            self._close(left_open)
+        for match_id in todo.alone:
+            queues.wake_alone(self._redis, match_id)
+        if todo.due or todo.expired or todo.checks_due:
+            queues.wake(self._redis)
+
+    def _close(self, group_ids: list[str]) -> None:
+        with self._database.write() as session:
+            for group_id in group_ids:
+                groups.close_if_over(session, group_id, master_key=self._master_key)
+            for tournament_id in tournaments.finish_ended(session):
+                log.info("tournament finished", extra={"tournament": tournament_id})
+
+    def run(self, stopped: threading.Event, *, every_s: float = SWEEP_S) -> None:
+        """Sweeps every ``every_s`` seconds; a record or a queue that cannot answer is tried again."""
+        while not stopped.is_set():
+            try:
+                self.sweep()
+            except Unavailable as error:
+                log.warning("sweep put off", extra={"reason": str(error)})
+            except Exception:
+                log.exception("sweep failed")
+            stopped.wait(every_s)
+
+
+def main() -> int:
+    """Sweeps until told to stop."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s", stream=sys.stderr)
+    settings = Settings.load()
+    if settings.redis_url is None:
+        log.error("REDIS_URL is not set; `referee up` sets it for the processes it starts")
+        return 2
+    stopped = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopped.set())
+    database = Database.from_settings(settings)
+    Scheduler(database, queues.connect(settings.redis_url), settings.master_key).run(stopped)
+    database.dispose()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
