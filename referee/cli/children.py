@@ -46,7 +46,7 @@ class Child:
                 cwd=self.folder,
                 pass_fds=self.pass_fds,
                 start_new_session=True,
-                preexec_fn=leash.tied(signal.SIGTERM),  # noqa: PLW1509  # started by a main thread without others
+                preexec_fn=leash.tied(signal.SIGTERM),  # started by a main thread without others
             )
         self._born = time.monotonic()
 

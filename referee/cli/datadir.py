@@ -82,12 +82,11 @@ class DataDir:
 
     def running(self) -> str | None:
         """The URL of the service that owns the directory now, or None."""
-        with suppress(OSError):
-            with (self.path / "up.lock").open("r") as lock:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    return str(_written(lock.read()).get("url", "")) or None
+        with suppress(OSError), (self.path / "up.lock").open("r") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return str(_written(lock.read()).get("url", "")) or None
         return None
 
 

@@ -25,7 +25,7 @@ class NotUp(RefereeError):
     """The service does not come up; the text holds the last lines of whoever is to blame."""
 
 
-class Stopped(Exception):  # noqa: N818  # a word, not an error
+class Stopped(Exception):  # a word, not an error
     """Somebody told us to stop while we were starting."""
 
 

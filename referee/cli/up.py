@@ -9,17 +9,18 @@ import click
 
 from referee.cli.datadir import DataDir
 from referee.cli.embedded import url as socket_url
+from referee.cli.installation import data_option, settings_of
 from referee.cli.supervisor import Supervisor
 from referee.settings import Settings, environment
-from referee.store import upgrade
 from referee.store.db import Database
+from referee.store.upgrading import upgrade
 
 DEFAULT_PORT = 8000
 PORTS_TRIED = 50
 
 
 @click.command()
-@click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Where everything is kept.")
+@data_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to serve on.")
 @click.option(
     "--port",
@@ -30,10 +31,9 @@ PORTS_TRIED = 50
 def up(data: Path | None, host: str, port: int | None, workers: int) -> None:
     """Run the service: API, workers, scheduler, and Redis when REDIS_URL is not set.
 
-    Data stay in a directory (--data, or REFEREE_DATA, else ./referee-data). Ctrl-C stops everything.
+    The data directory outlives it; Ctrl-C or SIGTERM stops everything.
     """
-    changes = {"REFEREE_DATA": str(data.expanduser().resolve())} if data else {}
-    settings = Settings.load(environment(**changes))
+    settings = settings_of(data)
     data_dir = DataDir(settings.data_dir)
     data_dir.own()
     try:

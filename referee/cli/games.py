@@ -1,0 +1,29 @@
+"""`referee games`: the catalogue, with seats and options."""
+
+import click
+
+from referee.games import catalogue
+from referee.games.options import Option
+
+
+@click.command()
+def games() -> None:
+    """List the games with their seats, options and bounds."""
+    for name, rules in catalogue().items():
+        click.echo(f"{name}  {rules.seats[0]} to {rules.seats[-1]} seats, rules version {rules.rules_version}")
+        for spec in rules.option_specs:
+            click.echo(f"    {spec.name}={_default(spec)}  {_bounds(spec)}: {spec.help}")
+
+
+def _default(spec: Option) -> str:
+    return str(spec.default).lower() if spec.kind == "bool" else str(spec.default)
+
+
+def _bounds(spec: Option) -> str:
+    match spec.kind:
+        case "int":
+            return f"{spec.low} to {spec.high}"
+        case "choice":
+            return ", ".join(spec.choices)
+        case _:
+            return "true, false"

@@ -1,0 +1,192 @@
+"""Matches without a server: house players in this process, bots by their URL, the log kept in memory.
+
+Nothing is rated. What comes out is shown and written by ``play``.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from referee.bots.client import BotCaller, BotSeat, CallLimits, Target
+from referee.bots.driver import Ask, drive
+from referee.bots.guard import Policy, parse_url
+from referee.canonical import Json
+from referee.chance import CommittedChance, commitment
+from referee.clocks import Limits
+from referee.errors import BadOption, RefereeError
+from referee.games import game
+from referee.games.options import Option
+from referee.match import Answer, Match, Request, new_header
+from referee.matchlog import reveal_line
+from referee.players import Player, players
+
+HOUSE = "house:"
+# Whoever types a URL here may call it from here: loopback is open, unlike in the service.
+LOCAL_POLICY = Policy.parse("127.0.0.0/8:1-65535,[::1/128]:1-65535", allow_http=True)
+
+_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+class NoSuchPlayer(RefereeError):
+    """A name that is neither a URL nor a house player."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """One who plays: ``house:NAME`` or a URL. Names are unique among the entrants."""
+
+    name: str
+    source: str
+
+    @property
+    def id(self) -> str:
+        return local_id("bot", self.name, self.source)
+
+    @property
+    def is_house(self) -> bool:
+        return self.source.startswith(HOUSE)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be played, but for the number of the match."""
+
+    game: str
+    options: Json
+    entrants: Sequence[Entrant]
+    seed: str
+    limits: Limits
+
+    def seating(self, number: int) -> list[Entrant]:
+        """Who sits where: everybody moves on by one seat from match to match."""
+        return [self.entrants[(seat + number) % len(self.entrants)] for seat in range(len(self.entrants))]
+
+
+@dataclass(slots=True)
+class Played:
+    """A finished match: its whole log, and row 0 and the result taken from it."""
+
+    header: Json
+    result: Json
+    lines: list[bytes] = field(repr=False)
+
+
+def entrants(sources: Sequence[str]) -> list[Entrant]:
+    """Checks every source before anything is played; equal ones are told apart by number."""
+    labels = [_label(source) for source in sources]
+    named = []
+    for place, (label, source) in enumerate(zip(labels, sources, strict=True)):
+        number = labels[: place + 1].count(label)
+        named.append(Entrant(label if labels.count(label) == 1 else f"{label} {number}", source))
+    return named
+
+
+def options(game_name: str, given: Sequence[str]) -> Json:
+    """Options from texts like ``rounds=3``; raises ``BadOption`` that says what would fit."""
+    specs = {spec.name: spec for spec in game(game_name).option_specs}
+    values: Json = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise BadOption(text, "write an option as name=value")
+        if name not in specs:
+            raise BadOption(name, f"{game_name} has no such option; it has {', '.join(specs)}")
+        values[name] = _value(specs[name], value)
+    return values
+
+
+async def play(plan: Plan, number: int) -> Played:
+    """Plays match ``number`` of the plan to its end; the same seed gives house players the same match."""
+    seated = plan.seating(number)
+    group_id = local_id("grp", plan.seed, number)
+    seed = hashlib.sha256(f"referee play|{plan.seed}|{number}".encode()).digest()
+    nonces = [""] * len(seated)
+    header = new_header(
+        match_id=local_id("mat", plan.seed, number),
+        game_name=plan.game,
+        options=plan.options,
+        players=[{"bot": entrant.id, "name": entrant.name, "version": ""} for entrant in seated],
+        group={"id": group_id, "commitment": commitment(seed, group_id), "entries": [one.id for one in seated]},
+        limits=plan.limits,
+    )
+    match = Match(header, CommittedChance(seed, group_id, nonces))
+    table = _Table(header, seated, plan, number)
+    try:
+        match.begin()
+        await drive(match, table.ask, _recorded_in_memory)
+    finally:
+        table.close()
+    result = match.log.rows[-1]
+    lines = [*match.lines, reveal_line(len(match.lines), match.lines[-1], seed, nonces, nonces)]
+    return Played(header, result, lines)
+
+
+class _Table:
+    """Those who sit at one match, each asked in the way it answers."""
+
+    def __init__(self, header: Json, seated: Sequence[Entrant], plan: Plan, number: int) -> None:
+        self._bots: list[BotSeat] = []
+        limits = CallLimits()
+        self._seats: list[Ask] = []
+        for seat, entrant in enumerate(seated):
+            if entrant.is_house:
+                dice = Random(f"{plan.seed}|{number}|{seat}")  # noqa: S311  # a player's dice, not the cards'
+                house = players()[entrant.source.removeprefix(HOUSE)](dice)
+                self._seats.append(_House(plan.game, house).ask)
+            else:
+                bot = BotSeat(BotCaller(Target(entrant.id, entrant.source), LOCAL_POLICY, limits), header, seat)
+                self._bots.append(bot)
+                self._seats.append(bot.ask)
+
+    async def ask(self, request: Request) -> Answer:
+        return await self._seats[request.seat](request)
+
+    def close(self) -> None:
+        for bot in self._bots:
+            bot.close()
+
+
+class _House:
+    """A house player in this process; its time is not measured, so that a seed gives the same log."""
+
+    def __init__(self, game_name: str, player: Player) -> None:
+        self._game = game_name
+        self._player = player
+
+    async def ask(self, request: Request) -> Answer:
+        question = {"observation": request.observation, "legal": request.legal, "default": request.default}
+        return Answer(request.seat, self._player.decide(self._game, question))
+
+
+async def _recorded_in_memory(_match: Match, _rows: list[Json], _answer: Answer) -> None:
+    """The match keeps its own log; nothing more is needed here."""
+
+
+def local_id(prefix: str, *parts: object) -> str:
+    """An id that follows from what it names, in the form all ids have."""
+    number = int.from_bytes(hashlib.sha256("|".join(map(str, parts)).encode()).digest()[:16], "big")
+    return f"{prefix}_" + "".join(_DIGITS[number >> shift & 31] for shift in range(125, -1, -5))
+
+
+def _label(source: str) -> str:
+    name = source.removeprefix(HOUSE)
+    if name == source:
+        if "://" not in source:
+            raise NoSuchPlayer(
+                f"{source!r} is no player: give a bot's URL (http://…) or {HOUSE}{{{','.join(players())}}}"
+            )
+        return parse_url(source, LOCAL_POLICY).url
+    if name not in players():
+        raise NoSuchPlayer(f"there is no house player {name!r}; there are {', '.join(players())}")
+    return name
+
+
+def _value(spec: Option, text: str) -> Any:
+    if spec.kind == "bool":
+        truths = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+        return truths.get(text.lower(), text)
+    if spec.kind == "int" and text.removeprefix("-").isdecimal() and len(text) < 20:
+        return int(text)
+    return text

@@ -1,0 +1,83 @@
+"""`referee verify` and `referee replay`: what a downloaded log holds, checked and told. No server is asked."""
+
+import sys
+import zlib
+from pathlib import Path
+
+import click
+
+from referee.cli.narrate import account
+from referee.errors import RefereeError
+from referee.games import game
+from referee.matchlog import Report
+from referee.matchlog import verify as verified
+from referee.rows import parsed
+
+LIMIT_BYTES = 256 << 20  # unpacked; the longest match of any game is far below
+
+
+class Unreadable(RefereeError):
+    """A file that is no log at all."""
+
+
+@click.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+def verify(files: tuple[str, ...]) -> None:
+    """Check logs (NDJSON, also gzipped; - is standard input): rules, legality, links, deals, result.
+
+    Says which row is wrong and why. The exit status is 1 when any log fails.
+    """
+    failed = 0
+    for file in files:
+        try:
+            report = verified(lines(file))
+        except Unreadable as error:
+            click.echo(f"FAILED  {error}")
+            failed += 1
+            continue
+        click.echo(f"{'ok' if report.ok else 'FAILED':<6}  {file}: {_finding(report)}")
+        failed += not report.ok
+    if len(files) > 1:
+        click.echo(f"{len(files) - failed} of {len(files)} logs hold")
+    sys.exit(1 if failed else 0)
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+def replay(file: str) -> None:
+    """Tell a match from its log (NDJSON, also gzipped; - is standard input) so that a person can follow it."""
+    stored = lines(file)
+    try:
+        rows = [parsed(line) for line in stored if line.strip()]
+        told = list(account(rows))
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
+        raise Unreadable(f"{file} is not a match log; `referee verify` says where it is wrong ({error})") from error
+    click.echo("\n".join(told))
+
+
+def lines(file: str) -> list[bytes]:
+    """The rows of a log file as stored; raises ``Unreadable``."""
+    try:
+        packed = sys.stdin.buffer.read(LIMIT_BYTES + 1) if file == "-" else Path(file).read_bytes()
+        text = _unpacked(packed) if packed.startswith(b"\x1f\x8b") else packed
+    except (OSError, zlib.error) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise Unreadable(f"{file}: cannot be read: {reason}") from error
+    if len(text) > LIMIT_BYTES:
+        raise Unreadable(f"{file}: longer than {LIMIT_BYTES >> 20} MiB, which no match is")
+    rows = text.split(b"\n")
+    return rows[:-1] if rows[-1] == b"" else rows
+
+
+def _unpacked(packed: bytes) -> bytes:
+    """At most one byte more than allowed, however much is packed."""
+    return zlib.decompressobj(wbits=31).decompress(packed, LIMIT_BYTES + 1)
+
+
+def _finding(report: Report) -> str:
+    if not report.ok:
+        return f"row {report.row}: {report.reason}"
+    deals = "deals follow from the revealed seed" if report.revealed else "deals NOT checked, the seed is not out yet"
+    placements = " ".join(map(str, report.placements))
+    rules = game(report.game).rules_version
+    return f"{report.game} (rules {rules}), {report.rows} rows, placements by seat {placements}; {deals}"

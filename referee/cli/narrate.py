@@ -1,0 +1,179 @@
+"""A match told in sentences, from the events of its log alone: no rule is applied here.
+
+An event without a sentence of its own is shown as its members, so a new game can be followed at once.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from referee.canonical import Json
+
+Teller = Callable[[Json, Sequence[str]], str | None]
+
+SUITS = {"c": "clubs", "d": "diamonds", "h": "hearts", "s": "spades"}
+
+
+def account(rows: Sequence[Json]) -> Iterator[str]:
+    """The lines that tell the match of these rows."""
+    header = rows[0]
+    names = [player["name"] for player in header["players"]]
+    yield f"{header['game']}, match {header['match']}, rules version {header['rules_version']}"
+    for seat, name in enumerate(names):
+        yield f"  seat {seat}: {name}"
+    for row in rows[1:]:
+        yield from _about_decision(row, names)
+        for event in row.get("events", []):
+            yield from _told(header["game"], event, names)
+        if row["type"] == "result":
+            yield from _about_result(row, names)
+
+
+def _about_decision(row: Json, names: Sequence[str]) -> Iterator[str]:
+    """What the events do not say: why a default was played, and what the bot had to remark."""
+    if row["type"] != "decision":
+        return
+    name = names[row["seat"]]
+    if "fault" in row:
+        yield f"  ! {name}: {row['fault']}, the default is played"
+    if row.get("retired"):
+        yield f"  ! {name} is not asked any more, the default is played"
+    if row.get("note"):
+        yield f"  {name} remarks: {row['note']}"
+
+
+def _about_result(row: Json, names: Sequence[str]) -> Iterator[str]:
+    yield "Result"
+    for seat in sorted(range(len(names)), key=lambda seat: (row["placements"][seat], seat)):
+        faults = f", {_count(row['faults'][seat], 'fault')}" if row["faults"][seat] else ""
+        yield f"  {row['placements'][seat]}. {names[seat]}, score {row['scores'][seat]}{faults}"
+
+
+def _told(game: str, event: Json, names: Sequence[str]) -> Iterator[str]:
+    kind = event["event"]
+    teller = _TELLERS.get((game, kind)) or _TELLERS.get(("", kind)) or _plain
+    sentence = teller(event, names)
+    if sentence:
+        yield from sentence.split("\n")
+
+
+def _plain(event: Json, names: Sequence[str]) -> str:
+    """Any event: its name and its members; a seat by who sits there."""
+    members = ", ".join(f"{key} {_value(key, value, names)}" for key, value in event.items() if key != "event")
+    return f"  {event['event'].replace('_', ' ')}" + (f": {members}" if members else "")
+
+
+def _value(key: str, value: Any, names: Sequence[str]) -> str:
+    if key in ("seat", "dealer", "winner", "leader", "player") and isinstance(value, int) and 0 <= value < len(names):
+        return names[value]
+    if isinstance(value, list):
+        return "[" + " ".join(_value("", item, names) for item in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name} {_value(name, item, names)}" for name, item in value.items()) + "}"
+    return "-" if value is None else str(value)
+
+
+# -- words that several games share --
+
+
+def _cards(cards: Iterable[str]) -> str:
+    return " ".join(cards)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _each(values: Sequence[Any], names: Sequence[str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
+
+
+def _hands(event: Json, names: Sequence[str]) -> str:
+    return "\n".join(f"    {name}: {_cards(hand)}" for name, hand in zip(names, event["hands"], strict=True) if hand)
+
+
+def _match_start(event: Json, names: Sequence[str]) -> str:
+    options = ", ".join(f"{name} {value}" for name, value in event["options"].items())
+    return f"  options: {options}"
+
+
+def _nothing(_event: Json, _names: Sequence[str]) -> None:
+    """The result row tells it, or a neighbour does."""
+
+
+# -- saint poker --
+
+
+def _sp_setup(event: Json, names: Sequence[str]) -> str:
+    return f"Round {event['round']}" + (f", on the table {_cards(event['river'])}" if event["river"] else "")
+
+
+def _sp_reveal(event: Json, names: Sequence[str]) -> str:
+    return "  shown: " + _each([_cards(cards) for cards in event["cards"]], names)
+
+
+def _sp_score(event: Json, names: Sequence[str]) -> str:
+    best = event["groups"][0]
+    winners = " and ".join(f"{names[seat]} ({event['names'][seat]})" for seat in best)
+    verb = "wins" if len(best) == 1 else "share the round and win"
+    each = " each" if len(best) > 1 else ""
+    return f"  {winners} {verb} {_count(event['points'], 'point')}{each}; now {_each(event['scores'], names)}"
+
+
+def _sp_draw(event: Json, names: Sequence[str]) -> str:
+    return "  drawn for the pickup: " + ", ".join(names[seat] for seat in event["result"])
+
+
+def _sp_take(event: Json, names: Sequence[str]) -> str:
+    source = event["source"]
+    owner = "the river" if source == "river" else "its own" if source == event["seat"] else names[source]
+    return f"  {names[event['seat']]} takes {event['card']} from {owner}"
+
+
+# -- pool nap --
+
+
+def _pn_round(event: Json, names: Sequence[str]) -> str:
+    paid = f", puts in {event['dealer_paid']}" if event["dealer_paid"] else ""
+    return f"Round {event['round']}: {names[event['dealer']]} deals{paid}; pot {event['pot']}"
+
+
+def _pn_payout(event: Json, names: Sequence[str]) -> str:
+    outcome = "makes it" if event["made"] else "fails"
+    pot = f" and the pot of {event['pot_won']}" if event["pot_won"] else ""
+    bid = f"  {names[event['seat']]} bid {event['bid']}, took {event['tricks']}, {outcome}{pot}"
+    return f"{bid}; now {_each(event['chips'], names)}"
+
+
+_TELLERS: dict[tuple[str, str], Teller] = {
+    ("", "match_start"): _match_start,
+    ("", "match_end"): _nothing,
+    ("saint-poker", "deal"): lambda event, names: "  dealt:\n" + _hands(event, names),
+    ("saint-poker", "river_setup"): _sp_setup,
+    ("saint-poker", "river"): lambda event, names: (
+        f"  to the river: {_each(event['cards'], names)}; it reads {_cards(event['river'])}"
+    ),
+    ("saint-poker", "reveal"): _sp_reveal,
+    ("saint-poker", "score"): _sp_score,
+    ("saint-poker", "draw"): _sp_draw,
+    ("saint-poker", "pickup_order"): lambda event, names: (
+        "  pickup in the order " + ", ".join(names[seat] for seat in event["order"])
+    ),
+    ("saint-poker", "take"): _sp_take,
+    ("saint-poker", "discard"): lambda event, names: f"  away: {_cards(event['cards'])}" if event["cards"] else None,
+    ("pool-nap", "opening_pot"): lambda event, names: f"  everybody puts in {event['each']}; pot {event['pot']}",
+    ("pool-nap", "draw"): lambda event, names: f"  {names[event['result']]} is drawn to deal first",
+    ("pool-nap", "round_start"): _pn_round,
+    ("pool-nap", "deal"): _hands,
+    ("pool-nap", "bid"): lambda event, names: (
+        f"  {names[event['seat']]} " + (f"bids {event['tricks']}" if event["tricks"] else "passes")
+    ),
+    ("pool-nap", "passed_out"): lambda event, names: "  nobody bids",
+    ("pool-nap", "contract"): lambda event, names: (
+        f"  {names[event['seat']]} plays for {_count(event['tricks'], 'trick')}"
+    ),
+    ("pool-nap", "trump"): lambda event, names: f"  trumps are {SUITS.get(event['suit'], event['suit'])}",
+    ("pool-nap", "play"): lambda event, names: f"    {names[event['seat']]} plays {event['card']}",
+    ("pool-nap", "trick"): lambda event, names: f"  trick {event['trick']} to {names[event['winner']]}",
+    ("pool-nap", "payout"): _pn_payout,
+    ("pool-nap", "out"): lambda event, names: f"  {names[event['seat']]} is out",
+}

@@ -1,0 +1,184 @@
+"""`referee play`: matches between bots and house players on this machine, without any server."""
+
+import asyncio
+import gzip
+import json
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from referee.cli import local
+from referee.cli.local import Plan, Played
+from referee.clocks import Limits
+from referee.errors import BadOption, NoSuchGame
+from referee.games import catalogue, game
+
+
+@click.command()
+@click.argument("game_name", metavar="GAME")
+@click.argument("players", metavar="PLAYER...", nargs=-1, required=True)
+@click.option("--seed", help="Any text; the same seed deals the same cards. [default: a new one, shown]")
+@click.option("--matches", type=click.IntRange(1, 100_000), default=1, show_default=True, help="How many to play.")
+@click.option("--option", "given", metavar="NAME=VALUE", multiple=True, help="An option of the game; repeatable.")
+@click.option(
+    "--log",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the log as NDJSON (.gz compresses). Of several matches, FILE becomes FILE-001, FILE-002 …; "
+    "in a directory each match goes by its id.",
+)
+@click.option("--budget-ms", type=click.IntRange(1, 600_000), default=Limits().budget_ms, show_default=True)
+@click.option("--bank-ms", type=click.IntRange(0, 3_600_000), default=Limits().bank_ms, show_default=True)
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a match instead of a table.")
+def play(
+    game_name: str,
+    players: tuple[str, ...],
+    seed: str | None,
+    matches: int,
+    given: tuple[str, ...],
+    log: Path | None,
+    budget_ms: int,
+    bank_ms: int,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Play GAME between PLAYERs, each a bot's URL or house:NAME (house:random, house:first, house:sound).
+
+    With several matches everybody moves on by one seat from match to match.
+    """
+    plan = _plan(game_name, players, seed or secrets.token_hex(8), given, Limits(budget_ms, bank_ms))
+    shown = not quiet and not as_json
+    if shown:
+        click.echo(f"{game_name}, seed {plan.seed}")
+    standing = {entrant.name: _Standing() for entrant in plan.entrants}
+    for number, (played, path) in enumerate(_all_played(plan, matches, log)):
+        _count(standing, played)
+        if as_json:
+            click.echo(json.dumps(_summary(played, path)))
+        elif shown and matches > 1:
+            click.echo(f"{number + 1:>4}  {_line(played)}" + (f"  {path}" if path else ""))
+        elif shown:
+            click.echo(_table(played) + (f"\nlog: {path}" if path else ""))
+    if shown and matches > 1:
+        click.echo(_totals(standing))
+
+
+def _plan(game_name: str, players: Sequence[str], seed: str, given: Sequence[str], limits: Limits) -> Plan:
+    """Refuses everything that cannot be played before the first card is dealt."""
+    try:
+        rules = game(game_name)
+        entrants = local.entrants(players)
+        options = rules.complete_options(len(players), local.options(game_name, given))
+        rules.start(len(players), options)
+    except NoSuchGame as error:
+        raise click.UsageError(f"there is no game {game_name!r}; there are {', '.join(catalogue())}") from error
+    except local.NoSuchPlayer as error:
+        raise click.UsageError(str(error)) from error
+    except BadOption as error:
+        what = "" if error.field == "players" else f"option {error.field}: "
+        raise click.UsageError(f"{what}{error.reason}") from error
+    return Plan(game_name, options, entrants, seed, limits)
+
+
+def _all_played(plan: Plan, matches: int, log: Path | None) -> Iterator[tuple[Played, Path | None]]:
+    with asyncio.Runner() as runner:
+        for number in range(matches):
+            played = runner.run(local.play(plan, number))
+            path = _log_path(log, played, number, matches) if log else None
+            if path:
+                _write(path, played.lines)
+            yield played, path
+
+
+def _log_path(log: Path, played: Played, number: int, matches: int) -> Path:
+    if log.is_dir():
+        return log / f"{played.header['match']}.ndjson"
+    if matches == 1:
+        return log
+    name, dot, ending = log.name.partition(".")
+    return log.with_name(f"{name}-{number + 1:03}{dot}{ending}")
+
+
+def _write(path: Path, lines: Sequence[bytes]) -> None:
+    text = b"".join(line + b"\n" for line in lines)
+    try:
+        path.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
+    except OSError as error:
+        raise click.ClickException(f"cannot write the log to {path}: {error.strerror}") from error
+
+
+# -- what is shown --
+
+
+@dataclass(slots=True)
+class _Standing:
+    """What one entrant has gathered over all matches."""
+
+    matches: int = 0
+    wins: int = 0  # first places, shared ones too
+    places: int = 0
+    returns: int = 0
+    faults: int = 0
+
+
+def _count(standing: dict[str, _Standing], played: Played) -> None:
+    for seat, player in enumerate(played.header["players"]):
+        own = standing[player["name"]]
+        own.matches += 1
+        own.wins += played.result["placements"][seat] == 1
+        own.places += played.result["placements"][seat]
+        own.returns += played.result["returns"][seat]
+        own.faults += played.result["faults"][seat]
+
+
+def _summary(played: Played, path: Path | None) -> dict[str, object]:
+    header, result = played.header, played.result
+    return {
+        "match": header["match"],
+        "game": header["game"],
+        "options": header["options"],
+        "players": [player["name"] for player in header["players"]],
+        **{name: result[name] for name in ("scores", "returns", "placements", "faults")},
+        "log": str(path) if path else None,
+    }
+
+
+def _line(played: Played) -> str:
+    result = played.result
+    seats = sorted(range(len(result["placements"])), key=lambda seat: (result["placements"][seat], seat))
+    names = [player["name"] for player in played.header["players"]]
+    return ", ".join(f"{result['placements'][seat]}. {names[seat]} ({result['scores'][seat]})" for seat in seats)
+
+
+def _table(played: Played) -> str:
+    result = played.result
+    rows = [
+        (str(result["placements"][seat]), player["name"], str(result["scores"][seat]), str(result["faults"][seat]))
+        for seat, player in enumerate(played.header["players"])
+    ]
+    return _columns([("place", "player", "score", "faults"), *sorted(rows, key=lambda row: int(row[0]))])
+
+
+def _totals(standing: dict[str, _Standing]) -> str:
+    rows = [("player", "matches", "wins", "average place", "returns", "faults")]
+    for name, own in sorted(standing.items(), key=lambda item: (item[1].places, item[0])):
+        average = f"{own.places / own.matches:.2f}"
+        rows.append((name, str(own.matches), str(own.wins), average, str(own.returns), str(own.faults)))
+    return "\n" + _columns(rows)
+
+
+def _columns(rows: Sequence[tuple[str, ...]]) -> str:
+    """A table in plain text: the name to the left, numbers to the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    text = [i for i, title in enumerate(rows[0]) if title == "player"]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if column in text else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
