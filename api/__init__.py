@@ -1,0 +1,5 @@
+"""The service over HTTP."""
+
+from api.app import create_app
+
+__all__ = ["create_app"]

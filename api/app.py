@@ -1,0 +1,122 @@
+"""The application: its parts put together. What a route does stands in ``resources``."""
+
+import hashlib
+import hmac
+import http
+from typing import Any
+
+from flask import Flask
+from flask_smorest import Api
+from flask_smorest.utils import prepare_response
+from marshmallow import Schema, fields
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from api import errors, limits, requests, site
+from api.ids import IdConverter, id_schema
+from api.resources import accounts, bots, games, health, ladders, matches, tournaments
+from api.schemas.base import Address, Id, Moment, Name, Numeral, Truth, Whole
+from referee import __version__
+from referee.settings import Settings
+from referee.store.db import Database
+
+REDIS_TIMEOUT_S = 1.0
+
+
+def create_app(settings: Settings) -> Flask:
+    """The service over the record and the queue that ``settings`` name; the schema must be up to date."""
+    app = Flask(__name__, static_folder=None)
+    app.wsgi_app = ProxyFix(app.wsgi_app, x_for=settings.trusted_proxies, x_proto=0, x_host=0)  # type: ignore[method-assign]
+    app.url_map.merge_slashes = False
+    app.url_map.converters["id"] = IdConverter
+    app.json.sort_keys = False  # type: ignore[attr-defined]  # fields in the order of their schema
+    app.config |= {
+        "API_TITLE": "Referee",
+        "API_VERSION": __version__,
+        "OPENAPI_VERSION": "3.1.0",
+        "API_SPEC_OPTIONS": {
+            "info": {"description": "Matches, tournaments and ladders for bots that play cards over HTTP."},
+            "servers": [{"url": "/"}],
+        },
+        "CURSOR_KEY": derived_key(settings, "cursor"),
+        "ANSWER_KEY": derived_key(settings, "idempotency"),
+        "SETTINGS": settings,
+    }
+    app.extensions["referee.database"] = Database.from_settings(settings)
+    app.extensions["referee.redis"] = _redis(settings)
+    requests.install(app, settings.allowed_hosts)
+    limits.install(app, settings)
+    errors.install(app)
+    site.install(app)
+    _install_resources(app)
+    return app
+
+
+def derived_key(settings: Settings, purpose: str) -> bytes:
+    """A key of its own for each purpose, from the master key."""
+    return hmac.digest(settings.master_key, b"api|" + purpose.encode(), hashlib.sha256)
+
+
+def _redis(settings: Settings) -> Redis | None:
+    """For waking runners: one quick try, since a request waits for it and nothing is lost without it."""
+    if settings.redis_url is None:
+        return None
+    return Redis.from_url(
+        settings.redis_url,
+        socket_connect_timeout=REDIS_TIMEOUT_S,
+        socket_timeout=REDIS_TIMEOUT_S,
+        retry=Retry(NoBackoff(), 0),
+    )
+
+
+class ProblemSchema(Schema):
+    """The form of every error (RFC 9457). ``code`` is stable; ``detail`` is for people."""
+
+    class FieldError(Schema):
+        field = fields.String(required=True)
+        message = fields.String(required=True)
+
+    type = fields.String(required=True)
+    title = fields.String(required=True)
+    status = fields.Integer(required=True)
+    code = fields.String(required=True)
+    detail = fields.String(required=True)
+    request_id = fields.String(required=True, metadata={"description": "also in the header X-Request-Id"})
+    errors = fields.List(fields.Nested(FieldError), metadata={"description": "the fields at fault"})
+
+
+class ProblemApi(Api):  # type: ignore[misc]  # flask_smorest ships no types
+    """smorest with errors documented as what they are; they are answered by ``api.errors``."""
+
+    ERROR_SCHEMA = ProblemSchema
+
+    def _register_error_handlers(self) -> None:
+        pass
+
+    def _register_responses(self) -> None:
+        def register(name: str, description: str) -> None:
+            response: dict[str, Any] = {"description": description, "schema": self.ERROR_SCHEMA}
+            prepare_response(response, self.spec, errors.MEDIA_TYPE)
+            self.spec.components.response(name, response, lazy=True)
+
+        for status in http.HTTPStatus:
+            if status >= 400:
+                register(status.name, status.phrase)
+        register("DEFAULT_ERROR", "Any error, as a problem document")
+
+
+def _install_resources(app: Flask) -> None:
+    api = ProblemApi(app)
+    api.register_converter(IdConverter, id_schema)
+    kinds = {Whole: "integer", Numeral: "integer", Truth: "boolean", Name: "string", Address: "string", Id: "string"}
+    for kind, type_name in kinds.items():
+        api.register_field(kind, type_name, None)
+    api.register_field(Moment, "string", "date-time")
+    api.spec.components.security_scheme(
+        "bearer", {"type": "http", "scheme": "bearer", "description": "A token of an account: `ref_…`."}
+    )
+    for module in (accounts, bots, games, matches, ladders, tournaments, health):
+        api.register_blueprint(module.resource)
+    app.extensions["referee.spec"] = api.spec

@@ -1,0 +1,71 @@
+"""What is done to every request and answer: ids, hosts, body length, security headers, validators.
+
+What a route does stands in its resource.
+"""
+
+import secrets
+from collections.abc import Iterable
+
+from flask import Flask, Response, g, request
+
+from api.body import MAX_BYTES, too_large
+from api.errors import Problem
+
+JSON_POLICY = "default-src 'none'; frame-ancestors 'none'"
+DOCS_POLICY = (
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+def install(app: Flask, hosts: Iterable[str]) -> None:
+    """Hooks the rules of this file into ``app``; ``hosts`` are the names served, none meaning any."""
+    served = {host.lower() for host in hosts}
+
+    @app.before_request
+    def begin() -> None:
+        g.request_id = f"req_{secrets.token_hex(10)}"
+        _check_host(served)
+        if (request.content_length or 0) > MAX_BYTES:
+            raise too_large()
+
+    app.after_request(_dress)
+
+
+def _check_host(served: set[str]) -> None:
+    host = request.environ.get("HTTP_HOST", "")
+    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+    if not host or any(character in host for character in "/\\@?# \t,"):
+        raise Problem(400, "bad_host", "The request needs one Host header with a plain host name.")
+    if served and name.lower() not in served:
+        raise Problem(400, "bad_host", "This host name is not served here.")
+    if not request.environ.get("RAW_URI", "/").startswith("/"):
+        raise Problem(400, "bad_request", "The request target must be a path.")
+
+
+def _dress(response: Response) -> Response:
+    """Headers of every answer. A view may have set a policy or a caching rule of its own; both are kept."""
+    headers = response.headers
+    headers["X-Request-Id"] = g.get("request_id", "")
+    headers["X-Content-Type-Options"] = "nosniff"
+    headers["Referrer-Policy"] = "no-referrer"
+    headers["Cross-Origin-Resource-Policy"] = "cross-origin" if _is_public() else "same-origin"
+    headers.setdefault("Content-Security-Policy", JSON_POLICY)
+    if "Authorization" in request.headers or g.get("holds_secret", False):
+        headers["Cache-Control"] = "no-store"
+    else:
+        headers.setdefault("Cache-Control", "no-cache")
+    headers.add("Vary", "Authorization")
+    if _is_public():
+        headers["Access-Control-Allow-Origin"] = "*"
+    if request.method in ("GET", "HEAD") and response.status_code == 200 and not response.direct_passthrough:
+        response.add_etag()
+        response.make_conditional(request)
+    return response
+
+
+def _is_public() -> bool:
+    """Reads that need no token, asked without one: any page may read them."""
+    return (
+        request.method in ("GET", "HEAD") and "Authorization" not in request.headers and not g.get("needs_token", False)
+    )

@@ -1,0 +1,215 @@
+"""Bots: registered, shown, edited and looked after by their owners."""
+
+from typing import Any
+
+from flask import current_app
+
+from api import etags
+from api.auth import asker, viewer_id
+from api.pagination import PageQuery, after, envelope, list_of
+from api.schemas.bots import BotChanges, BotQuery, BotView, FaultView, NewBot, OwnBotView, SecretBotView
+from api.views import Resource, record
+from referee.bots import guard
+from referee.bots.signing import bot_secret
+from referee.store import bots, faults
+from referee.store.paging import Page
+from referee.store.schema import Bot, Fault
+
+resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that play.")
+
+
+@resource.on("POST")
+@resource.owner
+@resource.wakes
+@resource.takes(NewBot)
+@resource.once
+@resource.gives(SecretBotView, 201, secret=True)
+def register(new_bot: dict[str, Any]) -> Any:
+    """Register a bot
+
+    It is `unverified` until its address has answered a challenge signed with the secret, which is shown this once.
+    """
+    return with_secret(bots.register(record(), asker().id, new_bot["name"], acceptable(new_bot["url"])))
+
+
+@resource.on("GET")
+@resource.anyone
+@resource.asks(BotQuery)
+@resource.reads
+@resource.gives(list_of(BotView))
+def list_bots(query: dict[str, Any]) -> Any:
+    """Bots, the newest first"""
+    found = bots.list_bots(
+        record(), owner_id=query.get("owner"), status=query.get("status"), limit=query["limit"], cursor=after(query)
+    )
+    return envelope(Page([public(bot) for bot in found.items], found.next), query)
+
+
+@resource.on("GET", '/<id("bot"):bot_id>')
+@resource.anyone
+@resource.reads
+@resource.gives(OwnBotView)
+def show(bot_id: str) -> Any:
+    """A bot
+
+    Its owner also sees the address and the report of the last check.
+    """
+    return seen(bots.get_bot(record(), bot_id))
+
+
+@resource.on("PATCH", '/<id("bot"):bot_id>')
+@resource.owner
+@resource.wakes
+@resource.takes(BotChanges)
+@resource.conditional
+@resource.writes
+@resource.gives(OwnBotView)
+def edit(changes: dict[str, Any], bot_id: str) -> Any:
+    """Rename or move a bot
+
+    After a new address it is `unverified` until that has answered the challenge.
+    """
+    bot = mine(bot_id)
+    etags.must_match(OwnBotView, seen(bot))
+    if "url" in changes:
+        changes["url"] = acceptable(changes["url"])
+    return seen(bots.edit(record(), bot_id, revision=bot.revision, **changes))
+
+
+@resource.on("POST", '/<id("bot"):bot_id>/pause')
+@resource.owner
+@resource.once
+@resource.gives(OwnBotView)
+def pause(bot_id: str) -> Any:
+    """Pause a bot
+
+    It gets no new matches; those arranged are played.
+    """
+    return seen(bots.pause(record(), governed(bot_id).id, "paused by its owner"))
+
+
+@resource.on("POST", '/<id("bot"):bot_id>/resume')
+@resource.owner
+@resource.once
+@resource.gives(OwnBotView)
+def resume(bot_id: str) -> Any:
+    """End a pause"""
+    return seen(bots.resume(record(), governed(bot_id).id))
+
+
+@resource.on("POST", '/<id("bot"):bot_id>/retire')
+@resource.owner
+@resource.once
+@resource.gives(OwnBotView)
+def retire(bot_id: str) -> Any:
+    """Retire a bot for good
+
+    Matches that run are played out, those not begun are cancelled. Its history stays.
+    """
+    return seen(bots.retire(record(), governed(bot_id).id))
+
+
+@resource.on("POST", '/<id("bot"):bot_id>/rotate-secret')
+@resource.owner
+@resource.once
+@resource.gives(SecretBotView, secret=True)
+def rotate_secret(bot_id: str) -> Any:
+    """Give a bot a new secret
+
+    For a day both the old and the new one sign our calls. Shown this once.
+    """
+    return with_secret(bots.rotate_secret(record(), mine(bot_id).id))
+
+
+@resource.on("POST", '/<id("bot"):bot_id>/check')
+@resource.owner
+@resource.wakes
+@resource.once
+@resource.gives(OwnBotView, 202)
+def check(bot_id: str) -> Any:
+    """Ask for another challenge
+
+    The report is shown with the bot when the answer is in.
+    """
+    return seen(bots.request_check(record(), mine(bot_id).id))
+
+
+@resource.on("GET", '/<id("bot"):bot_id>/faults')
+@resource.owner
+@resource.asks(PageQuery)
+@resource.reads
+@resource.gives(list_of(FaultView))
+def list_faults(query: dict[str, Any], bot_id: str) -> Any:
+    """The faults of a bot of one's own, the newest first
+
+    Each with what was sent, what came back and where the time went.
+    """
+    found = faults.list_faults(record(), mine(bot_id).id, limit=query["limit"], cursor=after(query))
+    return envelope(Page([evidence(fault) for fault in found.items], found.next), query)
+
+
+def governed(bot_id: str) -> Bot:
+    """The bot, if the asker may take it out of play: its owner and the operator."""
+    return bots.get_bot(record(), bot_id, owner_id=None if asker().role == "admin" else asker().id)
+
+
+def mine(bot_id: str) -> Bot:
+    """The bot, if it is the asker's; another's is not found."""
+    return bots.get_bot(record(), bot_id, owner_id=asker().id)
+
+
+def acceptable(url: str) -> str:
+    """The URL rebuilt, if its form may be called at all; nothing is looked up or sent."""
+    policy = guard.Policy.from_settings(current_app.config["SETTINGS"])
+    return guard.parse_url(url, policy).url
+
+
+def public(bot: Bot) -> dict[str, Any]:
+    return {
+        "id": bot.id,
+        "name": bot.name,
+        "owner": bot.owner_id,
+        "status": bot.status,
+        "version": bot.version,
+        "games": bot.games,
+        "max_calls": bot.max_calls,
+        "created_at": bot.created_at,
+    }
+
+
+def seen(bot: Bot) -> dict[str, Any]:
+    """What the asker may see of a bot."""
+    if bot.owner_id != viewer_id():
+        return public(bot)
+    return {
+        **public(bot),
+        "url": bot.url,
+        "proven_url": bot.proven_url,
+        "status_reason": bot.status_reason,
+        "check": {"state": bot.check_state, "checked_at": bot.checked_at, "report": bot.check_report},
+        "previous_secret_until": bot.previous_secret_until,
+    }
+
+
+def with_secret(bot: Bot) -> dict[str, Any]:
+    master_key = current_app.config["SETTINGS"].master_key
+    return {**seen(bot), "secret": bot_secret(master_key, bot.id, bot.secret_generation)}
+
+
+def evidence(fault: Fault) -> dict[str, Any]:
+    return {
+        "id": fault.id,
+        "match": fault.match_id,
+        "n": fault.n,
+        "seat": fault.seat,
+        "code": fault.code,
+        "detail": fault.detail,
+        "request": readable(fault.request),
+        "reply": readable(fault.reply),
+        "timing": fault.timing,
+        "created_at": fault.created_at,
+    }
+
+
+def readable(text: bytes | None) -> str | None:
+    return None if text is None else text.decode(errors="backslashreplace")

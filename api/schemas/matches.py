@@ -1,0 +1,87 @@
+"""Matches: what is asked for, what is shown. Cards and actions are in the log alone."""
+
+from typing import Any
+
+from marshmallow import ValidationError, fields, validate, validates_schema
+
+from api.pagination import PageQuery
+from api.schemas.base import Id, Moment, Strict, Truth, Whole
+from api.schemas.games import GAMES, check_options
+from referee.clocks import Limits
+from referee.store.schema import GROUP_STATES, MATCH_STATES
+
+MOST_SEATS = 10
+DEFAULTS = Limits()
+
+
+class TimeView(Strict):
+    budget_ms = Whole(low=50, high=60_000, load_default=DEFAULTS.budget_ms, metadata={"description": "a decision"})
+    bank_ms = Whole(
+        low=0, high=600_000, load_default=DEFAULTS.bank_ms, metadata={"description": "a match, for what exceeds it"}
+    )
+
+
+class NewMatch(Strict):
+    game = fields.String(required=True, validate=validate.OneOf(GAMES))
+    bots = fields.List(
+        Id("bot"),
+        required=True,
+        validate=validate.Length(1, MOST_SEATS),
+        metadata={"description": "by seat, each once; at least one of your own"},
+    )
+    options = fields.Dict(keys=fields.String(), load_default=dict, metadata={"description": "see GET /games"})
+    rated = Truth(load_default=False, metadata={"description": "for organisers"})
+    time = fields.Nested(TimeView, load_default=lambda: TimeView().load({}))
+
+    @validates_schema
+    def fits_the_game(self, match: dict[str, Any], **_: object) -> None:
+        if len(set(match["bots"])) < len(match["bots"]):
+            raise ValidationError({"bots": ["each bot once"]})
+        check_options(match["game"], len(match["bots"]), match["options"], seats_field="bots")
+
+
+class MatchQuery(PageQuery):
+    status = fields.String(validate=validate.OneOf(MATCH_STATES))
+    bot = Id("bot")
+    tournament = Id("trn")
+    game = fields.String(validate=validate.OneOf(GAMES))
+
+
+class SeatView(Strict):
+    seat = fields.Integer(required=True)
+    bot = fields.String(required=True)
+    name = fields.String(required=True, metadata={"description": "as it was when the match began"})
+    version = fields.String(required=True, allow_none=True)
+    placement = fields.Integer(required=True, allow_none=True)
+    returns = fields.Integer(required=True, allow_none=True, metadata={"description": "what the seat gained"})
+
+
+class GroupView(Strict):
+    id = fields.String(required=True)
+    state = fields.String(required=True, validate=validate.OneOf(GROUP_STATES))
+    commitment = fields.String(
+        required=True, metadata={"description": "SHA-256 of the seed and the group's id, given before the first draw"}
+    )
+
+
+class MatchView(Strict):
+    id = fields.String(required=True)
+    game = fields.String(required=True)
+    rules_version = fields.Integer(required=True)
+    options = fields.Dict(required=True)
+    seats = fields.List(fields.Nested(SeatView), required=True)
+    time = fields.Nested(TimeView, required=True)
+    rated = fields.Boolean(required=True)
+    status = fields.String(required=True, validate=validate.OneOf(MATCH_STATES))
+    reason = fields.String(required=True, allow_none=True, metadata={"description": "why it has no result"})
+    tournament = fields.String(required=True, allow_none=True)
+    stage = fields.Integer(required=True, allow_none=True)
+    table = fields.Integer(required=True, allow_none=True)
+    group_id = fields.String(required=True, metadata={"description": "the deal group whose end opens the log"})
+    created_at = Moment(required=True)
+    started_at = Moment(required=True, allow_none=True)
+    finished_at = Moment(required=True, allow_none=True)
+
+
+class WholeMatchView(MatchView):
+    group = fields.Nested(GroupView, required=True)

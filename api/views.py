@@ -1,0 +1,204 @@
+"""How a view is put together: who may ask, what it takes and gives, and in which transaction it runs.
+
+Decorators, outermost first: route, who (``anyone``, ``owner``, …), ``wakes``, ``takes`` or ``asks``, then ``reads``,
+``writes`` or ``once``, ``gives``. So a body is read and judged before a transaction begins.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NoReturn, ParamSpec, TypeVar, cast
+
+import marshmallow
+from flask import Request, Response, current_app, g, request
+from flask_smorest import Blueprint
+from marshmallow import RAISE, Schema
+from redis import Redis
+from sqlalchemy.orm import Session
+from webargs.flaskparser import FlaskParser
+
+from api import auth, etags, idempotency
+from api.body import read_body, read_json
+from api.errors import invalid
+from referee.store.db import Database
+from workers import queues
+
+P = ParamSpec("P")
+R = TypeVar("R")
+View = Callable[..., Any]
+
+
+def database() -> Database:
+    return cast(Database, current_app.extensions["referee.database"])
+
+
+def record() -> Session:
+    """The session of the transaction this view runs in."""
+    return cast(Session, g.session)
+
+
+class Parser(FlaskParser):
+    """Reads arguments with our own JSON loader and reports what is wrong with them as a problem."""
+
+    DEFAULT_UNKNOWN_BY_LOCATION = {**FlaskParser.DEFAULT_UNKNOWN_BY_LOCATION, "json": RAISE, "query": RAISE}  # noqa: RUF012  # as the parent has it
+
+    def _raw_load_json(self, req: Request) -> Any:
+        return read_json(req)
+
+    def handle_error(self, error: marshmallow.ValidationError, req: Request, schema: Schema, **_: Any) -> NoReturn:
+        (messages,) = cast(dict[str, Any], error.messages).values()
+        raise invalid(_flat(messages, ""))
+
+
+def _flat(messages: Any, path: str) -> list[tuple[str, str]]:
+    """Pairs of a dotted field and a message from marshmallow's nested report."""
+    match messages:
+        case dict():
+            return [
+                pair
+                for name, inner in messages.items()
+                for pair in _flat(inner, path if name == "_schema" else f"{path}.{_safe(name)}".lstrip("."))
+            ]
+        case list():
+            return [pair for inner in messages for pair in _flat(inner, path)]
+    return [(path or "body", str(messages))]
+
+
+def _safe(name: object) -> str:
+    return str(name).encode("ascii", "backslashreplace").decode()[:80]
+
+
+class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
+    """A blueprint whose views say the same things in the same words."""
+
+    ARGUMENTS_PARSER = Parser()
+
+    def __init__(self, name: str, prefix: str, description: str) -> None:
+        super().__init__(name, name, url_prefix=prefix, description=description)
+
+    def on(self, method: str, rule: str = "") -> Callable[[View], View]:
+        """The route: ``on("POST", "/<id>/pause")``."""
+        return cast(Callable[[View], View], self.route(rule, methods=[method]))
+
+    # -- who --
+
+    def anyone(self, view: View) -> View:
+        """No token needed; a bad one is refused all the same."""
+        return self._who(view, auth.anyone, [{}, {"bearer": []}])
+
+    def owner(self, view: View) -> View:
+        """Any account."""
+        return self._who(view, auth.account, [{"bearer": []}])
+
+    def organiser(self, view: View) -> View:
+        """An account that may hold events."""
+        return self._who(view, auth.organiser, [{"bearer": []}])
+
+    def admin(self, view: View) -> View:
+        """The operator."""
+        return self._who(view, auth.admin, [{"bearer": []}])
+
+    def _who(self, view: View, check: Callable[[], object], security: list[dict[str, list[str]]]) -> View:
+        @wraps(view)
+        def guarded(*args: Any, **kwargs: Any) -> Any:
+            check()
+            return view(*args, **kwargs)
+
+        return cast(View, self.doc(security=security)(guarded))
+
+    # -- what goes in and out --
+
+    def takes(self, schema: type[Schema]) -> Callable[[View], View]:
+        """A JSON body."""
+        return cast(Callable[[View], View], self.arguments(schema, location="json"))
+
+    def asks(self, schema: type[Schema]) -> Callable[[View], View]:
+        """Parameters in the query."""
+        return cast(Callable[[View], View], self.arguments(schema, location="query"))
+
+    def gives(self, schema: type[Schema] | None, status: int = 200, *, secret: bool = False) -> Callable[[View], View]:
+        """The answer's schema and status. A 201 says where the new thing is; a secret is never cached."""
+        respond = self.response(status, schema)
+
+        def decorate(view: View) -> View:
+            answer = respond(view)
+
+            @wraps(answer)
+            def dressed(*args: Any, **kwargs: Any) -> Response:
+                g.holds_secret = secret
+                response = cast(Response, answer(*args, **kwargs))
+                made = g.get("_flask_smorest", {}).get("result_dump")
+                if response.status_code == 201 and isinstance(made, dict) and "Location" not in response.headers:
+                    response.headers["Location"] = f"{request.path}/{made['id']}"
+                if response.status_code == 204:
+                    response.set_data(b"")
+                    response.headers.pop("Content-Type", None)
+                return response
+
+            return dressed
+
+        return decorate
+
+    def gives_file(self, media_type: str, description: str) -> Callable[[View], View]:
+        """A file that the view hands out as a response of its own."""
+        schema = {"type": "string", "format": "binary"}
+        return cast(
+            Callable[[View], View],
+            self.response(200, schema, content_type=media_type, description=description),
+        )
+
+    def conditional(self, view: View) -> View:
+        """Documents If-Match; the view itself compares, inside its transaction."""
+        return cast(View, self.doc(parameters=[etags.PARAMETER])(view))
+
+    # -- in which transaction --
+
+    def reads(self, view: View) -> View:
+        """One snapshot of the record."""
+
+        @wraps(view)
+        def within(*args: Any, **kwargs: Any) -> Any:
+            with database().read() as g.session:
+                return view(*args, **kwargs)
+
+        return within
+
+    def writes(self, view: View) -> View:
+        """One transaction, for what may be repeated without harm."""
+
+        @wraps(view)
+        def within(*args: Any, **kwargs: Any) -> Any:
+            with database().write() as g.session:
+                return view(*args, **kwargs)
+
+        return within
+
+    def once(self, view: View) -> View:
+        """One transaction that also keeps the answer under the caller's Idempotency-Key, if one is given."""
+
+        @wraps(view)
+        def within(*args: Any, **kwargs: Any) -> Any:
+            key = idempotency.key_of(request)
+            body = read_body(request)
+            with database().write() as g.session:
+                if key is None:
+                    return view(*args, **kwargs)
+                return idempotency.answer_once(g.session, key, body, lambda: view(*args, **kwargs))
+
+        return cast(View, self.doc(parameters=[idempotency.PARAMETER])(within))
+
+    def wakes(self, view: View) -> View:
+        """After the commit a runner is told to look at the record. It would find out by itself, only later."""
+
+        @wraps(view)
+        def announced(*args: Any, **kwargs: Any) -> Any:
+            answer = view(*args, **kwargs)
+            wake_runner()
+            return answer
+
+        return announced
+
+
+def wake_runner() -> None:
+    connection: Redis | None = current_app.extensions["referee.redis"]
+    if connection is not None:
+        queues.wake(connection)

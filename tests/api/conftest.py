@@ -1,0 +1,145 @@
+"""A service over a real record in a fresh folder, and people who use it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from api import create_app
+from referee.settings import Settings
+from referee.store import accounts, checks
+from referee.store.db import Database
+from referee.store.schema import Bot
+from referee.store.upgrading import upgrade
+
+API = "/api/v1"
+
+
+@dataclass
+class Person:
+    """Somebody with a token, who asks over HTTP."""
+
+    client: FlaskClient
+    id: str
+    token: str
+
+    def headers(self, **more: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}", **more}
+
+    def get(self, path: str, **options: Any) -> TestResponse:
+        return self.ask("GET", path, **options)
+
+    def post(self, path: str, json: Any = None, **options: Any) -> TestResponse:
+        return self.ask("POST", path, json=json, **options) if json is not None else self.ask("POST", path, **options)
+
+    def ask(self, method: str, path: str, headers: dict[str, str] | None = None, **options: Any) -> TestResponse:
+        return self.client.open(API + path, method=method, headers=self.headers(**(headers or {})), **options)
+
+
+@dataclass
+class Service:
+    """The application with its record."""
+
+    app: Flask
+    settings: Settings
+    names: Iterator[int] = field(default_factory=lambda: iter(range(1000)))
+
+    @property
+    def database(self) -> Database:
+        database: Database = self.app.extensions["referee.database"]
+        return database
+
+    def anonymous(self) -> FlaskClient:
+        return self.app.test_client()
+
+    def person(self, role: str = "owner") -> Person:
+        with self.database.write() as session:
+            account = accounts.create_account(session, f"{role} {next(self.names)}", role)
+            _, text = accounts.create_token(session, account.id, "first")
+        return Person(self.app.test_client(), account.id, text)
+
+    def verified_bot(self, owner: Person, *games: str) -> dict[str, Any]:
+        """A bot whose check went well; it is never called."""
+        number = next(self.names)
+        url = f"https://bot{number}.example.org/"
+        made = owner.post("/bots", {"name": f"bot {number}", "url": url})
+        assert made.status_code == 201, made.get_data(as_text=True)
+        with self.database.write() as session:
+            (check,) = checks.claim_due_checks(session)
+            card = checks.Card("1.0", games or ("saint-poker", "pool-nap"), 8)
+            checks.finish_check(session, check.bot_id, check.epoch, {"ok": True}, card)
+        bot: dict[str, Any] = made.get_json()
+        return bot
+
+    def record_of(self, bot_id: str) -> Bot:
+        with self.database.read() as session:
+            return session.get_one(Bot, bot_id)
+
+
+Start = Callable[..., Service]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(
+        env="development",
+        data_dir=tmp_path,
+        database_url=f"sqlite:///{tmp_path / 'referee.db'}",
+        redis_url=None,
+        master_key=bytes(range(32)),
+        egress_allow="127.0.0.1/32:1024-65535",
+        allow_http=True,
+        self_service=True,
+        runner_slots=4,
+        public_url="http://127.0.0.1",
+        allowed_hosts=(),
+        trusted_proxies=0,
+        rate_limits=False,
+    )
+
+
+@pytest.fixture
+def start(settings: Settings) -> Iterator[Start]:
+    """Starts services on the record of this test, with some settings changed."""
+    begun: list[Service] = []
+
+    def begin(**changes: Any) -> Service:
+        changed = replace(settings, **changes)
+        service = Service(create_app(changed), changed)
+        upgrade(service.database)
+        begun.append(service)
+        return service
+
+    yield begin
+    for service in begun:
+        service.database.dispose()
+
+
+@pytest.fixture
+def service(start: Start) -> Service:
+    return start()
+
+
+@pytest.fixture
+def owner(service: Service) -> Person:
+    return service.person()
+
+
+@pytest.fixture
+def organiser(service: Service) -> Person:
+    return service.person("organiser")
+
+
+@pytest.fixture
+def admin(service: Service) -> Person:
+    return service.person("admin")
+
+
+def fields_of(answer: TestResponse) -> set[str]:
+    """The fields a problem document names."""
+    return {error["field"] for error in answer.get_json()["errors"]}
