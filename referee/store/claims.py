@@ -157,7 +157,7 @@ def _calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
         .join(Match, Match.id == MatchSeat.match_id)
         .where(Match.status == "running", ~expired(Match, boot, seconds))
     )
-    return dict(session.execute(playing.group_by(Bot.id, Bot.max_calls)).tuples().all())
+    return dict(session.execute(playing.group_by(Bot.id, Bot.max_calls)).all())
 
 
 def _within_calls(session: Session, matches: Sequence[Match], boot: str, seconds: float) -> list[Match]:
@@ -166,7 +166,7 @@ def _within_calls(session: Session, matches: Sequence[Match], boot: str, seconds
     wanted: dict[str, Counter[str]] = {match.id: Counter() for match in matches}
     query = select(MatchSeat.match_id, Bot.id, Bot.max_calls).join(Bot, Bot.id == MatchSeat.bot_id)
     most: dict[str, int] = {}
-    for match_id, bot_id, max_calls in session.execute(query.where(MatchSeat.match_id.in_(list(wanted)))).tuples():
+    for match_id, bot_id, max_calls in session.execute(query.where(MatchSeat.match_id.in_(list(wanted)))):
         wanted[match_id][bot_id] += 1
         most[bot_id] = max_calls
     chosen = []
@@ -196,7 +196,7 @@ def _take(session: Session, match: Match, boot: str, seconds: float, alone: bool
 def _keep_addresses(session: Session, match_id: str) -> None:
     """The match keeps the addresses, names and versions it begins with."""
     query = select(MatchSeat, Bot).join(Bot, Bot.id == MatchSeat.bot_id).where(MatchSeat.match_id == match_id)
-    for seat, bot in session.execute(query).tuples():
+    for seat, bot in session.execute(query):
         seat.bot_name, seat.version, seat.url = bot.name, bot.version, bot.proven_url
 
 

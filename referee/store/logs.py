@@ -75,7 +75,7 @@ def append_reveal(session: Session, match_id: str, line: bytes) -> None:
 def count_rows(session: Session, match_ids: Sequence[str]) -> dict[str, int]:
     """How many rows each match being played has."""
     query = select(LogRow.match_id, func.max(LogRow.row) + 1).where(LogRow.match_id.in_(match_ids))
-    counted = session.execute(query.group_by(LogRow.match_id)).tuples()
+    counted = session.execute(query.group_by(LogRow.match_id))
     return dict.fromkeys(match_ids, 0) | dict(counted.all())
 
 

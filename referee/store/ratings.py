@@ -82,7 +82,7 @@ def ladder_page(session: Session, ladder_id: str, *, limit: int = 50, cursor: Cu
         query = query.where(or_(Rating.value < value, and_(Rating.value == value, Rating.bot_id > bot_id)))
     query = query.order_by(Rating.value.desc(), Rating.bot_id).limit(limit + 1)
     lines = []
-    for rating, bot in session.execute(query).tuples():
+    for rating, bot in session.execute(query):
         seen += 1
         place = place if rating.value == value else seen
         value = rating.value
@@ -101,7 +101,7 @@ def last_seq(session: Session, ladder_id: str) -> int:
 def ratings_of(session: Session, bot_id: str) -> list[tuple[Ladder, Rating]]:
     """Where a bot stands, on every ladder it has played for."""
     query = select(Ladder, Rating).join(Rating, Rating.ladder_id == Ladder.id).where(Rating.bot_id == bot_id)
-    return [(ladder, rating) for ladder, rating in session.execute(query.order_by(Ladder.id)).tuples()]
+    return [(ladder, rating) for ladder, rating in session.execute(query.order_by(Ladder.id))]
 
 
 def history(

@@ -176,7 +176,7 @@ class Group(Base):
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     commitment: Mapped[str] = mapped_column(String(64))
     seed_sealed: Mapped[bytes]
-    state: Mapped[str] = mapped_column(Word)
+    state: Mapped[str] = mapped_column(Word, index=True)
     entries: Mapped[list[Any]]  # bot ids
     nonce_hashes: Mapped[list[Any] | None]  # by entry, "" for an absent one
     nonces: Mapped[list[Any] | None]

@@ -142,6 +142,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["tournament_id"], ["tournaments.id"], name="fk_deal_groups_tournament_id"),
         sa.PrimaryKeyConstraint("id", name="pk_deal_groups"),
     )
+    op.create_index("ix_deal_groups_state", "deal_groups", ["state"])
     op.create_index("ix_deal_groups_tournament_id", "deal_groups", ["tournament_id"])
 
     op.create_table(

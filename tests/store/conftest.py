@@ -1,0 +1,107 @@
+"""Every test of the record runs on both databases; what PostgreSQL missed is said loudly at the end."""
+
+import itertools
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.store.db import Database
+from referee.store.upgrading import upgrade
+from tests import postgres
+from tests.store.world import FakeClock, World
+
+_missed: list[str] = []
+_why: list[str] = []
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[postgres.Server | None]:
+    """A running server, or None where none can be started."""
+    try:
+        with postgres.server() as running:
+            yield running
+    except postgres.NoPostgres as error:
+        _why.append(str(error))
+        yield None
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("template") / "referee.db"
+    template = Database(f"sqlite:///{path}")
+    upgrade(template)
+    template.dispose()
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: postgres.Server | None) -> str | None:
+    if postgres_server is None:
+        return None
+    postgres_server.execute("CREATE DATABASE pattern")
+    template = Database(postgres_server.url("pattern"))
+    upgrade(template)
+    template.dispose()
+    return "pattern"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of a database without a schema, on either system."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'referee.db'}"
+        return
+    running = _server(request)
+    name = f"test_{next(_numbers)}"
+    running.execute(f"CREATE DATABASE {name}")
+    yield running.url(name)
+    running.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of a database with today's schema, on either system."""
+    if request.param == "sqlite":
+        path = tmp_path / "referee.db"
+        shutil.copy(request.getfixturevalue("sqlite_template"), path)
+        yield f"sqlite:///{path}"
+        return
+    running = _server(request)
+    name = f"test_{next(_numbers)}"
+    running.execute(f"CREATE DATABASE {name} TEMPLATE {request.getfixturevalue('postgres_template')}")
+    yield running.url(name)
+    running.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[Database]:
+    opened = Database(url, clock=FakeClock())
+    yield opened
+    opened.dispose()
+
+
+@pytest.fixture
+def world(database: Database) -> World:
+    """The database with the helpers that make accounts, bots and matches in it."""
+    return World(database)
+
+
+def _server(request: pytest.FixtureRequest) -> postgres.Server:
+    running: postgres.Server | None = request.getfixturevalue("postgres_server")
+    if running is None:
+        _missed.append(request.node.nodeid)
+        if postgres.REQUIRED:
+            pytest.fail(f"PostgreSQL is required here: {_why[0]}")
+        pytest.skip(f"PostgreSQL: {_why[0]}")
+    return running
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _missed:
+        terminalreporter.section("NOT RUN ON POSTGRESQL", red=True, bold=True)
+        terminalreporter.write_line(_why[0])
+        for missed in _missed:
+            terminalreporter.write_line(f"  not run: {missed}")
