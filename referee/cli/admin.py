@@ -1,0 +1,50 @@
+"""`referee admin`: what only the operator of this machine may do to the record."""
+
+from pathlib import Path
+
+import click
+from sqlalchemy.orm import Session
+
+from referee.cli.installation import data_option, made_record_of, record_of
+from referee.errors import NotFound
+from referee.store import accounts
+
+TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token
+
+
+@click.group()
+def admin() -> None:
+    """Accounts and tokens, for the operator of this machine."""
+
+
+@admin.command()
+@click.argument("name")
+@click.option("--role", type=click.Choice(["organiser", "owner", "admin"]), default="organiser", show_default=True)
+@data_option
+def create(name: str, role: str, data: Path | None) -> None:
+    """Open an account and print its first token, which is shown this once."""
+    _, database = made_record_of(data)
+    with database.write() as session:
+        token = open_account(session, name, role)
+    click.echo(f"{role} {name}", err=True)
+    click.echo(token)
+
+
+@admin.command()
+@click.argument("name")
+@data_option
+def token(name: str, data: Path | None) -> None:
+    """Print another token for an account whose own was lost; shown this once."""
+    _, database = record_of(data)
+    try:
+        with database.write() as session:
+            _, text = accounts.create_token(session, accounts.find_account(session, name).id, TOKEN_NAME)
+    except NotFound as error:
+        raise click.ClickException(f"no account has the name {name!r}") from error
+    click.echo(text)
+
+
+def open_account(session: Session, name: str, role: str) -> str:
+    """A new account; gives the text of its first token."""
+    account = accounts.create_account(session, name, role)
+    return accounts.create_token(session, account.id, TOKEN_NAME)[1]

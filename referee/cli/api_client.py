@@ -1,0 +1,111 @@
+"""The public API as the command line uses it: JSON over one kept connection, refusals as errors with their reason."""
+
+import http.client
+import json
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from referee import __version__
+from referee.canonical import Json
+from referee.errors import RefereeError
+
+TIMEOUT_S = 15.0
+PAGES = 100  # at most so many of a list are followed
+
+
+class ApiRefusal(RefereeError):
+    """The service answered with a problem."""
+
+    def __init__(self, status: int, code: str, detail: str) -> None:
+        super().__init__(f"the service refuses ({status} {code}): {detail}")
+        self.status = status
+        self.code = code
+
+
+class ApiUnreachable(RefereeError):
+    """The service does not answer, or not as this API does."""
+
+
+class Api:
+    """One caller of one service; ``token`` opens what is not public."""
+
+    def __init__(self, url: str, token: str | None = None) -> None:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ApiUnreachable(f"{url!r} is no address of a service; expected something like http://127.0.0.1:8000")
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self.url = f"{parts.scheme}://{parts.netloc}"
+        self._connection = kind(parts.hostname, parts.port, timeout=TIMEOUT_S)
+        self._headers = {"Accept": "application/json", "User-Agent": f"referee/{__version__}"}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._connection.close()
+
+    def get(self, path: str) -> Any:
+        return self._json("GET", path, None)
+
+    def post(self, path: str, body: Json | None = None) -> Any:
+        return self._json("POST", path, body)
+
+    def items(self, path: str) -> Iterator[Json]:
+        """All items of a list, page after page."""
+        join = "&" if "?" in path else "?"
+        page = self.get(path)
+        for _ in range(PAGES):
+            yield from page["items"]
+            if page["next"] is None:
+                return
+            page = self.get(f"{path}{join}cursor={page['next']}")
+
+    def fetch(self, path: str) -> bytes:
+        """The body of a file; ``path`` is from the root of the service."""
+        return self._answer("GET", path, None)
+
+    def _json(self, method: str, path: str, body: Json | None) -> Any:
+        answer = self._answer(method, f"/api/v1{path}", body)
+        try:
+            return json.loads(answer) if answer else None
+        except ValueError as error:
+            raise ApiUnreachable(f"{self.url} does not answer like a referee service") from error
+
+    def _answer(self, method: str, path: str, body: Json | None) -> bytes:
+        content = None if body is None else json.dumps(body).encode()
+        headers = self._headers | ({} if content is None else {"Content-Type": "application/json"})
+        try:
+            status, answer = self._exchange(method, path, content, headers)
+        except (OSError, http.client.HTTPException) as error:
+            raise ApiUnreachable(f"{self.url} does not answer: {error}") from error
+        if status >= 400:
+            raise _refusal(status, answer)
+        return answer
+
+    def _exchange(self, method: str, path: str, content: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
+        if method == "POST":
+            self._connection.close()  # a kept connection may just be closing, and a POST is not sent twice
+        try:
+            self._connection.request(method, path, content, headers)
+            response = self._connection.getresponse()
+        except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
+            self._connection.close()
+            if method != "GET":
+                raise
+            self._connection.request(method, path, content, headers)
+            response = self._connection.getresponse()
+        return response.status, response.read()
+
+
+def _refusal(status: int, answer: bytes) -> ApiRefusal:
+    try:
+        problem = json.loads(answer)
+        detail = problem.get("detail") or problem.get("title") or ""
+        reasons = "; ".join(str(error) for error in problem.get("errors") or [])
+        return ApiRefusal(status, str(problem.get("code", "")), f"{detail} {reasons}".strip())
+    except (ValueError, AttributeError):
+        return ApiRefusal(status, "", answer[:200].decode(errors="replace"))

@@ -1,0 +1,38 @@
+"""`referee house`: a house player as a real bot, to register and to play against."""
+
+import errno
+
+import click
+
+from referee.bots import house as served
+from referee.players import players
+
+
+@click.command()
+@click.argument("name", type=click.Choice(sorted(players())))
+@click.option("--host", default="127.0.0.1", show_default=True)
+@click.option("--port", type=click.IntRange(0, 65535), default=9000, show_default=True, help="0 takes a free one.")
+@click.option("--secret", envvar="REFEREE_BOT_SECRET", help="whsec_…, as shown when the bot was registered.")
+@click.option("--latency-ms", type=click.IntRange(0, 60_000), default=0, help="Thinking time to pretend.")
+@click.option("--seed", help="Any text: the same seed plays the same.")
+def house(name: str, host: str, port: int, secret: str | None, latency_ms: int, seed: str | None) -> None:
+    """Serve a house player over HTTP until Ctrl-C.
+
+    Without a secret it plays, but cannot pass the challenge that comes with registration.
+    """
+    try:
+        served.run(
+            name,
+            host,
+            port,
+            secret,
+            latency_ms=latency_ms,
+            seed=seed,
+            started=lambda url: click.echo(f"{name} plays at {url}"),
+        )
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise click.UsageError(f"port {port} is taken on {host}; give another --port, or 0 for any") from error
+        raise click.ClickException(f"cannot serve on {host} port {port}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise click.UsageError(f"the secret is not one: {error}") from error
