@@ -1,0 +1,508 @@
+"""What holds for any game: a new one passes this file untouched, with an entry in ``hooks.py``."""
+
+import copy
+import pickle
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from referee.canonical import Json, dumps
+from referee.cards import DECK, UNKNOWN
+from referee.errors import BadOption, IllegalAction, IllegalOutcome
+from referee.games import catalogue
+from referee.games.state import State
+from tests.games.hooks import HOOKS
+from tests.games.playing import one_step, positions, random_outcome
+
+GAMES = sorted(catalogue())
+LONGEST_MATCH = 1500  # decisions; longer ones only repeat their rounds
+every_game = pytest.mark.parametrize("name", GAMES)
+some = settings(max_examples=20, deadline=None, derandomize=True, database=None)
+
+
+@st.composite
+def fresh(draw: st.DrawFn, name: str) -> tuple[State, Random]:
+    """A fresh match with any number of seats and any options, and dice to play it."""
+    game = catalogue()[name]
+    seats = draw(st.sampled_from(game.seats))
+    options: Json = {}
+    for spec in game.option_specs:
+        if not draw(st.booleans()):
+            continue
+        match spec.kind:
+            case "bool":
+                options[spec.name] = draw(st.booleans())
+            case "choice":
+                options[spec.name] = draw(st.sampled_from(spec.choices))
+            case "int":
+                options[spec.name] = draw(st.integers(spec.low, min(spec.high, spec.low + 12)))
+    dice = Random(draw(st.integers(0, 2**32)))
+    try:
+        state = game.start(seats, options)
+    except BadOption:  # bounds that hang together
+        state = game.start(seats)
+    if game.decision_bound(seats, state.options) > LONGEST_MATCH:
+        state = game.start(seats)
+    return state, dice
+
+
+def image(state: State) -> bytes:
+    return dumps(state.as_json())
+
+
+def sampled(state: State, dice: Random, share: float = 0.15) -> Iterator[State]:
+    """Some positions of a random match that wait for seats."""
+    return (now for now in positions(state, dice) if now.pending() and dice.random() < share)
+
+
+# -- whole matches --
+
+
+@every_game
+@some
+@given(data=st.data())
+def test_random_matches_end_within_their_bound(name: str, data: st.DataObject) -> None:
+    state, dice = data.draw(fresh(name))
+    bound = state.decision_bound(state.players, state.options)
+
+    decisions = 0
+    for now in positions(state, dice):
+        asked, pending = now.chance(), now.pending()
+        assert (asked is not None) + bool(pending) + now.over == 1
+        assert set(pending) <= set(now.to_act()) <= set(range(now.players))
+        assert not now.over or now.to_act() == []
+        decisions += bool(pending)
+        assert decisions <= bound
+
+    for _ in range(2):
+        with pytest.raises(IllegalAction):
+            state.apply(0, {})
+        with pytest.raises(IllegalOutcome):
+            state.resolve(list(DECK))
+
+
+@every_game
+@some
+@given(data=st.data())
+def test_results_are_whole_and_placements_fit_them(name: str, data: st.DataObject) -> None:
+    state, dice = data.draw(fresh(name))
+
+    for now in positions(state, dice):
+        assert len(now.scores()) == len(now.returns()) == len(now.placements()) == now.players
+
+    placements = state.placements()
+    assert all(type(value) is int for value in [*state.scores(), *state.returns(), *placements])
+    assert placements == [1 + sum(other < own for other in placements) for own in placements]
+
+
+@every_game
+@some
+@given(data=st.data())
+def test_cards_and_chips_are_conserved(name: str, data: st.DataObject) -> None:
+    state, dice = data.draw(fresh(name))
+    hook = HOOKS[name]
+
+    chips = hook.chips and hook.chips(state)
+    for now in positions(state, dice):
+        assert (hook.chips and hook.chips(now)) == chips
+        if now.pending():
+            assert sorted(hook.cards(now)) == sorted(hook.whole_deck)
+
+
+@every_game
+@some
+@given(data=st.data())
+def test_views_lists_and_events_keep_their_sizes(name: str, data: st.DataObject) -> None:
+    state, dice = data.draw(fresh(name))
+    hook = HOOKS[name]
+
+    while not state.over:
+        for seat in range(state.players):
+            assert len(dumps(state.observation(seat))) < hook.observation_bytes
+        for seat in state.pending():
+            assert len(state.legal(seat)) <= hook.longest_list(state.players)
+        for event in one_step(state, dice):
+            assert len(dumps(event)) < hook.event_bytes
+
+
+@every_game
+@some
+@given(data=st.data())
+def test_what_was_handed_out_never_changes(name: str, data: st.DataObject) -> None:
+    state, dice = data.draw(fresh(name))
+    handed_out: list[tuple[Any, bytes]] = []
+
+    while not state.over:
+        views = [state.observation(seat) for seat in range(state.players)]
+        lists = [state.legal(seat) for seat in state.pending()]
+        told = one_step(state, dice)
+        handed_out += [(value, dumps(value)) for value in (views, lists, told)]
+
+    assert all(dumps(value) == then for value, then in handed_out)
+
+
+# -- actions --
+
+
+@every_game
+@some
+@given(data=st.data())
+def test_every_entry_of_a_legal_list_is_accepted(name: str, data: st.DataObject) -> None:
+    state, dice = data.draw(fresh(name))
+
+    for now in sampled(state, dice):
+        for seat in now.pending():
+            legal = now.legal(seat)
+            assert legal
+            assert len({dumps(action) for action in legal}) == len(legal)
+            assert now.default(seat) in legal
+            assert now.forced(seat) is None or [now.forced(seat)] == legal
+            for action in legal:
+                assert now.clone().apply(seat, copy.deepcopy(action)) is not None
+
+
+@every_game
+@some
+@given(data=st.data())
+def test_nothing_else_is_accepted_and_a_refusal_changes_nothing(name: str, data: st.DataObject) -> None:
+    state, dice = data.draw(fresh(name))
+    elsewhere: list[Json] = []  # legal once, in another position
+
+    for now in sampled(state, dice):
+        before = image(now)
+        for seat in now.pending():
+            legal = now.legal(seat)
+            elsewhere += dice.sample(legal, min(3, len(legal)))
+            for junk in [*JUNK, *elsewhere[-60:], *spoilt(dice.choice(legal), dice)]:
+                try:
+                    accepted = now.checked(seat, junk)
+                except IllegalAction:
+                    assert not any(same(junk, action) for action in legal), junk
+                    with pytest.raises(IllegalAction):
+                        now.apply(seat, junk)
+                else:
+                    assert any(same(accepted, action) for action in legal), junk
+                    assert same(unordered(junk), unordered(accepted)), junk
+        for stranger in {-1, now.players, None, "0", *range(now.players)} - set(now.pending()):
+            with pytest.raises(IllegalAction):
+                now.apply(stranger, now.default(now.pending()[0]))
+        assert image(now) == before
+
+
+NAN = float("nan")
+JUNK: list[Any] = [None, True, 0, 1.5, NAN, "", "pass", [], {}, [{}], {"type": None}, {"type": []}, {None: 1}, {1, 2}]
+WRONG: list[Any] = [None, True, False, 0, -1, 99, 10**30, 1.0, NAN, "", "??", "2c", "pass", (), [], {}, {1}, ["2c"]]
+
+
+def spoilt(action: Json, dice: Random) -> Iterator[Any]:
+    """Answers that look much like this legal one."""
+    yield {**action, "more": 1}
+    yield [action]
+    yield list(action.items())
+    for key, value in action.items():
+        yield {other: member for other, member in action.items() if other != key}
+        yield {**{other: member for other, member in action.items() if other != key}, key.upper(): value}
+        for wrong in [*WRONG, dice.choice(DECK), *near(value, dice)]:
+            yield {**action, key: wrong}
+
+
+def near(value: Any, dice: Random) -> Iterator[Any]:
+    match value:
+        case int():
+            yield from (float(value), str(value), value + 1, value - 1, -value, value == 1)
+        case str():
+            yield from (value.upper(), value.lower(), value + " ", value[::-1], [value], value.encode())
+        case list():
+            yield from (value[::-1], tuple(value), value + value, value[:-1], value[:1] * len(value))
+            yield from ([*value[:-1], wrong] for wrong in [*WRONG, dice.choice(DECK)])
+
+
+def same(left: Any, right: Any) -> bool:
+    """Equal as JSON values are: neither is True the number 1, nor 1.0."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return bool(left == right)
+
+
+def unordered(action: Json) -> Json:
+    """A list of cards means the same in any order."""
+    return {key: sorted(value) if isinstance(value, list) else value for key, value in action.items()}
+
+
+# -- copies --
+
+
+@every_game
+@some
+@given(data=st.data())
+def test_a_clone_and_a_pickle_go_their_own_way(name: str, data: st.DataObject) -> None:
+    state, dice = data.draw(fresh(name))
+
+    for now in sampled(state, dice, 0.05):
+        before, seed = image(now), dice.random()
+        twins = [now.clone(), pickle.loads(pickle.dumps(now))]
+        assert [image(twin) for twin in twins] == [before, before]
+        logs = [played_out(twin, Random(seed)) for twin in twins]
+        assert logs[0] == logs[1]
+        assert image(now) == before
+        untouched = now.clone()
+        one_step(now, dice)
+        assert image(untouched) == before
+
+
+def played_out(state: State, dice: Random) -> bytes:
+    log: list[Json] = []
+    while not state.over:
+        log += one_step(state, dice)
+    return dumps(log)
+
+
+# -- seats that choose at once --
+
+
+@every_game
+@some
+@given(data=st.data())
+def test_sealed_answers_are_seen_by_nobody_and_their_order_is_irrelevant(name: str, data: st.DataObject) -> None:
+    state, dice = data.draw(fresh(name))
+
+    for now in sampled(state, dice, 0.3):
+        if len(now.pending()) < 2:
+            continue
+        choices = {seat: dice.choice(now.legal(seat)) for seat in now.pending()}
+        ends = set()
+        for order in ([*choices], [*choices][::-1], dice.sample([*choices], len(choices))):
+            twin = now.clone()
+            seen, to_act = public_and_private(twin), twin.to_act()
+            for seat in order[:-1]:
+                assert twin.apply(seat, choices[seat]) == []
+                assert public_and_private(twin) == seen
+                assert twin.to_act() == to_act
+                assert seat not in twin.pending()
+            events = twin.apply(order[-1], choices[order[-1]])
+            ends.add((dumps(events), image(twin)))
+        assert len(ends) == 1
+
+
+def public_and_private(state: State) -> list[bytes]:
+    return [dumps(state.observation(seat)) for seat in range(state.players)]
+
+
+# -- chance --
+
+
+@every_game
+@some
+@given(data=st.data())
+def test_outcomes_that_were_not_asked_for_are_refused(name: str, data: st.DataObject) -> None:
+    state, dice = data.draw(fresh(name))
+
+    for now in positions(state, dice):
+        asked = now.chance()
+        if asked is None:
+            continue
+        before = image(now)
+        for outcome in wrong_outcomes(asked, dice):
+            with pytest.raises(IllegalOutcome):
+                now.resolve(outcome)
+        with pytest.raises(IllegalAction):
+            now.apply(0, {})
+        assert image(now) == before
+
+
+def wrong_outcomes(asked: Json, dice: Random) -> Iterator[Any]:
+    yield from (None, True, False, -1, 99, 1.0, "", "2c", [], {}, [[]], [{}], {1}, NAN)
+    right = random_outcome(asked, dice)
+    yield [right]
+    if isinstance(right, list):
+        yield from (right[:-1], [*right, right[0]], [right[1], *right[1:]], tuple(right), [None, *right[1:]])
+        yield from ([float(right[0]), *right[1:]] if isinstance(right[0], int) else ["??", *right[1:]],)
+    elif isinstance(right, int):
+        yield from (float(right), str(right))
+
+
+# -- what is hidden --
+
+
+@every_game
+@some
+@given(data=st.data())
+def test_masking_hides_cards_and_nothing_else(name: str, data: st.DataObject) -> None:
+    state, dice = data.draw(fresh(name))
+
+    while not state.over:
+        for event in one_step(state, dice):
+            before = dumps(event)
+            for viewer in (None, *range(state.players)):
+                assert differs_by_cards_only(event, state.masked(event, viewer))
+            assert dumps(event) == before
+
+
+def differs_by_cards_only(full: Any, masked: Any) -> bool:
+    """Same shape, same lengths; where they differ a card has become unknown."""
+    if isinstance(full, dict):
+        return full.keys() == masked.keys() and all(differs_by_cards_only(full[key], masked[key]) for key in full)
+    if isinstance(full, list):
+        return len(full) == len(masked) and all(map(differs_by_cards_only, full, masked))
+    return bool(full == masked or (masked == UNKNOWN and full in DECK))
+
+
+@every_game
+@settings(max_examples=12, deadline=None, derandomize=True, database=None)
+@given(data=st.data())
+def test_twin_worlds_look_the_same(name: str, data: st.DataObject) -> None:
+    """Two worlds that differ only in what a viewer may not know give that viewer the same bytes."""
+    state, dice = data.draw(fresh(name))
+    deal, steps = state.clone(), list[Step]()
+    wanted, found = 0, 0
+
+    while not state.over:
+        asked = state.chance()
+        if asked is not None and asked["kind"] == "deck":
+            deal, steps = state.clone(), []
+        steps.append(next_step(state, dice))
+        take(state, steps[-1])
+        if state.pending() and dice.random() < 0.1:
+            for viewer in (None, *range(state.players)):
+                wanted += 1
+                found += compared_with_a_twin(deal, steps, viewer, dice)
+
+    # Many swaps contradict what was played (a suit not followed). A third must not.
+    assert found * 3 >= wanted
+
+
+Step = tuple[int | None, Any]  # a seat and its action, or None and an outcome
+
+
+def next_step(state: State, dice: Random) -> Step:
+    asked = state.chance()
+    if asked is not None:
+        return None, random_outcome(asked, dice)
+    seat = dice.choice(state.pending())
+    return seat, dice.choice(state.legal(seat))
+
+
+def take(state: State, step: Step) -> list[Json]:
+    seat, choice = step
+    return state.resolve(choice) if seat is None else state.apply(seat, choice)
+
+
+def compared_with_a_twin(deal: State, steps: list[Step], viewer: int | None, dice: Random) -> bool:
+    """Deals the hidden cards anew, plays the same moves and compares; False when no such deal was found."""
+    open_steps = without_sealed(deal, steps)
+    one, news = replayed(deal, open_steps)
+    deck: list[str] = open_steps[0][1]
+    hidden = sorted(set(deck) - shown(one, news, viewer))
+    for _ in range(12):
+        moving = dice.sample(hidden, dice.randint(min(2, len(hidden)), len(hidden)))
+        swap = dict(zip(moving, dice.sample(moving, len(moving)), strict=True))
+        other_deck = [swap.get(card, card) for card in deck]
+        if other_deck == deck:
+            continue
+        try:
+            other, other_news = replayed(deal, [(None, other_deck), *open_steps[1:]])
+        except (IllegalAction, IllegalOutcome):
+            continue
+        for world in (one, other):
+            seal_some(world, viewer, dice)
+        assert seen(one, news, viewer) == seen(other, other_news, viewer)
+        return True
+    return False
+
+
+def without_sealed(deal: State, steps: list[Step]) -> list[Step]:
+    """The steps before the answers that still lie sealed."""
+    state = deal.clone()
+    for step in steps:
+        take(state, step)
+    return steps[: len(steps) - len(state.sealed)]
+
+
+def replayed(deal: State, steps: list[Step]) -> tuple[State, list[Json]]:
+    state = deal.clone()
+    return state, [event for step in steps for event in take(state, step)]
+
+
+def seal_some(state: State, viewer: int | None, dice: Random) -> None:
+    """Some of the others make their secret choice, not all of a question."""
+    others = [seat for seat in state.pending() if seat != viewer]
+    if not state.together or len(state.pending()) < 2:
+        return
+    for seat in dice.sample(others, dice.randrange(min(len(others) + 1, len(state.pending())))):
+        assert state.apply(seat, dice.choice(state.legal(seat))) == []
+
+
+def shown(state: State, news: list[Json], viewer: int | None) -> set[str]:
+    """All cards of this deal that the viewer has been shown."""
+    told = [state.masked(event, viewer) for event in news]
+    return set(texts([told, state.observation(viewer) if viewer is not None else None]))
+
+
+def texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from texts(part)
+
+
+def seen(state: State, news: list[Json], viewer: int | None) -> bytes:
+    """All that reaches a viewer: news, view, own list, and what is public about the question."""
+    view: Json = {"news": [state.masked(event, viewer) for event in news], "to_act": state.to_act()}
+    view |= {"scores": state.scores(), "placements": state.placements(), "returns": state.returns()}
+    # That a move is forced shows in the timing, so it must follow from public facts.
+    view["forced"] = [state.forced(seat) is not None for seat in state.to_act()]
+    if viewer is not None:
+        view["observation"] = state.observation(viewer)
+        if viewer in state.pending():
+            view |= {"legal": state.legal(viewer), "default": state.default(viewer)}
+    return dumps(view)
+
+
+# -- options and seats --
+
+
+@every_game
+def test_options_are_checked_one_by_one(name: str) -> None:
+    game = catalogue()[name]
+    for spec in game.option_specs:
+        wrong: list[Any] = [None, "", [], {}, 1.5, "yes"]
+        wrong += [0, 1, "true"] if spec.kind == "bool" else [True, False]
+        wrong += [spec.low - 1, spec.high + 1, float(spec.low), str(spec.low)] if spec.kind == "int" else []
+        for value in wrong:
+            with pytest.raises(BadOption) as refused:
+                game.start(game.seats[0], {spec.name: value})
+            assert refused.value.field == spec.name
+    with pytest.raises(BadOption):
+        game.start(game.seats[0], {"no_such_option": 1})
+
+
+@every_game
+def test_options_left_out_have_their_defaults_and_stand_in_the_order_of_the_page(name: str) -> None:
+    game = catalogue()[name]
+
+    options = game.start(game.seats[0]).options
+
+    assert [*options] == [spec.name for spec in game.option_specs]
+    assert game.start(game.seats[0], options).options == options
+
+
+@every_game
+def test_only_the_seat_counts_of_the_page_are_seated(name: str) -> None:
+    game = catalogue()[name]
+    for seats in (0, -1, game.seats[0] - 1, game.seats[-1] + 1, True, 2.0, "2", None):
+        with pytest.raises(BadOption) as refused:
+            game.start(seats)  # type: ignore[arg-type]  # that is the point
+        assert refused.value.field == "players"
+
+
+def test_every_game_has_told_the_battery_about_itself() -> None:
+    assert sorted(HOOKS) == GAMES
