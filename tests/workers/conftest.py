@@ -1,0 +1,137 @@
+"""A record of its own, and house bots on loopback that are registered in it like any stranger's."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from referee.bots.house import House, serve
+from referee.bots.signing import bot_secret
+from referee.clocks import Limits
+from referee.matchlog import Report, verify
+from referee.players import players
+from referee.settings import Settings
+from referee.store import accounts, bots, groups, logs, matches
+from referee.store.audit import audit
+from referee.store.db import Database
+from referee.store.matches import Plan
+from referee.store.schema import Bot, Match
+from referee.store.upgrading import upgrade
+from workers.runner import Runner, Tally
+
+MASTER_KEY = bytes(range(32))
+
+
+def settings_for(folder: Path) -> Settings:
+    return Settings(
+        env="development",
+        data_dir=folder,
+        database_url=f"sqlite:///{folder / 'referee.db'}",
+        redis_url=None,
+        master_key=MASTER_KEY,
+        egress_allow="127.0.0.1/32:1024-65535",
+        allow_http=True,
+        self_service=True,
+        runner_slots=100,
+        public_url="http://127.0.0.1:8000",
+        allowed_hosts=(),
+        trusted_proxies=0,
+        rate_limits=False,
+    )
+
+
+class Scripted(House):
+    """A house bot that always plays the default, after ``before`` has had its way with the question: what that
+    returns, if anything, is the answer."""
+
+    def __init__(self, before: Callable[[web.Request], Awaitable[web.Response | None]]) -> None:
+        super().__init__("first", players()["first"](Random(1)))
+        self.before = before
+
+    async def _decide(self, request: web.Request) -> web.Response:
+        return await self.before(request) or await super()._decide(request)
+
+
+@dataclass
+class World:
+    """The record and what tests do with it."""
+
+    settings: Settings
+    database: Database
+    bot_ids: list[str] = field(default_factory=list)
+
+    def enlist(self, url: str) -> Bot:
+        """An owner with one bot at this address."""
+        number = len(self.bot_ids) + 1
+        with self.database.write() as session:
+            owner = accounts.create_account(session, f"Owner {number}")
+            bot = bots.register(session, owner.id, f"Bot {number}", url)
+        self.bot_ids.append(bot.id)
+        return bot
+
+    def secret_of(self, bot: Bot) -> str:
+        return bot_secret(MASTER_KEY, bot.id, bot.secret_generation)
+
+    def arrange(self, game: str, bot_ids: Sequence[str], **plan: Any) -> str:
+        with self.database.write() as session:
+            wanted = Plan(game, list(bot_ids), plan.pop("options", {}), plan.pop("limits", Limits()), **plan)
+            return matches.create_match(session, wanted, master_key=MASTER_KEY).id
+
+    def match(self, match_id: str) -> Match:
+        with self.database.read() as session:
+            return matches.get_match(session, match_id)
+
+    def bot(self, bot_id: str) -> Bot:
+        with self.database.read() as session:
+            return bots.get_bot(session, bot_id)
+
+    def lines(self, match_id: str) -> list[bytes]:
+        with self.database.read() as session:
+            return logs.log_lines(session, match_id)
+
+    def verified(self, match_id: str) -> Report:
+        return verify(self.lines(match_id))
+
+    def group_state(self, match_id: str) -> str:
+        with self.database.read() as session:
+            return groups.get_group(session, matches.get_match(session, match_id).group_id).state
+
+    def differences(self) -> list[str]:
+        """What ``referee audit`` finds."""
+        with self.database.read() as session:
+            return [str(difference) for difference in audit(session)]
+
+    async def run(self, **changes: Any) -> Tally:
+        """A runner until nothing is due."""
+        return await Runner(replace(self.settings, **changes), self.database).run()
+
+    @asynccontextmanager
+    async def houses(self, *wanted: str | House, latency_ms: int = 0) -> AsyncIterator[list[House]]:
+        """House bots, served, registered and checked."""
+        async with AsyncExitStack() as stack:
+            served = []
+            for one in wanted:
+                if isinstance(one, House):
+                    house = await one.start("127.0.0.1", 0)
+                else:
+                    house = await serve(one, latency_ms=latency_ms, seed=len(self.bot_ids))
+                stack.push_async_callback(house.close)
+                house.secret = self.secret_of(await asyncio.to_thread(self.enlist, house.url))
+                served.append(house)
+            await self.run()
+            yield served
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    settings = settings_for(tmp_path)
+    database = Database.from_settings(settings)
+    upgrade(database)
+    yield World(settings, database)
+    database.dispose()

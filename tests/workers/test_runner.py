@@ -1,0 +1,262 @@
+"""A runner on a real record with real HTTP bots: checks, matches, faults, and going on after a stop."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import web
+from sqlalchemy import select
+
+from referee.clocks import Limits
+from referee.rows import parsed
+from referee.store import bots, claims, matches
+from referee.store.schema import Fault, Rating
+from tests.workers.conftest import Scripted, World
+from workers.runner import Runner
+
+SHORT = {"rounds": 2}
+PATIENT = Limits(60_000, 60_000)
+
+
+@asynccontextmanager
+async def serving(handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> AsyncIterator[str]:
+    """An HTTP server whose every path is the handler's."""
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", handler)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+def test_a_registered_bot_is_challenged_and_introduced(world: World) -> None:
+    async def story() -> None:
+        async with world.houses("first"):
+            pass
+
+    asyncio.run(story())
+
+    bot = world.bot(world.bot_ids[0])
+    assert (bot.status, bot.games, bot.max_calls) == ("verified", ["pool-nap", "saint-poker"], 100)
+    assert bot.check_report is not None
+    assert bot.check_report["ok"] is True
+
+
+def test_A13_a_stranger_that_does_not_know_the_secret_is_sent_nothing_but_the_challenge(world: World) -> None:
+    paths: list[str] = []
+
+    async def stranger(request: web.Request) -> web.StreamResponse:
+        paths.append(request.path)
+        return web.json_response({"proof": "0" * 64})
+
+    async def story() -> None:
+        async with serving(stranger) as url:
+            await asyncio.to_thread(world.enlist, url)
+            await world.run()
+
+    asyncio.run(story())
+
+    bot = world.bot(world.bot_ids[0])
+    assert paths == ["/notify"]
+    assert bot.status == "unverified"
+    assert bot.check_report is not None
+    assert bot.check_report["challenge"]["code"] == "wrong_proof"
+
+
+@pytest.mark.parametrize(("game", "seats"), [("saint-poker", 2), ("saint-poker", 4), ("pool-nap", 3)])
+def test_due_matches_are_played_rated_and_their_logs_verify(world: World, game: str, seats: int) -> None:
+    async def story() -> list[str]:
+        async with world.houses("first", "random", "sound", "random"):
+            ids = [world.arrange(game, world.bot_ids[:seats], options=SHORT) for _ in range(5)]
+            tally = await world.run()
+        assert tally.finished == 5
+        return ids
+
+    ids = asyncio.run(story())
+
+    for match_id in ids:
+        report = world.verified(match_id)
+        assert (report.ok, report.revealed, report.reason) == (True, True, "")
+        assert world.match(match_id).status == "finished"
+    assert world.differences() == []
+    with world.database.read() as session:
+        values = session.scalars(select(Rating.value)).all()
+    assert len(values) == seats
+    assert sum(values) == seats * 1_500_000_000
+
+
+def test_the_bots_nonces_enter_the_deal(world: World) -> None:
+    async def story() -> str:
+        async with world.houses("first", "first"):
+            match_id = world.arrange("saint-poker", world.bot_ids, options=SHORT)
+            await world.run()
+            return match_id
+
+    reveal = parsed(world.lines(asyncio.run(story()))[-1])
+
+    assert [len(nonce) for nonce in reveal["nonces"]] == [32, 32]
+
+
+def test_B16_a_bot_that_hangs_holds_up_its_own_match_alone(world: World) -> None:
+    holding = Holding()
+
+    async def story() -> None:
+        async with world.houses("first", "first", Scripted(holding)):
+            stuck = world.arrange("saint-poker", [world.bot_ids[0], world.bot_ids[2]], limits=PATIENT)
+            others = [world.arrange("saint-poker", world.bot_ids[:2], options=SHORT) for _ in range(6)]
+            runner = Runner(world.settings, world.database)
+            running = asyncio.create_task(runner.run())
+            await until(lambda: holding.asked and all(world.match(one).status == "finished" for one in others))
+            assert world.match(stuck).status == "running"
+            runner.stop()
+            await running
+            assert world.match(stuck).status == "due"
+            holding.released.set()
+
+    asyncio.run(story())
+
+
+def test_K29_a_bot_that_faults_loses_its_moves_not_the_match_and_its_owner_sees_why(world: World) -> None:
+    async def stale(request: web.Request) -> web.Response:
+        return web.json_response({"decision": "another", "action": {}})
+
+    async def story() -> str:
+        async with world.houses("first", Scripted(stale)):
+            match_id = world.arrange("saint-poker", world.bot_ids, options=SHORT)
+            await world.run()
+            return match_id
+
+    match_id = asyncio.run(story())
+
+    faults = [row["fault"] for row in map(parsed, world.lines(match_id)) if row.get("fault")]
+    assert faults == ["stale_decision"] * 3
+    with world.database.read() as session:
+        evidence = session.scalars(select(Fault).order_by(Fault.id)).all()
+        seats = matches.seats_of(session, [match_id])[match_id]
+    assert [one.code for one in evidence] == ["stale_decision"] * 3
+    assert all(one.request and one.reply and one.timing for one in evidence)
+    assert [seat.faults for seat in seats] == [0, 3]
+    assert world.verified(match_id).ok
+
+
+def test_K5_a_runner_told_to_stop_gives_its_match_back_and_another_goes_on_from_the_record(world: World) -> None:
+    async def story() -> str:
+        async with world.houses("first", "random", latency_ms=5) as houses:
+            match_id = world.arrange("pool-nap", world.bot_ids)
+            runner = Runner(world.settings, world.database)
+            running = asyncio.create_task(runner.run())
+            await until(lambda: houses[1].decisions > 20)
+            runner.stop()
+            await running
+            stopped = world.match(match_id)
+            assert (stopped.status, stopped.epoch) == ("due", 1)
+            before = len(world.lines(match_id))
+            assert before > 20
+            await world.run()
+            assert world.lines(match_id)[:before]
+        return match_id
+
+    match_id = asyncio.run(story())
+
+    match = world.match(match_id)
+    assert (match.status, match.epoch) == ("finished", 2)
+    assert world.verified(match_id).ok
+
+
+def test_C9_a_question_asked_again_after_a_stop_is_the_same_to_the_byte(world: World) -> None:
+    holding = Holding()
+
+    async def story() -> None:
+        async with world.houses("first", Scripted(holding)):
+            world.arrange("saint-poker", world.bot_ids, options=SHORT, limits=PATIENT)
+            for times in (1, 2):
+                runner = Runner(world.settings, world.database)
+                running = asyncio.create_task(runner.run())
+                await until(holding.was_asked(times))
+                runner.stop()
+                await running
+            holding.released.set()
+
+    asyncio.run(story())
+
+    assert holding.asked[0] == holding.asked[1]
+
+
+def test_F1_a_runner_whose_claim_was_taken_over_writes_nothing_more(world: World) -> None:
+    async def story() -> str:
+        async with world.houses("first", "random", latency_ms=5) as houses:
+            match_id = world.arrange("pool-nap", world.bot_ids)
+            runner = Runner(world.settings, world.database)
+            running = asyncio.create_task(runner.run())
+            await until(lambda: houses[1].decisions > 5)
+            with world.database.write() as session:
+                taken = matches.get_match(session, match_id)
+                taken.epoch += 1
+                rows = len(world.lines(match_id))
+            await running
+            assert len(world.lines(match_id)) <= rows + 2
+            with world.database.write() as session:
+                claims.give_back(session, [claims.Claim(match_id, 2)])
+            await world.run()
+            return match_id
+
+    match_id = asyncio.run(story())
+
+    assert world.match(match_id).status == "finished"
+    assert world.verified(match_id).ok
+    assert world.differences() == []
+
+
+def test_one_bot_never_gets_more_calls_at_once_than_it_declared(world: World) -> None:
+    holding = Holding()
+
+    async def story() -> None:
+        async with world.houses("first", Scripted(holding)):
+            with world.database.write() as session:
+                bots.get_bot(session, world.bot_ids[1]).max_calls = 2
+            for _ in range(5):
+                world.arrange("saint-poker", world.bot_ids, options=SHORT, limits=PATIENT)
+            runner = Runner(world.settings, world.database)
+            running = asyncio.create_task(runner.run())
+            await until(lambda: len(holding.asked) == 2)
+            holding.released.set()
+            await running
+
+    asyncio.run(story())
+
+    assert holding.most_at_once == 2
+    assert len({body for _, body in holding.asked}) == 5 * 8  # two rounds of river, selection and two pickups
+
+
+# -- what the stories use --
+
+
+class Holding:
+    """Keeps every question waiting until released, and counts."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, bytes]] = []  # webhook-id and body
+        self.released = asyncio.Event()
+        self.most_at_once = self._at_once = 0
+
+    def was_asked(self, times: int) -> Callable[[], bool]:
+        return lambda: len(self.asked) == times
+
+    async def __call__(self, request: web.Request) -> None:
+        self.asked.append((request.headers["webhook-id"], await request.read()))
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        await self.released.wait()
+        self._at_once -= 1
+
+
+async def until(condition: Callable[[], Any], seconds: float = 30) -> None:
+    """Waits for a condition, looking often; a story that never gets there fails."""
+    async with asyncio.timeout(seconds):
+        while not await asyncio.to_thread(condition):  # noqa: ASYNC110  # what is waited for is in other processes too
+            await asyncio.sleep(0.01)
