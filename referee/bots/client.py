@@ -112,6 +112,10 @@ class BotCaller:
     async def get(self, path: str, id: str, deadline_ms: int) -> Reply:
         return await self._call("GET", path, b"", id, deadline_ms)
 
+    @property
+    def is_connected(self) -> bool:
+        return self._connection is not None and self._connection.is_open
+
     def close(self) -> None:
         """Drops the connection; a later call opens another."""
         if self._connection is not None:
@@ -151,7 +155,6 @@ class BotCaller:
         """The open connection, or a new one."""
         if self._connection is not None and self._connection.is_open:
             return self._connection
-        self._connection = None
         endpoint = self._endpoint = self._endpoint or parse_url(self.target.url, self._policy)
         if not self._addresses:
             async with asyncio.timeout_at(call.due):

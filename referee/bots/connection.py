@@ -15,6 +15,11 @@ from referee.errors import UrlRefused
 
 READ_BYTES = 16 * 1024
 _FIRST_TRIES_SECONDS = 0.5  # for each address but the last, so that a dead one does not eat the whole deadline
+_CA_FILES = (  # where systems keep their authorities, for a Python that was built elsewhere
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/cert.pem",
+)
 _OUR_ERRORS = frozenset([errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL])
 
 
@@ -187,7 +192,7 @@ def system_tls() -> ssl.SSLContext:
     context.options |= ssl.OP_NO_RENEGOTIATION
     context.set_alpn_protocols(["http/1.1"])
     paths = ssl.get_default_verify_paths()
-    cafile = paths.openssl_cafile if Path(paths.openssl_cafile).is_file() else None
+    cafile = next((file for file in (paths.openssl_cafile, *_CA_FILES) if Path(file).is_file()), None)
     capath = paths.openssl_capath if Path(paths.openssl_capath).is_dir() else None
     if cafile or capath:
         context.load_verify_locations(cafile, capath)
