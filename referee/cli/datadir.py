@@ -9,7 +9,6 @@ import json
 import os
 import stat
 import tempfile
-from contextlib import suppress
 from dataclasses import dataclass, field
 from io import TextIOWrapper
 from pathlib import Path
@@ -22,6 +21,17 @@ LOG_LIMIT_BYTES = 8 << 20  # a longer log is put aside at the next start
 
 class InUse(RefereeError):
     """A live ``referee up`` owns the data directory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The process that owns a directory, and where it answers once it does."""
+
+    pid: int
+    url: str
+
+    def __str__(self) -> str:
+        return f" (process {self.pid}{', ' + self.url if self.url else ''})" if self.pid else ""
 
 
 @dataclass(slots=True)
@@ -39,7 +49,7 @@ class DataDir:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.seek(0)
-            owner = _owner(lock.read())
+            owner = _written(lock.read())
             lock.close()
             raise InUse(
                 f"{self.path} is in use by another `referee up`{owner}; stop that one or choose another --data"
@@ -80,13 +90,15 @@ class DataDir:
         _make_private(short)
         return short / "redis.sock"
 
-    def running(self) -> str | None:
-        """The URL of the service that owns the directory now, or None."""
-        with suppress(OSError), (self.path / "up.lock").open("r") as lock:
-            try:
+    def owner(self) -> Owner | None:
+        """Who owns the directory now."""
+        try:
+            with (self.path / "up.lock").open("r") as lock:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return str(_written(lock.read()).get("url", "")) or None
+        except FileNotFoundError:
+            return None
+        except BlockingIOError:
+            return _written((self.path / "up.lock").read_text())
         return None
 
 
@@ -98,15 +110,10 @@ def _make_private(path: Path) -> None:
         raise RefereeError(f"{path} is not a private directory of ours; remove it or choose a shorter --data")
 
 
-def _owner(text: str) -> str:
-    written = _written(text)
-    pid, url = written.get("pid"), written.get("url")
-    return (f" (process {pid}" + (f", {url}" if url else "") + ")") if pid else ""
-
-
-def _written(text: str) -> dict[str, object]:
+def _written(text: str) -> Owner:
+    """What an owner wrote down; nothing while it is still about to."""
     try:
         written = json.loads(text)
-    except ValueError:
-        return {}
-    return written if isinstance(written, dict) else {}
+        return Owner(int(written["pid"]), str(written["url"]))
+    except (ValueError, KeyError, TypeError):
+        return Owner(0, "")

@@ -9,7 +9,7 @@ import click
 
 from referee.settings import Settings
 from referee.store.db import Database
-from referee.store.upgrading import newest, revision, upgrade
+from referee.store.upgrading import upgrade
 
 
 def data_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -29,16 +29,11 @@ def settings_of(data: Path | None) -> Settings:
 
 
 def record_of(data: Path | None) -> tuple[Settings, Database]:
-    """An existing record; refuses to make one where there is none."""
-    settings = settings_of(data)
-    database = Database.from_settings(settings) if _exists(settings) else None
-    if database is None or revision(database) is None:
-        raise click.ClickException(
-            f"there is no record in {settings.data_dir}; `referee up` makes one, or name another with --data"
-        )
-    if revision(database) != newest():
-        upgrade(database)
-    return settings, database
+    """An existing record, brought up to date; refuses to make one, or anything else, where there is none."""
+    folder = (data or Path(os.environ.get("REFEREE_DATA") or "referee-data")).expanduser().resolve()
+    if not os.environ.get("DATABASE_URL") and not (folder / "referee.db").exists():
+        raise click.ClickException(f"there is no record in {folder}; `referee up` makes one, or give another --data")
+    return made_record_of(data)
 
 
 def made_record_of(data: Path | None) -> tuple[Settings, Database]:
@@ -47,9 +42,3 @@ def made_record_of(data: Path | None) -> tuple[Settings, Database]:
     database = Database.from_settings(settings)
     upgrade(database)
     return settings, database
-
-
-def _exists(settings: Settings) -> bool:
-    if not settings.database_url.startswith("sqlite"):
-        return True
-    return (settings.data_dir / "referee.db").exists() or "referee.db" not in settings.database_url

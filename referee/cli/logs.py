@@ -1,11 +1,13 @@
-"""`referee verify` and `referee replay`: what a downloaded log holds, checked and told. No server is asked."""
+"""`referee verify` and `referee replay`: what a log holds, checked and told. All that is needed is in the log."""
 
 import sys
 import zlib
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
+from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.narrate import account
 from referee.errors import RefereeError
 from referee.games import game
@@ -23,9 +25,10 @@ class Unreadable(RefereeError):
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 def verify(files: tuple[str, ...]) -> None:
-    """Check logs (NDJSON, also gzipped; - is standard input): rules, legality, links, deals, result.
+    """Check logs: rules, legality, links, deals, result.
 
-    Says which row is wrong and why. The exit status is 1 when any log fails.
+    A FILE is NDJSON, also gzipped; - is standard input, a URL is fetched first. Says which row is wrong and why. The exit
+    status is 1 when any log fails.
     """
     failed = 0
     for file in files:
@@ -45,7 +48,10 @@ def verify(files: tuple[str, ...]) -> None:
 @click.command()
 @click.argument("file", metavar="FILE")
 def replay(file: str) -> None:
-    """Tell a match from its log (NDJSON, also gzipped; - is standard input) so that a person can follow it."""
+    """Tell a match from its log, so that a person can follow it.
+
+    FILE is NDJSON, also gzipped; - is standard input, a URL is fetched.
+    """
     stored = lines(file)
     try:
         rows = [parsed(line) for line in stored if line.strip()]
@@ -57,6 +63,8 @@ def replay(file: str) -> None:
 
 def lines(file: str) -> list[bytes]:
     """The rows of a log file as stored; raises ``Unreadable``."""
+    if file.startswith(("http://", "https://")):
+        return _rows(_fetched(file))
     try:
         packed = sys.stdin.buffer.read(LIMIT_BYTES + 1) if file == "-" else Path(file).read_bytes()
         text = _unpacked(packed) if packed.startswith(b"\x1f\x8b") else packed
@@ -65,6 +73,19 @@ def lines(file: str) -> list[bytes]:
         raise Unreadable(f"{file}: cannot be read: {reason}") from error
     if len(text) > LIMIT_BYTES:
         raise Unreadable(f"{file}: longer than {LIMIT_BYTES >> 20} MiB, which no match is")
+    return _rows(text)
+
+
+def _fetched(url: str) -> bytes:
+    """A log from a service; whatever it says is then checked like any other."""
+    try:
+        with Api(url) as api:
+            return api.fetch(urlsplit(url).path)
+    except (ApiRefusal, ApiUnreachable) as error:
+        raise Unreadable(f"{url}: {error}") from error
+
+
+def _rows(text: bytes) -> list[bytes]:
     rows = text.split(b"\n")
     return rows[:-1] if rows[-1] == b"" else rows
 

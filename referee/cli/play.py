@@ -12,6 +12,7 @@ import click
 
 from referee.cli import local
 from referee.cli.local import Plan, Played
+from referee.cli.tables import columns
 from referee.clocks import Limits
 from referee.errors import BadOption, NoSuchGame
 from referee.games import catalogue, game
@@ -113,6 +114,8 @@ def _write(path: Path, lines: Sequence[bytes]) -> None:
 
 # -- what is shown --
 
+PLAYER = frozenset({"player"})
+
 
 @dataclass(slots=True)
 class _Standing:
@@ -160,7 +163,7 @@ def _table(played: Played) -> str:
         (str(result["placements"][seat]), player["name"], str(result["scores"][seat]), str(result["faults"][seat]))
         for seat, player in enumerate(played.header["players"])
     ]
-    return _columns([("place", "player", "score", "faults"), *sorted(rows, key=lambda row: int(row[0]))])
+    return columns([("place", "player", "score", "faults"), *sorted(rows, key=lambda row: int(row[0]))], PLAYER)
 
 
 def _totals(standing: dict[str, _Standing]) -> str:
@@ -168,17 +171,4 @@ def _totals(standing: dict[str, _Standing]) -> str:
     for name, own in sorted(standing.items(), key=lambda item: (item[1].places, item[0])):
         average = f"{own.places / own.matches:.2f}"
         rows.append((name, str(own.matches), str(own.wins), average, str(own.returns), str(own.faults)))
-    return "\n" + _columns(rows)
-
-
-def _columns(rows: Sequence[tuple[str, ...]]) -> str:
-    """A table in plain text: the name to the left, numbers to the right."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    text = [i for i, title in enumerate(rows[0]) if title == "player"]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if column in text else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
+    return "\n" + columns(rows, PLAYER)

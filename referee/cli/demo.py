@@ -1,0 +1,288 @@
+"""`referee demo`: all at once on this machine: the service, six bots, a tournament of each game, a checked log."""
+
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import click
+from rich.console import Console
+
+from referee.canonical import Json
+from referee.cli import tables
+from referee.cli.admin import open_account
+from referee.cli.api_client import Api, ApiRefusal
+from referee.cli.children import Child, Signals, stop
+from referee.cli.datadir import DataDir
+from referee.cli.houses import Houses
+from referee.cli.installation import made_record_of
+from referee.cli.screen import Screen
+from referee.cli.supervisor import Stopped
+from referee.errors import RefereeError
+from referee.settings import environment
+
+CAST = (  # owner, house player
+    ("Ada", "sound"),
+    ("Blaise", "sound"),
+    ("Carl", "random"),
+    ("Dora", "random"),
+    ("Emmy", "first"),
+    ("Felix", "first"),
+)
+EVENTS = (("saint-poker", 3), ("pool-nap", 4))  # game, seats of a table
+LOOPBACK = "127.0.0.1/32:1024-65535"
+UP_S = 75.0
+VERIFIED_S = 30.0
+CHECKS_ASKED_S = 1.0  # between two requests to check a bot again
+PLAYED_S = 240.0
+LOG_OPEN_S = 20.0
+STOP_S = 20.0
+INTERRUPTED = 130
+
+
+Found = TypeVar("Found")
+
+
+class DemoTrouble(RefereeError):
+    """Something of the demo did not come about in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A bot of the demo as registered."""
+
+    bot_id: str
+    name: str
+    owner: Api
+
+
+@click.command()
+@click.option("--exit", "ends", is_flag=True, help="End after the tournaments instead of serving on until Ctrl-C.")
+@click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Keep the data here. [default: nowhere]")
+@click.option("--port", type=click.IntRange(0, 65535), help="Of the API. [default: 8000, or the next free one]")
+def demo(ends: bool, data: Path | None, port: int | None) -> None:
+    """Start the service and six bots, play a tournament of each game, and check a log."""
+    with Signals() as signals, _folder(data) as folder:
+        demonstration = Demonstration(Console(), folder, port, signals)
+        try:
+            demonstration.run(serve_on=not ends)
+        except Stopped:
+            if not demonstration.complete:
+                sys.exit(INTERRUPTED)
+
+
+class Demonstration:
+    """The course of the demo, from the first process to the last."""
+
+    def __init__(self, console: Console, folder: Path, port: int | None, signals: Signals) -> None:
+        self.complete = False
+        self._tag = f" {secrets.token_hex(2)}" if (folder / "referee.db").exists() else ""  # names are taken then
+        self._console = console
+        self._folder = folder
+        self._port = port
+        self._signals = signals
+
+    def run(self, *, serve_on: bool) -> None:
+        """Plays everything; ``serve_on`` keeps the service running until a word to stop, told by ``Stopped``."""
+        with ExitStack() as stack:
+            url = stack.enter_context(self._service())
+            houses = stack.enter_context(Houses([player for _, player in CAST]))
+            ports = ", ".join(one.rpartition(":")[2] for one in houses.urls)
+            self._say(f"{len(CAST)} house bots serve on 127.0.0.1, ports {ports}")
+            organiser = stack.enter_context(Api(url, self._organiser_token()))
+            entries = self._register(stack, url, houses)
+            played = [self._tournament(organiser, entries, game, seats) for game, seats in EVENTS]
+            self._check_log(url, organiser, played[0])
+            self.complete = True
+            self._say(f"\nAPI   {url}/api/v1\ndocs  {url}/docs")
+            if serve_on:
+                self._say("the service goes on; Ctrl-C stops everything")
+                while True:
+                    self._pause(3600)
+
+    # -- the parts --
+
+    @contextmanager
+    def _service(self) -> Iterator[str]:
+        """``referee up`` as a child; gives its URL once it is up."""
+        data_dir = DataDir(self._folder)
+        port = [] if self._port is None else ["--port", str(self._port)]
+        command = [sys.executable, "-P", "-m", "referee", "up", "--data", str(self._folder), *port]
+        surroundings = environment(
+            REFEREE_ENV="development",
+            REFEREE_EGRESS_ALLOW=LOOPBACK,
+            REFEREE_SELF_SERVICE="true",
+            PYTHONUNBUFFERED="1",
+        )
+        self._folder.mkdir(parents=True, exist_ok=True)
+        service = Child("up", command, surroundings, self._folder, data_dir.log("up"))
+        service.log.unlink(missing_ok=True)
+        self._say("starting the service: API, two workers, scheduler, Redis")
+        service.start()
+        try:
+            yield self._await(lambda: _url(data_dir, service), UP_S, "the service did not come up")
+        finally:
+            stop([service], STOP_S, self._signals)
+
+    def _organiser_token(self) -> str:
+        _, database = made_record_of(self._folder)
+        with database.write() as session:
+            token = open_account(session, f"Organiser{self._tag}", "organiser")
+        database.dispose()
+        return token
+
+    def _register(self, stack: ExitStack, url: str, houses: Houses) -> list[Entry]:
+        """Owners open accounts and register their bots; all through the public API."""
+        entries = []
+        with Api(url) as anybody:
+            for index, (owner, player) in enumerate(CAST):
+                account = anybody.post("/accounts", {"name": f"{owner}{self._tag}"})
+                api = stack.enter_context(Api(url, account["token"]["token"]))
+                bot = api.post("/bots", {"name": f"{owner} {player}{self._tag}", "url": houses.urls[index]})
+                houses.tell(index, bot["secret"])
+                entries.append(Entry(bot["id"], bot["name"], api))
+        for entry in entries:
+            self._verify(entry)
+        self._say(f"registered and verified: {', '.join(entry.name for entry in entries)}")
+        return entries
+
+    def _verify(self, entry: Entry) -> None:
+        """Waits for the challenge; one that came before the bot knew its secret is asked for again."""
+        asked = time.monotonic()
+
+        def verified() -> bool:
+            nonlocal asked
+            bot = entry.owner.get(f"/bots/{entry.bot_id}")
+            if bot["status"] == "verified":
+                return True
+            if bot["check"]["state"] == "idle" and time.monotonic() - asked > CHECKS_ASKED_S:
+                asked = time.monotonic()
+                entry.owner.post(f"/bots/{entry.bot_id}/check")
+            return False
+
+        self._await(verified, VERIFIED_S, f"{entry.name} was not verified")
+
+    def _tournament(self, organiser: Api, entries: Sequence[Entry], game: str, seats: int) -> str:
+        """Plays one tournament to its end and shows its table; gives its id."""
+        body = {"name": f"{game} demo{self._tag}", "game": game, "seats": seats}
+        tournament_id = str(organiser.post("/tournaments", body)["id"])
+        organiser.post(f"/tournaments/{tournament_id}/open")
+        for entry in entries:
+            entry.owner.post(f"/tournaments/{tournament_id}/enter", {"bot": entry.bot_id})
+        total = organiser.post(f"/tournaments/{tournament_id}/start")["progress"]["total"]
+        title = f"{game}, {seats} seats"
+        started = time.monotonic()
+        with Screen(self._console, title, total) as screen:
+
+            def over() -> bool:
+                state = organiser.get(f"/tournaments/{tournament_id}")
+                screen.show(state["progress"]["done"], self._table(organiser, tournament_id, title))
+                return state["status"] not in ("running", "paused")
+
+            self._await(over, PLAYED_S, f"the tournament of {game} did not end", every_s=0.3)
+        seconds = time.monotonic() - started
+        final = self._table(organiser, tournament_id, f"{title}: {total} matches in {seconds:.1f} s", rated=game)
+        self._console.print(final.rich() if self._console.is_terminal else final.plain(), highlight=False)
+        return tournament_id
+
+    def _table(self, api: Api, tournament_id: str, title: str, rated: str = "") -> tables.Standings:
+        rows = api.get(f"/tournaments/{tournament_id}/standings")["items"]
+        return tables.tournament(title, rows, _ratings(api, tournament_id, rated) if rated else None)
+
+    def _check_log(self, url: str, api: Api, tournament_id: str) -> None:
+        """Runs the command that a stranger would: download a log and verify it."""
+        match: Json = api.get(f"/tournaments/{tournament_id}/matches?limit=1")["items"][0]
+        path = f"/api/v1/matches/{match['id']}/log"
+        self._await(lambda: _opens(api, path), LOG_OPEN_S, "the log did not open")
+        program = _program()
+        self._say(f"\n$ {program} verify {url}{path}")
+        check = subprocess.run(
+            [sys.executable, "-P", "-m", "referee", "verify", f"{url}{path}"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        self._say(check.stdout.strip() or check.stderr.strip())
+        if check.returncode:
+            raise DemoTrouble("the log does not hold")
+
+    # -- small things --
+
+    def _await(self, found: Callable[[], Found | None], limit_s: float, complaint: str, every_s: float = 0.1) -> Found:
+        end = time.monotonic() + limit_s
+        while True:
+            if answer := found():
+                return answer
+            if time.monotonic() > end:
+                raise DemoTrouble(f"{complaint} within {limit_s:.0f} s")
+            self._pause(every_s)
+
+    def _pause(self, seconds: float) -> None:
+        self._signals.wait(seconds)
+        if self._signals.stop_requests:
+            raise Stopped
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def _folder(data: Path | None) -> Iterator[Path]:
+    """The data directory: the given one, else one that goes with the demo."""
+    if data is not None:
+        yield data.expanduser().resolve()
+        return
+    folder = Path(tempfile.mkdtemp(prefix="referee-demo-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _url(data_dir: DataDir, service: Child) -> str | None:
+    """Where the service answers; None while it is still starting."""
+    assert service.process is not None
+    if service.process.poll() is not None:
+        raise DemoTrouble(f"the service ended by itself:\n{service.tail(30)}")
+    owner = data_dir.owner()
+    return owner.url or None if owner and owner.pid == service.process.pid else None
+
+
+def _opens(api: Api, path: str) -> bool:
+    """Whether the log may be read; its deal group ends a moment after its match."""
+    try:
+        api.fetch(path)
+    except ApiRefusal as error:
+        if error.status != 409:
+            raise
+        return False
+    return True
+
+
+def _ratings(api: Api, tournament_id: str, game: str) -> dict[str, float]:
+    """Ratings by bot on the ladder that the tournament counts for."""
+    event = api.get(f"/tournaments/{tournament_id}")
+    for ladder in api.items(f"/ladders?game={game}"):
+        if ladder["seats"] == event["seats"] and ladder["options"] == event["options"]:
+            return {row["bot"]: row["rating"] for row in api.items(f"/ladders/{ladder['id']}")}
+    return {}
+
+
+def _program() -> str:
+    """How this very program is called in the terminal it runs in."""
+    beside = Path(sys.executable).with_name("referee")
+    found = shutil.which("referee")
+    if found and Path(found).samefile(beside):
+        return "referee"
+    try:
+        return str(beside.relative_to(Path.cwd()))
+    except ValueError:
+        return str(beside)
