@@ -1,6 +1,7 @@
 """A raw server on loopback that does to each connection what a script says, and what tests need to call it."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Any, Self
@@ -135,9 +136,10 @@ def after_request(then: Callable[[Line], Awaitable[None]]) -> Script:
 
 
 def caller(url: str, *, limits: CallLimits | None = None, policy: Policy = LOOPBACK, **more: Any) -> BotCaller:
-    max_calls = more.pop("max_calls", 8)
-    target = Target("bot_test", url, (SECRET,), max_calls)
-    return BotCaller(target, policy, limits, now=lambda: 1_700_000_000.0, **more)
+    """A caller of the bot at this address; its signatures are always of the same moment unless ``now`` is None."""
+    target = Target("bot_test", url, (SECRET,), more.pop("max_calls", 8))
+    now = more.pop("now", lambda: 1_700_000_000.0) or time.time
+    return BotCaller(target, policy, limits, now=now, **more)
 
 
 async def called(bot: BotCaller, deadline_ms: int = 300) -> Reply:
@@ -154,6 +156,13 @@ async def call(script: Script, deadline_ms: int = 300) -> tuple[Reply, Hostile]:
         one.close()
         await bot.settled()
         return reply, bot
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Waits for what another task is about to bring about."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not holds():  # noqa: ASYNC110  # what is waited for tells nobody
+            await asyncio.sleep(0.002)
 
 
 def fault(script: Script, deadline_ms: int = 300) -> str:

@@ -1,5 +1,7 @@
 """One HTTP response out of bytes: what is taken, what is refused, however the bytes are cut into pieces."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -114,7 +116,7 @@ def test_the_cut_between_pieces_never_matters(raw: object, cuts: list[int]) -> N
     edges = [0, *sorted(cuts), len(raw)]
     response, found = Response(), ""
     try:
-        for start, end in zip(edges, edges[1:], strict=False):
+        for start, end in pairwise(edges):
             if end > start:
                 response.feed(raw[start:end])
         response.end()

@@ -22,6 +22,7 @@ from tests.bots.hostile import (
     response,
     says,
     seat,
+    until,
 )
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -255,11 +256,10 @@ def test_B9_an_answer_that_ends_too_soon() -> None:
     assert fault(short) == "bad_http"
 
 
-@pytest.mark.parametrize(
-    "status",
-    ["201 Created", "202 Accepted", "204 No Content", "205 Reset", "206 Part", "400 Bad", "404 Not", "429 Slow"]
-    + ["500 Oops", "503 Later", "999 What", "101 Switching", "304 Same"],
-)
+@pytest.mark.parametrize("status", [
+    "201 Created", "202 Accepted", "204 No Content", "205 Reset", "206 Part", "400 Bad", "404 Not", "429 Slow",
+    "500 Oops", "503 Later", "999 What", "101 Switching", "304 Same",
+])  # fmt: skip
 def test_B10_only_200_will_do(status: str) -> None:
     length = not status.startswith(("204", "304"))
     body = GOOD_BODY if length else b""
@@ -301,9 +301,7 @@ def test_B11_an_answer_planted_between_two_questions_is_never_read() -> None:
             one = caller(bot.url)
             first = await called(one)
             await planted.wait()
-            while one.is_connected:
-                await asyncio.sleep(0.001)
-            planted.clear()
+            await until(lambda: not one.is_connected)
             second = await called(one)
             assert GOOD_BODY in (first.body, second.body)
             assert b"planted" not in second.body
@@ -439,8 +437,7 @@ def test_a_cancelled_call_leaves_no_connection_behind() -> None:
     async def cancelled() -> None:
         async with Hostile(after_request(Line.silence)) as bot:
             calling = asyncio.ensure_future(called(caller(bot.url), 60_000))
-            while not bot.requests:
-                await asyncio.sleep(0.005)
+            await until(lambda: bool(bot.requests))
             calling.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await calling

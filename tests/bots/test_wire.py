@@ -60,7 +60,7 @@ def test_questions_of_every_game_fit_the_schema_and_are_the_same_when_asked_agai
     players = [{"bot": f"bot_{seat}", "name": "n", "version": "1"} for seat in range(3)]
     group = {"id": "grp_1", "commitment": "", "entries": []}
     header = new_header(match_id="mat_1", game_name=game, options={}, players=players, group=group)
-    match, twin = (Match(header, _in_order()) for _ in range(2))
+    match, twin = (Match(header, InOrder()) for _ in range(2))
     for one in (match, twin):
         one.begin()
 
@@ -72,7 +72,7 @@ def test_questions_of_every_game_fit_the_schema_and_are_the_same_when_asked_agai
         assert body == wire.Questions(header, request.seat).ask(_with(again, shuffled))[1]
 
 
-class _in_order(RiggedChance):
+class InOrder(RiggedChance):
     """Decks as listed, the first of each draw."""
 
     def __init__(self) -> None:
@@ -164,21 +164,19 @@ def test_an_action_a_choice_and_a_note_are_read() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "body",
-    [b"", b" ", b"{", b"nonsense", b"<html>", reply(choice=1).encode() + b"x", reply(choice=1).encode() * 2]
-    + [b"\xef\xbb\xbf" + reply(choice=1).encode(), reply(choice=1).encode("utf-16"), b'{"decision":"\xff"}']
-    + [b"{'decision':1}", b'{"a":1,}', b'{"a":"\n"}', b'{"a":01}', b"\x00", b'{"a":"\xed\xa0\x80"}'],
-)
+@pytest.mark.parametrize("body", [
+    b"", b" ", b"{", b"nonsense", b"<html>", reply(choice=1).encode() + b"x", reply(choice=1).encode() * 2,
+    b"\xef\xbb\xbf" + reply(choice=1).encode(), reply(choice=1).encode("utf-16"), b'{"decision":"\xff"}',
+    b"{'decision':1}", b'{"a":1,}', b'{"a":"\n"}', b'{"a":01}', b"\x00", b'{"a":"\xed\xa0\x80"}',
+])  # fmt: skip
 def test_C1_what_is_not_one_json_document(body: bytes) -> None:
     assert found(body) == "bad_json"
 
 
-@pytest.mark.parametrize(
-    "body",
-    [b"[" * 60_000, b'{"a":' * 10_000, b'{"decision":"\\"","x":' + b"[" * 33 + b"]" * 33 + b"}"]
-    + [b'{"x":[' + b"[]," * 20_000 + b"[" * 40, b'"' * 3 + b"[" * 60_000, b'"\\' * 30_000],
-)
+@pytest.mark.parametrize("body", [
+    b"[" * 60_000, b'{"a":' * 10_000, b'{"decision":"\\"","x":' + b"[" * 33 + b"]" * 33 + b"}",
+    b'{"x":[' + b"[]," * 20_000 + b"[" * 40, b'"' * 3 + b"[" * 60_000, b'"\\' * 30_000,
+])  # fmt: skip
 def test_C2_deep_nesting_is_found_before_parsing(body: bytes) -> None:
     assert found(body) == "bad_json"
 
@@ -308,12 +306,11 @@ def test_a_card_is_read() -> None:
     assert wire.read_card(json.dumps(CARD | {"max_calls": 100, "x": 1}).encode()).max_calls == 100
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"protocol": "2"}, {"protocol": 1}, {"name": ""}, {"name": "x" * 65}, {"name": 5}, {"name": "a\u202eb"}]
-    + [{"version": None}, {"games": []}, {"games": "pool-nap"}, {"games": [1]}, {"games": ["x"] * 101}]
-    + [{"max_calls": 0}, {"max_calls": 101}, {"max_calls": True}, {"max_calls": "8"}, {"max_calls": 8.0}],
-)
+@pytest.mark.parametrize("change", [
+    {"protocol": "2"}, {"protocol": 1}, {"name": ""}, {"name": "x" * 65}, {"name": 5}, {"name": "a\u202eb"},
+    {"version": None}, {"games": []}, {"games": "pool-nap"}, {"games": [1]}, {"games": ["x"] * 101},
+    {"max_calls": 0}, {"max_calls": 101}, {"max_calls": True}, {"max_calls": "8"}, {"max_calls": 8.0},
+])  # fmt: skip
 def test_a_card_that_does_not_fit(change: Any) -> None:
     with pytest.raises(wire.BadBody):
         wire.read_card(json.dumps(CARD | change).encode())

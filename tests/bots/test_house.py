@@ -1,0 +1,184 @@
+"""House players and the starter bot as real HTTP bots, called by the real client."""
+
+import asyncio
+import hashlib
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from referee.bots import client, wire
+from referee.bots.client import BotSeat, Target
+from referee.bots.driver import drive
+from referee.bots.house import serve
+from referee.bots.signing import bot_secret
+from tests.bots.hostile import LOOPBACK, PATIENCE_S, SECRET, caller
+from tests.bots.schemas import check
+from tests.bots.test_driver import begun, unrecorded
+
+ROOT = Path(__file__).parents[2]
+
+
+@contextmanager
+def starter(secret: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The starter bot, served as it serves itself."""
+    monkeypatch.setenv("REFEREE_SECRET", secret)
+    spec = importlib.util.spec_from_file_location("starter", ROOT / "bots" / "python" / "bot.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), module.Bot)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+async def is_a_proper_bot(url: str, others_url: str) -> None:
+    """Proves itself, shows its card, gives nonces, refuses strangers and plays a match without a fault."""
+    bot = caller(url, now=None)
+    proven = await client.challenge(bot)
+    shown = await client.fetch_card(bot)
+    assert (proven.fault, shown.fault) == ("", "")
+    check("challenge_reply", proven.reply.body)
+    check("card_reply", shown.reply.body)
+
+    digest = "0" * 64
+    first = await client.notify(bot, wire.group_start_body("grp_1", digest), "grp_1_start_1")
+    promised = check("nonce_hash_reply", first.body)["nonce_hash"]
+    second = await client.notify(bot, wire.group_start_body("grp_1", digest, [promised, ""]), "grp_1_start_2")
+    nonce = check("nonce_reply", second.body)["nonce"]
+    assert hashlib.sha256(nonce.encode()).hexdigest() == promised
+    assert wire.read_nonce(second.body) == nonce
+
+    ended = await client.notify(bot, wire.group_end_body("grp_1", digest, digest, [nonce, ""]), "grp_1_end")
+    assert ended.ok
+
+    stranger = client.BotCaller(Target("bot_test", url, (bot_secret(b"x" * 32, "bot_x", 1),)), LOOPBACK)
+    assert (await client.challenge(stranger)).fault == "bad_status"
+    await plays([url, others_url])
+    bot.close()
+    stranger.close()
+
+
+async def plays(urls: list[str]) -> None:
+    match = begun(len(urls))
+    seats = [BotSeat(caller(url, now=None), match.header, place) for place, url in enumerate(urls)]
+    await drive(match, lambda request: seats[request.seat].ask(request), unrecorded)
+    assert match.faults == [0] * len(urls)
+    assert all(seat.last is not None for seat in seats)
+    for seat in seats:
+        body, reply = seat.last or (b"", client.Reply())
+        check("decide_request", body)
+        check("decide_reply", reply.body)
+        seat.close()
+
+
+def test_a_house_player_is_a_proper_bot() -> None:
+    async def served() -> None:
+        house, other = await serve("sound", secret=SECRET), await serve("first")
+        await is_a_proper_bot(house.url, other.url)
+        await house.close()
+        await other.close()
+
+    asyncio.run(asyncio.wait_for(served(), PATIENCE_S * 3))
+
+
+def test_the_starter_bot_is_a_proper_bot(monkeypatch: pytest.MonkeyPatch) -> None:
+    with starter(SECRET, monkeypatch) as url:
+
+        async def served() -> None:
+            other = await serve("random", seed=1)
+            await is_a_proper_bot(url, other.url)
+            await other.close()
+
+        asyncio.run(asyncio.wait_for(served(), PATIENCE_S * 3))
+
+
+def test_the_starter_bot_fits_on_a_page() -> None:
+    assert len((ROOT / "bots" / "python" / "bot.py").read_text().splitlines()) <= 70
+
+
+def test_a_house_player_learns_its_secret_later() -> None:
+    async def served() -> None:
+        house = await serve("random")
+        bot = caller(house.url, now=None)
+        assert (await client.challenge(bot)).fault == "bad_status"
+        house.secret = SECRET
+        assert (await client.challenge(bot)).fault == ""
+        bot.close()
+        await house.close()
+
+    asyncio.run(served())
+
+
+def test_a_wrong_proof_is_told_apart() -> None:
+    async def served() -> str:
+        house = await serve("random", secret=SECRET)
+        other = bot_secret(b"m" * 32, "bot_test", 2)
+        # Signed with both, as during a rotation, proven with a third.
+        bot = client.BotCaller(Target("bot_test", house.url, (SECRET,)), LOOPBACK)
+        bot.target = Target("bot_test", house.url, (other,))
+        found = (await client.challenge(bot)).fault
+        bot.close()
+        await house.close()
+        return found
+
+    assert asyncio.run(served()) == "wrong_proof"
+
+
+def test_latency_can_be_pretended() -> None:
+    async def served() -> int:
+        house = await serve("first", latency_ms=40)
+        match = begun(2)
+        seat = BotSeat(caller(house.url), match.header, 0)
+        answer = await seat.ask(match.requests()[0])
+        seat.close()
+        await house.close()
+        assert answer.trouble == ""
+        return answer.ms
+
+    assert asyncio.run(served()) >= 40
+
+
+def test_a_house_bot_in_a_process_of_its_own_ends_on_SIGTERM() -> None:
+    program = "from referee.bots.house import run; run('first', started=lambda url: print(url, flush=True))"
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+
+        async def card() -> client.Check:
+            return await client.fetch_card(caller(url))
+
+        shown = asyncio.run(card())
+        os.kill(process.pid, signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 0
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+    assert shown.card is not None
+    assert shown.card.max_calls == 100
+
+
+def test_the_package_carries_the_schemas() -> None:
+    folder = Path(wire.__file__).parent / "schemas"
+
+    assert json.loads((folder / "decide_request.json").read_text())["title"] == "Question"
