@@ -36,10 +36,15 @@ class Server:
     def url(self, database: str) -> str:
         return f"postgresql://referee@/{database}?host={self.directory}"
 
-    def execute(self, statement: str) -> None:
+    def execute(self, statement: str, database: str = "postgres") -> None:
         """Runs a statement of administration, such as CREATE DATABASE, outside of any transaction."""
-        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
             connection.execute(statement.encode())
+
+    def end_sessions(self, database: str) -> None:
+        """Ends what an earlier test may have left open."""
+        others = f"datname = '{database}' AND pid <> pg_backend_pid()"
+        self.execute(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {others}")
 
 
 @contextmanager

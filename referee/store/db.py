@@ -46,15 +46,8 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Session]:
         """One snapshot of the record; nothing can be changed through it."""
-        options = (
-            {"referee_begin": "BEGIN"}
-            if self.is_sqlite
-            else {
-                "isolation_level": "REPEATABLE READ",
-                "postgresql_readonly": True,
-            }
-        )
-        with self._session(options) as session:
+        snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with self._session({} if self.is_sqlite else snapshot) as session:
             yield session
 
     @contextmanager
@@ -64,7 +57,7 @@ class Database:
         ``durable=False`` lets a power cut (not a crash) undo it: for what can be asked again. Raises
         ``Unavailable`` when the lock is not to be had in time or the database cannot write.
         """
-        with self._gate(), self._session({"referee_begin": "BEGIN IMMEDIATE", "referee_durable": durable}) as session:
+        with self._gate(), self._session({"referee_durable": durable}) as session:
             if not self.is_sqlite and not durable:
                 session.execute(text("SET LOCAL synchronous_commit = off"))
             yield session
@@ -84,7 +77,7 @@ class Database:
     @contextmanager
     def changing_schema(self) -> Iterator[Connection]:
         """A connection for migrations: one transaction, no other writer, foreign keys not enforced meanwhile."""
-        options = {"referee_begin": "BEGIN IMMEDIATE", "referee_durable": True}
+        options = {"referee_durable": True}
         with self._gate(), self._engine.execution_options(**options).connect() as connection:
             if self.is_sqlite:
                 _set(connection, "foreign_keys", "OFF")
@@ -158,13 +151,17 @@ def _sqlite(url: URL, wait_s: float) -> Engine:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         options = connection.get_execution_options()
-        wanted = "FULL" if options.get("referee_durable", True) else "NORMAL"
-        if connection.info.get("synchronous", "FULL") != wanted:
-            _set(connection, "synchronous", wanted)
-            connection.info["synchronous"] = wanted
-        connection.exec_driver_sql(options.get("referee_begin", "BEGIN"))
+        _keep_set(connection, "query_only", "OFF" if "referee_durable" in options else "ON")
+        _keep_set(connection, "synchronous", "FULL" if options.get("referee_durable", True) else "NORMAL")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if "referee_durable" in options else "BEGIN")
 
     return engine
+
+
+def _keep_set(connection: Connection, pragma: str, value: str) -> None:
+    if connection.info.get(pragma) != value:
+        _set(connection, pragma, value)
+        connection.info[pragma] = value
 
 
 def _set(connection: Connection, pragma: str, value: str) -> None:

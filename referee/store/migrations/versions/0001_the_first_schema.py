@@ -17,7 +17,7 @@ def upgrade() -> None:
         sa.Column("name_key", sa.String(length=128), nullable=False),
         sa.Column("role", sa.String(length=40), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.CheckConstraint("role IN ('owner', 'organiser', 'admin')", name="ck_accounts_role"),
+        sa.CheckConstraint("role IN ('owner', 'organiser', 'admin')", name=op.f("ck_accounts_role")),
         sa.PrimaryKeyConstraint("id", name="pk_accounts"),
         sa.UniqueConstraint("name_key", name="uq_accounts_name_key"),
     )
@@ -69,8 +69,8 @@ def upgrade() -> None:
         sa.Column("checked_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("lease_boot", sa.String(length=64), nullable=True),
         sa.Column("lease_until", sa.Double(), nullable=True),
-        sa.CheckConstraint("check_state IN ('idle', 'due', 'running')", name="ck_bots_check_state"),
-        sa.CheckConstraint("status IN ('unverified', 'verified', 'paused', 'retired')", name="ck_bots_status"),
+        sa.CheckConstraint("check_state IN ('idle', 'due', 'running')", name=op.f("ck_bots_check_state")),
+        sa.CheckConstraint("status IN ('unverified', 'verified', 'paused', 'retired')", name=op.f("ck_bots_status")),
         sa.ForeignKeyConstraint(["owner_id"], ["accounts.id"], name="fk_bots_owner_id"),
         sa.PrimaryKeyConstraint("id", name="pk_bots"),
         sa.UniqueConstraint("name_key", name="uq_bots_name_key"),
@@ -115,7 +115,8 @@ def upgrade() -> None:
         sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("revision", sa.Integer(), nullable=False),
         sa.CheckConstraint(
-            "status IN ('draft', 'open', 'running', 'paused', 'finished', 'cancelled')", name="ck_tournaments_status"
+            "status IN ('draft', 'open', 'running', 'paused', 'finished', 'cancelled')",
+            name=op.f("ck_tournaments_status"),
         ),
         sa.ForeignKeyConstraint(["created_by"], ["accounts.id"], name="fk_tournaments_created_by"),
         sa.PrimaryKeyConstraint("id", name="pk_tournaments"),
@@ -138,7 +139,7 @@ def upgrade() -> None:
         sa.Column("lease_boot", sa.String(length=64), nullable=True),
         sa.Column("lease_until", sa.Double(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.CheckConstraint("state IN ('new', 'open', 'over')", name="ck_deal_groups_state"),
+        sa.CheckConstraint("state IN ('new', 'open', 'over')", name=op.f("ck_deal_groups_state")),
         sa.ForeignKeyConstraint(["tournament_id"], ["tournaments.id"], name="fk_deal_groups_tournament_id"),
         sa.PrimaryKeyConstraint("id", name="pk_deal_groups"),
     )
@@ -191,6 +192,7 @@ def upgrade() -> None:
         sa.Column("lease_until", sa.Double(), nullable=True),
         sa.Column("lost_claims", sa.Integer(), nullable=False),
         sa.Column("claims_without_progress", sa.Integer(), nullable=False),
+        sa.Column("rows", sa.Integer(), nullable=False),
         sa.Column("group_id", sa.String(length=40), nullable=False),
         sa.Column("tournament_id", sa.String(length=40), nullable=True),
         sa.Column("stage", sa.Integer(), nullable=True),
@@ -202,7 +204,7 @@ def upgrade() -> None:
         sa.Column("reason", sa.Text(), nullable=True),
         sa.CheckConstraint(
             "status IN ('waiting', 'due', 'running', 'finished', 'cancelled', 'stuck', 'void')",
-            name="ck_matches_status",
+            name=op.f("ck_matches_status"),
         ),
         sa.ForeignKeyConstraint(["created_by"], ["accounts.id"], name="fk_matches_created_by"),
         sa.ForeignKeyConstraint(["group_id"], ["deal_groups.id"], name="fk_matches_group_id"),

@@ -1,0 +1,152 @@
+"""The migrations: they lead to the models' schema, all the way or not at all."""
+
+import os
+import shutil
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import inspect
+
+from referee.store.db import Database
+from referee.store.schema import Base
+from referee.store.upgrading import MIGRATIONS, configuration, newest, revision, upgrade
+
+NEXT = """
+import os, signal
+from alembic import op
+import sqlalchemy as sa
+revision, down_revision = "9999", "0001"
+
+def upgrade():
+    op.create_table("extra", sa.Column("id", sa.Integer, primary_key=True))
+    with op.batch_alter_table("bots") as bots:
+        bots.add_column(sa.Column("colour", sa.String(10)))
+    {end}
+"""
+
+
+@pytest.fixture
+def empty(empty_url: str) -> Database:
+    return Database(empty_url)
+
+
+def test_the_migrations_lead_to_the_models(empty: Database) -> None:
+    upgrade(empty)
+
+    with empty.changing_schema() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, Base.metadata) == []
+    assert revision(empty) == newest()
+    empty.dispose()
+
+
+def test_indexes_and_checks_are_those_of_the_models(empty: Database) -> None:
+    upgrade(empty)
+
+    with empty.changing_schema() as connection:
+        found = inspect(connection)
+        for table in Base.metadata.sorted_tables:
+            indexes = {index["name"] for index in found.get_indexes(table.name)}
+            checks = {check["name"] for check in found.get_check_constraints(table.name)}
+            assert {index.name for index in table.indexes} <= indexes
+            assert {str(one.name) for one in table.constraints if str(one.name).startswith("ck_")} == checks
+    empty.dispose()
+
+
+def test_a_second_upgrade_changes_nothing(empty: Database) -> None:
+    upgrade(empty)
+    upgrade(empty)
+
+    assert revision(empty) == newest()
+    empty.dispose()
+
+
+def test_the_way_back_leaves_nothing(empty: Database) -> None:
+    upgrade(empty)
+
+    config = configuration()
+    with empty.changing_schema() as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, "base")
+
+    with empty.changing_schema() as connection:
+        assert set(inspect(connection).get_table_names()) <= {"alembic_version", "sqlite_sequence"}
+    empty.dispose()
+
+
+def with_next(tmp_path: Path, end: str) -> Path:
+    """The migrations with one more, which does two things and then ``end``."""
+    copy = tmp_path / "migrations"
+    shutil.copytree(MIGRATIONS, copy)
+    (copy / "versions" / "9999_next.py").write_text(NEXT.format(end=end))
+    return copy
+
+
+def is_old_schema(database: Database) -> bool:
+    with database.changing_schema() as connection:
+        found = inspect(connection)
+        columns = {column["name"] for column in found.get_columns("bots")}
+        return not found.has_table("extra") and "colour" not in columns
+
+
+def test_K26_a_migration_that_fails_leaves_the_old_schema(empty: Database, tmp_path: Path) -> None:
+    upgrade(empty)
+
+    with pytest.raises(RuntimeError, match="half way"):
+        upgrade(empty, migrations=with_next(tmp_path, "raise RuntimeError('half way')"))
+
+    assert (is_old_schema(empty), revision(empty)) == (True, "0001")
+    empty.dispose()
+
+
+def test_K26_a_migration_that_is_killed_leaves_the_old_schema(empty: Database, tmp_path: Path) -> None:
+    upgrade(empty)
+    migrations = with_next(tmp_path, "os.kill(os.getpid(), signal.SIGKILL)")
+
+    pid = os.fork()
+    if pid == 0:
+        try:
+            upgrade(empty, migrations=migrations)
+        finally:
+            os._exit(1)
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    assert status == -signal.SIGKILL
+    assert (is_old_schema(empty), revision(empty)) == (True, "0001")
+    empty.dispose()
+
+
+def test_K26_a_migration_that_ends_well_brings_the_new_schema(empty: Database, tmp_path: Path) -> None:
+    upgrade(empty)
+
+    upgrade(empty, migrations=with_next(tmp_path, "pass"))
+
+    assert (is_old_schema(empty), revision(empty)) == (False, "9999")
+    empty.dispose()
+
+
+def test_of_several_upgrades_at_once_one_does_the_work(empty_url: str) -> None:
+    databases = [Database(empty_url) for _ in range(3)]
+    failures: list[Exception] = []
+
+    def one(database: Database) -> None:
+        try:
+            upgrade(database)
+        except Exception as error:  # noqa: BLE001  # told below
+            failures.append(error)
+
+    threads = [threading.Thread(target=one, args=(database,)) for database in databases]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert failures == []
+    assert revision(databases[0]) == newest()
+    for database in databases:
+        database.dispose()
