@@ -27,8 +27,8 @@ class Unreadable(RefereeError):
 def verify(files: tuple[str, ...]) -> None:
     """Check logs: rules, legality, links, deals, result.
 
-    A FILE is NDJSON, also gzipped; - is standard input, a URL is fetched first. Says which row is wrong and why. The exit
-    status is 1 when any log fails.
+    A FILE is NDJSON, also gzipped; - is standard input, a URL is fetched first. Says which row is wrong and why. The
+    exit status is 1 when any log fails.
     """
     failed = 0
     for file in files:

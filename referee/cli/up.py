@@ -58,7 +58,7 @@ def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, worke
     def ready() -> None:
         data_dir.announce(local_url)
         click.echo(f"API   {local_url}/api/v1")
-        click.echo(f"docs  {local_url}/api/docs")
+        click.echo(f"docs  {local_url}/docs")
         click.echo(f"data  {settings.data_dir} (logs of the processes in logs/)")
         click.echo(f"referee is up, process {os.getpid()}; Ctrl-C stops it")
 

@@ -1,0 +1,140 @@
+"""`referee up`: what it starts, what it refuses, and that nothing outlives it."""
+
+import os
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from referee.cli import embedded
+from referee.cli.datadir import DataDir
+from referee.cli.up import DEFAULT_PORT, listen
+from tests.cli.running import comes_true, family, pid_of, referee, service, surroundings
+
+GONE_S = 15.0
+
+
+@pytest.mark.parametrize("word", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
+def test_a_word_to_stop_ends_everything_with_status_0(tmp_path: Path, word: signal.Signals) -> None:
+    with service(tmp_path / "data") as up:
+        assert up.ready()
+        assert len(family(up.folder)) >= 6  # supervisor, Redis, gunicorn twice, two workers, scheduler
+
+        status = up.stop(word)
+
+        assert status == 0
+        assert not family(up.folder)
+
+
+def test_a_killed_supervisor_leaves_no_process_and_the_next_one_starts(tmp_path: Path) -> None:
+    with service(tmp_path / "data") as up:
+        up.stop(signal.SIGKILL)
+
+        assert comes_true(lambda: not family(up.folder), GONE_S), family(up.folder)
+
+    with service(tmp_path / "data") as again:
+        assert again.ready()
+
+
+def test_data_survive_a_restart(tmp_path: Path) -> None:
+    with service(tmp_path / "data") as up:
+        opened = up.ask("POST", "/api/v1/accounts", {"name": "Ada"})
+        up.stop(signal.SIGTERM)
+
+    with service(tmp_path / "data") as again:
+        account = again.get("/api/v1/accounts/me", opened["token"]["token"])
+
+    assert account["id"] == opened["id"]
+
+
+def test_the_dead_are_brought_back(tmp_path: Path) -> None:
+    with service(tmp_path / "data") as up:
+        dead = [pid_of(up.folder, part) for part in ("redis.sock", "gunicorn", "workers.worker", "workers.scheduler")]
+        for pid in dead:
+            os.kill(pid, signal.SIGKILL)
+
+        def all_back() -> bool:
+            living = family(up.folder)
+            parts = ("redis.sock", "gunicorn", "workers.worker", "workers.scheduler")
+            back = all(any(part in command for command in living.values()) for part in parts)
+            return back and not set(dead) & set(living) and up.ready()
+
+        assert comes_true(all_back, 30.0), family(up.folder)
+        assert up.stop(signal.SIGTERM) == 0
+
+
+def test_a_second_up_on_the_same_data_is_refused(tmp_path: Path) -> None:
+    with service(tmp_path / "data") as up:
+        second = referee("up", "--data", str(up.folder), "--port", "0")
+
+        assert second.returncode == 1
+        assert f"in use by another `referee up` (process {up.process.pid}, {up.url})" in second.stderr
+        assert up.ready()
+
+
+def test_a_taken_port_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+
+        refused = referee("up", "--data", str(tmp_path / "data"), "--port", str(port))
+
+    assert refused.returncode == 2
+    assert f"port {port} is taken on 127.0.0.1" in refused.stderr
+
+
+def test_without_a_port_the_next_free_one_is_taken() -> None:
+    with listen("127.0.0.1", None) as first, listen("127.0.0.1", None) as second:
+        assert DEFAULT_PORT <= first.getsockname()[1] < second.getsockname()[1]
+
+
+def test_settings_that_cannot_be_are_named(tmp_path: Path) -> None:
+    refused = referee("up", "--data", str(tmp_path / "data"), "--port", "0", REFEREE_RUNNER_SLOTS="many")
+
+    assert refused.returncode == 1
+    assert "REFEREE_RUNNER_SLOTS" in refused.stderr
+
+
+def test_a_part_that_does_not_start_is_shown_with_the_end_of_its_log(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+
+    failed = referee("up", "--data", str(folder), "--port", "0", GUNICORN_CMD_ARGS="--no-such-option")
+
+    assert failed.returncode == 1
+    assert "api (ended), end of" in failed.stderr
+    assert "--no-such-option" in failed.stderr
+    assert comes_true(lambda: not family(folder), GONE_S)
+
+
+def test_a_redis_that_was_left_behind_is_taken_over_with_its_data(tmp_path: Path) -> None:
+    data_dir = DataDir(tmp_path / "data")
+    data_dir.path.mkdir()
+    orphan = subprocess.Popen(embedded.server(data_dir, surroundings()).command, stdout=subprocess.DEVNULL)
+    assert comes_true(lambda: embedded.answers(data_dir.socket()))
+    with Redis(unix_socket_path=str(data_dir.socket())) as client:
+        client.set("kept", "yes")
+
+        with service(data_dir.path) as up:
+            assert orphan.wait(5) == 0
+            assert up.ready()
+            assert client.get("kept") == b"yes"
+
+
+def test_a_redis_by_url_is_used_and_left_alone(tmp_path: Path) -> None:
+    other = DataDir(tmp_path / "other")
+    other.path.mkdir()
+    given = subprocess.Popen(embedded.server(other, surroundings()).command, stdout=subprocess.DEVNULL)
+    try:
+        assert comes_true(lambda: embedded.answers(other.socket()))
+
+        with service(tmp_path / "data", REDIS_URL=embedded.url(other.socket())) as up:
+            assert up.ready()
+            assert not any("redis.sock" in command for command in family(up.folder).values())
+            up.stop(signal.SIGTERM)
+
+        assert embedded.answers(other.socket())
+    finally:
+        given.kill()
+        given.wait()
