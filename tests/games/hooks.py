@@ -1,4 +1,4 @@
-"""What the battery must be told about a game: where its cards lie, what never changes, how large its views may be.
+"""What the battery must be told about a game: where its cards lie, which are secret, how large its views may be.
 
 A game without an entry here fails the battery.
 """
@@ -15,6 +15,7 @@ class Hook:
     """The sizes are the bounds of the rules page."""
 
     cards: Callable[[Any], Iterable[str]]  # every card once, wherever it lies; after a deal
+    secret: Callable[[Any, int | None], Iterable[str]]  # what a seat, or the public, may not know now
     whole_deck: tuple[str, ...]
     longest_list: Callable[[int], int]  # of legal actions, by number of seats
     observation_bytes: int
@@ -28,6 +29,13 @@ def saint_poker_cards(state: Any) -> Iterable[str]:
         yield from cards
 
 
+def saint_poker_secrets(state: Any, viewer: int | None) -> Iterable[str]:
+    yield from state.stock
+    for seat, hand in enumerate(state.hands):
+        if seat != viewer:
+            yield from (card for card in hand if card not in state.known[seat])
+
+
 def pool_nap_cards(state: Any) -> Iterable[str]:
     for trick in state.tricks:
         yield from (laid["card"] for laid in trick["cards"])
@@ -36,9 +44,17 @@ def pool_nap_cards(state: Any) -> Iterable[str]:
         yield from cards
 
 
+def pool_nap_secrets(state: Any, viewer: int | None) -> Iterable[str]:
+    yield from state.aside
+    for seat, hand in enumerate(state.hands):
+        if seat != viewer:
+            yield from hand
+
+
 HOOKS = {
     "pool-nap": Hook(
         cards=pool_nap_cards,
+        secret=pool_nap_secrets,
         whole_deck=DECK,
         longest_list=lambda seats: 6,
         observation_bytes=4096,
@@ -47,6 +63,7 @@ HOOKS = {
     ),
     "saint-poker": Hook(
         cards=saint_poker_cards,
+        secret=saint_poker_secrets,
         whole_deck=DECK,
         longest_list=lambda seats: max(36, 5 + 2 * seats),
         observation_bytes=2048,

@@ -400,7 +400,7 @@ def compared_with_a_twin(deal: State, steps: list[Step], viewer: int | None, dic
     open_steps = without_sealed(deal, steps)
     one, news = replayed(deal, open_steps)
     deck: list[str] = open_steps[0][1]
-    hidden = sorted(set(deck) - shown(one, news, viewer))
+    hidden = sorted(HOOKS[one.name].secret(one, viewer))
     for _ in range(12):
         moving = dice.sample(hidden, dice.randint(min(2, len(hidden)), len(hidden)))
         swap = dict(zip(moving, dice.sample(moving, len(moving)), strict=True))
@@ -438,20 +438,6 @@ def seal_some(state: State, viewer: int | None, dice: Random) -> None:
         return
     for seat in dice.sample(others, dice.randrange(min(len(others) + 1, len(state.pending())))):
         assert state.apply(seat, dice.choice(state.legal(seat))) == []
-
-
-def shown(state: State, news: list[Json], viewer: int | None) -> set[str]:
-    """All cards of this deal that the viewer has been shown."""
-    told = [state.masked(event, viewer) for event in news]
-    return set(texts([told, state.observation(viewer) if viewer is not None else None]))
-
-
-def texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from texts(part)
 
 
 def seen(state: State, news: list[Json], viewer: int | None) -> bytes:

@@ -583,6 +583,48 @@ def test_a_finished_match_keeps_its_last_view() -> None:
     assert seen["tricks"][0]["cards"][1] == {"seat": 2, "card": "Ts"}
 
 
+def test_a_view_has_the_fields_of_the_page() -> None:
+    state = begun()
+    bid(state, 3, 0, 0)
+    play(state, "As Ts")
+
+    assert state.observation(0) == {
+        "game": "pool-nap",
+        "seat": 0,
+        "players": 3,
+        "options": state.options,
+        "phase": "play",
+        "round": 1,
+        "round_limit": 21,
+        "dealer": 0,
+        "to_act": [0],
+        "chips": [49, 49, 49],
+        "pot": 3,
+        "out_round": [None, None, None],
+        "hand": ["9s", "Td", "Jd", "Qh", "Kh"],
+        "hand_sizes": [5, 4, 4],
+        "bids": [{"seat": 1, "tricks": 3}, {"seat": 2, "tricks": 0}, {"seat": 0, "tricks": 0}],
+        "bid": 3,
+        "bidder": 1,
+        "trump": "s",
+        "trick": [{"seat": 1, "card": "As"}, {"seat": 2, "card": "Ts"}],
+        "tricks": [],
+        "tricks_won": [0, 0, 0],
+    }
+
+
+def test_only_the_deal_is_masked() -> None:
+    state = PoolNap.start(3)
+    state.resolve(0)
+    deal = row(state.resolve(deck_for(HANDS_A, state.order)), "deal")
+
+    for viewer in (None, 0, 1, 2):
+        masked = PoolNap.masked(deal, viewer)
+        assert masked["deck"] == ["??"] * 52
+        for seat in range(3):
+            assert masked["hands"][seat] == (HANDS_A[seat].split() if seat == viewer else ["??"] * 5)
+
+
 @pytest.mark.parametrize("seats", [2, 5, 10])
 def test_chips_and_pot_always_add_up(seats: int) -> None:
     for state in positions(PoolNap.start(seats, {"start_chips": 9, "bid_cover": False}), Random(seats)):

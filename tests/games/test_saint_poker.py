@@ -438,6 +438,52 @@ def test_what_belongs_to_a_round_is_cleared_for_the_next() -> None:
     assert (seen["round"], seen["ranks"], seen["revealed"], seen["pickup_order"]) == (2, [None] * 2, [[], []], [])
 
 
+# -- what is seen --
+
+
+def test_a_view_has_the_fields_of_the_page() -> None:
+    state = selecting("5h 4s Jh 2d 3d", ["Kc Ac 9c", "6c Kd 9d"], round=2)
+    state.stock, state.future_river, state.discards = ["3h", "3s"], ["2h", "2s", "4c"], ["7h"]
+    select(state, "Kc Ac", "6c Kd")
+    take(state, "Ac", "5h")
+
+    assert state.observation(1) == {
+        "game": "saint-poker",
+        "seat": 1,
+        "players": 2,
+        "options": {"rounds": 8, "final_pickup": True},
+        "phase": "pickup",
+        "round": 2,
+        "scores": [0, 2],
+        "to_act": [0],
+        "hand": ["5h", "9d"],
+        "hand_sizes": [2, 2],
+        "known": [["Ac"], ["5h"]],
+        "river": [
+            *[{"card": card, "from": None} for card in ("4s", "Jh")],
+            *[{"card": "2d", "from": 0}, {"card": "3d", "from": 1}],
+        ],
+        "future_river": ["2h", "2s", "4c"],
+        "stock_size": 2,
+        "revealed": [["Kc"], ["6c", "Kd"]],
+        "ranks": [[4, 5], [4, 6]],
+        "pickup_order": [0, 1],
+        "lap": 2,
+        "discards": ["7h"],
+    }
+
+
+def test_only_the_deal_is_masked() -> None:
+    deal = SaintPoker.start(3).resolve(list(DECK))[1]
+
+    for viewer in (None, 0, 1, 2):
+        masked = SaintPoker.masked(deal, viewer)
+        assert masked["deck"] == ["??"] * 52
+        assert masked["future_river"] == deal["future_river"]
+        for seat in range(3):
+            assert masked["hands"][seat] == (deal["hands"][seat] if seat == viewer else ["??"] * 10)
+
+
 # -- the conformity matches --
 
 
