@@ -10,6 +10,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.http import HTTP_STATUS_CODES
 
 from referee import errors as domain
+from referee.store.idempotency import IdempotencyMismatch
 
 log = logging.getLogger(__name__)
 
@@ -23,6 +24,7 @@ TABLE: dict[type[Exception], tuple[int, str]] = {
     domain.NameTaken: (409, "name_taken"),
     domain.QuotaExceeded: (409, "quota_exceeded"),
     domain.NotReady: (409, "not_ready"),
+    IdempotencyMismatch: (409, "idempotency_mismatch"),
     domain.StaleEpoch: (409, "conflict"),
     domain.Conflict: (409, "conflict"),
     domain.BadOption: (422, "validation_failed"),
@@ -117,7 +119,7 @@ def problem_of(error: Exception) -> Problem:
         case HTTPException(code=int(status)):
             return _of_http(error, status)
         case domain.BadOption(field=field, reason=reason):
-            return invalid([(field if field == "players" else f"options.{field}", reason)])
+            return invalid([(field, reason)])
         case domain.UrlRefused(code=code, reason=reason):
             return invalid([("url", f"{code}: {reason}")])
     for kind in type(error).__mro__:

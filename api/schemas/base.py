@@ -81,16 +81,12 @@ class Name(fields.String):
 
 
 class Address(fields.String):
-    """A URL by its shape; which addresses may be called is judged by the guard."""
+    """A URL; what it may look like, and which addresses may be called, is judged by the guard."""
 
     def __init__(self, **options: Any) -> None:
         metadata = {"pattern": "^https?://", "format": "uri", "example": "https://bots.example.org/mine"}
         metadata |= options.pop("metadata", {})
-        super().__init__(
-            validate=[validate.Length(8, 2048), validate.Regexp("^https?://[!-~]+$", error="an http or https URL")],
-            metadata=metadata,
-            **options,
-        )
+        super().__init__(validate=validate.Length(1, 2048), metadata=metadata, **options)
 
 
 class Id(fields.String):

@@ -1,5 +1,6 @@
 """A service over a real record in a fresh folder, and people who use it."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,8 +15,9 @@ from api import create_app
 from referee.settings import Settings
 from referee.store import accounts, checks
 from referee.store.db import Database
-from referee.store.schema import Bot
+from referee.store.schema import Bot, Result
 from referee.store.upgrading import upgrade
+from tests.store.world import MASTER_KEY, World
 
 API = "/api/v1"
 
@@ -76,6 +78,11 @@ class Service:
         bot: dict[str, Any] = made.get_json()
         return bot
 
+    def played(self, *owners: Person, game: str = "saint-poker") -> Result:
+        """A rated match of a new bot of each owner, played to its end by their first actions."""
+        world = World(self.database)
+        return world.play([self.verified_bot(owner)["id"] for owner in owners], game=game)
+
     def record_of(self, bot_id: str) -> Bot:
         with self.database.read() as session:
             return session.get_one(Bot, bot_id)
@@ -84,14 +91,29 @@ class Service:
 Start = Callable[..., Service]
 
 
+@pytest.fixture(scope="session")
+def empty_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A record with its schema and nothing in it, to be copied."""
+    path = tmp_path_factory.mktemp("record") / "referee.db"
+    database = Database(f"sqlite:///{path}")
+    upgrade(database)
+    database.dispose()
+    return path
+
+
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def settings(tmp_path: Path, empty_record: Path) -> Settings:
+    shutil.copy(empty_record, tmp_path / "referee.db")
+    return usual_settings(tmp_path)
+
+
+def usual_settings(folder: Path) -> Settings:
     return Settings(
         env="development",
-        data_dir=tmp_path,
-        database_url=f"sqlite:///{tmp_path / 'referee.db'}",
+        data_dir=folder,
+        database_url=f"sqlite:///{folder / 'referee.db'}",
         redis_url=None,
-        master_key=bytes(range(32)),
+        master_key=MASTER_KEY,
         egress_allow="127.0.0.1/32:1024-65535",
         allow_http=True,
         self_service=True,
@@ -111,7 +133,6 @@ def start(settings: Settings) -> Iterator[Start]:
     def begin(**changes: Any) -> Service:
         changed = replace(settings, **changes)
         service = Service(create_app(changed), changed)
-        upgrade(service.database)
         begun.append(service)
         return service
 
@@ -120,9 +141,19 @@ def start(settings: Settings) -> Iterator[Start]:
         service.database.dispose()
 
 
+@pytest.fixture(scope="session")
+def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Flask:
+    """An application with the usual settings; building one costs more than most tests."""
+    return create_app(usual_settings(tmp_path_factory.mktemp("shared")))
+
+
 @pytest.fixture
-def service(start: Start) -> Service:
-    return start()
+def service(shared_app: Flask, settings: Settings) -> Iterator[Service]:
+    """The usual service over a record of this test's own."""
+    database = Database(settings.database_url)
+    shared_app.extensions["referee.database"] = database
+    yield Service(shared_app, settings)
+    database.dispose()
 
 
 @pytest.fixture

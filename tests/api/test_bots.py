@@ -1,0 +1,250 @@
+"""Bots: registered, seen, edited, looked after."""
+
+import time
+from typing import Any
+
+import pytest
+
+from referee.bots.signing import bot_secret
+from referee.store.recording import Evidence, Record, record_batch
+from referee.store.schema import Bot
+from tests.api.conftest import API, Person, Service, Start, fields_of
+from tests.store.world import World
+
+PRIVATE = {"url", "proven_url", "status_reason", "check", "previous_secret_until", "secret"}
+NOBODY = "bot_" + "0" * 26
+
+
+def test_a_bot_is_registered_unverified_with_its_secret_and_a_check_due(service: Service, owner: Person) -> None:
+    made = owner.post("/bots", {"name": "My bot", "url": "https://Bots.example.org:443/mine/"})
+
+    bot = made.get_json()
+    assert made.status_code == 201
+    assert made.headers["Location"] == f"{API}/bots/{bot['id']}"
+    assert (bot["status"], bot["check"]["state"], bot["url"]) == ("unverified", "due", "https://bots.example.org/mine")
+    assert bot["secret"] == bot_secret(service.settings.master_key, bot["id"], 1)
+    assert "secret" not in owner.get(f"/bots/{bot['id']}").get_json()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://a.example/",
+        "javascript:alert(1)",
+        "file:///etc/passwd",
+        "https://user:pass@a.example/",
+        "https://a.example:99999/",
+        "https://a.example/#x",
+        "https://169.254.169.254/",
+        "https://[::1]/",
+        "https://10.0.0.1/",
+        "https://2130706433/",
+        "https://0x7f000001/",
+        "https:///x",
+        "https://" + "a" * 3000,
+        "https://a.example/\r\nHost: b",
+        "https://ａ.example/ ",
+        "",
+        5,
+        None,
+        ["https://a.example"],
+    ],
+    ids=lambda url: str(url)[:24],
+)
+def test_A1_an_address_that_may_not_be_called_is_refused_and_nothing_stored(owner: Person, url: object) -> None:
+    answer = owner.post("/bots", {"name": "My bot", "url": url})
+
+    assert answer.status_code == 422
+    assert fields_of(answer) == {"url"}
+    assert owner.get("/bots").get_json()["items"] == []
+
+
+@pytest.mark.parametrize("field", ["status", "rating", "owner", "owner_id", "is_admin", "id", "secret", "max_calls"])
+def test_E4_fields_that_are_not_the_owners_are_refused(owner: Person, field: str) -> None:
+    answer = owner.post("/bots", {"name": "My bot", "url": "https://a.example", field: "verified"})
+
+    assert answer.status_code == 422
+    assert fields_of(answer) == {field}
+
+
+def test_E5_only_the_owner_sees_what_is_private(service: Service, owner: Person) -> None:
+    bot = service.verified_bot(owner)
+    path = f"/bots/{bot['id']}"
+
+    own, others, public = owner.get(path), service.person().get(path), service.anonymous().get(API + path)
+
+    assert own.get_json().keys() & PRIVATE == PRIVATE - {"secret"}
+    assert not others.get_json().keys() & PRIVATE
+    assert others.get_json() == public.get_json()
+    listed = service.anonymous().get(f"{API}/bots").get_json()["items"]
+    assert listed == [public.get_json()]
+    assert not owner.get("/bots").get_json()["items"][0].keys() & PRIVATE
+
+
+ACTS = [("PATCH", ""), *(("POST", f"/{verb}") for verb in ("pause", "resume", "retire", "rotate-secret", "check"))]
+
+
+@pytest.mark.parametrize(("method", "act"), [*ACTS, ("GET", "/faults")])
+def test_E5_anothers_bot_is_as_missing_as_none(service: Service, owner: Person, method: str, act: str) -> None:
+    bot, other = service.verified_bot(owner), service.person()
+    before = service.record_of(bot["id"])
+    options: dict[str, Any] = {"json": {"name": "stolen"}} if method == "PATCH" else {}
+
+    foreign = other.ask(method, f"/bots/{bot['id']}{act}", {"If-Match": "*"}, **options)
+    missing = other.ask(method, f"/bots/{NOBODY}{act}", {"If-Match": "*"}, **options)
+
+    bodies = [{**answer.get_json(), "request_id": ""} for answer in (foreign, missing)]
+    assert foreign.status_code == missing.status_code == 404
+    assert bodies[0] == bodies[1]
+    assert service.record_of(bot["id"]).revision == before.revision
+
+
+def test_a_bot_is_paused_resumed_checked_and_retired(service: Service, owner: Person) -> None:
+    bot = service.verified_bot(owner)
+
+    statuses = []
+    for act in ("pause", "resume", "check", "retire"):
+        answer = owner.post(f"/bots/{bot['id']}/{act}")
+        statuses.append((answer.status_code, answer.get_json()["status"], answer.get_json()["check"]["state"]))
+    after = owner.post(f"/bots/{bot['id']}/resume")
+
+    assert statuses == [
+        (200, "paused", "idle"),
+        (200, "verified", "idle"),
+        (202, "verified", "due"),
+        (200, "retired", "idle"),
+    ]
+    assert (after.status_code, after.get_json()["code"]) == (409, "conflict")
+
+
+def test_the_operator_may_take_a_bot_out_of_play_but_not_its_secret(
+    service: Service, owner: Person, admin: Person
+) -> None:
+    bot = service.verified_bot(owner)
+
+    assert admin.post(f"/bots/{bot['id']}/pause").get_json()["status"] == "paused"
+    assert admin.post(f"/bots/{bot['id']}/rotate-secret").status_code == 404
+
+
+def test_a_new_secret_is_shown_once(service: Service, owner: Person) -> None:
+    bot = service.verified_bot(owner)
+
+    rotated = owner.post(f"/bots/{bot['id']}/rotate-secret")
+
+    assert rotated.get_json()["secret"] == bot_secret(service.settings.master_key, bot["id"], 2) != bot["secret"]
+    assert rotated.headers["Cache-Control"] == "no-store"
+    assert rotated.get_json()["previous_secret_until"] is not None
+
+
+def test_E10_an_edit_needs_the_present_validator(service: Service, owner: Person) -> None:
+    path = f"/bots/{service.verified_bot(owner)['id']}"
+    etag = owner.get(path).headers["ETag"]
+
+    first = owner.ask("PATCH", path, {"If-Match": etag}, json={"name": "new name"})
+    second = owner.ask("PATCH", path, {"If-Match": etag}, json={"name": "newer name"})
+    third = owner.ask("PATCH", path, {"If-Match": owner.get(path).headers["ETag"]}, json={"name": "newest name"})
+
+    assert (first.status_code, second.status_code, third.status_code) == (200, 412, 200)
+    assert owner.get(path).get_json()["name"] == "newest name"
+
+
+def test_a_bot_with_a_new_address_must_prove_it(service: Service, owner: Person) -> None:
+    path = f"/bots/{service.verified_bot(owner)['id']}"
+
+    moved = owner.ask("PATCH", path, {"If-Match": "*"}, json={"url": "https://elsewhere.example"})
+
+    assert moved.status_code == 200
+    assert (moved.get_json()["status"], moved.get_json()["check"]["state"]) == ("unverified", "due")
+
+
+@pytest.mark.parametrize("changes", [{}, {"status": "verified"}, {"url": "ftp://x.example"}, {"name": None}, []])
+def test_E4_a_bad_edit_changes_nothing(service: Service, owner: Person, changes: object) -> None:
+    path = f"/bots/{service.verified_bot(owner)['id']}"
+    before = owner.get(path).get_json()
+
+    assert owner.ask("PATCH", path, {"If-Match": "*"}, json=changes).status_code == 422
+    assert owner.get(path).get_json() == before
+
+
+def test_bots_are_listed_by_owner_and_status(service: Service, owner: Person) -> None:
+    first, second = service.verified_bot(owner), service.verified_bot(owner)
+    service.verified_bot(service.person())
+    owner.post(f"/bots/{first['id']}/pause")
+
+    def ids(query: str) -> list[str]:
+        return [bot["id"] for bot in owner.get(f"/bots?{query}").get_json()["items"]]
+
+    assert ids(f"owner={owner.id}") == [second["id"], first["id"]]
+    assert ids(f"owner={owner.id}&status=paused") == [first["id"]]
+    assert fields_of(owner.get("/bots?owner=x&status=dead")) == {"owner", "status"}
+
+
+def test_D1_faults_are_evidence_for_the_owner_once_the_match_is_over(service: Service, owner: Person) -> None:
+    world, other = World(service.database), service.person()
+    bots = [service.verified_bot(person)["id"] for person in (owner, other)]
+    match_id = world.match(bots)
+    (claim,) = world.claim(match_id=match_id)
+    evidence = Evidence(0, 0, bots[0], "deadline", "no answer in 1,000 ms", b'{"a":1}', b"\xff", {"connect_ms": 3})
+    world.open_group(match_id)
+    with service.database.write() as session:
+        record_batch(session, [Record(match_id, claim.epoch, 0, [], evidence=[evidence])])
+
+    during = owner.get(f"/bots/{bots[0]}/faults").get_json()["items"]
+    world.finish(claim)
+    (fault,) = owner.get(f"/bots/{bots[0]}/faults").get_json()["items"]
+
+    assert during == []
+    assert (fault["match"], fault["code"], fault["request"], fault["reply"]) == (
+        match_id,
+        "deadline",
+        '{"a":1}',
+        "\\xff",
+    )
+    assert other.get(f"/bots/{bots[0]}/faults").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/bots/%2e%2e",
+        "/bots/../accounts",
+        "/bots//x",
+        "//bots",
+        f"/bots/{NOBODY};x",
+        f"/bots/{NOBODY}%00",
+        f"/bots/{NOBODY}%0a",
+        f"/bots/{NOBODY.upper()}",
+        f"/bots/mat_{'0' * 26}",
+        f"/bots/bot_{'٠' * 26}",
+        f"/bots/bot_{'0' * 10_000}",
+        "/bots/' OR 1=1 --",
+        "/games/..%2f..%2fetc%2fpasswd",
+        "/games/%ff",
+    ],
+)
+def test_E20_tricks_in_paths_find_nothing(owner: Person, path: str) -> None:
+    assert owner.get(path).status_code == 404
+
+
+def test_E24_a_bot_is_registered_while_redis_is_down(start: Start) -> None:
+    service = start(redis_url="redis://127.0.0.1:1/0", rate_limits=True)
+    owner = service.person()
+
+    begin = time.monotonic()
+    made = owner.post("/bots", {"name": "My bot", "url": "https://a.example"})
+
+    assert made.status_code == 201
+    assert time.monotonic() - begin < 3
+    assert service.record_of(made.get_json()["id"]).check_state == "due"
+    ready = service.anonymous().get("/readyz")
+    assert (ready.status_code, ready.get_json()["status"]) == (200, "degraded")
+
+
+def test_E21_an_owner_has_a_limited_number_of_bots(service: Service, owner: Person) -> None:
+    made = [
+        owner.post("/bots", {"name": f"bot number {n}", "url": f"https://b{n}.example"}).status_code for n in range(21)
+    ]
+
+    assert made == [201] * 20 + [409]
+    with service.database.read() as session:
+        assert session.query(Bot).count() == 20

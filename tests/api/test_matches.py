@@ -1,0 +1,222 @@
+"""Matches and their logs."""
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+from referee.matchlog import verify
+from referee.store.schema import Group
+from tests.api.conftest import API, Person, Service, fields_of
+from tests.store.world import World
+
+NOBODY = "bot_" + "0" * 26
+
+
+def friendly(*bots: str, **more: Any) -> dict[str, Any]:
+    return {"game": "saint-poker", "bots": list(bots), **more}
+
+
+@pytest.fixture
+def mine(service: Service, owner: Person) -> str:
+    return str(service.verified_bot(owner)["id"])
+
+
+@pytest.fixture
+def theirs(service: Service) -> str:
+    return str(service.verified_bot(service.person())["id"])
+
+
+def test_an_owner_arranges_a_friendly_match(owner: Person, mine: str, theirs: str) -> None:
+    wanted = friendly(mine, theirs, options={"rounds": 3}, time={"budget_ms": 500})
+
+    made = owner.post("/matches", wanted)
+
+    match = made.get_json()
+    assert made.status_code == 201
+    assert made.headers["Location"] == f"{API}/matches/{match['id']}"
+    assert (match["status"], match["rated"], match["options"]["rounds"]) == ("due", False, 3)
+    assert match["time"] == {"budget_ms": 500, "bank_ms": 10_000}
+    assert [seat["bot"] for seat in match["seats"]] == [mine, theirs]
+    assert len(match["group"]["commitment"]) == 64
+    assert owner.get(f"/matches/{match['id']}").get_json() == match
+
+
+def test_only_organisers_have_matches_rated_or_seat_strangers(
+    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
+) -> None:
+    stranger = service.person()
+
+    assert owner.post("/matches", friendly(mine, theirs, rated=True)).status_code == 403
+    assert stranger.post("/matches", friendly(mine, theirs)).status_code == 403
+    rated = organiser.post("/matches", friendly(mine, theirs, rated=True))
+    assert (rated.status_code, rated.get_json()["rated"]) == (201, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "fields"),
+    [
+        ({"game": "whist"}, {"game"}),
+        ({"game": 5}, {"game"}),
+        ({"bots": []}, {"bots"}),
+        ({"bots": ["x"]}, {"bots.0"}),
+        ({"bots": "bot"}, {"bots"}),
+        ({"bots": {"a": 1}}, {"bots"}),
+        ({"options": {"rounds": "3"}}, {"options.rounds"}),
+        ({"options": {"rounds": True}}, {"options.rounds"}),
+        ({"options": {"rounds": 3.0}}, {"options.rounds"}),
+        ({"options": {"rounds": 10**9}}, {"options.rounds"}),
+        ({"options": {"rounds": [[]]}}, {"options.rounds"}),
+        ({"options": {"colour": 1}}, {"options.colour"}),
+        ({"options": []}, {"options"}),
+        ({"rated": "yes"}, {"rated"}),
+        ({"rated": 1}, {"rated"}),
+        ({"time": {"budget_ms": "5"}}, {"time.budget_ms"}),
+        ({"time": {"budget_ms": 100.0}}, {"time.budget_ms"}),
+        ({"time": {"budget_ms": 0}}, {"time.budget_ms"}),
+        ({"time": {"bank_ms": -1}}, {"time.bank_ms"}),
+        ({"time": {"bank_ms": 2**53}}, {"time.bank_ms"}),
+        ({"time": {"bank": 1}}, {"time.bank"}),
+        ({"time": None}, {"time"}),
+        ({"seed": 42}, {"seed"}),
+        ({"status": "finished"}, {"status"}),
+    ],
+    ids=str,
+)
+def test_E4_a_bad_match_is_refused_with_the_field_named(
+    owner: Person, mine: str, theirs: str, change: dict[str, Any], fields: set[str]
+) -> None:
+    answer = owner.post("/matches", {**friendly(mine, theirs), **change})
+
+    assert answer.status_code == 422
+    assert fields_of(answer) == fields
+    assert owner.get("/matches").get_json()["items"] == []
+
+
+def test_E4_bots_that_do_not_fit_are_refused(service: Service, owner: Person, mine: str, theirs: str) -> None:
+    one_game = str(service.verified_bot(owner, "pool-nap")["id"])
+    paused = str(service.verified_bot(owner)["id"])
+    owner.post(f"/bots/{paused}/pause")
+
+    def refusal(*bots: str) -> tuple[int, set[str]]:
+        answer = owner.post("/matches", friendly(*bots))
+        return answer.status_code, fields_of(answer) if answer.status_code == 422 else set()
+
+    assert refusal(mine, NOBODY) == (422, {"bots[1]"})
+    assert refusal(mine, mine) == (422, {"bots"})
+    assert refusal(mine) == (422, {"bots"})
+    assert refusal(mine, one_game) == (422, {"bots"})
+    assert refusal(mine, paused) == (409, set())
+
+
+def test_E21_an_owner_has_a_limited_number_of_open_matches(
+    service: Service, owner: Person, mine: str, theirs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.resources.matches.OPEN_MATCHES", 2)
+
+    statuses = [owner.post("/matches", friendly(mine, theirs)).status_code for _ in range(3)]
+
+    assert statuses == [201, 201, 409]
+
+
+def test_matches_are_found_by_filter(service: Service, owner: Person, mine: str, theirs: str) -> None:
+    third = str(service.verified_bot(service.person())["id"])
+    first = owner.post("/matches", friendly(mine, theirs)).get_json()["id"]
+    second = owner.post("/matches", friendly(mine, third)).get_json()["id"]
+    owner.post(f"/matches/{first}/cancel")
+
+    def ids(query: str) -> list[str]:
+        return [match["id"] for match in owner.get(f"/matches?{query}").get_json()["items"]]
+
+    assert ids("") == ids("game=saint-poker") == ids(f"bot={mine}") == [second, first]
+    assert ids(f"bot={third}") == [second]
+    assert ids("status=cancelled") == [first]
+    assert ids(f"tournament=trn_{'0' * 26}") == ids("game=pool-nap") == []
+    assert fields_of(owner.get("/matches?status=lost&bot=x&tournament=y&game=z")) == {
+        "status",
+        "bot",
+        "tournament",
+        "game",
+    }
+
+
+def test_a_match_is_cancelled_by_whoever_arranged_it(
+    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
+) -> None:
+    match_id, other_id = (owner.post("/matches", friendly(mine, theirs)).get_json()["id"] for _ in range(2))
+
+    refused = service.person().post(f"/matches/{match_id}/cancel")
+    cancelled = owner.post(f"/matches/{match_id}/cancel")
+    again = owner.post(f"/matches/{match_id}/cancel")
+
+    assert (refused.status_code, cancelled.status_code, again.status_code) == (403, 200, 409)
+    assert cancelled.get_json()["status"] == "cancelled"
+    assert organiser.post(f"/matches/{other_id}/cancel").status_code == 200
+
+
+def test_D1_the_log_opens_when_its_deal_group_is_over(service: Service, owner: Person, mine: str, theirs: str) -> None:
+    world, client = World(service.database), service.anonymous()
+    match_id = world.match([mine, theirs])
+    path = f"{API}/matches/{match_id}/log"
+    (claim,) = world.claim(match_id=match_id)
+
+    before = client.get(path)
+    world.finish(claim)
+    after = client.get(path)
+
+    assert (before.status_code, before.get_json()["code"]) == (409, "log_not_ready")
+    assert after.status_code == 200
+    assert verify(after.get_data().splitlines()).ok
+
+
+def test_D1_a_finished_match_of_an_open_group_keeps_its_log_closed(service: Service, mine: str, theirs: str) -> None:
+    world, client = World(service.database), service.anonymous()
+    with service.database.write() as session:
+        first = world.matched(session, [mine, theirs])
+        second = world.matched(session, [theirs, mine], group=session.get_one(Group, first.group_id))
+    (claim,) = world.claim(match_id=first.id)
+    world.finish(claim)
+
+    assert client.get(f"{API}/matches/{first.id}").get_json()["status"] == "finished"
+    assert client.get(f"{API}/matches/{first.id}/log").status_code == 409
+    (claim,) = world.claim(match_id=second.id)
+    world.finish(claim)
+    assert client.get(f"{API}/matches/{first.id}/log").status_code == 200
+
+
+def test_E15_the_log_is_an_attachment_that_no_browser_runs(service: Service, owner: Person) -> None:
+    match_id = service.played(owner, service.person()).match_id
+    path = f"/matches/{match_id}/log"
+
+    plain = owner.get(path, headers={"Accept-Encoding": "identity"})
+    packed = owner.get(path, headers={"Accept-Encoding": "br, gzip;q=0.5"})
+    refused = owner.get(path, headers={"Accept-Encoding": "gzip;q=0"})
+
+    assert plain.mimetype == packed.mimetype == "application/x-ndjson"
+    assert plain.headers["Content-Disposition"] == f'attachment; filename="{match_id}.ndjson"'
+    assert "sandbox" in plain.headers["Content-Security-Policy"]
+    assert plain.headers["X-Content-Type-Options"] == "nosniff"
+    assert "Accept-Encoding" in ",".join(plain.headers.getlist("Vary"))
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.get_data()) == plain.get_data() == refused.get_data()
+    assert plain.headers["ETag"] != packed.headers["ETag"]
+
+
+def test_the_log_ends_with_its_reveal(service: Service, owner: Person) -> None:
+    match_id = service.played(owner, service.person()).match_id
+
+    rows = [json.loads(line) for line in owner.get(f"/matches/{match_id}/log").get_data().splitlines()]
+
+    assert [rows[0]["type"], rows[-2]["type"], rows[-1]["type"]] == ["header", "result", "reveal"]
+
+
+def test_D1_nothing_of_a_running_match_is_shown(service: Service, mine: str, theirs: str) -> None:
+    world = World(service.database)
+    match_id = world.match([mine, theirs])
+    world.claim(match_id=match_id)
+
+    shown = service.anonymous().get(f"{API}/matches/{match_id}").get_json()
+
+    assert all(seat["placement"] is None and seat["returns"] is None for seat in shown["seats"])
+    assert shown["group"].keys() == {"id", "state", "commitment"}

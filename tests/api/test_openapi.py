@@ -1,0 +1,135 @@
+"""The OpenAPI document, the documentation page and the files it needs."""
+
+import hashlib
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from api import openapi
+from api.site import FILES, FOLDER
+from tests.api.conftest import API, Service
+
+ROOT = Path(__file__).parents[2]
+UNDOCUMENTED = {"/docs", "/static/<path:name>", f"{API}/openapi.json"}
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return openapi.document()
+
+
+def test_the_committed_document_is_that_of_the_code() -> None:
+    assert (ROOT / "openapi.yaml").read_text() == openapi.as_yaml(), "run: python -m api.openapi > openapi.yaml"
+
+
+def test_D10_every_route_is_in_the_document_and_none_besides(service: Service, document: dict[str, Any]) -> None:
+    routes = {
+        (re.sub(r"<(?:[^:>]+:)?([^>]+)>", r"{\1}", rule.rule), method.lower())
+        for rule in service.app.url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+        if rule.rule not in UNDOCUMENTED
+    }
+
+    documented = {
+        (path, method) for path, item in document["paths"].items() for method in item if method != "parameters"
+    }
+
+    assert routes == documented
+
+
+def test_every_operation_documents_its_errors_as_problems(document: dict[str, Any]) -> None:
+    for name, response in document["components"]["responses"].items():
+        assert response["content"].keys() == {"application/problem+json"}, name
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            if method == "parameters":
+                continue
+            assert "default" in operation["responses"], (method, path)
+            assert operation["summary"], (method, path)
+
+
+def test_what_needs_a_token_says_so(document: dict[str, Any]) -> None:
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            if method in ("post", "patch", "delete") and path != f"{API}/accounts":
+                assert operation["security"] == [{"bearer": []}], (method, path)
+
+
+def test_edits_and_posts_document_their_headers(document: dict[str, Any]) -> None:
+    def headers(path: str, method: str) -> set[str]:
+        parameters = document["paths"][API + path][method].get("parameters", [])
+        return {parameter["name"] for parameter in parameters if parameter["in"] == "header"}
+
+    assert headers("/bots/{bot_id}", "patch") == headers("/tournaments/{tournament_id}", "patch") == {"If-Match"}
+    assert headers("/bots", "post") == headers("/matches/{match_id}/cancel", "post") == {"Idempotency-Key"}
+
+
+def test_the_served_document_is_the_exported_one(service: Service) -> None:
+    served = service.anonymous().get(f"{API}/openapi.json")
+
+    assert served.get_json() == yaml.safe_load(openapi.as_yaml())
+
+
+class Links(HTMLParser):
+    """Where a page points, and what it runs by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+        self.inline = ""
+        self._inside = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.targets += [value for name in ("src", "href") if (value := given.get(name))]
+        self._inside = tag
+        self.inline += "".join(name for name in given if name.startswith("on") or name == "style")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside in ("script", "style"):
+            self.inline += data.strip()
+
+
+def test_the_page_needs_nothing_from_elsewhere_and_runs_nothing_inline(service: Service) -> None:
+    client = service.anonymous()
+    page = client.get("/docs")
+    links = Links()
+    links.feed(page.get_data(as_text=True))
+
+    assert links.inline == ""
+    assert page.headers["Content-Security-Policy"].startswith("default-src 'self';")
+    assert "script-src" not in page.headers["Content-Security-Policy"]
+    for target in links.targets:
+        if target != "data:,":
+            assert target.startswith("/static/")
+            assert client.get(target).status_code == 200
+    assert client.get("/static/docs.js").get_data(as_text=True).count(f"{API}/openapi.json") == 1
+
+
+@pytest.mark.parametrize("name", ["docs.html", "swagger-ui/LICENSE", "..%2fapp.py", "../app.py", "swagger-ui", ""])
+def test_E20_no_other_file_is_served(service: Service, name: str) -> None:
+    assert service.anonymous().get(f"/static/{name}").status_code == 404
+
+
+def test_the_vendored_files_are_those_of_the_list() -> None:
+    folder = FOLDER / "swagger-ui"
+    listed = {
+        name: digest
+        for digest, name in re.findall(r"^([0-9a-f]{64})  (\S+)$", (folder / "VENDORED.txt").read_text(), re.M)
+    }
+
+    found = {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.iterdir()
+        if path.name != "VENDORED.txt"
+    }
+
+    assert found == listed
+    assert {f"swagger-ui/{name}" for name in found} >= FILES - {"docs.js"}

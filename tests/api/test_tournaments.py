@@ -1,0 +1,231 @@
+"""Tournaments, their standings, and ladders."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import API, Person, Service, fields_of
+from tests.store.world import World
+
+CUP = {"name": "First cup", "game": "saint-poker", "seats": 2}
+
+
+def drafted(organiser: Person, **more: Any) -> str:
+    made = organiser.post("/tournaments", {**CUP, **more})
+    assert made.status_code == 201, made.get_data(as_text=True)
+    return str(made.get_json()["id"])
+
+
+def opened(organiser: Person, **more: Any) -> str:
+    tournament_id = drafted(organiser, **more)
+    assert organiser.post(f"/tournaments/{tournament_id}/open").status_code == 200
+    return tournament_id
+
+
+def started(service: Service, organiser: Person, bots: int = 3) -> str:
+    tournament_id = opened(organiser)
+    for _ in range(bots):
+        owner = service.person()
+        entered = owner.post(f"/tournaments/{tournament_id}/enter", {"bot": service.verified_bot(owner)["id"]})
+        assert entered.status_code == 200, entered.get_data(as_text=True)
+    assert organiser.post(f"/tournaments/{tournament_id}/start").status_code == 200
+    return tournament_id
+
+
+def test_a_tournament_runs_from_draft_to_standings(service: Service, organiser: Person) -> None:
+    tournament_id = started(service, organiser)
+    world, path = World(service.database), f"/tournaments/{tournament_id}"
+
+    before = organiser.get(path).get_json()
+    for claim in world.claim(10):
+        world.finish(claim)
+    after = organiser.get(path).get_json()
+    table = organiser.get(f"{path}/standings").get_json()["items"]
+    played = organiser.get(f"{path}/matches").get_json()["items"]
+
+    assert (before["status"], before["progress"]["done"], before["progress"]["total"]) == ("running", 0, 3)
+    assert (after["progress"]["done"], after["progress"]["by_status"]) == (3, {"finished": 3})
+    assert sum(Fraction(row["points_exact"]) for row in table) == 3  # a point a match
+    assert [row["matches"] for row in table] == [2, 2, 2]
+    assert [row["place"] for row in table] == sorted(row["place"] for row in table)
+    assert {match["stage"] for match in played} == {1, 2, 3}
+
+
+def test_only_organisers_announce_and_only_the_announcer_runs_it(
+    service: Service, owner: Person, organiser: Person, admin: Person
+) -> None:
+    other = service.person("organiser")
+    tournament_id = drafted(organiser)
+
+    assert owner.post("/tournaments", CUP).status_code == 403
+    for verb in ("open", "start", "pause", "resume", "cancel"):
+        assert other.post(f"/tournaments/{tournament_id}/{verb}").status_code == 403
+        assert owner.post(f"/tournaments/{tournament_id}/{verb}").status_code == 403
+    assert admin.post(f"/tournaments/{tournament_id}/cancel").status_code == 200
+
+
+def test_E10_a_draft_is_edited_under_its_validator(organiser: Person) -> None:
+    path = f"/tournaments/{drafted(organiser)}"
+    etag = organiser.get(path).headers["ETag"]
+    changes = {"name": "Second cup", "seats": 3, "options": {"rounds": 4}, "cycles": 2, "time": {"budget_ms": 300}}
+
+    edited = organiser.ask("PATCH", path, {"If-Match": etag}, json=changes)
+    stale = organiser.ask("PATCH", path, {"If-Match": etag}, json={"name": "Third cup"})
+    organiser.post(f"{path}/open")
+    late = organiser.ask("PATCH", path, {"If-Match": "*"}, json={"name": "Third cup"})
+
+    shown = edited.get_json()
+    assert (edited.status_code, stale.status_code, late.status_code) == (200, 412, 409)
+    assert (shown["name"], shown["seats"], shown["cycles"]) == ("Second cup", 3, 2)
+    assert (shown["options"]["rounds"], shown["time"]["budget_ms"]) == (4, 300)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [({"seats": 99}, "seats"), ({"options": {"rounds": 0}}, "rounds"), ({"format": "swiss"}, "format"), ({}, "body")],
+    ids=str,
+)
+def test_E4_a_bad_edit_is_refused(organiser: Person, change: dict[str, Any], field: str) -> None:
+    path = f"/tournaments/{drafted(organiser)}"
+
+    answer = organiser.ask("PATCH", path, {"If-Match": "*"}, json=change)
+
+    assert answer.status_code == 422
+    assert field in {name.split(".")[-1] for name in fields_of(answer)}
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"seats": 1}, "seats"),
+        ({"seats": "2"}, "seats"),
+        ({"game": "whist"}, "game"),
+        ({"cycles": 0}, "cycles"),
+        ({"cycles": 10**6}, "cycles"),
+        ({"format": "knockout"}, "format"),
+        ({"options": {"rounds": -1}}, "options.rounds"),
+        ({"status": "running"}, "status"),
+        ({"name": "x"}, "name"),
+        ({"start": "9999-02-30"}, "start"),
+    ],
+    ids=str,
+)
+def test_E4_a_bad_tournament_is_refused_with_the_field_named(
+    organiser: Person, change: dict[str, Any], field: str
+) -> None:
+    answer = organiser.post("/tournaments", {**CUP, **change})
+
+    assert answer.status_code == 422
+    assert fields_of(answer) == {field}
+
+
+def test_bots_enter_and_withdraw(service: Service, owner: Person, organiser: Person) -> None:
+    tournament_id = drafted(organiser)
+    bot = service.verified_bot(owner)["id"]
+    body = {"bot": bot}
+
+    early = owner.post(f"/tournaments/{tournament_id}/enter", body).status_code
+    organiser.post(f"/tournaments/{tournament_id}/open")
+    foreign = service.person().post(f"/tournaments/{tournament_id}/enter", body).status_code
+    entered = owner.post(f"/tournaments/{tournament_id}/enter", body)
+    twice = owner.post(f"/tournaments/{tournament_id}/enter", body).status_code
+    gone = owner.post(f"/tournaments/{tournament_id}/withdraw", body)
+    by_organiser = organiser.post(f"/tournaments/{tournament_id}/enter", body).status_code
+
+    assert (early, foreign, entered.status_code, twice) == (409, 403, 200, 409)
+    assert [entry["bot"] for entry in entered.get_json()["entries"]] == [bot]
+    assert gone.get_json()["entries"][0]["withdrawn_at"] is not None
+    assert by_organiser == 200
+
+
+def test_E4_what_is_no_entrant_is_refused(service: Service, owner: Person, organiser: Person) -> None:
+    tournament_id, never_entered = opened(organiser), service.verified_bot(owner)["id"]
+    path = f"/tournaments/{tournament_id}"
+
+    for verb, bot in (("enter", "bot_" + "0" * 26), ("enter", "x"), ("enter", 5), ("withdraw", never_entered)):
+        answer = owner.post(f"{path}/{verb}", {"bot": bot})
+        assert (answer.status_code, fields_of(answer)) == (422, {"bot"})
+    assert owner.post(f"/tournaments/trn_{'0' * 26}/enter", {"bot": never_entered}).status_code == 404
+
+
+def test_a_tournament_needs_enough_bots(organiser: Person) -> None:
+    answer = organiser.post(f"/tournaments/{opened(organiser)}/start")
+
+    assert answer.status_code in (409, 422)
+
+
+def test_a_paused_tournament_begins_no_match(service: Service, organiser: Person) -> None:
+    tournament_id, world = started(service, organiser), World(service.database)
+
+    organiser.post(f"/tournaments/{tournament_id}/pause")
+    while_paused = world.claim(10)
+    organiser.post(f"/tournaments/{tournament_id}/resume")
+    after = world.claim(10)
+
+    assert while_paused == []
+    assert len(after) == 3
+
+
+def test_a_cancelled_tournament_cancels_its_matches(service: Service, organiser: Person) -> None:
+    tournament_id = started(service, organiser)
+
+    cancelled = organiser.post(f"/tournaments/{tournament_id}/cancel").get_json()
+
+    assert (cancelled["status"], cancelled["progress"]["by_status"]) == ("cancelled", {"cancelled": 3})
+    assert organiser.post(f"/tournaments/{tournament_id}/start").status_code == 409
+
+
+def test_tournaments_are_listed_by_status(organiser: Person) -> None:
+    first, second = drafted(organiser), opened(organiser, game="pool-nap", seats=3)
+
+    def ids(query: str) -> list[str]:
+        return [one["id"] for one in organiser.get(f"/tournaments?{query}").get_json()["items"]]
+
+    assert ids("") == [second, first]
+    assert ids("status=open") == ids("game=pool-nap") == [second]
+
+
+# -- ladders --
+
+
+def test_F12_a_ladder_shows_ratings_as_of_a_result(service: Service, owner: Person) -> None:
+    result = service.played(owner, service.person(), service.person())
+    client = service.anonymous()
+
+    (ladder,) = client.get(f"{API}/ladders").get_json()["items"]
+    shown = client.get(f"{API}/ladders/{ladder['id']}").get_json()
+
+    assert (ladder["game"], ladder["seats"]) == ("saint-poker", 3)
+    assert shown["as_of_seq"] == result.seq
+    assert sum(row["rating_micro"] for row in shown["items"]) == 3 * 1_500_000_000
+    assert [row["rating"] for row in shown["items"]] == [round(row["rating_micro"] / 1e6, 1) for row in shown["items"]]
+    assert [row["rank"] for row in shown["items"]] == sorted(row["rank"] for row in shown["items"])
+
+
+def test_the_history_of_a_rating_is_a_chain(service: Service, owner: Person) -> None:
+    world, other = World(service.database), service.person()
+    bots = [service.verified_bot(person)["id"] for person in (owner, other)]
+    for _ in range(3):
+        world.play(bots)
+    client = service.anonymous()
+    ladder_id = client.get(f"{API}/ladders").get_json()["items"][0]["id"]
+    path = f"{API}/ladders/{ladder_id}/history?bot={bots[0]}"
+
+    moves = client.get(path).get_json()["items"]
+    first_page = client.get(f"{path}&limit=2").get_json()
+    second_page = client.get(f"{path}&limit=2&cursor={first_page['next']}").get_json()
+
+    assert len(moves) == 3
+    assert [move["before_micro"] for move in moves[:-1]] == [move["after_micro"] for move in moves[1:]]
+    assert first_page["items"] + second_page["items"] == moves
+    assert second_page["next"] is None
+
+
+def test_a_history_needs_a_bot_that_exists(service: Service, owner: Person) -> None:
+    service.played(owner, service.person())
+    ladder_id = owner.get("/ladders").get_json()["items"][0]["id"]
+
+    assert fields_of(owner.get(f"/ladders/{ladder_id}/history")) == {"bot"}
+    assert owner.get(f"/ladders/{ladder_id}/history?bot=bot_{'0' * 26}").status_code == 404
+    assert owner.get(f"/ladders/lad_{'0' * 26}").status_code == 404
