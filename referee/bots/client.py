@@ -15,6 +15,7 @@ from referee import __version__
 from referee.bots import wire
 from referee.bots.connection import Connection, Failed, dial
 from referee.bots.guard import Address, Endpoint, LookUp, Policy, parse_url, resolve
+from referee.bots.lag import LagMeter
 from referee.bots.signing import Signer, challenge_proof
 from referee.canonical import Json
 from referee.errors import Unavailable, UrlRefused
@@ -68,6 +69,7 @@ class CallLimits:
     """Calls under way in this process: no bot gets more at once than it declared, over all its matches."""
 
     def __init__(self) -> None:
+        self.lag = LagMeter()
         self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     def slots(self, target: Target) -> asyncio.Semaphore:
@@ -96,7 +98,9 @@ class BotCaller:
     ) -> None:
         self.target = target
         self._policy = policy
-        self._slots = (limits or CallLimits()).slots(target)
+        limits = limits or CallLimits()
+        self._slots = limits.slots(target)
+        self._lag = limits.lag
         self._look_up = look_up
         self._tls = tls
         self._now = now
@@ -124,12 +128,14 @@ class BotCaller:
 
     async def _call(self, method: str, path: str, body: bytes, id: str, deadline_ms: int) -> Reply:
         async with self._slots:
-            call = _Call(asyncio.get_running_loop(), deadline_ms)
+            call = _Call(asyncio.get_running_loop(), deadline_ms, self._lag)
             try:
                 return await self._attempted(call, method, path, body, id)
             except UrlRefused as refused:
                 fault = refused.code if refused.code in FAULTS else "egress_denied"
                 return call.reply(fault, refused.reason)
+            finally:
+                self._lag.end()
 
     async def _attempted(self, call: "_Call", method: str, path: str, body: bytes, id: str) -> Reply:
         while True:
@@ -138,7 +144,7 @@ class BotCaller:
                 connection = await self._connected(call)
                 request = self._head(method, path, body, id, call.attempts) + body
                 call.sent()
-                response = await connection.exchange(request, call.due)
+                response = await connection.exchange(request, call.due_now)
             except TimeoutError:
                 call.answered(connection)
                 return call.reply("deadline", "no connection in time")
@@ -157,11 +163,11 @@ class BotCaller:
             return self._connection
         endpoint = self._endpoint = self._endpoint or parse_url(self.target.url, self._policy)
         if not self._addresses:
-            async with asyncio.timeout_at(call.due):
+            async with asyncio.timeout_at(call.due_now()):
                 self._addresses = await resolve(endpoint, self._policy, self._look_up)
             call.looked_up()
         addresses, self._addresses = self._addresses, []
-        self._connection = await dial(endpoint, addresses, self._policy, call.due, self._tls)
+        self._connection = await dial(endpoint, addresses, self._policy, call.due_now(), self._tls)
         self._addresses = addresses
         call.connected()
         return self._connection
@@ -181,20 +187,29 @@ class BotCaller:
 
 
 class _Call:
-    """The clock of one call, over all its attempts."""
+    """The clock of one call, over all its attempts. Time lost to our own lag is not on it."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, deadline_ms: int) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, deadline_ms: int, lag: LagMeter) -> None:
         self._time = loop.time
+        self._lag = lag
+        self._lag_before = lag.begin(loop)
         self._deadline_ms = deadline_ms
         self._start = self._mark = loop.time()
-        self.due = self._start + deadline_ms / 1000
+        self._due = self._start + deadline_ms / 1000
         self.attempts = 1
         self._dns = self._connect = self._wait = self._read = 0.0
         self._connection: Connection | None = None
 
+    def due_now(self) -> float:
+        """The end of the bot's time on the loop's clock, as far as is known now."""
+        return self._due + self.lag_s()
+
+    def lag_s(self) -> float:
+        return self._lag.reading_s() - self._lag_before
+
     @property
     def is_over(self) -> bool:
-        return self._time() >= self.due
+        return self._time() >= self.due_now()
 
     def looked_up(self) -> None:
         self._dns += self._lap()
@@ -217,14 +232,14 @@ class _Call:
         self._read += self._mark - (first or self._mark)
 
     def reply(self, fault: str, detail: str) -> Reply:
-        elapsed_ms = round((self._mark - self._start) * 1000)
+        elapsed_ms = round((self._mark - self._start - self.lag_s()) * 1000)
         response = self._connection.response if self._connection else None
         return Reply(
             fault=fault,
             detail=detail,
             status=response.status if response else 0,
             body=response.raw if response else b"",
-            ms=min(elapsed_ms, self._deadline_ms),
+            ms=min(max(elapsed_ms, 0), self._deadline_ms),
             timing=Timing(*(round(part * 1000, 1) for part in (self._dns, self._connect, self._wait, self._read))),
             attempts=self.attempts,
         )

@@ -4,7 +4,7 @@ import asyncio
 import errno
 import socket
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -48,8 +48,9 @@ class Connection(asyncio.BufferedProtocol):
     def is_open(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
 
-    async def exchange(self, request: bytes, due: float) -> Response:
-        """Sends a request and gives the whole response, at ``due`` (the loop's time) at the latest.
+    async def exchange(self, request: bytes, due: Callable[[], float]) -> Response:
+        """Sends a request and gives the whole response, at ``due`` (the loop's time) at the latest. It is asked
+        again when that time has come: it may have moved.
 
         Raises ``Failed``; then, and after a response that ends the connection, it is closed.
         """
@@ -57,7 +58,7 @@ class Connection(asyncio.BufferedProtocol):
         assert self._answered is None, "one exchange at a time"
         self.response, self.first_byte_at = Response(), 0.0
         self._answered = answered = self._loop.create_future()
-        timer = self._loop.call_at(due, self._fail, Failed("deadline", "no complete answer in time"))
+        self._timer = self._loop.call_at(due(), self._time_is_up, due)
         try:
             self._transport.write(request)
             await answered
@@ -65,7 +66,7 @@ class Connection(asyncio.BufferedProtocol):
             self.abort()
             raise
         finally:
-            timer.cancel()
+            self._timer.cancel()
             self._answered = None
         if not self.response.keep_alive:
             self.abort()
@@ -106,6 +107,12 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._end(f"the connection broke: {error}" if error else "the bot closed the connection")
+
+    def _time_is_up(self, due: Callable[[], float]) -> None:
+        if due() > self._loop.time():
+            self._timer = self._loop.call_at(due(), self._time_is_up, due)
+        else:
+            self._fail(Failed("deadline", "no complete answer in time"))
 
     def _end(self, how: str) -> None:
         if self._answered is None or self._answered.done():
