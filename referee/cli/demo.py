@@ -70,6 +70,7 @@ class Entry:
 def demo(ends: bool, data: Path | None, port: int | None) -> None:
     """Start the service and six bots, play a tournament of each game, and check a log."""
     with Signals() as signals, _folder(data) as folder:
+        settings_of(folder)  # for all children
         demonstration = Demonstration(Console(), folder, port, signals)
         try:
             demonstration.run(serve_on=not ends)

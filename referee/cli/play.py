@@ -14,7 +14,7 @@ from referee.cli import local
 from referee.cli.local import Plan, Played
 from referee.cli.tables import columns
 from referee.clocks import Limits
-from referee.errors import BadOption, NoSuchGame
+from referee.errors import BadOption, NoSuchGame, UrlRefused
 from referee.games import catalogue, game
 
 
@@ -79,6 +79,8 @@ def _plan(game_name: str, players: Sequence[str], seed: str, given: Sequence[str
         raise click.UsageError(f"there is no game {game_name!r}; there are {', '.join(catalogue())}") from error
     except local.NoSuchPlayer as error:
         raise click.UsageError(str(error)) from error
+    except UrlRefused as error:
+        raise click.UsageError(error.reason) from error
     except BadOption as error:
         what = "" if error.field == "players" else f"option {error.field}: "
         raise click.UsageError(f"{what}{error.reason}") from error

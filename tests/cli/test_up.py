@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,21 +13,9 @@ from redis import Redis
 from referee.cli import embedded
 from referee.cli.datadir import DataDir
 from referee.cli.up import DEFAULT_PORT, listen
-from tests.cli.running import comes_true, family, pid_of, referee, service, surroundings
+from tests.cli.running import Service, comes_true, family, pid_of, referee, service, surroundings
 
 GONE_S = 15.0
-
-
-@pytest.mark.parametrize("word", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
-def test_a_word_to_stop_ends_everything_with_status_0(tmp_path: Path, word: signal.Signals) -> None:
-    with service(tmp_path / "data") as up:
-        assert up.ready()
-        assert len(family(up.folder)) >= 6  # supervisor, Redis, gunicorn twice, two workers, scheduler
-
-        status = up.stop(word)
-
-        assert status == 0
-        assert not family(up.folder)
 
 
 def test_a_killed_supervisor_leaves_no_process_and_the_next_one_starts(tmp_path: Path) -> None:
@@ -39,40 +28,52 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_starts(tmp_path:
         assert again.ready()
 
 
-def test_data_survive_a_restart(tmp_path: Path) -> None:
+def test_a_word_to_stop_ends_everything_and_data_survive_it(tmp_path: Path) -> None:
     with service(tmp_path / "data") as up:
+        assert up.ready()
+        assert len(family(up.folder)) >= 6  # supervisor, Redis, gunicorn twice, two workers, scheduler
         opened = up.ask("POST", "/api/v1/accounts", {"name": "Ada"})
-        up.stop(signal.SIGTERM)
+
+        assert up.stop(signal.SIGTERM) == 0
+
+        assert not family(up.folder)
 
     with service(tmp_path / "data") as again:
         account = again.get("/api/v1/accounts/me", opened["token"]["token"])
 
-    assert account["id"] == opened["id"]
+        assert account["id"] == opened["id"]
+        assert again.stop(signal.SIGINT) == 0  # what Ctrl-C sends
+        assert not family(again.folder)
 
 
-def test_the_dead_are_brought_back(tmp_path: Path) -> None:
-    with service(tmp_path / "data") as up:
-        dead = [pid_of(up.folder, part) for part in ("redis.sock", "gunicorn", "workers.worker", "workers.scheduler")]
-        for pid in dead:
-            os.kill(pid, signal.SIGKILL)
-
-        def all_back() -> bool:
-            living = family(up.folder)
-            parts = ("redis.sock", "gunicorn", "workers.worker", "workers.scheduler")
-            back = all(any(part in command for command in living.values()) for part in parts)
-            return back and not set(dead) & set(living) and up.ready()
-
-        assert comes_true(all_back, 30.0), family(up.folder)
-        assert up.stop(signal.SIGTERM) == 0
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service for tests that leave it as it was."""
+    with service(tmp_path_factory.mktemp("standing") / "data") as up:
+        yield up
 
 
-def test_a_second_up_on_the_same_data_is_refused(tmp_path: Path) -> None:
-    with service(tmp_path / "data") as up:
-        second = referee("up", "--data", str(up.folder), "--port", "0")
+def test_a_second_up_on_the_same_data_is_refused(standing: Service) -> None:
+    second = referee("up", "--data", str(standing.folder), "--port", "0")
 
-        assert second.returncode == 1
-        assert f"in use by another `referee up` (process {up.process.pid}, {up.url})" in second.stderr
-        assert up.ready()
+    assert second.returncode == 1
+    assert f"in use by another `referee up` (process {standing.process.pid}, {standing.url})" in second.stderr
+    assert standing.ready()
+
+
+def test_the_dead_are_brought_back(standing: Service) -> None:
+    parts = ("redis.sock", "gunicorn", "workers.worker", "workers.scheduler")
+    dead = [pid_of(standing.folder, part) for part in parts]
+
+    for pid in dead:
+        os.kill(pid, signal.SIGKILL)
+
+    def all_back() -> bool:
+        living = family(standing.folder)
+        back = all(any(part in command for command in living.values()) for part in parts)
+        return back and not set(dead) & set(living) and standing.ready()
+
+    assert comes_true(all_back, 30.0), family(standing.folder)
 
 
 def test_a_taken_port_is_named(tmp_path: Path) -> None:

@@ -1,0 +1,137 @@
+"""`referee verify` and `referee replay` on a log from `referee play`."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.canonical import Json, dumps
+from referee.cli import main
+from referee.cli.narrate import account
+from referee.rows import parsed
+
+
+def run(*arguments: str, stdin: bytes | None = None) -> Result:
+    return CliRunner().invoke(main, arguments, input=stdin)
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("log") / "match.ndjson"
+    run("play", "saint-poker", "house:sound", "house:random", "--seed", "1", "--log", str(path))
+    return path
+
+
+def test_a_good_log_is_said_to_hold(log: Path) -> None:
+    checked = run("verify", str(log))
+
+    assert checked.exit_code == 0
+    assert checked.output.startswith(f"ok      {log}: saint-poker (rules 1), ")
+    assert "deals follow from the revealed seed" in checked.output
+
+
+def test_packed_logs_and_standard_input_are_read(log: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "packed"
+    packed.write_bytes(gzip.compress(log.read_bytes()))
+
+    assert run("verify", str(packed)).exit_code == 0
+    assert run("verify", "-", stdin=log.read_bytes()).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        (b'"ms":0', b'"ms":1', "row 3: its link is not the hash of row 2"),
+        (b'"ms":0', b'"ms": 0', "row 2: not in canonical spelling"),
+        (b'"row":1,', b'"row":7,', "row 1: expected a row numbered 1"),
+        (b'"seats":2', b'"seats":3', "row 1: its link is not the hash of row 0"),
+    ],
+)
+def test_a_changed_byte_is_found_with_row_and_reason(
+    log: Path, tmp_path: Path, old: bytes, new: bytes, complaint: str
+) -> None:
+    forged = tmp_path / "forged.ndjson"
+    forged.write_bytes(log.read_bytes().replace(old, new, 1))
+
+    checked = run("verify", str(forged))
+
+    assert checked.exit_code == 1
+    assert checked.output.startswith(f"FAILED  {forged}: {complaint}")
+
+
+def test_a_seed_that_was_not_promised_is_found(log: Path, tmp_path: Path) -> None:
+    rows = [parsed(line) for line in log.read_bytes().splitlines()]
+    reveal = rows[-1]
+    reveal["seed"] = "00" * 32
+    forged = tmp_path / "forged.ndjson"
+    lines = [dumps(row) for row in rows]
+    forged.write_bytes(b"\n".join(lines))
+
+    checked = run("verify", str(forged))
+
+    assert checked.exit_code == 1
+    assert f"row {len(rows) - 1}: the seed is not the one promised" in checked.output
+
+
+def test_a_log_without_its_end_does_not_hold(log: Path, tmp_path: Path) -> None:
+    short = tmp_path / "short.ndjson"
+    short.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:20]))
+
+    checked = run("verify", str(short))
+
+    assert checked.exit_code == 1
+    assert "row 20: the log ends before the match is over" in checked.output
+
+
+def test_of_several_logs_each_is_judged(log: Path, tmp_path: Path) -> None:
+    checked = run("verify", str(log), str(tmp_path / "missing"), str(log))
+
+    assert checked.exit_code == 1
+    assert "missing: cannot be read: No such file" in checked.output
+    assert "2 of 3 logs hold" in checked.output
+
+
+def test_a_match_is_told_to_its_result(log: Path) -> None:
+    told = run("replay", str(log)).output
+
+    assert told.startswith("saint-poker, match mat_")
+    assert "  seat 0: sound\n  seat 1: random\n" in told
+    assert "Round 8" in told
+    assert "\nResult\n  1. " in told
+
+
+def test_what_is_no_log_is_said_to_be_none(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text('{"a": 1}\n')
+
+    told = run("replay", str(other))
+
+    assert told.exit_code == 1
+    assert "is not a match log" in told.output
+
+
+def test_an_event_without_a_sentence_is_shown_by_its_members() -> None:
+    rows: list[Json] = [
+        {"type": "header", "game": "new-game", "match": "mat_1", "rules_version": 1, "players": [{"name": "Ada"}]},
+        {"type": "chance", "events": [{"event": "big_draw", "seat": 0, "cards": ["Th", "2c"], "pot": None}]},
+    ]
+
+    assert list(account(rows))[-1] == "  big draw: seat Ada, cards [Th 2c], pot -"
+
+
+@pytest.mark.parametrize("name", ["saint-poker-2", "saint-poker-5", "pool-nap-3", "pool-nap-10"])
+def test_golden_matches_are_told_in_sentences_throughout(name: str) -> None:
+    golden = Path(__file__).parent.parent / "golden" / f"{name}.ndjson"
+    rows = [parsed(line) for line in golden.read_bytes().splitlines()]
+
+    told = list(account(rows))
+
+    assert not [line for line in told if line.startswith("  ") and ": " in line and "round " in line.split(":")[1][:7]]
+
+
+def test_games_are_listed_with_their_options() -> None:
+    listed = run("games").output
+
+    assert "saint-poker  2 to 5 seats" in listed
+    assert "    final_pickup=true  true, false: " in listed

@@ -1,0 +1,138 @@
+"""`referee play`: matches without a server, between house players and real bots."""
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.cli import main
+from referee.cli.houses import Houses
+from referee.matchlog import verify
+from referee.rows import parsed
+
+
+def play(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["play", *arguments])
+
+
+@pytest.fixture(scope="module")
+def bots() -> Iterator[list[str]]:
+    """The URLs of two real bots."""
+    with Houses(["sound", "first"]) as houses:
+        yield houses.urls
+
+
+def test_house_players_play_and_the_result_is_shown() -> None:
+    played = play("saint-poker", "house:sound", "house:random", "house:first", "--seed", "1")
+
+    assert played.exit_code == 0
+    assert played.output.startswith("saint-poker, seed 1\nplace  player  score  faults\n    1  ")
+
+
+@pytest.mark.parametrize("game", ["saint-poker", "pool-nap"])
+def test_a_log_holds_and_the_same_seed_writes_it_again(tmp_path: Path, game: str) -> None:
+    logs = [tmp_path / "one.ndjson", tmp_path / "two.ndjson"]
+
+    for log in logs:
+        assert play(game, "house:sound", "house:random", "--seed", "7", "--log", str(log), "--quiet").output == ""
+
+    report = verify(logs[0].read_bytes().splitlines())
+    assert report.ok, report.reason
+    assert report.revealed
+    assert logs[0].read_bytes() == logs[1].read_bytes()
+
+
+def test_another_seed_deals_other_cards(tmp_path: Path) -> None:
+    deals = set()
+    for seed in ("a", "b"):
+        log = tmp_path / f"{seed}.ndjson"
+        play("saint-poker", "house:first", "house:random", "--seed", seed, "--log", str(log))
+        deals.add(log.read_bytes().splitlines()[1])
+
+    assert len(deals) == 2
+
+
+def test_several_matches_move_everybody_on_by_a_seat(tmp_path: Path) -> None:
+    log = tmp_path / "series.ndjson.gz"
+
+    played = play("saint-poker", "house:sound", "house:random", "--matches", "2", "--json", "--log", str(log))
+
+    one, other = map(json.loads, played.output.splitlines())
+    assert one["players"] == ["sound", "random"]
+    assert other["players"] == ["random", "sound"]
+    assert [Path(match["log"]).name for match in (one, other)] == ["series-001.ndjson.gz", "series-002.ndjson.gz"]
+    assert CliRunner().invoke(main, ["verify", one["log"], other["log"]]).exit_code == 0
+
+
+def test_into_a_directory_each_log_goes_by_its_match(tmp_path: Path) -> None:
+    played = play("saint-poker", "house:first", "house:random", "--json", "--log", str(tmp_path))
+
+    assert [path.name for path in tmp_path.iterdir()] == [f"{json.loads(played.output)['match']}.ndjson"]
+
+
+def test_real_bots_play_by_their_url(bots: list[str], tmp_path: Path) -> None:
+    log = tmp_path / "log.ndjson"
+
+    played = play("saint-poker", *bots, "house:random", "--seed", "3", "--json", "--log", str(log))
+
+    result = json.loads(played.output)
+    assert result["players"] == [*bots, "random"]
+    assert result["faults"] == [0, 0, 0]
+    assert verify(log.read_bytes().splitlines()).ok
+
+
+def test_a_bot_that_is_not_there_is_defaulted_and_retired(tmp_path: Path) -> None:
+    log = tmp_path / "log.ndjson"
+
+    with socket.create_server(("127.0.0.1", 0)) as closed_soon:
+        port = closed_soon.getsockname()[1]
+
+    played = play("saint-poker", f"http://127.0.0.1:{port}", "house:first", "--json", "--log", str(log))
+
+    assert json.loads(played.output)["faults"] == [3, 0]
+    rows = [parsed(line) for line in log.read_bytes().splitlines()]
+    assert {row["fault"] for row in rows if "fault" in row} == {"unreachable"}
+    assert verify(log.read_bytes().splitlines()).ok
+
+
+def test_options_are_read_by_their_type() -> None:
+    played = play(
+        *("saint-poker", "house:first", "house:random", "--json"),
+        *("--option", "rounds=2", "--option", "final_pickup=no"),
+    )
+
+    assert json.loads(played.output)["options"] == {"rounds": 2, "final_pickup": False}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["no-game", "house:first"], "there is no game 'no-game'; there are pool-nap,"),
+        (["saint-poker", "house:first"], "saint-poker is for 2 to 5 seats, got 1"),
+        (["saint-poker", "house:first", "house:nobody"], "there is no house player 'nobody'"),
+        (["saint-poker", "house:first", "nobody"], "'nobody' is no player"),
+        (["saint-poker", "house:first", "ftp://127.0.0.1"], "a URL begins with https or http"),
+        (["saint-poker", "house:first", "http://127.1:8000"], "an IPv4 address is four decimal numbers"),
+        (["saint-poker", "house:first", "http://127.0.0.1:9"], "a port is 80, 443 or from 1024 to 65535"),
+        (["saint-poker", "house:first", "house:first", "--option", "rounds=9"], "expected a whole number from 1 to 8"),
+        (["saint-poker", "house:first", "house:first", "--option", "rounds=x"], "expected a whole number from 1 to 8"),
+        (["saint-poker", "house:first", "house:first", "--option", "rounds"], "write an option as name=value"),
+        (["saint-poker", "house:first", "house:first", "--option", "x=1"], "it has rounds, final_pickup"),
+        (["pool-nap", "house:first", "house:first", "--option", "ending=never"], "rounds, last_player"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_with_the_reason(arguments: list[str], complaint: str) -> None:
+    refused = play(*arguments)
+
+    assert refused.exit_code == 2
+    assert complaint in refused.output
+
+
+def test_a_log_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    refused = play("saint-poker", "house:first", "house:random", "--log", str(tmp_path / "none" / "log.ndjson"))
+
+    assert refused.exit_code == 1
+    assert "cannot write the log" in refused.output
