@@ -7,9 +7,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-RULES = ("referee.errors", "referee.canonical", "referee.cards", "referee.poker", "referee.games")
+RULES = ("referee.errors", "referee.cards", "referee.poker", "referee.games")
 CORE = (
-    *("referee.match", "referee.matchlog", "referee.rows", "referee.chance", "referee.clocks", "referee.ratings"),
+    *(
+        "referee.canonical",
+        "referee.match",
+        "referee.matchlog",
+        "referee.rows",
+        "referee.chance",
+        "referee.clocks",
+        "referee.ratings",
+    ),
     *("referee.pairing", "referee.standings", "referee.players"),
 )
 SHELL = ("referee.bots", "referee.store", "referee.live", "referee.settings", "referee.leash")
@@ -17,7 +25,6 @@ PURE = ("hashlib", "hmac", "json", "random")  # what the core takes from the sta
 ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module rules it
     "referee": (),
     "referee.errors": (),
-    "referee.canonical": (),
     "referee.cards": RULES,
     "referee.poker": RULES,
     "referee.games": RULES,

@@ -3,9 +3,9 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from referee import matchlog
 from referee.bots import client, wire
 from referee.bots.client import BotCaller, BotSeat, CallLimits, Target
 from referee.bots.driver import drive
@@ -43,6 +43,7 @@ class Playing:
     limits: CallLimits
     master_key: bytes
     stopping: Callable[[], bool]
+    hold: Callable[[], AbstractContextManager[None]]  # keeps the claim ours while the block runs
 
     def caller(self, player: Player) -> BotCaller:
         """A connection of its own to a bot, signed with the keys that hold now."""
@@ -59,12 +60,13 @@ async def play(playing: Playing) -> bool:
     Raises ``HandedOver`` when the runner stops, ``Unavailable`` when bots cannot be called or results not stored.
     """
     try:
-        loaded = await _opened(playing)
-        table = _Table(playing, loaded)
-        try:
+        # The claim is let go before the result is stored, which checks it once more: afterwards the match is
+        # nobody's, and whoever renews claims would take that for a loss.
+        with playing.hold():
+            loaded = await _opened(playing)
+            table = _Table(playing, loaded)
             await table.play()
-        finally:
-            table.close()
+        await table.finish()
     except StaleEpoch as error:
         log.info("match is another's now", extra={"match": playing.claim.match_id, "reason": str(error)})
         return False
@@ -138,9 +140,9 @@ class _Table:
     def __init__(self, playing: Playing, loaded: Loaded) -> None:
         self._playing = playing
         self._loaded = loaded
-        chance = CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or [])
+        self._chance = CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or [])
         sealed = [Answer.from_json(stored) for stored in loaded.sealed]
-        self.match = Match.resume(loaded.header, chance, loaded.lines, sealed)
+        self.match = Match.resume(loaded.header, self._chance, loaded.lines, sealed)
         self.seats = [
             BotSeat(playing.caller(player), loaded.header, player.seat, names=not loaded.header["rated"])
             for player in loaded.players
@@ -149,25 +151,31 @@ class _Table:
         self._tail: Record | None = None  # rows that are stored with the result
 
     async def play(self) -> None:
-        """Drives the match to its end and stores its result."""
-        if not self.match.over and self._recorded < len(self.match.lines):
-            await self._playing.recorder.put(self._record(evidence=[]))
-        await drive(self.match, self._ask, self._note)
+        """Drives the match to its end."""
+        try:
+            await self._play()
+        finally:
+            for seat in self.seats:
+                seat.close()
+
+    async def finish(self) -> None:
+        """Stores the result, once the whole log has been checked against the rules."""
+        await asyncio.to_thread(self._replay)
         tail = self._tail or self._record(evidence=[])
-        self._check_against_the_rules()
         state = self.match.state
         outcome = results.Outcome(state.placements(), state.returns(), state.scores(), self.match.faults)
         await self._playing.recorder.write(results.finish, tail, outcome, master_key=self._playing.master_key)
 
-    def _check_against_the_rules(self) -> None:
-        """Plays the whole log once more from its bytes: what depends on anything else must not become a result."""
-        report = matchlog.verify(self.match.lines)
-        if not report.ok:
-            raise BadLog(report.row or 0, f"match {self._loaded.id} does not replay: {report.reason}")
+    async def _play(self) -> None:
+        if not self.match.over and self._recorded < len(self.match.lines):
+            await self._playing.recorder.put(self._record(evidence=[]))
+        await drive(self.match, self._ask, self._note)
 
-    def close(self) -> None:
-        for seat in self.seats:
-            seat.close()
+    def _replay(self) -> None:
+        """Plays the whole log once more: what depends on anything but the record must not become a result."""
+        again = Match.resume(self._loaded.header, self._chance, self.match.lines)
+        if again.lines != self.match.lines:
+            raise BadLog(len(again.lines), f"match {self._loaded.id} does not replay")
 
     async def _ask(self, request: Request) -> Answer:
         return await client.ask(self.seats[request.seat], request)
@@ -178,19 +186,13 @@ class _Table:
         if match.over:
             self._tail = self._record(evidence)
             return
-        if rows:
-            record = self._record(evidence)
-        else:
-            sealed = Sealed(match.n, answer.seat, answer.to_json())
-            record = Record(
-                match_id=match.header["match"], epoch=self._playing.claim.epoch, sealed=[sealed], evidence=evidence
-            )
-        await self._playing.recorder.put(record)
+        sealed = [] if rows else [Sealed(match.n, answer.seat, answer.to_json())]
+        await self._playing.recorder.put(self._record(evidence, sealed))
         if self._playing.stopping():
             raise HandedOver("told to stop")
 
-    def _record(self, evidence: Sequence[Evidence]) -> Record:
-        """The rows that are not recorded yet."""
+    def _record(self, evidence: Sequence[Evidence], sealed: Sequence[Sealed] = ()) -> Record:
+        """What is not recorded yet."""
         start, self._recorded = self._recorded, len(self.match.lines)
         new = self.match.log.rows[start:]
         points = [row["n"] for row in new if row["type"] == "decision"]
@@ -199,6 +201,7 @@ class _Table:
             epoch=self._playing.claim.epoch,
             start=start,
             lines=self.match.lines[start:],
+            sealed=sealed,
             unsealed=sorted({n for n in points if points.count(n) > 1}),
             evidence=evidence,
         )

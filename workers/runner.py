@@ -132,10 +132,10 @@ class Runner:
             limits=self._limits,
             master_key=self._master_key,
             stopping=self._stopping.is_set,
+            hold=lambda: self._holder.holding(claim),
         )
         try:
-            with self._holder.holding(claim):
-                finished = await play(playing)
+            finished = await play(playing)
             self.tally.finished += finished
         except HandedOver as reason:
             await self._hand_on(claim, str(reason))

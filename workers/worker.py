@@ -20,6 +20,7 @@ from workers import (
     queues,
     stopping,
 )
+from workers.wakeups import WakeUp
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +75,7 @@ def main() -> int:
     worker = RunnerWorker(
         queues.QUEUE,
         connection=queues.connect(settings.redis_url),
+        job_class=WakeUp,
         serializer=JSONSerializer,
         worker_ttl=WORKER_TTL_S,
         maintenance_interval=MAINTENANCE_S,

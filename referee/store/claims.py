@@ -64,12 +64,6 @@ def ours_of(session: Session, wanted: Sequence[tuple[str, int]]) -> set[str]:
     return set(session.scalars(query.with_for_update()))
 
 
-def made_progress(session: Session, match_ids: Iterable[str]) -> None:
-    """Notes that rows were recorded, which also holds the claims on."""
-    boot, seconds = lease_now(session)
-    _prolong(session, set(match_ids), boot, seconds, claims_without_progress=0)
-
-
 @dataclass(frozen=True, slots=True)
 class Sweep:
     """What there is to do. ``alone`` are matches that want a work-horse of their own."""
@@ -200,7 +194,7 @@ def _keep_addresses(session: Session, match_id: str) -> None:
         seat.bot_name, seat.version, seat.url = bot.name, bot.version, bot.proven_url
 
 
-def _prolong(session: Session, match_ids: set[str], boot: str, seconds: float, **values: int) -> None:
+def _prolong(session: Session, match_ids: set[str], boot: str, seconds: float) -> None:
     if match_ids:
-        held = {"lease_boot": boot, "lease_until": seconds + LEASE_S, **values}
+        held = {"lease_boot": boot, "lease_until": seconds + LEASE_S}
         session.execute(update(Match).where(Match.id.in_(match_ids)).values(held))

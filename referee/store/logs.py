@@ -3,7 +3,7 @@
 import gzip
 from collections.abc import Sequence
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from referee.errors import NotReady
@@ -70,13 +70,6 @@ def last_line(session: Session, match_id: str) -> tuple[int, bytes] | None:
 
 def append_reveal(session: Session, match_id: str, line: bytes) -> None:
     session.get_one(MatchLog, match_id).reveal_line = line
-
-
-def count_rows(session: Session, match_ids: Sequence[str]) -> dict[str, int]:
-    """How many rows each match being played has."""
-    query = select(LogRow.match_id, func.max(LogRow.row) + 1).where(LogRow.match_id.in_(match_ids))
-    counted = session.execute(query.group_by(LogRow.match_id))
-    return dict.fromkeys(match_ids, 0) | dict(counted.all())
 
 
 def _packed(text: bytes) -> bytes:

@@ -4,7 +4,7 @@ Who may write to a match is settled in ``claims``, what is written in ``recordin
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -71,7 +71,7 @@ class Loaded:
     group_state: str
     nonces: list[str] | None
     nonce_hashes: list[str] | None
-    seed: bytes
+    seed: bytes = field(repr=False)
 
 
 def create_match(session: Session, plan: Plan, *, master_key: bytes, group: Group | None = None) -> Match:
@@ -99,6 +99,7 @@ def create_match(session: Session, plan: Plan, *, master_key: bytes, group: Grou
         epoch=0,
         lost_claims=0,
         claims_without_progress=0,
+        rows=0,
         group_id=group.id,
         tournament_id=plan.tournament_id,
         stage=plan.stage,

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from sqlalchemy import delete, insert, tuple_
+from sqlalchemy import Table, bindparam, delete, insert, update
 from sqlalchemy.orm import Session
 
-from referee.store import claims, logs
-from referee.store.db import now
+from referee.store.db import lease_now, now
+from referee.store.leases import LEASE_S
 from referee.store.names import printable
-from referee.store.schema import Fault, LogRow, SealedAnswer
+from referee.store.schema import Fault, LogRow, Match, SealedAnswer
 
 MAX_KEPT_BYTES: Final = 64 * 1024  # of a request or a reply kept as evidence
 
@@ -40,8 +40,8 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What happened in one match since its last record. ``start`` is the number of the first of ``lines``;
-    ``unsealed`` are decision points (``n``) whose sealed answers have become rows."""
+    """What happened in one match since its last record. ``start`` is how many rows were recorded before, also
+    where there are no new ``lines``; ``unsealed`` are decision points (``n``) whose sealed answers became rows."""
 
     match_id: str
     epoch: int
@@ -55,14 +55,16 @@ class Record:
 def record_batch(session: Session, records: Sequence[Record]) -> set[str]:
     """Writes what is ours to write and gives the ids of the matches that no longer are: nothing of them is written.
 
-    A match also counts as lost when its rows do not continue the recorded ones.
+    A match also counts as lost when its rows do not continue the recorded ones. What is recorded holds the claim on.
     """
-    ours = claims.ours_of(session, [(record.match_id, record.epoch) for record in records])
-    known = logs.count_rows(session, sorted(ours))
+    boot, seconds = lease_now(session)
+    lease = {"lease_boot": boot, "lease_until": seconds + LEASE_S}
+    connection = session.connection()
     good, lost = [], set()
-    for record in records:
-        if record.match_id in ours and (not record.lines or known[record.match_id] == record.start):
-            known[record.match_id] += len(record.lines)
+    # In order of ids, so that two batches cannot wait for each other.
+    for record in sorted(records, key=lambda record: (record.match_id, record.start)):
+        moved = {"of": record.match_id, "held": record.epoch, "start": record.start}
+        if connection.execute(_MOVE, {**moved, **lease, "rows": record.start + len(record.lines)}).rowcount == 1:
             good.append(record)
         else:
             lost.add(record.match_id)
@@ -70,35 +72,41 @@ def record_batch(session: Session, records: Sequence[Record]) -> set[str]:
     return lost
 
 
+# Built once, and on the tables themselves: this runs for every decision, and what the ORM adds would cost more than
+# all of the play.
+_MATCHES, _ROWS, _SEALED = (cast(Table, model.__table__) for model in (Match, LogRow, SealedAnswer))
+_MOVE = (
+    update(_MATCHES)
+    .where(_MATCHES.c.id == bindparam("of"), _MATCHES.c.epoch == bindparam("held"))
+    .where(_MATCHES.c.status == "running", _MATCHES.c.rows == bindparam("start"))
+    .values({name: bindparam(name) for name in ("rows", "lease_boot", "lease_until")})
+    .values(claims_without_progress=0)
+)
+_ADD_ROW, _ADD_SEALED = insert(_ROWS), insert(_SEALED)
+_UNSEAL = delete(_SEALED).where(_SEALED.c.match_id == bindparam("of"), _SEALED.c.n == bindparam("point"))
+
+
 def _write(session: Session, records: Sequence[Record]) -> None:
-    _insert_all(
-        session,
-        LogRow,
-        [
-            {"match_id": record.match_id, "row": record.start + offset, "line": line}
-            for record in records
-            for offset, line in enumerate(record.lines)
-        ],
-    )
-    _insert_all(
-        session,
-        SealedAnswer,
-        [
-            {"match_id": record.match_id, "n": one.n, "seat": one.seat, "answer": one.answer}
-            for record in records
-            for one in record.sealed
-        ],
-    )
-    opened = [(record.match_id, n) for record in records for n in record.unsealed]
-    if opened:
-        points = tuple_(SealedAnswer.match_id, SealedAnswer.n)
-        session.execute(delete(SealedAnswer).where(points.in_(opened)))
+    rows = [
+        {"match_id": record.match_id, "row": record.start + offset, "line": line}
+        for record in records
+        for offset, line in enumerate(record.lines)
+    ]
+    sealed = [
+        {"match_id": record.match_id, "n": one.n, "seat": one.seat, "answer": one.answer}
+        for record in records
+        for one in record.sealed
+    ]
+    opened = [{"of": record.match_id, "point": n} for record in records for n in record.unsealed]
+    for statement, values in ((_ADD_ROW, rows), (_ADD_SEALED, sealed), (_UNSEAL, opened)):
+        if values:
+            session.connection().execute(statement, values)
     write_evidence(session, records)
-    moved = {record.match_id for record in records if record.lines or record.sealed}
-    claims.made_progress(session, moved)
 
 
 def write_evidence(session: Session, records: Sequence[Record]) -> None:
+    if not any(record.evidence for record in records):
+        return
     moment = now(session)
     _insert_all(
         session,

@@ -213,6 +213,7 @@ class Match(Base):
     lease_until: Mapped[float | None]
     lost_claims: Mapped[int]
     claims_without_progress: Mapped[int]
+    rows: Mapped[int]  # of its log, recorded so far
     group_id: Mapped[str] = mapped_column(ForeignKey("deal_groups.id"), index=True)
     tournament_id: Mapped[str | None] = mapped_column(ForeignKey("tournaments.id"))
     stage: Mapped[int | None]
