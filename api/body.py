@@ -47,14 +47,14 @@ def _drained(request: Request) -> bytes:
     try:
         body: bytes = request.environ["wsgi.input"].read(MAX_BYTES + 1 if length is None else length)
     except Exception as error:  # the server's own parser errors: the framing of the body is broken
-        raise Problem(400, "malformed_body", "The body could not be read to its end.", close=True) from error
+        raise Problem(400, "malformed_body", "The body could not be read to its end.") from error
     if len(body) > MAX_BYTES:
         raise too_large()
     return body
 
 
 def too_large() -> Problem:
-    return Problem(413, "body_too_large", f"The body may have at most {MAX_BYTES} bytes.", close=True)
+    return Problem(413, "body_too_large", f"The body may have at most {MAX_BYTES} bytes.")
 
 
 def parse(body: bytes) -> Any:

@@ -75,14 +75,13 @@ class Problem(Exception):
         *,
         errors: Iterable[FieldError] = (),
         headers: Mapping[str, str] | None = None,
-        close: bool = False,  # an unread body follows on the connection
     ) -> None:
         super().__init__(detail)
         self.status = status
         self.code = code
         self.detail = detail
         self.errors = tuple(errors)
-        self.headers = {**(headers or {}), **({"Connection": "close"} if close else {})}
+        self.headers = dict(headers or {})
 
     def response(self) -> Response:
         document: dict[str, Any] = {
