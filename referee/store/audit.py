@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from referee.errors import BadLog
 from referee.matchlog import verify
 from referee.ratings import START, elo_changes
 from referee.rows import digest, parsed
@@ -69,8 +70,8 @@ def _check_log(session: Session, match_id: str) -> Iterator[Difference]:
         return
     try:
         lines = logs.log_lines(session, match_id)
-    except (OSError, EOFError) as error:  # a flipped byte breaks the packing
-        yield Difference("log", match_id, f"cannot be unpacked: {error}", "JSON lines")
+    except BadLog as error:
+        yield Difference("log", match_id, str(error), "the log as it was packed")
         return
     report = verify(lines)
     if not report.ok:

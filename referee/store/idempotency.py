@@ -37,7 +37,7 @@ def begin(session: Session, account_id: str, key: str, body_hash: str) -> Stored
     stale = Idempotency.created_at < moment - KEPT
     session.execute(delete(Idempotency).where(Idempotency.account_id == account_id, Idempotency.key == key, stale))
     row = {"account_id": account_id, "key": key, "body_hash": body_hash, "created_at": moment}
-    if changed(session, insert_once(session, Idempotency, row)) == 1:
+    if session.scalar(insert_once(session, Idempotency, row).returning(Idempotency.key)) is not None:
         return None
     # Fresh: the row may be older than this transaction's first look at the table.
     known = session.get_one(Idempotency, (account_id, key), populate_existing=True)

@@ -1,0 +1,161 @@
+"""Tournaments from the first entry to the table."""
+
+from typing import Any
+
+import pytest
+
+from referee.clocks import Limits
+from referee.errors import BadOption, Conflict, NotFound
+from referee.standings import table
+from referee.store import bots, groups, matches, tournaments
+from tests.store.world import GAME, MASTER_KEY, World
+
+
+def create(world: World, **more: Any) -> str:
+    settings = {"game": GAME, "options": {}, "seats": 2, "created_by": world.account("organiser"), "limits": Limits()}
+    with world.database.write() as session:
+        return tournaments.create_tournament(session, "A Cup", **{**settings, **more}).id
+
+
+def entered(world: World, count: int, **more: Any) -> tuple[str, list[str]]:
+    seated = world.bots(count)
+    tournament_id = create(world, **more)
+    with world.database.write() as session:
+        for bot in seated:
+            tournaments.enter(session, tournament_id, bot)
+    return tournament_id, seated
+
+
+def start(world: World, tournament_id: str) -> None:
+    with world.database.write() as session:
+        tournaments.start(session, tournament_id, master_key=MASTER_KEY)
+
+
+def progress(world: World, tournament_id: str) -> tournaments.Progress:
+    with world.database.read() as session:
+        return tournaments.progress(session, tournament_id)
+
+
+def test_a_round_robin_is_played_to_its_table(world: World) -> None:
+    tournament_id, seated = entered(world, 4, cycles=2)
+    start(world, tournament_id)
+    before = progress(world, tournament_id)
+
+    for claim in world.claim(50):
+        world.finish(claim)
+    with world.database.write() as session:
+        assert tournaments.any_ended(session)
+        assert tournaments.finish_ended(session) == [tournament_id]
+        assert tournaments.finish_ended(session) == []
+
+    assert (before.total, before.done) == (12, 0)
+    assert (progress(world, tournament_id).done, progress(world, tournament_id).total) == (12, 12)
+    with world.database.read() as session:
+        standings = table(seated, tournaments.results(session, tournament_id))
+        assert tournaments.get_tournament(session, tournament_id).status == "finished"
+    assert [row.matches for row in standings] == [6] * 4
+    assert sum(row.points for row in standings) == 12
+
+
+def test_matches_come_up_in_the_order_of_their_stages(world: World) -> None:
+    tournament_id, _ = entered(world, 4)
+    start(world, tournament_id)
+
+    stages = []
+    for _ in range(6):
+        (claim,) = world.claim(1)
+        with world.database.read() as session:
+            stages.append(matches.get_match(session, claim.match_id).stage)
+
+    assert stages == [1, 1, 2, 2, 3, 3]
+
+
+def test_E22_a_withdrawal_leaves_byes(world: World) -> None:
+    tournament_id, seated = entered(world, 4)
+    start(world, tournament_id)
+    claimed = world.claim(2)
+    with world.database.write() as session:
+        tournaments.withdraw(session, tournament_id, seated[0])
+    for claim in [*claimed, *world.claim(10)]:
+        world.finish(claim)
+
+    after = progress(world, tournament_id)
+    assert after.by_status == {"finished": 4, "cancelled": 2}
+    assert after.done == after.total
+    with world.database.read() as session:
+        assert len(groups.left_open(session)) == 2
+        assert [entry.withdrawn_at is None for entry, _ in tournaments.entries(session, tournament_id)] == [
+            False,
+            True,
+            True,
+            True,
+        ]
+
+
+def test_entries_are_for_verified_bots_once_and_before_the_start(world: World) -> None:
+    tournament_id, seated = entered(world, 2)
+    paused = world.bot()
+    with world.database.write() as session:
+        bots.pause(session, paused)
+
+    for bot, error in ((seated[0], "already"), (paused, "paused")):
+        with pytest.raises(Conflict, match=error), world.database.write() as session:
+            tournaments.enter(session, tournament_id, bot)
+    start(world, tournament_id)
+    late = world.bot()
+    with pytest.raises(Conflict, match="running"), world.database.write() as session:
+        tournaments.enter(session, tournament_id, late)
+    with pytest.raises(Conflict, match="running"):
+        start(world, tournament_id)
+
+
+def test_a_bot_that_withdrew_may_come_back_in_its_old_place(world: World) -> None:
+    tournament_id, seated = entered(world, 3)
+    with world.database.write() as session:
+        tournaments.withdraw(session, tournament_id, seated[0])
+        tournaments.enter(session, tournament_id, seated[0])
+        listed = tournaments.entries(session, tournament_id)
+
+    assert [entry.bot_id for entry, _ in listed] == seated
+
+
+def test_too_few_entries_cannot_start(world: World) -> None:
+    tournament_id, seated = entered(world, 2)
+    with world.database.write() as session:
+        bots.retire(session, seated[0])
+
+    with pytest.raises(BadOption, match="entries"):
+        start(world, tournament_id)
+    assert progress(world, tournament_id).total == 0
+
+
+def test_a_cancelled_tournament_keeps_the_results_it_has(world: World) -> None:
+    tournament_id, _ = entered(world, 3)
+    start(world, tournament_id)
+    (claim,) = world.claim(1)
+    world.finish(claim)
+    world.claim(1)
+    with world.database.write() as session:
+        tournaments.cancel(session, tournament_id, master_key=MASTER_KEY)
+
+    assert progress(world, tournament_id).by_status == {"finished": 1, "cancelled": 2}
+    assert world.claim(5) == []
+    with world.database.read() as session:
+        assert groups.left_open(session) == []
+
+
+@pytest.mark.parametrize("bad", [{"format": "swiss"}, {"cycles": 0}, {"seats": 99}, {"options": {"x": 1}}])
+def test_what_cannot_be_held_is_refused(world: World, bad: dict[str, Any]) -> None:
+    with pytest.raises(BadOption):
+        create(world, **bad)
+
+
+def test_lists_and_unknown_ids(world: World) -> None:
+    made = [create(world) for _ in range(3)]
+    with world.database.read() as session:
+        page = tournaments.list_tournaments(session, status="open", game=GAME, limit=2)
+        rest = tournaments.list_tournaments(session, limit=2, cursor=page.next)
+        with pytest.raises(NotFound):
+            tournaments.get_tournament(session, "trn_" + "0" * 26)
+
+    assert [one.id for one in page.items + rest.items] == made[::-1]
