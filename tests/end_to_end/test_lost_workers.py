@@ -1,0 +1,161 @@
+"""K1 to K4: workers that die or stand still in mid-match, each with a match of its own, and one that goes on for all.
+
+The faults are laid once, side by side, because a lease takes its time to run out; each test looks at one of them.
+"""
+
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from referee.matchlog import verify
+from referee.rows import parsed
+from tests.end_to_end.bots import Bots, Desk
+from tests.end_to_end.processes import Process, gone, send
+from tests.end_to_end.service import Service
+
+FAULTS = ("worker and horse killed", "worker killed", "horse killed", "worker and horse stopped")
+FIRST_HOLD, SECOND_HOLD = 6, 9
+WANTED_S, TOLERATED_S = 20.0, 40.0  # what is promised, and what a busy machine is given
+
+
+@dataclass
+class Case:
+    """A match and what was done to those who played it."""
+
+    match_id: str
+    worker: Process
+    horse: int
+    open_question: str
+    rows: list[bytes]  # recorded at the fault
+    answered: list[str]
+    at: float = 0.0
+    horse_outlived: bool = True
+    resumed_after_s: float = 0.0
+
+
+@dataclass
+class Aftermath:
+    """All that is left to look at."""
+
+    service: Service
+    desk: Desk
+    cases: dict[str, Case] = field(default_factory=dict)
+    rows_before_waking: list[bytes] = field(default_factory=list)
+    rows_after_waking: list[bytes] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def aftermath(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aftermath]:
+    with Bots(holds=(FIRST_HOLD, SECOND_HOLD)) as bots, Service(tmp_path_factory.mktemp("lost")) as service:
+        service.redis()
+        service.scheduler()
+        for name in ("random", "sound"):
+            service.enlist(bots.serve(name))
+        left = Aftermath(service, bots.desk)
+        for fault in FAULTS:
+            left.cases[fault] = _in_mid_match(service, bots)
+        for fault, case in left.cases.items():
+            _lay(fault, case)
+        service.worker()
+        for case in left.cases.values():
+            _wait_for_resumption(left, case)
+        _wake_the_sleeper(left, bots, left.cases[FAULTS[3]])
+        bots.release()
+        service.until_finished([case.match_id for case in left.cases.values()])
+        yield left
+
+
+def _in_mid_match(service: Service, bots: Bots) -> Case:
+    """One more worker with one match, whose bot keeps it waiting."""
+    match_id = service.arrange()
+    worker = service.worker(REFEREE_RUNNER_SLOTS="1")
+    (question,) = service.until(lambda: bots.desk.held_of(match_id), "a question that waits")
+    horse = next(one.horse for one in service.workers if one is worker)
+    assert horse, service.tell()
+    return Case(match_id, worker, horse, question, service.lines(match_id), list(bots.desk.answered))
+
+
+def _lay(fault: str, case: Case) -> None:
+    victims = [] if fault == "horse killed" else [case.worker.pid]
+    victims += [] if fault == "worker killed" else [case.horse]
+    for pid in victims:
+        send(pid, signal.SIGSTOP if "stopped" in fault else signal.SIGKILL)
+    case.at = time.monotonic()
+
+
+def _wait_for_resumption(left: Aftermath, case: Case) -> None:
+    asked = left.service.until(lambda: left.desk.times(case.open_question)[1:], "the open question, asked again")
+    case.horse_outlived = not gone(case.horse)
+    case.resumed_after_s = asked[0].at - case.at
+    print(f"resumed after {case.resumed_after_s:.1f} s")
+
+
+def _wake_the_sleeper(left: Aftermath, bots: Bots, case: Case) -> None:
+    """The match is in other hands and in the middle of a question when its first runner comes round."""
+    left.service.until(lambda: len(left.desk.held_of(case.match_id)) == 2, "a second question that waits")
+    left.rows_before_waking = left.service.lines(case.match_id)
+    bots.release(case.open_question)  # the answer is there when it wakes
+    send(case.worker.pid, signal.SIGCONT)
+    send(case.horse, signal.SIGCONT)
+    left.service.until(lambda: gone(case.horse), "the end of the horse that woke too late")
+    left.rows_after_waking = left.service.lines(case.match_id)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_K1_to_K4_another_worker_goes_on_from_the_recorded_answers(aftermath: Aftermath, fault: str) -> None:
+    case = aftermath.cases[fault]
+
+    lines = aftermath.service.lines(case.match_id)
+
+    print(f"{fault}: resumed after {case.resumed_after_s:.1f} s, {WANTED_S:.0f} s are promised")
+    assert case.resumed_after_s < TOLERATED_S
+    assert lines[: len(case.rows)] == case.rows
+    assert len(case.rows) > FIRST_HOLD
+    assert aftermath.service.match(case.match_id).epoch == 2
+    assert verify(lines).ok
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_K1_to_K4_no_answered_question_is_asked_again(aftermath: Aftermath, fault: str) -> None:
+    case = aftermath.cases[fault]
+
+    asked = [question.id for question in aftermath.desk.of(case.match_id)]
+    again = {id for id in asked if asked.count(id) > 1}
+
+    assert not again & set(case.answered)
+    assert again == {case.open_question}
+    first, second = aftermath.desk.times(case.open_question)
+    assert first.body == second.body
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_K1_to_K4_no_bot_is_faulted_and_the_bank_is_not_charged(aftermath: Aftermath, fault: str) -> None:
+    rows = [parsed(line) for line in aftermath.service.lines(aftermath.cases[fault].match_id)]
+
+    decisions = [row for row in rows if row["type"] == "decision"]
+
+    assert not [row for row in decisions if "fault" in row]
+
+
+def test_K2_a_horse_dies_with_its_worker(aftermath: Aftermath) -> None:
+    assert not aftermath.cases["worker killed"].horse_outlived
+
+
+def test_K3_a_worker_outlives_its_horse_and_works_on(aftermath: Aftermath) -> None:
+    assert aftermath.cases["horse killed"].worker.alive
+
+
+def test_K4_a_runner_that_wakes_too_late_writes_nothing(aftermath: Aftermath) -> None:
+    case = aftermath.cases["worker and horse stopped"]
+
+    assert aftermath.rows_before_waking == aftermath.rows_after_waking
+    assert case.horse_outlived
+    assert case.worker.alive
+
+
+def test_K1_to_K4_each_match_has_one_result_and_the_audit_is_clean(aftermath: Aftermath) -> None:
+    aftermath.service.check_all([case.match_id for case in aftermath.cases.values()])
+    assert aftermath.desk.trouble == []
