@@ -154,17 +154,21 @@ class PoolNap(State):
         return [PLAYS[card] for card in self._playable(seat)]
 
     def checked(self, seat: Seat, action: Any) -> Json:
-        match self.phase, action:
-            case "bid", {"type": "pass", **more}:
-                if not more and not self._must_bid(seat):
-                    return PASS
-            case "bid", {"type": "bid", "tricks": tricks, **more}:
-                if type(tricks) is int and self._lowest_bid() <= tricks <= self._highest_bid(seat) and not more:
-                    return BIDS[tricks]
-            case "play", {"type": "play", "card": str(card), **more}:
-                if card in self._playable(seat) and not more:
-                    return PLAYS[card]
-        raise IllegalAction(f"seat {seat} may not play {str(action)[:200]} in {self.phase!r}")
+        meant = self._meant(seat, action) if type(action) is dict else None
+        if meant is None or meant != action:
+            raise IllegalAction(f"seat {seat} may not play {str(action)[:200]} in {self.phase!r}")
+        return meant
+
+    def _meant(self, seat: Seat, action: Json) -> Json | None:
+        """The one legal action that this can be, whatever else stands in it."""
+        if self.phase == "play":
+            card = action.get("card")
+            return PLAYS[card] if type(card) is str and self._may_play(self.hands[seat], card) else None
+        tricks = action.get("tricks")
+        if tricks is None:
+            return None if self._must_bid(seat) else PASS
+        fits = type(tricks) is int and self._lowest_bid() <= tricks <= self._highest_bid(seat)
+        return BIDS[tricks] if fits else None
 
     def forced(self, seat: Seat) -> Json | None:
         # Chips, bids and sizes of hands are public. A hand of several cards of which one may be played is not.
@@ -189,12 +193,18 @@ class PoolNap(State):
         """Whether this is the dealer after everybody else has passed, with the option that it bids (PN-08)."""
         return seat == self.dealer and self.bid == 0 and self.options["all_pass"] == "dealer_bids"  # noqa: S105  # no password
 
+    def _may_play(self, hand: list[str], card: str) -> bool:
+        if card not in hand:
+            return False
+        led = self.trick[0]["card"][1] if self.trick else card[1]
+        return card[1] == led or all(own[1] != led for own in hand)  # PN-13: no duty to trump or to beat
+
     def _playable(self, seat: Seat) -> list[str]:
         hand = self.hands[seat]
         if not self.trick:
             return hand
         led = self.trick[0]["card"][1]
-        return [card for card in hand if card[1] == led] or hand  # PN-13: no duty to trump or to beat
+        return [card for card in hand if card[1] == led] or hand
 
     # -- decisions: what follows --
 
@@ -234,9 +244,10 @@ class PoolNap(State):
             self._close_trick()
 
     def _close_trick(self) -> None:
-        suit = self.trump if any(laid["card"][1] == self.trump for laid in self.trick) else self.trick[0]["card"][1]
-        best = max((laid for laid in self.trick if laid["card"][1] == suit), key=lambda laid: RANK[laid["card"]])
-        winner: Seat = best["seat"]
+        led = self.trick[0]["card"][1]
+        laid = {entry["card"]: entry["seat"] for entry in self.trick}
+        best = [card for card in laid if card[1] == self.trump] or [card for card in laid if card[1] == led]
+        winner: Seat = laid[max(best, key=RANK.__getitem__)]
         self.tricks_won[winner] += 1
         self.tricks.append({"leader": self.trick[0]["seat"], "cards": self.trick, "winner": winner})
         self.trick = []

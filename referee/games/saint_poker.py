@@ -43,6 +43,7 @@ class SaintPoker(State):
     future_river: list[str] = field(default_factory=list)
     river: list[Json] = field(default_factory=list)  # {"card", "from"}, still on the table
     revealed: list[list[str]] = field(default_factory=list)  # still on the table
+    takeable: list[str] = field(default_factory=list)  # all that lies face up, canonical order, from the scoring on
     ranks: list[Rank | None] = field(default_factory=list)
     unordered: list[list[Seat]] = field(default_factory=list)  # tied groups without a place yet, worst first
     pickup_order: list[Seat] = field(default_factory=list)
@@ -107,36 +108,34 @@ class SaintPoker(State):
             case "river":
                 return [RIVER_ACTIONS[card] for card in self.hands[seat]]
             case "select":
-                return [SELECT_ACTIONS[pair] for pair in combinations(self.hands[seat], 2)]
+                return [*map(SELECT_ACTIONS.__getitem__, combinations(self.hands[seat], 2))]
             case _:
-                return [TAKE_ACTIONS[card] for card in in_order(self._on_table())]
+                return [TAKE_ACTIONS[card] for card in self.takeable]
 
     def checked(self, seat: Seat, action: Any) -> Json:
-        hand = self.hands[seat]
-        match self.phase, action:
-            case "river", {"type": "river", "card": str(card), **more}:
-                if card in hand and not more:
-                    return RIVER_ACTIONS[card]
-            case "select", {"type": "select", "cards": list([str(one), str(other)]), **more}:
-                if one in hand and other in hand and one != other and not more:
-                    return SELECT_ACTIONS[(one, other) if ORDER[one] < ORDER[other] else (other, one)]
-            case "pickup", {"type": "take", "card": str(card), **more}:
-                if card in self._on_table() and not more:
-                    return TAKE_ACTIONS[card]
-        raise IllegalAction(f"seat {seat} may not play {str(action)[:200]} in {self.phase!r}")
+        meant = self._meant(self.hands[seat], action) if type(action) is dict else None
+        if meant is None:
+            raise IllegalAction(f"seat {seat} may not play {str(action)[:200]} in {self.phase!r}")
+        return meant
+
+    def _meant(self, hand: list[str], action: Json) -> Json | None:
+        """The legal action that this is; a pair may stand either way round."""
+        if self.phase == "select":
+            cards = action.get("cards")
+            if type(cards) is not list or len(cards) != 2 or cards[0] not in hand or cards[1] not in hand:
+                return None
+            one, other = in_order(cards)
+            meant = SELECT_ACTIONS.get((one, other))
+            return meant if meant and {**action, "cards": meant["cards"]} == meant else None
+        card = action.get("card")
+        actions, among = (RIVER_ACTIONS, hand) if self.phase == "river" else (TAKE_ACTIONS, self.takeable)
+        return actions[card] if card in among and action == actions[card] else None
 
     def forced(self, seat: Seat) -> Json | None:
         # Sizes of hands are public, cards are not: two cards left are the one case everybody can see.
         if self.phase == "select" and len(self.hands[seat]) == 2:
             return self.legal(seat)[0]
         return None
-
-    def _on_table(self) -> list[str]:
-        """All cards that may be taken: also the taker's own and what others put in the river (SP-09)."""
-        cards = [entry["card"] for entry in self.river]
-        for own in self.revealed:
-            cards += own
-        return cards
 
     # -- decisions: what follows --
 
@@ -190,6 +189,8 @@ class SaintPoker(State):
             self._end()
         else:
             self.phase, self.lap = "pickup", 1
+            # All that lies there: the taker's own, and what others put in the river (SP-09).
+            self.takeable = in_order(river + [card for own in self.revealed for card in own])
             self.unordered = groups[::-1]
             self._order_pickup()
 
@@ -224,6 +225,7 @@ class SaintPoker(State):
 
     def _lift(self, card: str) -> str | Seat:
         """Takes the card off the table and tells where it lay."""
+        self.takeable.remove(card)
         for place, entry in enumerate(self.river):
             if entry["card"] == card:
                 del self.river[place]
@@ -233,7 +235,7 @@ class SaintPoker(State):
         return owner
 
     def _discard(self) -> None:
-        left = in_order(self._on_table())
+        left, self.takeable = self.takeable, []
         self.discards += left
         self.river, self.revealed = [], self._nothing()
         self.emit("discard", round=self.round, cards=left)

@@ -153,7 +153,7 @@ class State:
 
         Raises ``IllegalAction`` and leaves everything as it was when the seat may not do this here.
         """
-        if seat not in self.pending():
+        if not self._owes(seat):
             raise IllegalAction(f"seat {seat} is not asked in {self.phase!r}; asked are {list(self.pending())}")
         action = self.checked(seat, action)
         if not self.together:
@@ -170,14 +170,21 @@ class State:
         return self._handed_out()
 
     def clone(self) -> Self:
-        """A copy that shares nothing changeable with this position."""
+        """A copy that shares nothing changeable with this position.
+
+        Lists are copied with the lists in them. An object inside a list, an action, an option set is a fact
+        and never changed once written, so it is shared.
+        """
         twin = object.__new__(type(self))
-        twin.__dict__ = {name: _copied(value) for name, value in self.__dict__.items()}
+        twin.__dict__ = {
+            name: value if type(value) in _PLAIN else _copied(value) for name, value in self.__dict__.items()
+        }
         return twin
 
     def as_json(self) -> Json:
         """Every field of the position, for printing and for comparing positions."""
-        return {spec.name: getattr(self, spec.name) for spec in fields(self)}
+        sealed = {str(seat): action for seat, action in self.sealed.items()}  # keys of JSON objects are texts
+        return {spec.name: getattr(self, spec.name) for spec in fields(self)} | {"sealed": sealed}
 
     # -- for the games --
 
@@ -202,6 +209,12 @@ class State:
     def around(self, seat: Seat) -> list[Seat]:
         """All seats clockwise, beginning with this one."""
         return [(seat + step) % self.players for step in range(self.players)]
+
+    def _owes(self, seat: Seat) -> bool:
+        """Whether this seat is among ``pending()``."""
+        if self.awaiting is not None:
+            return False
+        return seat in self.queue and seat not in self.sealed if self.together else self.queue[:1] == [seat]
 
     def _handed_out(self) -> list[Event]:
         events, self.unsent = self.unsent, []
@@ -232,18 +245,16 @@ def placed(strengths: Sequence[Any]) -> list[int]:
 
 
 def _same_members(left: list[Any], right: list[Any]) -> bool:
-    return sorted(map(repr, left)) == sorted(map(repr, right))
+    # Kinds first: True is not 1, and members of different kinds may not compare.
+    return {*map(type, left)} == {*map(type, right)} and sorted(left) == sorted(right)
 
 
 def _copied(value: Any) -> Any:
-    kind = type(value)
-    if kind is list:
-        return [_copied(item) if type(item) in _HOLDERS else item for item in value]
-    if kind is dict:
-        return {key: _copied(item) if type(item) in _HOLDERS else item for key, item in value.items()}
-    if kind is set:
-        return set(value)
-    return value
+    if type(value) is list:
+        return [_copied(item) for item in value] if value and type(value[0]) is list else value[:]
+    if type(value) is dict:
+        return {key: _copied(item) for key, item in value.items()}
+    return value.copy() if type(value) is set else value
 
 
-_HOLDERS = (list, dict, set)
+_PLAIN = (int, str, bool, type(None))
