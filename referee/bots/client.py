@@ -147,6 +147,8 @@ class BotCaller:
                 response = await connection.exchange(request, call.due_now)
             except TimeoutError:
                 call.answered(connection)
+                if not call.is_over:  # it was our lag
+                    continue
                 return call.reply("deadline", "no connection in time")
             except Failed as failed:
                 call.answered(connection)
@@ -233,6 +235,8 @@ class _Call:
 
     def reply(self, fault: str, detail: str) -> Reply:
         elapsed_ms = round((self._mark - self._start - self.lag_s()) * 1000)
+        if fault == "deadline":
+            elapsed_ms = self._deadline_ms
         response = self._connection.response if self._connection else None
         return Reply(
             fault=fault,

@@ -396,3 +396,10 @@ def test_production_has_no_extra_addresses() -> None:
 
 def test_the_system_s_own_look_up_gives_addresses() -> None:
     assert "127.0.0.1" in [*system_look_up("localhost"), *system_look_up("127.0.0.1")]
+
+
+def test_a_refusal_does_not_tell_where_a_name_leads_inside_our_network() -> None:
+    with pytest.raises(UrlRefused) as refused:
+        asyncio.run(resolve(parse_url("https://db.test", PUBLIC), PUBLIC, lambda host: ["10.1.2.3"]))
+
+    assert "10.1.2.3" not in str(refused.value)

@@ -143,7 +143,7 @@ def test_a_wrong_proof_is_told_apart() -> None:
 
 
 def test_latency_can_be_pretended() -> None:
-    async def served() -> int:
+    async def served() -> float:
         house = await serve("first", latency_ms=40)
         match = begun(2)
         seat = BotSeat(caller(house.url), match.header, 0)
@@ -151,7 +151,8 @@ def test_latency_can_be_pretended() -> None:
         seat.close()
         await house.close()
         assert answer.trouble == ""
-        return answer.ms
+        assert seat.last is not None
+        return seat.last[1].timing.wait_ms
 
     assert asyncio.run(served()) >= 40
 
