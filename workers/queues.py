@@ -18,6 +18,7 @@ QUEUE: Final = "referee"  # one queue: only then does RQ keep a job whose worker
 RUN_DUE: Final = "workers.jobs.run_due"  # by name, so that the API need not import the jobs
 RUN_ALONE: Final = "workers.jobs.run_alone"
 WAKE_SLOTS: Final = 32  # wake-ups known to Redis at once, waiting or being worked on
+WAKE_AT_ONCE: Final = 2  # so that two idle workers share what came at once; for one match it costs a fork
 JOB_LIMIT_S: Final = 3600  # RQ's alarm, the last resort; a runner ends itself long before
 
 
@@ -35,17 +36,20 @@ def queue(connection: Redis) -> Queue:
 
 
 def wake(connection: Redis) -> bool:
-    """Sees to it that a runner looks at the record soon; False when Redis cannot be reached.
+    """Sees to it that runners look at the record soon; False when Redis cannot be reached.
 
-    1. A wake-up that still waits will do.
-    2. Else the first free slot takes a new one, so that an idle worker joins those that are already playing.
+    1. Wake-ups that still wait will do.
+    2. Else the first free slots take new ones, so that idle workers join those that are already playing.
     3. All slots taken: as many runners as we can have are at it.
     """
     try:
         runners = queue(connection)
-        if runners.count > 0:
-            return True
-        return any(_enqueue(runners, f"wake-{slot}", RUN_DUE) for slot in range(WAKE_SLOTS)) or True
+        waiting = runners.count
+        for slot in range(WAKE_SLOTS):
+            if waiting >= WAKE_AT_ONCE:
+                break
+            waiting += _enqueue(runners, f"wake-{slot}", RUN_DUE)
+        return True
     except RedisError as error:
         log.warning("redis unreachable, no runner woken", extra={"error": str(error)})
         return False

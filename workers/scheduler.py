@@ -11,6 +11,7 @@ import threading
 
 from redis import Redis
 
+from referee import journal
 from referee.errors import Unavailable
 from referee.settings import Settings
 from referee.store import claims, groups, tournaments
@@ -64,7 +65,7 @@ class Scheduler:
 
 def main() -> int:
     """Sweeps until told to stop."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s", stream=sys.stderr)
+    journal.keep()
     settings = Settings.load()
     if settings.redis_url is None:
         log.error("REDIS_URL is not set; `referee up` sets it for the processes it starts")

@@ -13,7 +13,7 @@ from rq import Queue, Worker
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from referee import leash
+from referee import journal, leash
 from referee.settings import Settings
 from workers import (
     jobs,  # noqa: F401  # loaded here, so that every horse has it from birth
@@ -67,7 +67,7 @@ class RunnerWorker(Worker):
 
 def main() -> int:
     """Works until told to stop; the exit status says whether there was anything to connect to."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s", stream=sys.stderr)
+    journal.keep()
     settings = Settings.load()
     if settings.redis_url is None:
         log.error("REDIS_URL is not set; `referee up` sets it for the workers it starts")

@@ -22,7 +22,7 @@ from referee.cli.api_client import Api, ApiRefusal
 from referee.cli.children import Child, Signals, stop
 from referee.cli.datadir import DataDir
 from referee.cli.houses import Houses
-from referee.cli.installation import made_record_of
+from referee.cli.installation import made_record_of, settings_of
 from referee.cli.screen import Screen
 from referee.cli.supervisor import Stopped
 from referee.errors import RefereeError

@@ -1,0 +1,85 @@
+"""The queue: wake-ups that are enough, never too many, and no trouble for whoever wakes when Redis is away."""
+
+import json
+import subprocess
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from referee.cli import embedded
+from referee.cli.datadir import DataDir
+from tests.cli.running import comes_true, surroundings
+from workers import queues
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a real server."""
+    data_dir = DataDir(tmp_path_factory.mktemp("redis"))
+    command = embedded.server(data_dir, surroundings()).command
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    assert comes_true(lambda: embedded.answers(data_dir.socket()))
+    yield embedded.url(data_dir.socket())
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def redis(server: str) -> Iterator[Redis]:
+    with queues.connect(server) as client:
+        client.flushall()
+        yield client
+
+
+def waiting(redis: Redis) -> list[str]:
+    return list(queues.queue(redis).job_ids)
+
+
+def test_two_runners_are_woken_however_often_it_is_said(redis: Redis) -> None:
+    for _ in range(5):
+        assert queues.wake(redis)
+
+    assert waiting(redis) == ["wake-0", "wake-1"]
+
+
+def test_those_that_play_already_do_not_keep_others_asleep(redis: Redis) -> None:
+    queues.wake(redis)
+    redis.delete(queues.queue(redis).key)  # popped by workers, their jobs known as long as they play
+
+    queues.wake(redis)
+
+    assert waiting(redis) == ["wake-2", "wake-3"]
+
+
+def test_no_more_wake_ups_than_slots(redis: Redis) -> None:
+    for _ in range(queues.WAKE_SLOTS):
+        queues.wake(redis)
+        redis.delete(queues.queue(redis).key)
+
+    assert queues.wake(redis)
+
+    assert waiting(redis) == []
+
+
+def test_a_match_to_be_played_alone_is_sent_once(redis: Redis) -> None:
+    for _ in range(2):
+        assert queues.wake_alone(redis, "mat_1")
+
+    (job,) = queues.queue(redis).jobs
+    assert (job.id, job.func_name, job.args) == ("alone-mat_1", queues.RUN_ALONE, ["mat_1"])
+
+
+def test_a_job_carries_no_pickle(redis: Redis) -> None:
+    queues.wake_alone(redis, "mat_1")
+
+    stored = redis.hget("rq:job:alone-mat_1", "data")
+    assert json.loads(zlib.decompress(stored)) == [queues.RUN_ALONE, None, ["mat_1"], {}]  # type: ignore[arg-type]
+
+
+def test_without_redis_nobody_is_woken_and_nobody_is_hurt(tmp_path: Path) -> None:
+    with queues.connect(embedded.url(tmp_path / "nobody.sock")) as nobody:
+        assert not queues.wake(nobody)
+        assert not queues.wake_alone(nobody, "mat_1")
