@@ -1,0 +1,156 @@
+"""The pages are true: what the README tells people to run is run, what they name exists, links lead somewhere."""
+
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from referee.cli import main
+from tests.cli.running import PATIENCE_S, service, surroundings
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+named_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def block(name: str) -> str:
+    """The code block of the README that follows ``<!-- test: name -->``."""
+    found = re.search(rf"<!-- test: {name} -->\n```\w+\n(.*?)```", README, re.DOTALL)
+    assert found, name
+    return found[1]
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@pytest.fixture
+def bot(tmp_path: Path) -> Iterator[int]:
+    """The README's bot on a port of its own."""
+    port = free_port()
+    (tmp_path / "mybot.py").write_text(block("bot").replace("9000", str(port)))
+    process = subprocess.Popen([sys.executable, "mybot.py"], cwd=tmp_path, env=surroundings(), stderr=subprocess.PIPE)
+    try:
+        await_port(port)
+        yield port
+    finally:
+        process.kill()
+        process.wait()
+
+
+def await_port(port: int) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        assert time.monotonic() < deadline, f"nobody listens on port {port}"
+        time.sleep(0.02)
+
+
+def run(line: str, folder: Path) -> str:
+    """Runs a line as the page has it, with this environment's commands first on PATH."""
+    bin = Path(sys.executable).parent
+    path = f"{bin}:{surroundings()['PATH']}"
+    done = subprocess.run(
+        ["bash", "-ec", line], cwd=folder, env=surroundings(PATH=path), capture_output=True, text=True,
+        timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_the_bot_of_the_readme_has_at_most_20_lines_of_code() -> None:
+    assert len([line for line in block("bot").splitlines() if line.strip()]) <= 20
+
+
+def test_the_first_match_of_the_readme_is_played_told_and_verified(bot: int, tmp_path: Path) -> None:
+    lines = [line for line in block("first-match").splitlines() if line.startswith("referee ")]
+
+    played, told, verified = (run(line.replace("9000", str(bot)), tmp_path) for line in lines)
+
+    assert re.search(r"127\.0\.0\.1.* 0$", played, re.MULTILINE), f"the bot had faults:\n{played}"
+    assert told
+    assert "ok" in verified
+
+
+def test_a_bot_is_registered_as_the_readme_says(tmp_path: Path) -> None:
+    port = free_port()
+    commands = re.findall(r"^curl .*?[^\\]$", block("register"), re.DOTALL | re.MULTILINE)
+    allowed = re.search(r"export (REFEREE_EGRESS_ALLOW)=(\S+)", block("service"))
+    assert allowed
+    with service(tmp_path / "data", **{allowed[1]: allowed[2]}) as up:
+        here = [command.replace("http://127.0.0.1:8000", up.url) for command in commands]
+        token = re.search(r'"token": ?"(ref_\w+)"', run(here[0], tmp_path))
+        assert token
+        bot = run(here[1].replace("ref_…", token[1]).replace(":9000", f":{port}"), tmp_path)
+        id, secret = re.search(r'"id": ?"(bot_\w+)"', bot), re.search(r'"secret": ?"(whsec_[^"]+)"', bot)
+        assert id
+        assert secret
+        starter = subprocess.Popen(
+            [sys.executable, ROOT / "bots" / "python" / "bot.py", str(port)], env=surroundings(REFEREE_SECRET=secret[1])
+        )
+        try:
+            await_port(port)
+            deadline = time.monotonic() + PATIENCE_S
+            while up.get(f"/api/v1/bots/{id[1]}")["status"] != "verified":
+                assert time.monotonic() < deadline, up.get(f"/api/v1/bots/{id[1]}", token[1])
+                run(here[2].replace("ref_…", token[1]).replace("bot_…", id[1]), tmp_path)
+                time.sleep(0.2)
+        finally:
+            starter.kill()
+            starter.wait()
+
+
+@named_page
+def test_links_within_the_project_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", page.read_text())
+
+    missing = [target for target in targets if not (page.parent / target).exists()]
+
+    assert not missing
+
+
+@named_page
+def test_commands_that_are_named_exist(page: Path) -> None:
+    text = page.read_text()
+    shell = "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
+    named = {*re.findall(r"`referee ([a-z]+)\b", text), *re.findall(r"^referee ([a-z]+)\b", shell, re.MULTILINE)}
+
+    assert named <= set(main.list_commands(click.Context(main)))
+
+
+@named_page
+def test_make_targets_that_are_named_exist(page: Path) -> None:
+    named = set(re.findall(r"(?:`|^)make ([a-z-]+)", page.read_text(), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+    assert named <= targets
+
+
+@named_page
+def test_files_of_ours_that_are_named_exist(page: Path) -> None:
+    text = page.read_text()
+    named = set(re.findall(r"`((?:referee|api|workers|tests|bots|docs|deploy)/[\w./-]+)`", text))
+    modules = set(re.findall(r"python -m ((?:api|bench|tests|workers|referee)[\w.]*)", text))
+
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    for module in modules:
+        place = ROOT / Path(*module.split("."))
+        assert place.with_suffix(".py").exists() or place.is_dir(), module
+
+
+@named_page
+def test_the_project_speaks_of_itself_alone(page: Path) -> None:
+    words = re.compile(r"/work/|\bsession \d|issue #?\d|helper", re.IGNORECASE)
+
+    assert not words.search(page.read_text())
