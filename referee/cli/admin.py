@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from referee.cli.installation import data_option, made_record_of, record_of
 from referee.errors import NotFound
 from referee.store import accounts
+from referee.store.upgrading import newest
 
 TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token
 
@@ -42,6 +43,15 @@ def token(name: str, data: Path | None) -> None:
     except NotFound as error:
         raise click.ClickException(f"no account has the name {name!r}") from error
     click.echo(text)
+
+
+@admin.command()
+@data_option
+def upgrade(data: Path | None) -> None:
+    """Bring the record's schema up to date, as `referee up` does at its start; makes the record where there is none."""
+    _, database = made_record_of(data)
+    database.dispose()
+    click.echo(f"the schema is at revision {newest()}")
 
 
 def open_account(session: Session, name: str, role: str) -> str:
