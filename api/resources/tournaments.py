@@ -72,10 +72,11 @@ def show(tournament_id: str) -> Any:
 @resource.gives(WholeTournamentView)
 def edit(changes: dict[str, Any], tournament_id: str) -> Any:
     """Change a draft"""
-    etags.must_match(WholeTournamentView, whole(mine(tournament_id)))
+    tournament = mine(tournament_id)
+    etags.must_match(WholeTournamentView, whole(tournament))
     if "time" in changes:
         changes["limits"] = Limits(**changes.pop("time"))
-    return whole(announcing.edit(record(), tournament_id, **changes))
+    return whole(announcing.edit(record(), tournament_id, revision=tournament.revision, **changes))
 
 
 @resource.on("POST", '/<id("trn"):tournament_id>/open')

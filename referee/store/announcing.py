@@ -49,6 +49,7 @@ def edit(
     session: Session,
     tournament_id: str,
     *,
+    revision: int,
     name: str | None = None,
     seats: int | None = None,
     options: Mapping[str, Any] | None = None,
@@ -56,8 +57,11 @@ def edit(
     rated: bool | None = None,
     limits: Limits | None = None,
 ) -> Tournament:
-    """Changes a draft. Raises ``BadOption`` for options or seats that the game does not know."""
+    """Changes a draft. Raises ``BadOption`` for options or seats that the game does not know, and ``Conflict`` for
+    an old revision."""
     tournament = _in_state(session, tournament_id, "draft")
+    if tournament.revision != revision:
+        raise Conflict(f"the tournament has revision {tournament.revision}, the change was made to {revision}")
     seats = tournament.seats if seats is None else seats
     options = tournament.options if options is None else options
     tournament.options = rules_of(tournament.game).start(seats, options).options
@@ -105,7 +109,9 @@ def _changed(session: Session, tournament: Tournament) -> Tournament:
 
 
 def _in_state(session: Session, tournament_id: str, state: str) -> Tournament:
-    tournament = session.scalar(select(Tournament).where(Tournament.id == tournament_id).with_for_update())
+    locked = select(Tournament).where(Tournament.id == tournament_id).with_for_update()
+    # Fresh: it may have been read, and changed by another, before the lock was had.
+    tournament = session.scalar(locked.execution_options(populate_existing=True))
     if tournament is None:
         raise NotFound("tournament", tournament_id)
     if tournament.status != state:

@@ -206,7 +206,9 @@ def _make_check_due(session: Session, bot: Bot) -> None:
 
 
 def _at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:
-    bot = session.scalar(select(Bot).where(Bot.id == bot_id).with_for_update())
+    locked = select(Bot).where(Bot.id == bot_id).with_for_update()
+    # Fresh: it may have been read, and changed by another, before the lock was had.
+    bot = session.scalar(locked.execution_options(populate_existing=True))
     if bot is None:
         raise NotFound("bot", bot_id)
     if revision is not None and bot.revision != revision:

@@ -226,7 +226,9 @@ def _plan(tournament: Tournament, table: Sequence[str], stage: int, table_no: in
 
 def _in_state(session: Session, tournament_id: str, *states: str) -> Tournament:
     """The tournament, locked; raises ``Conflict`` unless it is in one of the states."""
-    tournament = session.scalar(select(Tournament).where(Tournament.id == tournament_id).with_for_update())
+    locked = select(Tournament).where(Tournament.id == tournament_id).with_for_update()
+    # Fresh: it may have been read, and changed by another, before the lock was had.
+    tournament = session.scalar(locked.execution_options(populate_existing=True))
     if tournament is None:
         raise NotFound("tournament", tournament_id)
     if tournament.status not in states:

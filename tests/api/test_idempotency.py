@@ -109,4 +109,5 @@ def test_E10_of_two_edits_at_once_one_is_refused(service: Service, owner: Person
     with ThreadPoolExecutor(4) as threads:
         statuses = sorted(threads.map(edit, range(4)))
 
-    assert statuses == [200, 412, 412, 412]
+    assert statuses[0] == 200
+    assert set(statuses[1:]) <= {409, 412}

@@ -1,5 +1,6 @@
 """Tournaments, their standings, and ladders."""
 
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import Any
 
@@ -174,6 +175,23 @@ def test_a_cancelled_tournament_cancels_its_matches(service: Service, organiser:
 
     assert (cancelled["status"], cancelled["progress"]["by_status"]) == ("cancelled", {"cancelled": 3})
     assert organiser.post(f"/tournaments/{tournament_id}/start").status_code == 409
+
+
+def test_E10_of_two_starts_at_once_one_takes_effect(service: Service, organiser: Person) -> None:
+    tournament_id = opened(organiser)
+    for _ in range(3):
+        owner = service.person()
+        owner.post(f"/tournaments/{tournament_id}/enter", {"bot": service.verified_bot(owner)["id"]})
+
+    def start(_: int) -> int:
+        person = Person(service.anonymous(), organiser.id, organiser.token)
+        return person.post(f"/tournaments/{tournament_id}/start").status_code
+
+    with ThreadPoolExecutor(4) as threads:
+        statuses = sorted(threads.map(start, range(4)))
+
+    assert statuses == [200, 409, 409, 409]
+    assert organiser.get(f"/tournaments/{tournament_id}").get_json()["progress"]["total"] == 3
 
 
 def test_tournaments_are_listed_by_status(organiser: Person) -> None:

@@ -1,0 +1,96 @@
+"""Requests made up from the OpenAPI document, a bounded number: no failure of ours, and only documented answers."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from flask import Flask
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode, checks
+from schemathesis.specs.openapi import checks as openapi_checks
+
+from api import create_app, openapi
+from referee.store.db import Database
+from tests.api.conftest import API, Person, Service, usual_settings
+
+EXAMPLES = int(os.environ.get("REFEREE_FUZZ_EXAMPLES", "6"))  # an operation
+CHECKS = (
+    checks.not_a_server_error,
+    openapi_checks.status_code_conformance,
+    openapi_checks.content_type_conformance,
+    openapi_checks.response_schema_conformance,
+    openapi_checks.response_headers_conformance,
+)
+
+
+@dataclass
+class Target:
+    """A service with something of each kind in it."""
+
+    app: Flask
+    people: list[Person]
+    ids: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory, empty_record: Path) -> Iterator[Target]:
+    folder = tmp_path_factory.mktemp("fuzz")
+    (folder / "referee.db").write_bytes(empty_record.read_bytes())
+    configured = usual_settings(folder)
+    service = Service(create_app(configured), configured)
+    owner, organiser = service.person(), service.person("organiser")
+    result = service.played(owner, organiser)
+    tournament = organiser.post("/tournaments", {"name": "First cup", "game": "saint-poker", "seats": 2}).get_json()
+    ids = {
+        "account_id": owner.id,
+        "bot_id": result.bots[0],
+        "match_id": result.match_id,
+        "ladder_id": result.ladder_id or "",
+        "tournament_id": tournament["id"],
+        "token_id": "tok_" + "0" * 26,
+        "name": "saint-poker",
+    }
+    yield Target(service.app, [owner, organiser], ids)
+    database: Database = service.database
+    database.dispose()
+
+
+@pytest.fixture(scope="module")
+def document(target: Target) -> Any:
+    return schemathesis.openapi.from_wsgi(f"{API}/openapi.json", target.app)
+
+
+OPERATIONS = [
+    (path, method)
+    for path, item in sorted(openapi.document()["paths"].items())
+    for method in sorted(item)
+    if method != "parameters"
+]
+
+
+@pytest.mark.parametrize(("path", "method"), OPERATIONS)
+def test_E2_no_request_makes_the_service_fail(document: Any, target: Target, path: str, method: str) -> None:
+    operation = document[path][method]
+
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.one_of(operation.as_strategy(generation_mode=mode) for mode in GenerationMode))
+    def ask(case: Any) -> None:
+        made_up = dict(case.path_parameters or {})
+        real = {name: target.ids[name] for name in made_up}
+        for parameters in [made_up, real] if made_up else [made_up]:
+            case.path_parameters = parameters
+            for person in target.people:
+                case.call_and_validate(checks=CHECKS, headers={**(case.headers or {}), **person.headers()})
+
+    ask()

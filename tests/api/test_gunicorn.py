@@ -1,0 +1,276 @@
+"""The service as it is run: gunicorn with threads on loopback, asked with raw bytes."""
+
+import contextlib
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.body import MAX_BYTES
+from referee.store.db import Database
+from referee.store.upgrading import upgrade
+
+START_S = 20
+THREADS = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    port: int
+    log: Path
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=10)
+
+    def say(self, *parts: bytes) -> Reply:
+        """Sends the parts one after the other and reads the whole answer; the server may close before the last."""
+        with self.connect() as connection:
+            with contextlib.suppress(ConnectionError):
+                for part in parts:
+                    connection.sendall(part)
+            return read_reply(connection)
+
+    def ask(self, method: str, path: str, headers: Sequence[str] = (), body: bytes = b"") -> Reply:
+        given = [f"Host: 127.0.0.1:{self.port}", "Connection: close", *headers]
+        if body:
+            given.append(f"Content-Length: {len(body)}")
+        head = "\r\n".join([f"{method} {path} HTTP/1.1", *given, "", ""])
+        return self.say(head.encode(), body)
+
+
+def read_reply(connection: socket.socket) -> Reply:
+    received = b""
+    with contextlib.suppress(ConnectionError):
+        while chunk := connection.recv(65536):
+            received += chunk
+    head, _, body = received.partition(b"\r\n\r\n")
+    lines = head.decode("latin-1").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+    return Reply(int(lines[0].split()[1]) if lines[0] else 0, headers, body)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("served")
+    database = Database(f"sqlite:///{folder / 'referee.db'}")
+    upgrade(database)
+    database.dispose()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(128)
+        running = Server(listener.getsockname()[1], folder / "gunicorn.log")
+        process = started(folder, listener, running.log)
+        try:
+            wait_until_up(running, process)
+            yield running
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def started(folder: Path, listener: socket.socket, log: Path) -> subprocess.Popen[bytes]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "REDIS_"))}
+    environment |= {"REFEREE_DATA": str(folder), "REFEREE_MASTER_KEY": "00" * 32}
+    environment.pop("DATABASE_URL", None)
+    command = [sys.executable, "-P", "-m", "gunicorn", "api.wsgi:app", "--bind", f"fd://{listener.fileno()}"]
+    options = ["--worker-class", "gthread", "--workers", "1", "--threads", str(THREADS), "--keep-alive", "5"]
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            [*command, *options, "--graceful-timeout", "5", "--no-control-socket"],
+            cwd=folder,
+            env=environment,
+            pass_fds=[listener.fileno()],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
+
+def wait_until_up(server: Server, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline and process.poll() is None:
+        # The socket listens already; the answer comes when the worker is there.
+        with contextlib.suppress(OSError):
+            if server.ask("GET", "/readyz").status == 200:
+                return
+    pytest.fail(f"gunicorn did not come up:\n{server.log.read_text()}")
+
+
+@pytest.fixture(scope="module")
+def token(server: Server) -> str:
+    made = server.ask("POST", "/api/v1/accounts", JSON, b'{"name":"Ann Other"}')
+    assert made.status == 201, made.body
+    text: str = made.json()["token"]["token"]
+    return text
+
+
+JSON = ["Content-Type: application/json"]
+
+
+def chunked(body: bytes, size: int = 4096) -> bytes:
+    pieces = [body[start : start + size] for start in range(0, len(body), size)]
+    return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
+
+
+def post_chunked(server: Server, sent: bytes) -> Reply:
+    head = (
+        f"POST /api/v1/accounts HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: close\r\n"
+        "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    return server.say(head.encode(), sent)
+
+
+def test_a_chunked_body_is_read(server: Server) -> None:
+    assert post_chunked(server, chunked(b'{"name":"Chunked One"}')).status == 201
+
+
+def test_E1_a_chunked_body_too_long_is_a_413(server: Server) -> None:
+    reply = post_chunked(server, chunked(b'{"name":"' + b"x" * MAX_BYTES + b'"}'))
+
+    assert (reply.status, reply.json()["code"]) == (413, "body_too_large")
+
+
+def test_E1_a_body_announced_too_long_is_refused_before_it_comes(server: Server) -> None:
+    head = (
+        f"POST /api/v1/accounts HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: close\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {MAX_BYTES + 1}\r\n\r\n"
+    )
+
+    reply = server.say(head.encode())
+
+    assert (reply.status, reply.json()["code"]) == (413, "body_too_large")
+
+
+@pytest.mark.parametrize("sent", [b"zz\r\n{}\r\n0\r\n\r\n", b"-1\r\n", b"5\r\n{}"], ids=["size", "sign", "short"])
+def test_E1_broken_chunks_are_a_400(server: Server, sent: bytes) -> None:
+    head = (
+        f"POST /api/v1/accounts HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: close\r\n"
+        "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    with server.connect() as connection:
+        connection.sendall(head.encode() + sent)
+        connection.shutdown(socket.SHUT_WR)
+        reply = read_reply(connection)
+
+    assert reply.status == 400
+
+
+def test_E2_hostile_json_is_a_400(server: Server) -> None:
+    for body in (b"[" * 30_000, b'{"name":NaN}', b'{"name":"\\ud800"}', b"9" * 60_000, b"\xff" * 100):
+        reply = server.ask("POST", "/api/v1/accounts", JSON, body)
+        assert (reply.status, reply.json()["code"]) == (400, "malformed_json")
+
+
+def test_E3_a_form_is_a_415(server: Server) -> None:
+    form = ["Content-Type: application/x-www-form-urlencoded"]
+
+    assert server.ask("POST", "/api/v1/accounts", form, b"name=Ann").status == 415
+
+
+def test_E6_a_token_of_a_megabyte_is_refused(server: Server) -> None:
+    assert server.ask("GET", "/api/v1/accounts/me", [f"Authorization: Bearer {'x' * 1_000_000}"]).status in (400, 431)
+    assert server.ask("GET", "/api/v1/accounts/me", [f"Authorization: Bearer {'x' * 8000}"]).status == 401
+
+
+MANY_HEADERS = b"".join(b"X-%d: y\r\n" % number for number in range(200))
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "statuses"),
+    [
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", {400}),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", {400}),
+        (b"POST /api/v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", {400}),
+        (b"GET /healthz HTTP/1.1\r\n\r\n", {400}),
+        (b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", {400}),
+        (b"GET /healthz HTTP/1.1\r\nHost: a/b\r\n\r\n", {400}),
+        (b"GET http://evil.example/healthz HTTP/1.1\r\nHost: x\r\n\r\n", {400}),
+        (b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + MANY_HEADERS + b"\r\n", {400, 431}),
+        (b"GET /" + b"x" * 10_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", {400, 414}),
+        (b"TRACE /api/v1/bots HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", {405}),
+        (b"PUT /api/v1/bots HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", {405}),
+        (b"CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n", {400, 404, 405}),
+        (b"GET /api/v1/bots/%2e%2e/accounts/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", {404}),
+        (b"GET /static/..%2f..%2fapp.py HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", {404}),
+        (b"GET /api/v1/bots/\xff\xfe HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", {400, 404}),
+        (b"\x16\x03\x01\x02\x00\x01\x00", {0, 400}),
+    ],
+    ids=[
+        *("both lengths", "two lengths", "negative length", "no host", "two hosts", "bad host", "absolute form"),
+        *("200 headers", "long url", "trace", "put", "connect", "dots", "static dots", "bytes", "tls"),
+    ],
+)
+def test_E13_hostile_requests_are_refused(server: Server, request_bytes: bytes, statuses: set[int]) -> None:
+    with server.connect() as connection:
+        connection.sendall(request_bytes)
+        connection.shutdown(socket.SHUT_WR)
+        reply = read_reply(connection)
+
+    assert reply.status in statuses
+    assert b"Traceback" not in reply.body
+
+
+def test_E12_forty_half_sent_requests_hold_up_nobody(server: Server) -> None:
+    with contextlib.ExitStack() as stack:
+        for _ in range(40):
+            connection = stack.enter_context(server.connect())
+            connection.sendall(b"POST /api/v1/accounts HTTP/1.1\r\nHost: x\r\nContent-")
+        begin = time.monotonic()
+        statuses = [server.ask("GET", "/api/v1/games").status for _ in range(5)]
+        elapsed_s = time.monotonic() - begin
+
+    assert statuses == [200] * 5
+    assert elapsed_s < 5  # one second each
+
+
+def test_E10_of_many_at_once_with_one_key_one_takes_effect(server: Server, token: str) -> None:
+    headers = [*JSON, f"Authorization: Bearer {token}", "Idempotency-Key: key-1"]
+
+    def ask(_: int) -> Reply:
+        return server.ask("POST", "/api/v1/accounts/me/tokens", headers, b'{"name":"one"}')
+
+    with ThreadPoolExecutor(8) as threads:
+        replies = list(threads.map(ask, range(8)))
+
+    assert {reply.status for reply in replies} == {201}
+    assert len({reply.body for reply in replies}) == 1
+
+
+def test_E7_the_log_of_the_server_holds_no_token(server: Server, token: str) -> None:
+    server.ask("GET", f"/api/v1/accounts/me?token={token}")
+    server.ask("GET", "/api/v1/accounts/me", [f"Authorization: Bearer {token}"])
+
+    assert token not in server.log.read_text()
+
+
+def test_a_connection_serves_several_requests(server: Server) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection.connect()
+    first = connection.sock
+
+    for path, status in (("/healthz", 200), ("/nope", 404), ("/api/v1/games", 200)):
+        connection.request("GET", path)
+        response = connection.getresponse()
+        response.read()
+        assert response.status == status
+        assert connection.sock is first
+    connection.close()

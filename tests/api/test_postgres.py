@@ -1,0 +1,72 @@
+"""What depends on the database most, once more over PostgreSQL."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from referee.settings import Settings
+from referee.store.db import Database
+from referee.store.upgrading import upgrade
+from tests import postgres
+from tests.api.conftest import usual_settings
+from tests.api.test_bots import (  # noqa: F401  # run here with the settings below
+    test_a_bot_is_paused_resumed_checked_and_retired,
+    test_bots_are_listed_by_owner_and_status,
+    test_D1_faults_are_evidence_for_the_owner_once_the_match_is_over,
+    test_E5_only_the_owner_sees_what_is_private,
+)
+from tests.api.test_idempotency import (  # noqa: F401
+    test_E7_the_kept_answer_does_not_show_the_token,
+    test_E9_a_refused_request_may_be_tried_again,
+    test_E9_another_request_with_the_key_is_refused,
+    test_E9_the_same_request_gets_the_same_answer_and_one_effect,
+    test_E10_of_many_at_once_one_takes_effect,
+    test_E10_of_two_edits_at_once_one_is_refused,
+)
+from tests.api.test_lists import (  # noqa: F401
+    test_E11_a_cursor_of_one_ladder_does_not_fit_another,
+    test_E11_pages_follow_one_another_without_gap_or_overlap,
+)
+from tests.api.test_matches import (  # noqa: F401
+    mine,
+    test_a_match_is_cancelled_by_whoever_arranged_it,
+    test_D1_the_log_opens_when_its_deal_group_is_over,
+    test_E15_the_log_is_an_attachment_that_no_browser_runs,
+    test_matches_are_found_by_filter,
+    theirs,
+)
+from tests.api.test_tournaments import (  # noqa: F401
+    test_a_tournament_runs_from_draft_to_standings,
+    test_bots_enter_and_withdraw,
+    test_E10_of_two_starts_at_once_one_takes_effect,
+    test_F12_a_ladder_shows_ratings_as_of_a_result,
+    test_the_history_of_a_rating_is_a_chain,
+)
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[postgres.Server]:
+    try:
+        with postgres.server() as running:
+            running.execute("CREATE DATABASE api_pattern")
+            template = Database(running.url("api_pattern"))
+            upgrade(template)
+            template.dispose()
+            yield running
+    except postgres.NoPostgres as error:
+        if postgres.REQUIRED:
+            pytest.fail(f"PostgreSQL is required here: {error}")
+        pytest.skip(f"NOT RUN ON POSTGRESQL: {error}")
+
+
+@pytest.fixture
+def settings(server: postgres.Server, tmp_path: Path) -> Iterator[Settings]:
+    name = f"api_{next(_numbers)}"
+    server.execute(f"CREATE DATABASE {name} TEMPLATE api_pattern")
+    yield replace(usual_settings(tmp_path), database_url=server.url(name))
+    server.execute(f"DROP DATABASE {name} WITH (FORCE)")
