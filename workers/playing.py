@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 
 from referee.bots import client, wire
@@ -13,7 +13,7 @@ from referee.bots.guard import Policy
 from referee.bots.signing import bot_secret
 from referee.canonical import Json
 from referee.chance import CommittedChance
-from referee.errors import BadLog, RefereeError, StaleEpoch
+from referee.errors import BadLog, RefereeError, StaleEpoch, Unavailable
 from referee.match import FAULTS, Answer, Match, Request
 from referee.rows import digest
 from referee.store import groups, matches, results
@@ -113,6 +113,11 @@ async def _gather_nonces(playing: Playing, opening: groups.Opening) -> None:
         await playing.recorder.write(groups.open_group, group_id, epoch, nonces)
     except StaleEpoch:
         log.info("group is opened by another", extra={"group": group_id})
+    except asyncio.CancelledError:
+        # All matches of the group wait for this: whoever takes one next shall not have to wait for the lease too.
+        with suppress(Unavailable):
+            await playing.recorder.write(groups.give_back_opening, group_id, epoch)
+        raise
     finally:
         for caller in callers:
             caller.close()

@@ -7,7 +7,9 @@ import logging
 import os
 import signal
 import sys
+import time
 
+from redis.client import Pipeline
 from redis.exceptions import RedisError
 from rq import Queue, Worker
 from rq.job import Job
@@ -28,6 +30,7 @@ MONITORING_S = 3  # between two heartbeats of a horse at work
 LOST_AFTER = 3  # heartbeats missed until a job counts as abandoned
 WORKER_TTL_S = 20  # RQ blocks for 15 s less; an idle worker cleans up only when that returns
 MAINTENANCE_S = 5
+RECONNECT_S = 1.0
 
 
 class RunnerWorker(Worker):
@@ -46,9 +49,28 @@ class RunnerWorker(Worker):
         except RedisError as error:
             log.warning("no heartbeat, redis unreachable", extra={"error": str(error)})
 
+    def set_current_job_working_time(self, current_job_working_time: float, pipeline: Pipeline | None = None) -> None:
+        """Said to Redis for show, between any two looks at the horse."""
+        try:
+            super().set_current_job_working_time(current_job_working_time, pipeline)
+        except RedisError as error:
+            log.debug("working time not shown, redis unreachable", extra={"error": str(error)})
+
+    def execute_job(self, job: Job, queue: Queue) -> None:
+        """When Redis is away at the end of a horse, the wake-up is lost, not the worker: the scheduler repeats it."""
+        try:
+            super().execute_job(job, queue)
+        except RedisError as error:
+            if self.horse_pid:
+                raise
+            log.warning("end of a job not noted, redis unreachable", extra={"error": str(error)})
+            self._wait_for_redis()
+
     def fork_work_horse(self, job: Job, queue: Queue) -> None:
         self._parent = os.getpid()
         super().fork_work_horse(job, queue)
+        if self._stop_requested:  # told before there was a horse to pass it on to
+            self.handle_warm_shutdown_request()
 
     def main_work_horse(self, job: Job, queue: Queue) -> None:
         """Ties the horse to its worker before it touches anything: an orphan would play beside its successor."""
@@ -63,6 +85,15 @@ class RunnerWorker(Worker):
                 os.kill(self.horse_pid, stopping.SIGNAL)
             except ProcessLookupError:
                 log.debug("the horse was already done")
+
+    def _wait_for_redis(self) -> None:
+        while not self._stop_requested:
+            try:
+                self.connection.ping()
+            except RedisError:
+                time.sleep(RECONNECT_S)
+            else:
+                return
 
 
 def main() -> int:

@@ -103,6 +103,13 @@ def renew_opening(session: Session, group_id: str, epoch: int) -> bool:
     return True
 
 
+def give_back_opening(session: Session, group_id: str, epoch: int) -> None:
+    """Lets others ask at once; a claim that is no longer ours is passed over."""
+    group = _locked(session, group_id)
+    if group.epoch == epoch and group.state == "new":
+        group.lease_boot = group.lease_until = None
+
+
 def seed_of(group: Group, master_key: bytes) -> bytes:
     """The seed; raises ``WrongMasterKey`` when it is not the promised one."""
     seed = _sealed(group.seed_sealed, group.id, master_key)

@@ -129,9 +129,9 @@ class Service:
         return bot.id
 
     def arrange(self, game: str = "pool-nap", seats: Sequence[str] | None = None, **plan: Any) -> str:
-        plan = {"options": SHORT, "limits": PATIENT} | plan
+        options, limits = plan.pop("options", SHORT), plan.pop("limits", PATIENT)
         with self.database.write() as session:
-            wanted = matches.Plan(game, list(seats or self.bot_ids), **plan)
+            wanted = matches.Plan(game, list(seats or self.bot_ids), options, limits, **plan)
             return matches.create_match(session, wanted, master_key=MASTER_KEY).id
 
     def match(self, match_id: str) -> Match:
