@@ -1,0 +1,34 @@
+# One image for api, worker, scheduler and migrate; docker-compose.yml says which it is.
+# The Python that the tests run on.
+FROM python:3.11-slim-bookworm
+
+ENV PYTHONUNBUFFERED=1 \
+    PIP_NO_CACHE_DIR=1 \
+    PIP_DISABLE_PIP_VERSION_CHECK=1
+
+WORKDIR /opt/referee
+
+# The lock file first: it names everything with its version, and this layer is kept while only our code changes.
+COPY requirements.lock ./
+RUN pip install --no-deps --requirement requirements.lock
+
+COPY pyproject.toml README.md LICENSE ./
+COPY referee ./referee
+COPY api ./api
+COPY workers ./workers
+RUN pip install --no-deps --no-build-isolation . \
+    && rm -rf build ./*.egg-info \
+    && useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin referee \
+    && install -d -o referee -g referee -m 0700 /var/lib/referee
+
+# Only for SQLite: with DATABASE_URL, REDIS_URL and REFEREE_MASTER_KEY nothing is written here.
+ENV REFEREE_DATA=/var/lib/referee
+
+# Away from the sources, so that what runs is what was installed.
+WORKDIR /var/lib/referee
+USER 10001:10001
+EXPOSE 8000
+
+CMD ["gunicorn", "api.wsgi:app", "--bind", "0.0.0.0:8000", "--worker-class", "gthread", "--workers", "2", \
+     "--threads", "32", "--keep-alive", "30", "--graceful-timeout", "20", "--timeout", "60", \
+     "--no-control-socket", "--worker-tmp-dir", "/dev/shm"]
