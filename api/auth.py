@@ -59,6 +59,12 @@ def viewer_id() -> str | None:
     return None if found is None else found.id
 
 
+def viewer_role() -> str | None:
+    """The role of the account that asks, if one does."""
+    found = cast("Account | None", g.get("account"))
+    return None if found is None else found.role
+
+
 def _account_shown() -> Account | None:
     header = request.headers.get("Authorization")
     if header is None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Response, current_app, request
 
-from api.auth import asker
+from api.auth import asker, viewer_id, viewer_role
 from api.errors import Problem, invalid
 from api.pagination import after, envelope, list_of
 from api.schemas.matches import MatchQuery, MatchView, NewMatch, WholeMatchView
@@ -58,6 +58,7 @@ def list_matches(query: dict[str, Any]) -> Any:
         bot_id=query.get("bot"),
         tournament_id=query.get("tournament"),
         game=query.get("game"),
+        open_seats="bot" in query and not (knows_all() or owns(query["bot"])),
         limit=query["limit"],
         cursor=after(query),
     )
@@ -146,7 +147,7 @@ def shown(match: Match, seats: list[MatchSeat]) -> dict[str, Any]:
         "game": match.game,
         "rules_version": match.rules_version,
         "options": match.options,
-        "seats": [seat_view(seat) for seat in seats],
+        "seats": [seat_view(seat, told=not is_secret(match) or knows_all()) for seat in seats],
         "time": {"budget_ms": match.budget_ms, "bank_ms": match.bank_ms},
         "rated": match.rated,
         "status": match.status,
@@ -161,12 +162,28 @@ def shown(match: Match, seats: list[MatchSeat]) -> dict[str, Any]:
     }
 
 
-def seat_view(seat: MatchSeat) -> dict[str, Any]:
+def is_secret(match: Match) -> bool:
+    """Whether only organisers may know who plays: a bot that knew its rivals could favour a friend."""
+    return match.rated and match.status not in groups.ENDED
+
+
+def knows_all() -> bool:
+    return viewer_role() in ("organiser", "admin")
+
+
+def owns(bot_id: str) -> bool:
+    try:
+        return bots.get_bot(record(), bot_id).owner_id == viewer_id()
+    except NotFound:
+        return False
+
+
+def seat_view(seat: MatchSeat, *, told: bool) -> dict[str, Any]:
     return {
         "seat": seat.seat,
-        "bot": seat.bot_id,
-        "name": seat.bot_name,
-        "version": seat.version,
+        "bot": seat.bot_id if told else None,
+        "name": seat.bot_name if told else None,
+        "version": seat.version if told else None,
         "placement": seat.placement,
         "returns": seat.returns,
     }

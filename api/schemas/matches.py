@@ -49,8 +49,12 @@ class MatchQuery(PageQuery):
 
 class SeatView(Strict):
     seat = fields.Integer(required=True)
-    bot = fields.String(required=True)
-    name = fields.String(required=True, metadata={"description": "as it was when the match began"})
+    bot = fields.String(
+        required=True, allow_none=True, metadata={"description": "null while a rated match is not over"}
+    )
+    name = fields.String(
+        required=True, allow_none=True, metadata={"description": "as it was when the match began; null as `bot` is"}
+    )
     version = fields.String(required=True, allow_none=True)
     placement = fields.Integer(required=True, allow_none=True)
     returns = fields.Integer(required=True, allow_none=True, metadata={"description": "what the seat gained"})

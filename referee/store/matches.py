@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
 from referee import __version__
@@ -143,10 +143,15 @@ def list_matches(
     bot_id: str | None = None,
     tournament_id: str | None = None,
     game: str | None = None,
+    open_seats: bool = False,
     limit: int = 50,
     cursor: Cursor | None = None,
 ) -> Page[Match]:
+    """Matches by these filters. With ``open_seats`` only those whose seats everybody may know: a rated match tells
+    who plays it when it is over."""
     query = select(Match)
+    if open_seats:
+        query = query.where(or_(Match.rated.is_(False), Match.status.in_(groups.ENDED)))
     for column, wanted in ((Match.status, status), (Match.tournament_id, tournament_id), (Match.game, game)):
         if wanted is not None:
             query = query.where(column == wanted)

@@ -84,7 +84,7 @@ def test_E2_no_request_makes_the_service_fail(document: Any, target: Target, pat
         database=None,
         suppress_health_check=list(HealthCheck),
     )
-    @given(st.one_of(operation.as_strategy(generation_mode=mode) for mode in GenerationMode))
+    @given(st.one_of(*[operation.as_strategy(generation_mode=mode) for mode in GenerationMode]))
     def ask(case: Any) -> None:
         made_up = dict(case.path_parameters or {})
         real = {name: target.ids[name] for name in made_up}

@@ -211,6 +211,26 @@ def test_the_log_ends_with_its_reveal(service: Service, owner: Person) -> None:
     assert [rows[0]["type"], rows[-2]["type"], rows[-1]["type"]] == ["header", "result", "reveal"]
 
 
+def test_D13_who_plays_a_rated_match_is_told_when_it_is_over(
+    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
+) -> None:
+    world, path = World(service.database), "/matches"
+    match_id = world.match([mine, theirs])  # rated
+
+    def bots(person: Person, query: str = "") -> list[list[str | None]]:
+        found = person.get(f"{path}?{query}").get_json()["items"]
+        return [[seat["bot"] for seat in match["seats"]] for match in found]
+
+    during = [bots(owner), bots(owner, f"bot={mine}"), bots(owner, f"bot={theirs}"), bots(organiser, f"bot={mine}")]
+    one = owner.get(f"{path}/{match_id}").get_json()["seats"]
+    (claim,) = world.claim(match_id=match_id)
+    world.finish(claim)
+
+    assert during == [[[None, None]], [[None, None]], [], [[mine, theirs]]]
+    assert [(seat["bot"], seat["name"], seat["version"]) for seat in one] == [(None, None, None)] * 2
+    assert bots(owner) == bots(owner, f"bot={theirs}") == [[mine, theirs]]
+
+
 def test_D1_nothing_of_a_running_match_is_shown(service: Service, mine: str, theirs: str) -> None:
     world = World(service.database)
     match_id = world.match([mine, theirs])
