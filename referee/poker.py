@@ -22,9 +22,7 @@ HIGH_CARD, PAIR, TWO_PAIR, THREE, STRAIGHT, FLUSH, FULL_HOUSE, FOUR, STRAIGHT_FL
 
 def rank(cards: Iterable[str]) -> Rank:
     """The rank of the best hand of five among five to seven different cards; equal lists tie."""
-    total = _START
-    for card in cards:
-        total += _CODE[card]
+    total = sum(map(_CODE.__getitem__, cards), _START)
     if total & _FIVE_OF_A_SUIT:
         return _flush(total, cards)
     return [*_BY_RANKS[total & _RANKS_ONLY]]

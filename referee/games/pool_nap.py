@@ -163,7 +163,7 @@ class PoolNap(State):
         """The one legal action that this can be, whatever else stands in it."""
         if self.phase == "play":
             card = action.get("card")
-            return PLAYS[card] if type(card) is str and self._may_play(self.hands[seat], card) else None
+            return PLAYS[card] if type(card) is str and self._may_play(seat, card) else None
         tricks = action.get("tricks")
         if tricks is None:
             return None if self._must_bid(seat) else PASS
@@ -193,18 +193,17 @@ class PoolNap(State):
         """Whether this is the dealer after everybody else has passed, with the option that it bids (PN-08)."""
         return seat == self.dealer and self.bid == 0 and self.options["all_pass"] == "dealer_bids"  # noqa: S105  # no password
 
-    def _may_play(self, hand: list[str], card: str) -> bool:
-        if card not in hand:
-            return False
-        led = self.trick[0]["card"][1] if self.trick else card[1]
-        return card[1] == led or all(own[1] != led for own in hand)  # PN-13: no duty to trump or to beat
+    def _may_play(self, seat: Seat, card: str) -> bool:
+        # The suit led needs no look at the rest of the hand.
+        hand = self.hands[seat]
+        return card in hand and (not self.trick or card[1] == self.trick[0]["card"][1] or card in self._playable(seat))
 
     def _playable(self, seat: Seat) -> list[str]:
         hand = self.hands[seat]
         if not self.trick:
             return hand
         led = self.trick[0]["card"][1]
-        return [card for card in hand if card[1] == led] or hand
+        return [card for card in hand if card[1] == led] or hand  # PN-13: no duty to trump or to beat
 
     # -- decisions: what follows --
 

@@ -157,7 +157,7 @@ class State:
             raise IllegalAction(f"seat {seat} is not asked in {self.phase!r}; asked are {list(self.pending())}")
         action = self.checked(seat, action)
         if not self.together:
-            self.queue.pop(0)
+            del self.queue[0]
             self.act(seat, action)
             return self._handed_out()
         self.sealed[seat] = action
@@ -172,13 +172,17 @@ class State:
     def clone(self) -> Self:
         """A copy that shares nothing changeable with this position.
 
-        Lists are copied with the lists in them. An object inside a list, an action, an option set is a fact
-        and never changed once written, so it is shared.
+        Copied are lists, the lists in them (the items of a list are of one kind), objects and sets. What lies
+        deeper, such as an object in a list, is a fact: never changed once written, and so shared.
         """
         twin = object.__new__(type(self))
-        twin.__dict__ = {
-            name: value if type(value) in _PLAIN else _copied(value) for name, value in self.__dict__.items()
-        }
+        copied = twin.__dict__ = self.__dict__.copy()
+        for name, value in self.__dict__.items():
+            kind = type(value)
+            if kind is list:
+                copied[name] = [*map(list.copy, value)] if value and type(value[0]) is list else value[:]
+            elif kind is dict or kind is set:
+                copied[name] = value.copy()
         return twin
 
     def as_json(self) -> Json:
@@ -247,14 +251,3 @@ def placed(strengths: Sequence[Any]) -> list[int]:
 def _same_members(left: list[Any], right: list[Any]) -> bool:
     # Kinds first: True is not 1, and members of different kinds may not compare.
     return {*map(type, left)} == {*map(type, right)} and sorted(left) == sorted(right)
-
-
-def _copied(value: Any) -> Any:
-    if type(value) is list:
-        return [_copied(item) for item in value] if value and type(value[0]) is list else value[:]
-    if type(value) is dict:
-        return {key: _copied(item) for key, item in value.items()}
-    return value.copy() if type(value) is set else value
-
-
-_PLAIN = (int, str, bool, type(None))
