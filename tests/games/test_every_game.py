@@ -375,8 +375,8 @@ def test_twin_worlds_look_the_same(name: str, data: st.DataObject) -> None:
                 wanted += 1
                 found += compared_with_a_twin(deal, steps, viewer, dice)
 
-    # Many swaps contradict what was played (a suit not followed). A third must not.
-    assert found * 3 >= wanted
+    # Some deals contradict what was played (a suit not followed), but never most.
+    assert found * 2 >= wanted
 
 
 Step = tuple[int | None, Any]  # a seat and its action, or None and an outcome
