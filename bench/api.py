@@ -1,5 +1,6 @@
-"""Pages of standings and ladders a CPU second: the whole application, asked by Flask's test client, without a socket."""
+"""Pages of standings and ladders a CPU second: the whole application under Flask's test client, without a socket."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -75,7 +76,7 @@ def half_way(app: Flask, path: str, rank: int) -> str:
     """The page after so many lines, by following the cursors."""
     client, page = app.test_client(), path
     for _ in range(rank // 50):
-        cursor = client.get(page).json["next"]
+        cursor = json.loads(got(client, page))["next"]
         page = f"{path}&cursor={cursor}"
     return page
 
@@ -142,8 +143,9 @@ def played(session: Session, bot_ids: list[str]) -> str:
         for place, (match, group) in enumerate(zip(match_ids, group_ids, strict=True))
     ))  # fmt: skip
     rows(session, schema.Result, (
-        {"match_id": match, "bots": table, "placements": dice.sample(range(1, SEATS + 1), SEATS), "returns": [0] * SEATS,
-         "scores": [0] * SEATS, "digest": "0" * 64, "engine_version": "0", "finished_at": START_AT}
+        {"match_id": match, "bots": table, "placements": dice.sample(range(1, SEATS + 1), SEATS),
+         "returns": [0] * SEATS, "scores": [0] * SEATS, "digest": "0" * 64, "engine_version": "0",
+         "finished_at": START_AT}
         for match, table in zip(match_ids, tables, strict=True)
     ))  # fmt: skip
     return tournament_id

@@ -1,4 +1,4 @@
-"""The engine alone: decisions and copies of a position a CPU second, poker hands ranked. No match, no log, no network."""
+"""The engine alone: decisions and clones a CPU second, poker hands ranked; no match, no log, no network."""
 
 from collections.abc import Callable
 from random import Random
@@ -22,9 +22,7 @@ def main() -> None:
             benchmark.note(f"{name} with {seats} seats")
             figures[f"{name} ({seats} seats)"] = of_game(game, seats, benchmark)
     benchmark.note("poker hands")
-    figures["poker hands ranked per CPU second"] = {
-        f"{size} cards": ranked(size, benchmark) for size in (5, 7)
-    }
+    figures["poker hands ranked per CPU second"] = {f"{size} cards": ranked(size, benchmark) for size in (5, 7)}
     benchmark.report(figures)
 
 

@@ -76,7 +76,7 @@ def per_cpu_second(count: int, work: Callable[[], object], runs: int) -> float:
 
 def rounded(value: float, digits: int = 3) -> float:
     """To so many significant digits; figures with more would pretend."""
-    return float(f"{value:.{digits}g}") if value < 10 ** (digits - 1) else float(round(value))
+    return float(f"{value:.{digits}g}")
 
 
 # -- other processes --
@@ -92,7 +92,9 @@ def memory_mib(pid: int) -> Json:
     """Resident and proportional memory of a process."""
     kib = {
         name: int(value.split()[0])
-        for name, _, value in (line.partition(":") for line in Path(f"/proc/{pid}/smaps_rollup").open())
+        for name, _, value in (
+            line.partition(":") for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        )
         if name in ("Rss", "Pss")
     }
     return {"rss_mib": rounded(kib["Rss"] / 1024), "pss_mib": rounded(kib["Pss"] / 1024)}
@@ -101,14 +103,12 @@ def memory_mib(pid: int) -> Json:
 def children_of(pid: int) -> list[int]:
     """The process's children, by the thread that made them."""
     return [
-        int(child)
-        for listed in Path(f"/proc/{pid}/task").glob("*/children")
-        for child in listed.read_text().split()
+        int(child) for listed in Path(f"/proc/{pid}/task").glob("*/children") for child in listed.read_text().split()
     ]
 
 
 def _cpu_model() -> str:
-    for line in Path("/proc/cpuinfo").open():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return platform.machine()

@@ -1,0 +1,55 @@
+"""Every benchmark runs in its smallest form and prints its line; what it measures is not looked at."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bench
+from bench.__main__ import NAMES, flat
+from bench.measure import rounded
+
+LIMIT_S = 240
+
+
+def test_every_module_that_is_a_benchmark_is_listed() -> None:
+    folder = Path(bench.__file__).parent
+
+    programs = {path.stem for path in folder.glob("*.py") if "Benchmark.from_command_line(" in path.read_text()}
+
+    assert programs == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_benchmark_prints_one_line_of_figures(name: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", f"bench.{name}", "--quick"], capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
+
+    assert ran.returncode == 0, ran.stderr
+    (line,) = ran.stdout.splitlines()
+    result = json.loads(line)
+    assert set(result) == {"benchmark", "about", "quick", "at", "python", "cpu", "cores", "load", "figures"}
+    assert (result["benchmark"], result["quick"]) == (name, True)
+    assert result["figures"]
+    assert all(isinstance(value, int | float | str) for value in leaves(result["figures"]))
+
+
+def test_the_table_names_a_figure_by_all_it_lies_in() -> None:
+    assert list(flat({"a": {"b": 1234}, "c": "d"})) == [("a, b", "1,234"), ("c", "d")]
+
+
+def test_figures_are_rounded_to_what_they_are_worth() -> None:
+    assert [rounded(value) for value in (0.012345, 12.345, 12345.6)] == [0.0123, 12.3, 12300.0]
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        for one in value.values():
+            yield from leaves(one)
+    else:
+        yield value
