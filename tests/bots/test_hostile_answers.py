@@ -81,25 +81,33 @@ def test_B11_surplus_bytes_are_a_fault_and_the_connection_ends() -> None:
 
 
 def test_B11_an_answer_planted_between_two_questions_is_never_read() -> None:
-    planted = asyncio.Event()
+    first_is_read = asyncio.Event()
 
     async def plants(line: Line) -> None:
         await line.request()
         await line.send(response())
-        await asyncio.sleep(0)
+        await first_is_read.wait()
         await line.send(response(b'{"decision":"planted","choice":1}'))
-        planted.set()
         await line.request()
 
     async def two_questions() -> None:
         async with Hostile(plants) as bot:
             one = caller(bot.url)
             first = await called(one)
-            await planted.wait()
+            assert one.is_connected
+            first_is_read.set()
             await until(lambda: not one.is_connected)
             second = await called(one)
-            assert GOOD_BODY in (first.body, second.body)
-            assert b"planted" not in second.body
+            assert (first.body, second.body, bot.connections) == (GOOD_BODY, GOOD_BODY, 2)
+
+    asyncio.run(two_questions())
+
+
+def test_a_connection_that_the_bot_called_closed_is_not_used_again() -> None:
+    async def two_questions() -> None:
+        async with Hostile(says(response(GOOD_BODY, "200 OK", "Connection: close"))) as bot:
+            one = caller(bot.url)
+            assert [(await called(one)).attempts, (await called(one)).attempts] == [1, 1]
             assert bot.connections == 2
 
     asyncio.run(two_questions())
