@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, and_, case, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select, tuple_, update
 from sqlalchemy.orm import Session
 
 from referee.store.db import changed, lease_now, now, queue_up
@@ -34,7 +34,12 @@ def claim(session: Session, limit: int, *, alone: bool = False, match_id: str | 
     boot, seconds = lease_now(session)
     if alone:
         _give_up_on_hopeless(session, boot, seconds)
-    chosen = _within_calls(session, _claimable(session, limit, boot, seconds, alone, match_id), boot, seconds)
+    left = _calls_left(session, boot, seconds)
+    query = _claimable(boot, seconds, alone, [bot_id for bot_id, calls in left.items() if calls <= 0])
+    if match_id is not None:
+        query = query.where(Match.id == match_id)
+    candidates = list(session.scalars(query.limit(3 * limit + 20).with_for_update(skip_locked=True)))
+    chosen = _within_calls(session, candidates, left)
     return [_take(session, match, boot, seconds, alone) for match in chosen[:limit]]
 
 
@@ -126,21 +131,15 @@ def _give_up_on_hopeless(session: Session, boot: str, seconds: float) -> None:
     )
 
 
-def _claimable(
-    session: Session, limit: int, boot: str, seconds: float, alone: bool, match_id: str | None
-) -> list[Match]:
+def _claimable(boot: str, seconds: float, alone: bool, full: Sequence[str]) -> Select[Match]:
     """Candidates in order of age, none with a bot that already plays as much as it can."""
-    full = [bot_id for bot_id, left in _calls_left(session, boot, seconds).items() if left <= 0]
     losses = _losses(boot, seconds)
     query = select(Match).where(
         _free(boot, seconds), losses >= LOST_BEFORE_ALONE if alone else losses < LOST_BEFORE_ALONE
     )
-    if match_id is not None:
-        query = query.where(Match.id == match_id)
     if full:
         query = query.where(Match.id.not_in(select(MatchSeat.match_id).where(MatchSeat.bot_id.in_(full))))
-    query = query.order_by(Match.created_at, Match.stage, Match.table_no, Match.id).limit(3 * limit + 20)
-    return list(session.scalars(query.with_for_update(skip_locked=True)))
+    return query.order_by(Match.created_at, Match.stage, Match.table_no, Match.id)
 
 
 def _calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
@@ -154,9 +153,8 @@ def _calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
     return dict(session.execute(playing.group_by(Bot.id, Bot.max_calls)).all())
 
 
-def _within_calls(session: Session, matches: Sequence[Match], boot: str, seconds: float) -> list[Match]:
+def _within_calls(session: Session, matches: Sequence[Match], left: dict[str, int]) -> list[Match]:
     """Those of the matches, in order, that their bots can take together."""
-    left = _calls_left(session, boot, seconds)
     wanted: dict[str, Counter[str]] = {match.id: Counter() for match in matches}
     query = select(MatchSeat.match_id, Bot.id, Bot.max_calls).join(Bot, Bot.id == MatchSeat.bot_id)
     most: dict[str, int] = {}

@@ -8,6 +8,7 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -37,7 +38,7 @@ class Database:
         self._write_wait_s = write_wait_s
         self._gate = _gate(self.url, write_wait_s)
         self._engine = _sqlite(self.url, write_wait_s) if self.is_sqlite else _postgres(self.url, write_wait_s)
-        _HERE.append(self)
+        _HERE.add(self)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "Database":
@@ -255,11 +256,11 @@ def _is_outage(error: DBAPIError) -> bool:
     return str(state)[:2] in {"08", "40", "53", "55", "57", "58"}
 
 
-_HERE: list[Database] = []  # all databases of this process, for its children
+_HERE: weakref.WeakSet[Database] = weakref.WeakSet()  # all databases of this process, for its children
 
 
 def _forget_connections() -> None:
-    for database in _HERE:
+    for database in list(_HERE):
         database._after_fork()
 
 

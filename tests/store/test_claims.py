@@ -2,8 +2,6 @@
 
 import threading
 
-import pytest
-
 from referee.match import Answer
 from referee.store import claims, matches, recording
 from referee.store.claims import CLAIMS_BEFORE_STUCK, Claim
@@ -88,15 +86,14 @@ def test_K5_a_claim_given_back_is_free_at_once_and_not_counted_as_lost(world: Wo
 
 
 def test_K20_a_restart_of_the_machine_frees_all_leases_and_blames_no_match(world: World) -> None:
-    if not world.database.is_sqlite:
-        pytest.xfail("the server's clock goes on over a restart of its clients")
     world.match()
     for boot in ("boot-2", "boot-3", "boot-4", "boot-5"):
-        assert len(world.claim()) == 1
+        assert len(world.claim()) == (1 if world.database.is_sqlite or boot == "boot-2" else 0)
         assert world.claim() == []
         world.clock.boot_id, world.clock.seconds = boot, 3.0
 
-    assert len(world.claim()) == 1
+    # Where the server's clock judges, a restart of a client means nothing: its leases run out by themselves.
+    assert len(world.claim()) == (1 if world.database.is_sqlite else 0)
 
 
 def lose(world: World, *, alone: bool = False) -> None:

@@ -196,6 +196,15 @@ def test_E25_a_full_disk_is_unavailable_and_leaves_no_half_effect(tmp_path: Path
     database.dispose()
 
 
+def test_a_server_that_is_gone_is_unavailable(tmp_path: Path) -> None:
+    database = Database(f"postgresql://referee@/none?host={tmp_path}")
+
+    with pytest.raises(Unavailable), database.read() as session:
+        names(session)
+    with pytest.raises(Unavailable), database.write() as session:
+        names(session)
+
+
 def test_K19_leases_are_not_judged_by_the_date(world: World) -> None:
     with world.database.read() as session:
         before = lease_now(session)
