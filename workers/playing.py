@@ -20,7 +20,7 @@ from referee.store import groups, matches, results
 from referee.store.claims import Claim
 from referee.store.matches import Loaded, Player
 from referee.store.recording import Evidence, Record, Sealed
-from workers.recorder import Recorder
+from workers.recorder import RETRY_S, Recorder
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class Playing:
 async def play(playing: Playing) -> bool:
     """Plays to the end; False when the match was ended or claimed by others meanwhile.
 
-    Raises ``HandedOver`` when the runner stops, ``Unavailable`` when bots cannot be called or results not stored.
+    Raises ``HandedOver`` when the runner stops, ``Unavailable`` when bots cannot be called or the record not read.
     """
     try:
         # The claim is let go before the result is stored, which checks it once more: afterwards the match is
@@ -164,12 +164,22 @@ class _Table:
                 seat.close()
 
     async def finish(self) -> None:
-        """Stores the result, once the whole log has been checked against the rules."""
+        """Stores the result, once the whole log has been checked against the rules.
+
+        While the record cannot be written this waits: giving the match back would ask its last question again.
+        """
         await asyncio.to_thread(self._replay)
         tail = self._tail or self._record(evidence=[])
         state = self.match.state
         outcome = results.Outcome(state.placements(), state.returns(), state.scores(), self.match.faults)
-        await self._playing.recorder.write(results.finish, tail, outcome, master_key=self._playing.master_key)
+        stored = False
+        while not stored:
+            try:
+                await self._playing.recorder.write(results.finish, tail, outcome, master_key=self._playing.master_key)
+                stored = True
+            except Unavailable as error:
+                log.warning("result not stored, trying again", extra={"match": tail.match_id, "reason": str(error)})
+                await asyncio.sleep(RETRY_S)
 
     async def _play(self) -> None:
         if not self.match.over and self._recorded < len(self.match.lines):

@@ -1,0 +1,144 @@
+"""K14, K18, K27: a record that cannot be written for a while, and one that somebody has meddled with."""
+
+import random
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.rows import parsed
+from tests.end_to_end.bots import Bots
+from tests.end_to_end.service import Service
+
+HELD_S = 10.0
+
+
+def test_K14_while_the_record_cannot_be_written_matches_wait_and_nobody_is_blamed(service: Service) -> None:
+    with Bots(holds=(5,)) as bots:  # the last question of a round of Saint Poker
+        service.redis()
+        service.scheduler()
+        for name in ("random", "sound"):
+            service.enlist(bots.serve(name, latency_ms=10))
+        ending = [service.arrange("saint-poker", options={"rounds": 1}) for _ in range(2)]
+        going_on = [service.arrange() for _ in range(4)]
+        service.worker()
+        service.until(lambda: len({id.rsplit("_", 2)[0] for id in bots.desk.held}) == 6, "questions that wait")
+
+        with service.writing_by_hand():
+            taken = time.monotonic()
+            bots.release()
+            service.until(lambda: time.monotonic() - taken >= HELD_S, "the end of the writer's turn")
+        service.until_finished(ending + going_on)
+
+    assert len({question.id for question in bots.desk.asked}) == len(bots.desk.asked)
+    matches = [service.match(match_id) for match_id in ending + going_on]
+    assert [match.lost_claims for match in matches] == [0] * 6
+    assert [match.epoch for match in matches] == [1] * 6
+    rows = [parsed(line) for match in matches for line in service.lines(match.id)]
+    assert not [row for row in rows if "fault" in row]
+    service.check_all(ending + going_on)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, list[str]]]:
+    """A record with some finished matches, everything stopped."""
+    with Service(tmp_path_factory.mktemp("played")) as service:
+        with Bots() as bots:
+            service.redis()
+            service.scheduler()
+            for name in ("random", "sound", "first"):
+                service.enlist(bots.serve(name))
+            match_ids = [service.arrange(game, options={"rounds": 1}) for game in ("pool-nap", "saint-poker") * 2]
+            service.worker()
+            service.until_finished(match_ids)
+            for process in service.processes:
+                process.terminate()
+        service.check_all(match_ids)
+        yield service, match_ids
+
+
+def test_K18_the_audit_names_the_match_of_any_flipped_byte(played: tuple[Service, list[str]]) -> None:
+    service, (match_id, *_) = played
+    database = service.folder / "referee.db"
+    whole = _packed(database, match_id)
+    rng = random.Random(18)
+
+    for place in sorted({0, 3, 9, len(whole) - 1, *rng.sample(range(len(whole)), 40)}):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << rng.randrange(8)
+        _put(database, match_id, bytes(flipped))
+        named = service.differences()
+        # The head of a packed file holds a date, a system and a level that nothing depends on.
+        assert (named and all(match_id in one for one in named)) or place in range(4, 10), f"byte {place}: {named}"
+
+    for cut in (0, 5, len(whole) // 2, len(whole) - 1):
+        _put(database, match_id, whole[:cut])
+        named = service.differences()
+        assert named, f"cut to {cut} bytes"
+        assert all(match_id in one for one in named)
+    _put(database, match_id, whole)
+    assert service.differences() == []
+
+
+def test_K18_the_audit_names_the_match_whose_log_is_gone(played: tuple[Service, list[str]]) -> None:
+    service, (match_id, *_) = played
+    with service.writing_by_hand() as record:
+        (row,) = record.execute("SELECT * FROM match_logs WHERE match_id = ?", (match_id,)).fetchall()
+        record.execute("DELETE FROM match_logs WHERE match_id = ?", (match_id,))
+
+    named = service.differences()
+
+    with service.writing_by_hand() as record:
+        record.execute(f"INSERT INTO match_logs VALUES ({','.join('?' * len(row))})", row)
+    assert len(named) == 1
+    assert match_id in named[0]
+    assert service.differences() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "back"),
+    [
+        ("UPDATE ratings SET value = value + 1", "UPDATE ratings SET value = value - 1"),
+        ("UPDATE ratings SET games = games + 1", "UPDATE ratings SET games = games - 1"),
+        ("UPDATE rating_changes SET after = after + 1", "UPDATE rating_changes SET after = after - 1"),
+        ("UPDATE results SET placements = '[9,9,9]'", ""),
+    ],
+)
+def test_K27_the_audit_names_what_differs_by_a_millionth_of_a_point(
+    played: tuple[Service, list[str]], change: str, back: str
+) -> None:
+    service, _ = played
+    table = change.split()[1]
+    one = f" WHERE rowid = (SELECT min(rowid) FROM {table})"
+    with service.writing_by_hand() as record:
+        (bot_or_match,) = record.execute(
+            f"SELECT {'match_id' if table == 'results' else 'bot_id'} FROM {table}" + one
+        ).fetchone()
+        kept = record.execute("SELECT min(rowid), placements FROM results" + one.replace(table, "results")).fetchone()
+        record.execute(change + one)
+
+    named = service.differences()
+
+    with service.writing_by_hand() as record:
+        if back:
+            record.execute(back + one)
+        else:
+            record.execute("UPDATE results SET placements = ? WHERE rowid = ?", (kept[1], kept[0]))
+    assert any(bot_or_match in difference for difference in named)
+    assert service.differences() == []
+
+
+# -- what the stories use --
+
+
+def _packed(database: Path, match_id: str) -> bytes:
+    with sqlite3.connect(database) as record:
+        (packed,) = record.execute("SELECT packed FROM match_logs WHERE match_id = ?", (match_id,)).fetchone()
+    return bytes(packed)
+
+
+def _put(database: Path, match_id: str, packed: bytes) -> None:
+    with sqlite3.connect(database) as record:
+        record.execute("UPDATE match_logs SET packed = ? WHERE match_id = ?", (packed, match_id))
