@@ -81,7 +81,7 @@ class ProblemSchema(Schema):
     type = fields.String(required=True)
     title = fields.String(required=True)
     status = fields.Integer(required=True)
-    code = fields.String(required=True)
+    code = fields.String(required=True, metadata={"description": f"stable; known are {', '.join(errors.ALL_CODES)}"})
     detail = fields.String(required=True)
     request_id = fields.String(required=True, metadata={"description": "also in the header X-Request-Id"})
     errors = fields.List(fields.Nested(FieldError), metadata={"description": "the fields at fault"})

@@ -19,9 +19,8 @@ LONGEST_TOKEN = 128
 
 def anyone() -> Account | None:
     """The account of the token shown, None when none is; a bad token is refused even here."""
-    if "account" not in g:
-        g.account = _account_shown()
-    return cast("Account | None", g.account)
+    g.account = found = _account_shown()
+    return found
 
 
 def account() -> Account:

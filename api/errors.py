@@ -57,6 +57,12 @@ CODES = {
     503: "unavailable",
 }
 
+# Refusals raised where they are found.
+OWN_CODES = ("bad_host", "log_not_ready", "malformed_body", "malformed_json")
+
+# All that a client may meet; a code keeps its meaning, new ones may come.
+ALL_CODES = sorted({*OWN_CODES, *CODES.values(), *(code for _, code in TABLE.values()), "http_error"})
+
 # One wording for what is missing and what is not the asker's to see.
 NOT_FOUND = "There is nothing at this address."
 RETRY_AFTER_S = "2"

@@ -13,6 +13,7 @@ from referee.settings import Settings
 
 PER_CALLER = "1200 per minute"
 NEW_ACCOUNTS = parse("60 per hour")  # an address
+CHECKS = parse("20 per minute")  # an account; each makes us call an address that is not proven yet
 GUESSES = parse("30 per minute")  # refused tokens an address; good tokens from there are not held up
 
 # The strategy stands in the prefix: counters of two strategies must never share a key.
@@ -52,15 +53,16 @@ def address() -> str:
     return request.remote_addr or "unknown"
 
 
-def spend(limit: RateLimitItem, purpose: str) -> None:
-    """Counts one of ``purpose`` for the caller's address; 429 when none is left."""
+def spend(limit: RateLimitItem, purpose: str, who: str | None = None) -> None:
+    """Counts one of ``purpose`` for ``who``, else for the caller's address; 429 when none is left."""
     limiter: Limiter = current_app.extensions["referee.limiter"]
     if not limiter.enabled:
         return
+    key = (PREFIX, purpose, who or address())
     try:
-        if limiter.limiter.hit(limit, PREFIX, purpose, address()):
+        if limiter.limiter.hit(limit, *key):
             return
-        reset = limiter.limiter.get_window_stats(limit, PREFIX, purpose, address()).reset_time
+        reset = limiter.limiter.get_window_stats(limit, *key).reset_time
     except RedisError:
         return  # between Redis' going and the limiter's noticing; the next request counts in memory
     wait_s = max(1, round(reset - time.time()))

@@ -76,8 +76,13 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         super().__init__(name, name, url_prefix=prefix, description=description)
 
     def on(self, method: str, rule: str = "") -> Callable[[View], View]:
-        """The route: ``on("POST", "/<id>/pause")``."""
-        return cast(Callable[[View], View], self.route(rule, methods=[method]))
+        """The route: ``on("POST", "/<id>/pause")``. The name of the view is that of the operation."""
+
+        def decorate(view: View) -> View:
+            named = self.doc(operationId=f"{self.name}.{view.__name__}")(view)
+            return cast(View, self.route(rule, methods=[method])(named))
+
+        return decorate
 
     # -- who --
 

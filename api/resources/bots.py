@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import current_app
 
-from api import etags
+from api import etags, limits
 from api.auth import asker, viewer_id
 from api.pagination import PageQuery, after, envelope, list_of
 from api.schemas.bots import BotChanges, BotQuery, BotView, FaultView, NewBot, OwnBotView, SecretBotView
@@ -29,7 +29,8 @@ def register(new_bot: dict[str, Any]) -> Any:
 
     It is `unverified` until its address has answered a challenge signed with the secret, which is shown this once.
     """
-    return with_secret(bots.register(record(), asker().id, new_bot["name"], acceptable(new_bot["url"])))
+    url = acceptable(new_bot["url"])
+    return with_secret(bots.register(record(), asker().id, new_bot["name"], url))
 
 
 @resource.on("GET")
@@ -131,7 +132,9 @@ def check(bot_id: str) -> Any:
 
     The report is shown with the bot when the answer is in.
     """
-    return seen(bots.request_check(record(), mine(bot_id).id))
+    bot = mine(bot_id)
+    limits.spend(limits.CHECKS, "checks", asker().id)
+    return seen(bots.request_check(record(), bot.id))
 
 
 @resource.on("GET", '/<id("bot"):bot_id>/faults')
@@ -159,9 +162,11 @@ def mine(bot_id: str) -> Bot:
 
 
 def acceptable(url: str) -> str:
-    """The URL rebuilt, if its form may be called at all; nothing is looked up or sent."""
+    """The URL rebuilt, if its form may be called at all; nothing is looked up or sent. It will be checked."""
     policy = guard.Policy.from_settings(current_app.config["SETTINGS"])
-    return guard.parse_url(url, policy).url
+    endpoint = guard.parse_url(url, policy)
+    limits.spend(limits.CHECKS, "checks", asker().id)
+    return endpoint.url
 
 
 def public(bot: Bot) -> dict[str, Any]:

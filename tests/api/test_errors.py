@@ -1,13 +1,16 @@
 """One form for all errors."""
 
 import logging
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from api.errors import TABLE, problem_of
+import api
+from api.errors import ALL_CODES, TABLE, problem_of
 from referee import errors as domain
 from referee.store.db import Database
 from tests.api.conftest import Person, Service, Start
@@ -78,6 +81,18 @@ def test_E7_no_error_repeats_the_token(service: Service, owner: Person, caplog: 
 
     assert all(owner.token not in answer.get_data(as_text=True) for answer in answers)
     assert owner.token not in caplog.text
+
+
+def test_every_code_is_in_the_documented_list() -> None:
+    package = Path(api.__file__).parent
+    written = {
+        code
+        for path in package.rglob("*.py")
+        for code in re.findall(r"Problem\(\s*\d{3},\s*\"(\w+)\"", path.read_text())
+    }
+
+    assert {"bad_host", "log_not_ready", "malformed_json", "unsupported_media_type"} <= written
+    assert written <= set(ALL_CODES)
 
 
 def leaves(kind: type[Exception]) -> list[type[Exception]]:

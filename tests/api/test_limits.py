@@ -52,7 +52,7 @@ def test_E8_a_caller_above_his_limit_is_told_when_to_come_back(limited: Service)
     assert [answer.status_code for answer in answers] == [200] * 20 + [429] * 2
     assert answers[-1].get_json()["code"] == "rate_limited"
     assert answers[-1].mimetype == "application/problem+json"
-    assert 0 <= int(answers[-1].headers["Retry-After"]) <= 60
+    assert 1 <= int(answers[-1].headers["Retry-After"]) <= 60
     assert "X-RateLimit-Remaining" in answers[0].headers
     assert other.get("/accounts/me").status_code == 200
     assert limited.anonymous().get(f"{API}/bots").status_code == 200
@@ -81,6 +81,23 @@ def test_E8_an_address_opens_a_limited_number_of_accounts(limited: Service, monk
 
     assert [opened(f"number {n}") for n in range(5)] == [201] * 3 + [429] * 2
     assert opened("from elsewhere", **FROM_ELSEWHERE) == 201
+
+
+def test_A13_an_account_makes_us_call_unproven_addresses_a_limited_number_of_times(
+    limited: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.limits.CHECKS", parse("3 per minute"))
+    owner, other = limited.person(), limited.person()
+    bot = limited.verified_bot(owner)
+    path = f"/bots/{bot['id']}"
+
+    checked = [owner.post(f"{path}/check").status_code for _ in range(3)]
+    moved = owner.ask("PATCH", path, {"If-Match": "*"}, json={"url": "https://elsewhere.example"}).status_code
+    renamed = owner.ask("PATCH", path, {"If-Match": "*"}, json={"name": "new name"}).status_code
+    registered = owner.post("/bots", {"name": "second", "url": "https://second.example"}).status_code
+
+    assert (checked, moved, renamed, registered) == ([202, 202, 429], 429, 200, 429)
+    assert other.post("/bots", {"name": "third", "url": "https://third.example"}).status_code == 201
 
 
 def test_limits_are_shared_by_all_processes(limited: Service) -> None:
