@@ -5,7 +5,7 @@ import logging
 from referee.bots import client
 from referee.bots.client import BotCaller, Check, Target
 from referee.bots.guard import Policy
-from referee.bots.signing import bot_secret
+from referee.bots.signing import bot_secrets
 from referee.canonical import Json
 from referee.errors import StaleEpoch
 from referee.games import catalogue
@@ -17,8 +17,8 @@ log = logging.getLogger(__name__)
 
 async def check_bot(check: checks.Check, recorder: Recorder, policy: Policy, master_key: bytes) -> None:
     """1. A signed challenge; before it is met nothing else is sent there. 2. The card. 3. The report."""
-    secret = bot_secret(master_key, check.bot_id, check.secret_generation)
-    caller = BotCaller(Target(check.bot_id, check.url, (secret,), max_calls=1), policy)
+    secrets = bot_secrets(master_key, check.bot_id, check.secret_generations)
+    caller = BotCaller(Target(check.bot_id, check.url, secrets, max_calls=1), policy)
     try:
         challenged = await client.challenge(caller)
         introduced = None if challenged.fault else await client.fetch_card(caller)

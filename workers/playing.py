@@ -10,7 +10,7 @@ from referee.bots import client, wire
 from referee.bots.client import BotCaller, BotSeat, CallLimits, Target
 from referee.bots.driver import drive
 from referee.bots.guard import Policy
-from referee.bots.signing import bot_secret
+from referee.bots.signing import bot_secrets
 from referee.canonical import Json
 from referee.chance import CommittedChance
 from referee.errors import BadLog, RefereeError, StaleEpoch, Unavailable
@@ -46,11 +46,8 @@ class Playing:
     hold: Callable[[], AbstractContextManager[None]]  # keeps the claim ours while the block runs
 
     def caller(self, player: Player) -> BotCaller:
-        """A connection of its own to a bot, signed with the keys that hold now."""
-        generations = [player.secret_generation]
-        if player.previous_secret_until is not None:
-            generations.append(player.secret_generation - 1)
-        keys = tuple(bot_secret(self.master_key, player.bot_id, generation) for generation in generations)
+        """A connection of its own to a bot."""
+        keys = bot_secrets(self.master_key, player.bot_id, player.secret_generations)
         return BotCaller(Target(player.bot_id, player.url, keys, player.max_calls), self.policy, self.limits)
 
 

@@ -14,6 +14,11 @@ def bot_secret(master_key: bytes, bot_id: str, generation: int) -> str:
     return PREFIX + base64.b64encode(key).decode()
 
 
+def bot_secrets(master_key: bytes, bot_id: str, generations: Sequence[int]) -> tuple[str, ...]:
+    """The secrets of these generations, in this order."""
+    return tuple(bot_secret(master_key, bot_id, generation) for generation in generations)
+
+
 def secret_bytes(secret: str) -> bytes:
     """The key behind ``whsec_…``; raises ``ValueError``."""
     if not secret.startswith(PREFIX):
@@ -25,7 +30,7 @@ def secret_bytes(secret: str) -> bytes:
 
 
 class Signer:
-    """Signs bodies with one key, or while a secret is being rotated with two."""
+    """Signs bodies with every key that may hold: more than one, since secrets are rotated."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
         self._keys = [secret_bytes(secret) for secret in secrets]

@@ -1,7 +1,7 @@
 """Bots as registered by their owners: names, addresses, states. Calling them is the runners', checks in ``checks``."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -159,6 +159,13 @@ def rotate_secret(session: Session, bot_id: str, *, revision: int | None = None)
     bot.previous_secret_until = now(session) + OLD_SECRET_LASTS
     bot.revision += 1
     return bot
+
+
+def signing_generations(bot: Bot, moment: datetime) -> tuple[int, ...]:
+    """The generations of the secret whose keys sign a call to this bot: the present one first; for a day the one
+    before; and always the next, so that a match which began before a rotation has signatures that hold after it."""
+    before = bot.previous_secret_until is not None and bot.previous_secret_until > moment
+    return (bot.secret_generation, bot.secret_generation + 1, *([bot.secret_generation - 1] if before else []))
 
 
 def request_check(session: Session, bot_id: str) -> Bot:

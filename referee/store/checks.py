@@ -8,6 +8,7 @@ from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session
 
 from referee.errors import StaleEpoch
+from referee.store.bots import signing_generations
 from referee.store.db import lease_now, now
 from referee.store.leases import LEASE_S, expired
 from referee.store.names import printable
@@ -23,7 +24,7 @@ class Check:
     bot_id: str
     epoch: int
     url: str
-    secret_generation: int
+    secret_generations: tuple[int, ...]  # as for ``matches.Player``
     owner_id: str
 
 
@@ -47,7 +48,8 @@ def claim_due_checks(session: Session, limit: int = CHECKS_AT_ONCE) -> list[Chec
         bot.check_epoch += 1
         bot.lease_boot, bot.lease_until = boot, seconds + LEASE_S
     session.flush()
-    return [Check(bot.id, bot.check_epoch, bot.url, bot.secret_generation, bot.owner_id) for bot in bots]
+    moment = now(session)
+    return [Check(bot.id, bot.check_epoch, bot.url, signing_generations(bot, moment), bot.owner_id) for bot in bots]
 
 
 def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, Any], card: Card | None) -> Bot:

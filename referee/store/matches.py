@@ -3,7 +3,7 @@
 Who may write to a match is settled in ``claims``, what is written in ``recording`` and ``results``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -11,34 +11,19 @@ from typing import Any
 from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
-from referee import __version__
 from referee.clocks import Limits
-from referee.errors import BadOption, Conflict, NotFound
-from referee.games import game as rules_of
+from referee.errors import Conflict, NotFound
 from referee.match import new_header
 from referee.rows import parsed
 from referee.store import groups, logs
+from referee.store.arranging import Plan as Plan
+from referee.store.arranging import arrange
+from referee.store.bots import signing_generations
 from referee.store.db import changed, now
-from referee.store.ids import new_id
 from referee.store.paging import Cursor, Page, newest_first
 from referee.store.schema import Bot, Group, Match, MatchSeat, SealedAnswer
 
 Json = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What is to be played, by whom in which seat, and for which table of which event."""
-
-    game: str
-    bots: Sequence[str]
-    options: Mapping[str, Any]
-    limits: Limits
-    rated: bool = True
-    created_by: str | None = None
-    tournament_id: str | None = None
-    stage: int | None = None
-    table_no: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +37,7 @@ class Player:
     version: str | None
     url: str
     max_calls: int
-    secret_generation: int
-    previous_secret_until: datetime | None
+    secret_generations: tuple[int, ...]  # keys that sign calls to it, see ``bots.signing_generations``
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,49 +59,9 @@ class Loaded:
 
 
 def create_match(session: Session, plan: Plan, *, master_key: bytes, group: Group | None = None) -> Match:
-    """Arranges a match, due at once, in a deal group of its own unless one is given.
-
-    Rated only if asked for and all its bots have different owners. Raises ``BadOption``, ``NoSuchGame``,
-    ``NotFound``, and ``Conflict`` when a bot is not verified or does not play this game.
-    """
-    rules = rules_of(plan.game)
-    options = rules.start(len(plan.bots), plan.options).options
-    bots = [_playable(session, bot_id, plan.game) for bot_id in plan.bots]
-    if group is None:
-        group = groups.create_group(session, plan.bots, master_key=master_key, tournament_id=plan.tournament_id)
-    match = Match(
-        id=new_id("match"),
-        game=plan.game,
-        rules_version=rules.rules_version,
-        engine_version=__version__,
-        options=options,
-        seats=len(bots),
-        budget_ms=plan.limits.budget_ms,
-        bank_ms=plan.limits.bank_ms,
-        rated=plan.rated and len({bot.owner_id for bot in bots}) == len(bots),
-        status="due",
-        epoch=0,
-        lost_claims=0,
-        claims_without_progress=0,
-        rows=0,
-        group_id=group.id,
-        tournament_id=plan.tournament_id,
-        stage=plan.stage,
-        table_no=plan.table_no,
-        created_by=plan.created_by,
-        created_at=now(session),
-    )
-    seats = [
-        MatchSeat(match_id=match.id, seat=seat, bot_id=bot.id, bot_name=bot.name, version=bot.version, faults=0)
-        for seat, bot in enumerate(bots)
-    ]
-    session.add(group)
-    session.flush()
-    session.add(match)
-    session.flush()
-    session.add_all(seats)
-    session.flush()
-    return match
+    """Arranges one match; raises what ``arrange`` does."""
+    (match_id,) = arrange(session, [plan], master_key=master_key, group=group)
+    return get_match(session, match_id)
 
 
 def get_match(session: Session, match_id: str) -> Match:
@@ -199,33 +143,27 @@ def load(session: Session, match_id: str, *, master_key: bytes) -> Loaded:
     )
 
 
-def _playable(session: Session, bot_id: str, game: str) -> Bot:
-    bot = session.get(Bot, bot_id)
-    if bot is None:
-        raise NotFound("bot", bot_id)
-    if bot.status != "verified":
-        raise Conflict(f"bot {bot.name!r} is {bot.status}; only verified bots are seated")
-    if game not in bot.games:
-        raise BadOption("bots", f"bot {bot.name!r} does not play {game}; its card lists {', '.join(bot.games)}")
-    return bot
-
-
 def players_of(session: Session, bot_ids: Sequence[str]) -> list[Player]:
     """These bots, in this order, as they would be called now; ``seat`` is the place in the list."""
     bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(bot_ids)))}
-    return [_player(bots[bot_id], seat) for seat, bot_id in enumerate(bot_ids)]
+    return [_player(bots[bot_id], seat, now(session)) for seat, bot_id in enumerate(bot_ids)]
 
 
 def _players(session: Session, match_id: str) -> list[Player]:
     query = select(MatchSeat, Bot).join(Bot, Bot.id == MatchSeat.bot_id).where(MatchSeat.match_id == match_id)
-    rows = session.execute(query.order_by(MatchSeat.seat))
+    rows, moment = session.execute(query.order_by(MatchSeat.seat)), now(session)
     return [
-        replace(_player(bot, seat.seat), name=seat.bot_name, version=seat.version, url=seat.url or bot.proven_url or "")
+        replace(
+            _player(bot, seat.seat, moment),
+            name=seat.bot_name,
+            version=seat.version,
+            url=seat.url or bot.proven_url or "",
+        )
         for seat, bot in rows
     ]
 
 
-def _player(bot: Bot, seat: int) -> Player:
+def _player(bot: Bot, seat: int, moment: datetime) -> Player:
     return Player(
         seat=seat,
         bot_id=bot.id,
@@ -234,8 +172,7 @@ def _player(bot: Bot, seat: int) -> Player:
         version=bot.version,
         url=bot.proven_url or "",
         max_calls=bot.max_calls,
-        secret_generation=bot.secret_generation,
-        previous_secret_until=bot.previous_secret_until,
+        secret_generations=signing_generations(bot, moment),
     )
 
 

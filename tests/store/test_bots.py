@@ -27,7 +27,7 @@ def test_a_bot_is_unverified_until_it_has_shown_its_card(world: World) -> None:
         before = bots.get_bot(session, bot_id).status
         bot = checks.finish_check(session, bot_id, check.epoch, {"ok": True}, Card("2.1", ["pool-nap"], 4))
 
-    assert (check.bot_id, check.url, check.secret_generation, before) == (bot_id, URL, 1, "unverified")
+    assert (check.bot_id, check.url, check.secret_generations, before) == (bot_id, URL, (1, 2), "unverified")
     assert (bot.status, bot.version, bot.games, bot.max_calls) == ("verified", "2.1", ["pool-nap"], 4)
     assert (bot.proven_url, bot.check_state) == (URL, "idle")
 

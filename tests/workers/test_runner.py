@@ -12,7 +12,7 @@ from sqlalchemy import select
 from referee.clocks import Limits
 from referee.rows import parsed
 from referee.store import bots, claims, matches
-from referee.store.schema import Fault, Rating
+from referee.store.schema import Fault, MatchSeat, Rating
 from tests.workers.conftest import Scripted, World
 from workers.runner import Runner
 
@@ -233,7 +233,36 @@ def test_one_bot_never_gets_more_calls_at_once_than_it_declared(world: World) ->
     assert len({body for _, body in holding.asked}) == 5 * 8  # two rounds of river, selection and two pickups
 
 
+def test_K32_a_secret_rotated_in_mid_match_signs_for_old_and_new(world: World) -> None:
+    refused: list[int] = []
+
+    async def story() -> str:
+        async with world.houses("random", "first", latency_ms=2) as houses:
+            match_id = world.arrange("pool-nap", world.bot_ids)
+            running = asyncio.create_task(world.run())
+            await until(lambda: houses[0].decisions > 5)
+            with world.database.write() as session:
+                rotated = bots.rotate_secret(session, world.bot_ids[0])
+            houses[0].secret = world.secret_of(rotated)
+            await until(lambda: houses[0].decisions > 15)
+            await running
+            refused.extend(seat.faults for seat in seats_of(world, match_id))
+            after = world.arrange("saint-poker", world.bot_ids, options=SHORT)
+            await world.run()
+            refused.extend(seat.faults for seat in seats_of(world, after))
+        return match_id
+
+    asyncio.run(story())
+
+    assert refused == [0, 0, 0, 0]
+
+
 # -- what the stories use --
+
+
+def seats_of(world: World, match_id: str) -> list[MatchSeat]:
+    with world.database.read() as session:
+        return matches.seats_of(session, [match_id])[match_id]
 
 
 class Holding:
