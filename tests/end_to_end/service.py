@@ -65,7 +65,7 @@ class Service:
         command = [str(executable), "--port", "0", "--unixsocket", str(self.socket), "--dir", str(self._sockets)]
         command += ["--appendonly", "yes", "--save", "", "--daemonize", "no"]
         self.redis_server = Process.start("redis", command, self.environment, self.folder)
-        client = Redis(unix_socket_path=str(self.socket), socket_timeout=5)
+        client = self.client()
 
         def answers() -> bool:
             with suppress(RedisError):
@@ -74,6 +74,9 @@ class Service:
 
         until(answers, "an answer of the redis server", tell=self.redis_server.tail)
         return client
+
+    def client(self) -> Redis:
+        return Redis(unix_socket_path=str(self.socket), socket_timeout=5)
 
     def worker(self, module: str = "workers.worker", **settings: str) -> Process:
         return self._start("worker", module, settings)

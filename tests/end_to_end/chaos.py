@@ -1,0 +1,195 @@
+"""A campaign: processes are killed and stopped at random while matches are played; in the end all must be in order.
+
+``python -m tests.end_to_end.chaos [--seconds S] [--seed N]`` prints its seed, every act, and what came of it.
+"""
+
+import argparse
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random, SystemRandom
+
+from redis.exceptions import RedisError
+
+from tests.end_to_end.bots import Bots
+from tests.end_to_end.processes import Process, send
+from tests.end_to_end.service import Service
+
+WORKERS = 2
+BOTS = ("random", "sound", "random", "first")
+AT_ONCE = 12  # matches kept going
+PATIENCE_S = 240.0  # for all to be played once the faults have ended
+
+
+class Campaign:
+    """One run. All that is random comes from the seed; what it meets depends on the moment."""
+
+    def __init__(self, service: Service, bots: Bots, seed: int, *, longest_stop_s: float = 20.0) -> None:
+        self.service = service
+        self.bots = bots
+        self.rng = Random(seed)
+        self.match_ids: list[str] = []
+        self.acts: Counter[str] = Counter()
+        self.rows: dict[str, list[bytes]] = {}
+        self._longest_stop_s = longest_stop_s
+        self._asleep: list[tuple[float, list[int]]] = []  # when to wake whom
+        self._act_of = {
+            "kill worker and horse": self._kill_both,
+            "kill worker": lambda: self._worker().kill(),
+            "kill horse": self._kill_horse,
+            "stop worker and horse": self._stop,
+            "tell a worker to leave": lambda: self._worker().send(signal.SIGTERM),
+            "kill scheduler": self._kill_scheduler,
+            "kill redis": self._kill_redis,
+            "empty redis": self._empty_redis,
+            "hold the record": self._hold_the_record,
+            "kill everything": service.kill_everything,
+        }
+
+    def run(self, seconds: float) -> None:
+        """Faults for so long, then peace until all is played, then the reckoning."""
+        service = self.service
+        service.redis()
+        for index, name in enumerate(BOTS):
+            service.enlist(self.bots.serve(name, latency_ms=5 + 10 * index))
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._people()
+            self._arrange()
+            self._breathe(self.rng.uniform(0.2, 1.5))
+            self._act()
+            self._look_at_rows()
+        self._breathe(0, wake_all=True)
+        healed = time.monotonic()
+        service.until(self._all_over, "the end of all matches", PATIENCE_S)
+        print(f"{len(self.match_ids)} matches, all over {time.monotonic() - healed:.0f} s after the last fault")
+        self._reckon()
+
+    def _act(self) -> None:
+        act = self.rng.choice(list(self._act_of))
+        if act == "kill everything" and self.rng.random() < 0.5:
+            return
+        self.acts[act] += 1
+        print(f"{time.strftime('%H:%M:%S')} {act}", flush=True)
+        self._act_of[act]()
+
+    def _people(self) -> None:
+        """Whoever died is replaced, as by a supervisor."""
+        service = self.service
+        if service.redis_server is None or not service.redis_server.alive:
+            service.redis()
+        if not any(one.alive for one in service.processes if one.name.startswith("scheduler")):
+            service.scheduler()
+        while len(service.workers) < WORKERS:
+            service.worker()
+
+    def _arrange(self) -> None:
+        statuses = self.service.statuses()
+        for _ in range(AT_ONCE - statuses.get("due", 0) - statuses.get("running", 0)):
+            game = self.rng.choice(["pool-nap", "saint-poker"])
+            seats = self.rng.sample(self.service.bot_ids, self.rng.randint(2, len(BOTS)))
+            self.match_ids.append(self.service.arrange(game, seats, options={"rounds": self.rng.randint(1, 4)}))
+
+    def _breathe(self, seconds: float, *, wake_all: bool = False) -> None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until or (wake_all and self._asleep):
+            for when, pids in list(self._asleep):
+                if wake_all or when <= time.monotonic():
+                    self._asleep.remove((when, pids))
+                    for pid in pids:
+                        send(pid, signal.SIGCONT)
+            time.sleep(0.05)
+
+    def _all_over(self) -> bool:
+        self._people()
+        statuses = self.service.statuses()
+        return not any(statuses.get(status) for status in ("waiting", "due", "running"))
+
+    def _look_at_rows(self) -> None:
+        """What is recorded stays, and grows at its end alone."""
+        for match_id in self.match_ids[-2 * AT_ONCE :]:
+            lines = self.service.lines(match_id)
+            before = self.rows.get(match_id, [])
+            assert lines[: len(before)] == before, match_id
+            self.rows[match_id] = lines
+
+    def _reckon(self) -> None:
+        self.service.check_all(self.match_ids)
+        bodies = {(question.id, question.body) for question in self.bots.desk.asked}
+        asked = {question.id for question in self.bots.desk.asked}
+        print(f"{len(self.bots.desk.asked)} questions, {len(asked)} of them different; acts: {dict(self.acts)}")
+        epochs = Counter(self.service.match(match_id).epoch for match_id in self.match_ids)
+        print(f"matches by number of claims: {dict(sorted(epochs.items()))}")
+        assert len(bodies) == len(asked), "a repeated question differs from the first"
+        assert self.bots.desk.trouble == []
+
+    # -- the acts --
+
+    def _worker(self) -> Process:
+        return self.rng.choice(self.service.workers)
+
+    def _kill_both(self) -> None:
+        worker = self._worker()
+        horse = worker.horse
+        if horse:
+            send(horse, signal.SIGKILL)
+        worker.kill()
+
+    def _kill_horse(self) -> None:
+        horse = self._worker().horse
+        if horse:
+            send(horse, signal.SIGKILL)
+
+    def _stop(self) -> None:
+        worker = self._worker()
+        pids = [worker.pid, *([worker.horse] if worker.horse else [])]
+        for pid in pids:
+            send(pid, signal.SIGSTOP)
+        self._asleep.append((time.monotonic() + self.rng.uniform(0.5, self._longest_stop_s), pids))
+
+    def _kill_scheduler(self) -> None:
+        for process in self.service.processes:
+            if process.name.startswith("scheduler") and process.alive:
+                process.kill()
+
+    def _kill_redis(self) -> None:
+        server = self.service.redis_server
+        assert server is not None
+        server.kill()
+        self._breathe(self.rng.uniform(0, 4))
+
+    def _empty_redis(self) -> None:
+        try:
+            self.service.client().flushall()
+        except RedisError as error:
+            print(f"not emptied: {error}")
+
+    def _hold_the_record(self) -> None:
+        try:
+            with self.service.writing_by_hand():
+                self._breathe(self.rng.uniform(0.1, 6))
+        except OSError as error:
+            print(f"not held: {error}")
+
+
+def campaign(seconds: float, seed: int, folder: Path, *, longest_stop_s: float = 20.0) -> None:
+    print(f"seed {seed}", flush=True)
+    with Bots() as bots, Service(folder) as service:
+        Campaign(service, bots, seed, longest_stop_s=longest_stop_s).run(seconds)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=300.0)
+    parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**6))
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="chaos") as folder:
+        campaign(given.seconds, given.seed, Path(folder))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

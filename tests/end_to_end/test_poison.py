@@ -1,0 +1,46 @@
+"""K8: a match that kills whoever plays it ends as stuck, and its neighbours are played."""
+
+from referee.matchlog import verify
+from referee.store import claims
+from referee.store.claims import CLAIMS_BEFORE_STUCK, LOST_BEFORE_ALONE
+from referee.store.leases import LEASE_S
+from tests.end_to_end.bots import Bots
+from tests.end_to_end.service import Service
+
+
+def test_K8_a_match_that_kills_its_horse_each_time_ends_as_stuck_and_harms_no_other(service: Service) -> None:
+    with Bots() as bots:
+        service.redis()
+        service.scheduler()
+        for name in ("random", "sound"):
+            service.enlist(bots.serve(name, latency_ms=10))
+        poison = service.arrange()
+        neighbours = [service.arrange(game) for game in ("pool-nap", "saint-poker") * 2]
+        (service.folder / "poison").write_text(poison)
+        for _ in range(2):
+            service.worker("tests.end_to_end.poisoned_worker")
+
+        service.until(lambda: _stuck(service, poison), "a stuck match")
+        service.until_finished(neighbours)
+        service.until(lambda: not any(worker.horse for worker in service.workers), "idle workers")
+
+    died = (service.folder / "deaths").read_text().split()
+    match = service.match(poison)
+    print(f"{len(died)} horses died; {match.reason}; {len(bots.desk.of(poison))} questions")
+    assert len(died) == LOST_BEFORE_ALONE + CLAIMS_BEFORE_STUCK
+    assert [one.id for one in bots.desk.of(poison)] == list(dict.fromkeys(one.id for one in bots.desk.of(poison)))
+    assert len(service.workers) == 2
+    with service.database.read() as session:
+        left = claims.sweep(session)
+    assert (left.due, left.running, left.alone, left.stuck) == (0, 0, [], 1)
+    assert service.results() == dict.fromkeys(neighbours, 1)
+    assert all(verify(service.lines(match_id)).ok for match_id in neighbours)
+    assert service.differences() == []
+
+
+def _stuck(service: Service, match_id: str) -> bool:
+    """Looks whether it is so and ages the leases that nobody holds any more, for else it takes minutes."""
+    with service.writing_by_hand() as record:  # meanwhile nobody can claim anything
+        if not any(worker.horse for worker in service.workers):
+            record.execute(f"UPDATE matches SET lease_until = lease_until - {LEASE_S} WHERE status = 'running'")
+    return service.match(match_id).status == "stuck"
