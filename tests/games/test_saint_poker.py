@@ -310,6 +310,7 @@ def test_SP_10_groups_are_drawn_from_the_worst_to_the_best_and_once_for_both_lap
 
     events = select(state, "Ac Qc", "Ad Qd", "3c 4c", "3d 4d")
     first = state.chance()
+    assert state.observation(0)["phase"] == "pickup"
     assert state.observation(0)["pickup_order"] == []
     (draw,) = state.resolve([3, 2])
     second = state.chance()
