@@ -1,0 +1,180 @@
+"""docker-compose.yml: well-formed, and closed where it must be. It is read, not run: that takes a container engine."""
+
+import subprocess
+import sys
+from dataclasses import fields
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from referee.cli import main
+from referee.settings import BadSettings, Settings
+from tests.deploy.compose import (
+    APP_SERVICES,
+    COMPOSE,
+    EXAMPLE,
+    ROOT,
+    STORES,
+    example,
+    filled_in,
+    networks,
+    services,
+    variables,
+)
+
+SECRETS = {"REFEREE_MASTER_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD"}
+KNOWN = {f"REFEREE_{spec.name.upper()}" for spec in fields(Settings)} | {"DATABASE_URL", "REDIS_URL", "REFEREE_DATA"}
+
+
+@pytest.fixture
+def running() -> dict[str, Any]:
+    return services(filled_in())
+
+
+def checked(*command: str) -> None:
+    ran = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_it_fits_the_compose_specification() -> None:
+    checked("check_jsonschema", "--builtin-schema", "vendor.compose-spec", str(COMPOSE))
+
+
+def test_its_yaml_is_tidy() -> None:
+    checked("yamllint", "--strict", str(COMPOSE))
+
+
+def test_every_variable_stands_in_the_example_and_the_other_way_round() -> None:
+    assert set(variables()) == set(example())
+
+
+def test_the_example_holds_no_secret_and_the_real_file_is_not_committed() -> None:
+    assert {name for name, value in example().items() if not value} == SECRETS
+    assert ".env" in (ROOT / ".gitignore").read_text().split()
+    assert {name for name, (kind, _) in variables().items() if kind == ":?"} >= SECRETS
+
+
+@pytest.mark.parametrize("name", sorted(SECRETS))
+def test_nothing_starts_without_a_secret(name: str) -> None:
+    given = filled_in()
+    del given[name]
+
+    with pytest.raises(KeyError, match=name):
+        services(given)
+
+
+@pytest.mark.parametrize("name", APP_SERVICES)
+def test_the_environment_of_a_service_makes_production_settings(
+    name: str, running: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = running[name]["environment"]
+    assert set(environment) <= KNOWN
+    for variable, value in environment.items():
+        monkeypatch.setenv(variable, value)
+
+    settings = Settings.load()
+
+    assert settings.env == "production"
+    assert settings.database_url.startswith("postgresql://")
+    assert settings.redis_url is not None
+    assert not settings.allow_http
+    assert not settings.egress_allow
+
+
+def test_production_settings_need_the_master_key(running: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable, value in running["api"]["environment"].items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.delenv("REFEREE_MASTER_KEY")
+
+    with pytest.raises(BadSettings, match="REFEREE_MASTER_KEY is required"):
+        Settings.load()
+
+
+def test_the_api_trusts_exactly_the_proxy_before_it(running: dict[str, Any]) -> None:
+    assert running["api"]["environment"]["REFEREE_TRUSTED_PROXIES"] == "1"
+
+
+def test_every_command_exists(running: dict[str, Any]) -> None:
+    assert running["worker"]["command"] == ["python", "-m", "workers.worker"]
+    assert running["scheduler"]["command"] == ["python", "-m", "workers.scheduler"]
+    assert find_spec("workers.worker")
+    assert find_spec("workers.scheduler")
+    program, *words = running["migrate"]["command"]
+    assert program == "referee"
+    assert CliRunner().invoke(main, [*words, "--help"]).exit_code == 0
+
+
+def test_only_the_proxy_is_published(running: dict[str, Any]) -> None:
+    assert [name for name, service in running.items() if "ports" in service] == ["proxy"]
+
+
+def test_the_example_publishes_to_this_machine_alone() -> None:
+    assert example()["REFEREE_LISTEN"].startswith("127.0.0.1:")
+    assert variables()["REFEREE_LISTEN"][1].startswith("127.0.0.1:")
+
+
+def test_only_workers_and_the_proxy_have_a_route_out(running: dict[str, Any]) -> None:
+    closed = {name for name, network in networks().items() if network.get("internal")}
+
+    open_to = {name: set(service["networks"]) - closed for name, service in running.items()}
+
+    assert {name: ways for name, ways in open_to.items() if ways} == {"proxy": {"front"}, "worker": {"egress"}}
+
+
+def test_the_stores_are_reached_by_their_users_alone(running: dict[str, Any]) -> None:
+    for store in STORES:
+        assert running[store]["networks"] == ["data"]
+    assert {name for name, service in running.items() if "data" in service["networks"]} == {*APP_SERVICES, *STORES}
+
+
+def test_everything_that_runs_on_has_time_to_end(running: dict[str, Any]) -> None:
+    lasting = {name for name in running if name != "migrate"}
+
+    assert {name for name in lasting if "stop_grace_period" in running[name]} == lasting
+    assert {name for name in lasting if running[name]["restart"] == "unless-stopped"} == lasting
+
+
+def test_what_others_wait_for_can_tell_its_health(running: dict[str, Any]) -> None:
+    for service in running.values():
+        for awaited, condition in service.get("depends_on", {}).items():
+            if condition["condition"] == "service_healthy":
+                assert running[awaited]["healthcheck"]["test"]
+            else:
+                assert (awaited, condition["condition"]) == ("migrate", "service_completed_successfully")
+
+
+def test_the_schema_is_upgraded_before_anybody_uses_it(running: dict[str, Any]) -> None:
+    for name in ("api", "worker", "scheduler"):
+        assert "migrate" in running[name]["depends_on"]
+
+
+def test_our_containers_can_change_little(running: dict[str, Any]) -> None:
+    for name in (*APP_SERVICES, "proxy"):
+        service = running[name]
+        assert service["read_only"]
+        assert service["cap_drop"] == ["ALL"]
+        assert service["security_opt"] == ["no-new-privileges:true"]
+
+
+def test_redis_keeps_what_it_is_told_and_asks_for_a_password(running: dict[str, Any]) -> None:
+    command = running["redis"]["command"][-1]
+
+    assert "--appendonly yes --appendfsync everysec" in command
+    assert '--requirepass "$$REDISCLI_AUTH"' in command
+
+
+def test_every_image_but_ours_has_a_version(running: dict[str, Any]) -> None:
+    for service in running.values():
+        _, _, tag = service["image"].partition(":")
+        assert tag
+        assert tag != "latest"
+
+
+def test_the_example_is_a_file_that_a_shell_reads() -> None:
+    ran = subprocess.run(
+        ["sh", "-c", f". {EXAMPLE}; echo $REFEREE_WORKERS"], capture_output=True, text=True, check=True
+    )
+
+    assert ran.stdout.strip() == example()["REFEREE_WORKERS"]

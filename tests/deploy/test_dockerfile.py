@@ -1,0 +1,94 @@
+"""The Dockerfile: what it copies exists, what it installs is pinned, what it starts runs. It is read, not built."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.settings import environment
+from tests.deploy.compose import ROOT, filled_in, services
+
+LINE_ENDS = re.compile(r"\\\n\s*")
+KNOWN = {"FROM", "ENV", "WORKDIR", "COPY", "RUN", "USER", "EXPOSE", "CMD"}
+
+
+@pytest.fixture(scope="module")
+def instructions() -> list[tuple[str, str]]:
+    text = "\n".join(line for line in (ROOT / "Dockerfile").read_text().splitlines() if not line.startswith("#"))
+    lines = [line for line in LINE_ENDS.sub("", text).splitlines() if line]
+    return [(word, rest) for word, _, rest in (line.partition(" ") for line in lines)]
+
+
+def test_it_is_one_stage_of_a_slim_debian_with_a_version(instructions: list[tuple[str, str]]) -> None:
+    assert {word for word, _ in instructions} <= KNOWN
+    assert [rest for word, rest in instructions if word == "FROM"] == ["python:3.11-slim-bookworm"]
+
+
+def test_what_it_copies_exists_and_is_let_in(instructions: list[tuple[str, str]]) -> None:
+    let_in = (ROOT / ".dockerignore").read_text().splitlines()
+    assert let_in[0] == "*"
+
+    copied = [source for word, rest in instructions if word == "COPY" for source in rest.split()[:-1]]
+
+    assert sorted(copied) == sorted(line.removeprefix("!") for line in let_in if line.startswith("!"))
+    assert all((ROOT / source).exists() for source in copied)
+
+
+def test_what_it_installs_is_named_by_the_lock_file(instructions: list[tuple[str, str]]) -> None:
+    installs = [rest for word, rest in instructions if word == "RUN" and "pip install" in rest]
+
+    assert installs
+    assert all("--no-deps" in rest for rest in installs)
+    assert "--requirement requirements.lock" in installs[0]
+
+
+def test_every_requirement_of_the_lock_file_has_one_version() -> None:
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    requirements = [line for line in lines if line and not line.startswith("#")]
+
+    assert requirements
+    assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[^=\s]+(; .+)?", line) for line in requirements)
+
+
+def test_it_runs_as_nobody_in_particular(instructions: list[tuple[str, str]]) -> None:
+    (user,) = [rest for word, rest in instructions if word == "USER"]
+    uid, gid = map(int, user.split(":"))
+
+    assert uid == gid
+    assert uid > 1000
+    assert f"uid={uid},gid={gid}" in str(services_by_example()["api"]["tmpfs"])
+
+
+def test_what_it_starts_is_an_api_that_gunicorn_accepts(instructions: list[tuple[str, str]], tmp_path: Path) -> None:
+    word, rest = instructions[-1]
+    program, *arguments = json.loads(rest)
+    assert (word, program) == ("CMD", "gunicorn")
+
+    # Only the folder for heartbeats may be missing on the machine of a developer.
+    arguments = [str(tmp_path) if argument == "/dev/shm" else argument for argument in arguments]
+    settings = environment(REFEREE_DATA=str(tmp_path), REFEREE_MASTER_KEY="ab" * 32)
+    ran = subprocess.run(
+        [sys.executable, "-m", "gunicorn", "--check-config", *arguments],
+        env=settings,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_the_api_gets_more_time_to_end_than_it_takes(instructions: list[tuple[str, str]]) -> None:
+    arguments = json.loads(instructions[-1][1])
+    graceful_s = int(arguments[arguments.index("--graceful-timeout") + 1])
+
+    assert int(services_by_example()["api"]["stop_grace_period"].removesuffix("s")) > graceful_s
+
+
+def services_by_example() -> dict[str, Any]:
+    return services(filled_in())
