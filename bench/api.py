@@ -12,7 +12,7 @@ from sqlalchemy import Integer, insert
 from sqlalchemy.orm import Session
 
 from api import create_app
-from bench.measure import Benchmark, Json, per_cpu_second, rounded
+from bench.measure import Benchmark, Json, cpu_seconds, per_cpu_second, rounded
 from bench.world import World, world
 from referee.clocks import Limits
 from referee.ratings import START
@@ -21,6 +21,7 @@ from referee.store.ids import new_id
 
 GAME, SEATS = "saint-poker", 4
 MATCHES_A_BOT = 5
+RUN_S = 0.3  # CPU time to spend on a run
 START_AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -48,13 +49,15 @@ def of_size(benchmark: Benchmark, place: World, bots: int) -> Json:
         "a page half-way down": half_way(app, ladder, bots // 2),
         "whole table of a tournament": f"/api/v1/tournaments/{tournament_id}/standings",
     }
-    return {name: asked(benchmark, app, path, bots) for name, path in pages.items()}
+    return {name: asked(benchmark, app, path) for name, path in pages.items()}
 
 
-def asked(benchmark: Benchmark, app: Flask, path: str, bots: int) -> Json:
+def asked(benchmark: Benchmark, app: Flask, path: str) -> Json:
     client = app.test_client()
     size = len(got(client, path))
-    times = benchmark.size(1 if "standings" in path and bots > 1000 else 40, 1)
+    once_s = cpu_seconds(lambda: got(client, path))
+    times = benchmark.size(max(1, min(40, int(RUN_S / once_s))), 1)
+    benchmark.note(f"{times} times {path.partition('?')[0]}")
 
     def ask() -> None:
         for _ in range(times):
