@@ -62,15 +62,21 @@ class Recorder:
         """Whatever gathered while the last batch was written makes up the next."""
         while self._waiting:
             batch, self._waiting = self._waiting, []
-            try:
-                stale = await self._write_batch([record for record, _ in batch])
-            except Exception as error:  # noqa: BLE001  # handed to every match that waits for this batch
-                for _, written in batch:
-                    _settle(written, error)
-                continue
-            for record, written in batch:
-                lost = StaleEpoch(f"match {record.match_id} was claimed by another runner")
-                _settle(written, lost if record.match_id in stale else None)
+            await self._write_and_tell(batch)
+
+    async def _write_and_tell(self, batch: list[tuple[Record, asyncio.Future[None]]]) -> None:
+        try:
+            stale = await self._write_batch([record for record, _ in batch])
+        except Exception as error:  # noqa: BLE001  # handed to the match whose record it is
+            if len(batch) == 1:
+                _settle(batch[0][1], error)
+                return
+            for one in batch:  # one by one: what is wrong with one match must reach no other
+                await self._write_and_tell([one])
+            return
+        for record, written in batch:
+            lost = StaleEpoch(f"match {record.match_id} was claimed by another runner")
+            _settle(written, lost if record.match_id in stale else None)
 
     async def _write_batch(self, records: list[Record]) -> set[str]:
         def call() -> set[str]:

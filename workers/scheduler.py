@@ -32,17 +32,17 @@ class Scheduler:
         self._master_key = master_key
 
     def sweep(self) -> None:
-        """1. Ends tournaments and deal groups that are over. 2. Wakes runners for what is due."""
+        """1. Wakes runners for what is due, whatever becomes of the rest. 2. Ends tournaments and deal groups."""
         with self._database.read() as session:
             tournament_ended = tournaments.any_ended(session)
             left_open = groups.left_open(session)
             todo = claims.sweep(session)
-        if tournament_ended or left_open:
-            self._close(left_open)
         for match_id in todo.alone:
             queues.wake_alone(self._redis, match_id)
         if todo.due or todo.expired or todo.checks_due:
             queues.wake(self._redis)
+        if tournament_ended or left_open:
+            self._close(left_open)
 
     def _close(self, group_ids: list[str]) -> None:
         with self._database.write() as session:

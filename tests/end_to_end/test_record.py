@@ -1,16 +1,22 @@
 """K14, K18, K27: a record that cannot be written for a while, and one that somebody has meddled with."""
 
+import asyncio
 import random
 import sqlite3
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import IntegrityError
 
 from referee.rows import parsed
+from referee.store import claims, matches
+from referee.store.recording import Record, Sealed
 from tests.end_to_end.bots import Bots
-from tests.end_to_end.service import Service
+from tests.end_to_end.service import MASTER_KEY, Service
+from workers.recorder import Recorder
 
 HELD_S = 10.0
 
@@ -33,12 +39,50 @@ def test_K14_while_the_record_cannot_be_written_matches_wait_and_nobody_is_blame
         service.until_finished(ending + going_on)
 
     assert len({question.id for question in bots.desk.asked}) == len(bots.desk.asked)
-    matches = [service.match(match_id) for match_id in ending + going_on]
-    assert [match.lost_claims for match in matches] == [0] * 6
-    assert [match.epoch for match in matches] == [1] * 6
-    rows = [parsed(line) for match in matches for line in service.lines(match.id)]
+    ended = [service.match(match_id) for match_id in ending + going_on]
+    assert [match.lost_claims for match in ended] == [0] * 6
+    assert [match.epoch for match in ended] == [1] * 6
+    rows = [parsed(line) for match in ended for line in service.lines(match.id)]
     assert not [row for row in rows if "fault" in row]
     service.check_all(ending + going_on)
+
+
+def test_one_record_that_cannot_be_written_fails_its_own_match_alone(service: Service) -> None:
+    good, bad = _claimed(service)
+    doubled = replace(bad, sealed=[Sealed(0, 0, {"seat": 0}), Sealed(0, 0, {"seat": 0})])
+
+    async def story() -> tuple[BaseException | None, ...]:
+        recorder = Recorder(service.database)
+        return await asyncio.gather(
+            recorder.put(replace(good, sealed=[Sealed(0, 0, {"seat": 0})])),  # begins the first batch
+            recorder.put(doubled),
+            recorder.put(replace(good, sealed=[Sealed(0, 1, {"seat": 1})])),
+            return_exceptions=True,
+        )
+
+    first, broken, second = asyncio.run(story())
+
+    assert isinstance(broken, IntegrityError)
+    assert (first, second) == (None, None)
+    with service.database.read() as session:
+        assert len(matches.load(session, good.match_id, master_key=MASTER_KEY).sealed) == 2
+        assert matches.load(session, bad.match_id, master_key=MASTER_KEY).sealed == []
+
+
+def test_a_deal_group_that_cannot_be_closed_keeps_nobody_from_being_woken(service: Service) -> None:
+    with Bots() as bots:
+        service.redis()
+        for name in ("random", "sound"):
+            service.enlist(bots.serve(name))
+        broken, whole = service.arrange(), service.arrange()
+        with service.writing_by_hand() as record:
+            group = "(SELECT group_id FROM matches WHERE id = ?)"
+            record.execute(f"UPDATE deal_groups SET commitment = '00' WHERE id = {group}", (broken,))
+            record.execute("UPDATE matches SET status = 'cancelled' WHERE id = ?", (broken,))
+        service.scheduler()
+        service.worker()
+
+        service.until_finished([whole])
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +175,17 @@ def test_K27_the_audit_names_what_differs_by_a_millionth_of_a_point(
 
 
 # -- what the stories use --
+
+
+def _claimed(service: Service) -> list[Record]:
+    """Two matches, claimed, and nothing recorded of them."""
+    with Bots() as bots:
+        for name in ("random", "sound"):
+            service.enlist(bots.serve(name))
+    for _ in range(2):
+        service.arrange("saint-poker")
+    with service.database.write() as session:
+        return [Record(claim.match_id, claim.epoch) for claim in claims.claim(session, 2)]
 
 
 def _packed(database: Path, match_id: str) -> bytes:
