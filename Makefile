@@ -1,5 +1,5 @@
 # Needs Python 3.11 or newer and make; everything else is installed into .venv from the committed lock files.
-#   make demo [DEMO_ARGS=--exit]   make test   make lint   make types   make bench   make up   make clean
+#   make demo [DEMO_ARGS=--exit]   make up   make test   make lint   make types   make bench   make lock   make clean
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
@@ -13,7 +13,7 @@ UP_ARGS ?=
 BENCH_ARGS ?=
 PYTEST_ARGS ?=
 
-.PHONY: demo up test lint types bench clean
+.PHONY: demo up test lint types bench lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.runtime
@@ -34,6 +34,20 @@ types: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench $(BENCH_ARGS)
+
+# Pins anew what pyproject.toml asks for. async-timeout: the Redis client wants it on the oldest Pythons alone.
+lock:
+	rm -rf .lock && $(PYTHON) -m venv .lock
+	.lock/bin/python -m pip install --quiet 'setuptools>=77' .
+	{ echo '# Everything the service runs on, pinned by make lock.'; \
+	  echo 'async-timeout==5.0.1; python_full_version < "3.11.3"'; \
+	  .lock/bin/python -m pip freeze --all --exclude pip --exclude referee --exclude async-timeout; \
+	} > requirements.lock
+	.lock/bin/python -m pip install --quiet '.[dev]'
+	{ echo '# What tests, lint and types need besides, pinned by make lock.'; echo '-r requirements.lock'; \
+	  .lock/bin/python -m pip freeze --all --exclude pip --exclude referee --exclude async-timeout \
+	  | grep -vxFf requirements.lock; } > requirements-dev.lock
+	rm -rf .lock
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -94,6 +94,7 @@ class Demonstration:
         """Plays everything; ``serve_on`` keeps the service running until a word to stop, told by ``Stopped``."""
         with ExitStack() as stack:
             url = stack.enter_context(self._service())
+            self._say(f"the service answers at {url}")
             houses = stack.enter_context(Houses([player for _, player in CAST]))
             ports = ", ".join(one.rpartition(":")[2] for one in houses.urls)
             self._say(f"{len(CAST)} house bots serve on 127.0.0.1, ports {ports}")

@@ -48,6 +48,16 @@ def server(data_dir: DataDir, environment: dict[str, str]) -> Child:
     return Child("redis", command, environment, folder, data_dir.log("redis"))
 
 
+def put_aside(server: Child) -> Path | None:
+    """Moves what the server keeps out of its way, so that it starts empty; None when it keeps nothing."""
+    kept = server.folder / "appendonlydir"
+    if not kept.exists():
+        return None
+    aside = server.folder / f"unreadable-{int(time.time())}"
+    kept.rename(aside)
+    return aside
+
+
 def answers(path: Path) -> bool:
     """Whether a server listens there."""
     if not path.exists():

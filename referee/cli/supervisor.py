@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from referee.cli import embedded
@@ -67,11 +68,25 @@ class Supervisor:
     # -- coming up --
 
     def _start_redis(self) -> None:
+        """Starts our own server; a file it cannot read is put aside, since the record does not depend on it."""
         path = self.data_dir.socket()
         if embedded.take_over(path, self.signals.wait):
             self.say("ended a Redis server that an earlier run had left behind; its file is carried on")
         self.redis = embedded.server(self.data_dir, self.environment)
         self.redis.start()
+        try:
+            self._wait_for_redis(path)
+        except NotUp as error:
+            aside = embedded.put_aside(self.redis)
+            if aside is None:
+                raise
+            self.say(f"{error}\nits file is put aside as {aside}; nothing that counts is in it")
+            stop([self.redis], REDIS_STOP_S, self.signals)
+            self.redis.falls = 0
+            self.redis.start()
+            self._wait_for_redis(path)
+
+    def _wait_for_redis(self, path: Path) -> None:
         self._wait(lambda: embedded.answers(path), REDIS_READY_S, "the embedded Redis server does not answer")
 
     def _start_service(self) -> None:
@@ -143,7 +158,8 @@ class Supervisor:
         pause_s = 5.0
         for child in self._all():
             if child.fell():
-                self.say(f"{child.name} ended by itself, starting it again (its log: {child.log})")
+                last_words = child.tail(1)[:200]
+                self.say(f"{child.name} ended by itself, starting it again ({child.log}: {last_words or 'empty'})")
             if child.process is None and child.due <= now:
                 child.start()
             elif child.process is None:

@@ -45,7 +45,9 @@ def up(data: Path | None, host: str, port: int | None, workers: int) -> None:
 
 def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, workers: int) -> None:
     """Brings the record up to date, then runs until stopped."""
-    upgrade(Database.from_settings(settings))
+    database = Database.from_settings(settings)
+    upgrade(database)
+    database.dispose()
     local_url = _local_url(listener)
     child_environment = environment(
         REFEREE_DATA=str(settings.data_dir),

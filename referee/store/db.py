@@ -65,21 +65,18 @@ class Database:
 
     @contextmanager
     def _session(self, options: dict[str, Any]) -> Iterator[Session]:
-        try:
-            with Session(self._engine.execution_options(**options), expire_on_commit=False) as session:
-                session.info["database"] = self
-                with session.begin():
-                    yield session
-        except DBAPIError as error:
-            if _is_outage(error):
-                raise Unavailable(f"the record cannot answer: {error.orig}") from error
-            raise
+        engine = self._engine.execution_options(**options)
+        with _saying_outages(), Session(engine, expire_on_commit=False) as session:
+            session.info["database"] = self
+            with session.begin():
+                yield session
 
     @contextmanager
     def changing_schema(self) -> Iterator[Connection]:
         """A connection for migrations: one transaction, no other writer, foreign keys not enforced meanwhile."""
         options = {"referee_durable": True}
-        with self._gate(), self._engine.execution_options(**options).connect() as connection:
+        engine = self._engine.execution_options(**options)
+        with self._gate(), _saying_outages(), engine.connect() as connection:
             if self.is_sqlite:
                 _set(connection, "foreign_keys", "OFF")
             try:
@@ -244,6 +241,17 @@ def _gate(url: URL, wait_s: float) -> Callable[[], AbstractContextManager[None]]
     if url.get_backend_name() == "sqlite":
         return _Turnstile(Path(f"{url.database}.lock"), wait_s)
     return nullcontext
+
+
+@contextmanager
+def _saying_outages() -> Iterator[None]:
+    """Makes ``Unavailable`` of errors that asking again later may cure."""
+    try:
+        yield
+    except DBAPIError as error:
+        if _is_outage(error):
+            raise Unavailable(f"the record cannot answer: {error.orig}") from error
+        raise
 
 
 def _is_outage(error: DBAPIError) -> bool:

