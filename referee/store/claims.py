@@ -40,7 +40,7 @@ def claim(session: Session, limit: int, *, alone: bool = False, match_id: str | 
         query = query.where(Match.id == match_id)
     candidates = list(session.scalars(query.limit(3 * limit + 20).with_for_update(skip_locked=True)))
     chosen = _within_calls(session, candidates, left)
-    return [_take(session, match, boot, seconds, alone) for match in chosen[:limit]]
+    return _take(session, chosen[:limit], boot, seconds, alone)
 
 
 def renew(session: Session, claims: Iterable[Claim]) -> set[str]:
@@ -171,25 +171,32 @@ def _within_calls(session: Session, matches: Sequence[Match], left: dict[str, in
     return chosen
 
 
-def _take(session: Session, match: Match, boot: str, seconds: float, alone: bool) -> Claim:
-    if match.status == "running" and match.lease_boot == boot:
-        match.lost_claims += 1
-    match.status = "running"
-    match.epoch += 1
-    match.lease_boot, match.lease_until = boot, seconds + LEASE_S
-    match.claims_without_progress += alone
-    if match.started_at is None:
-        match.started_at = now(session)
-        _keep_addresses(session, match.id)
+def _take(session: Session, matches: Sequence[Match], boot: str, seconds: float, alone: bool) -> list[Claim]:
+    fresh = [match.id for match in matches if match.started_at is None]
+    moment = now(session)
+    for match in matches:
+        if match.status == "running" and match.lease_boot == boot:
+            match.lost_claims += 1
+        match.status = "running"
+        match.epoch += 1
+        match.lease_boot, match.lease_until = boot, seconds + LEASE_S
+        match.claims_without_progress += alone
+        match.started_at = match.started_at or moment
+    _keep_addresses(session, fresh)
     session.flush()
-    return Claim(match.id, match.epoch)
+    return [Claim(match.id, match.epoch) for match in matches]
 
 
-def _keep_addresses(session: Session, match_id: str) -> None:
-    """The match keeps the addresses, names and versions it begins with."""
-    query = select(MatchSeat, Bot).join(Bot, Bot.id == MatchSeat.bot_id).where(MatchSeat.match_id == match_id)
-    for seat, bot in session.execute(query):
-        seat.bot_name, seat.version, seat.url = bot.name, bot.version, bot.proven_url
+def _keep_addresses(session: Session, match_ids: Sequence[str]) -> None:
+    """Matches keep the addresses, names and versions they begin with."""
+    begun = select(MatchSeat.match_id, MatchSeat.seat, Bot.name, Bot.version, Bot.proven_url)
+    begun = begun.join(Bot, Bot.id == MatchSeat.bot_id).where(MatchSeat.match_id.in_(match_ids))
+    values = [
+        {"match_id": match_id, "seat": seat, "bot_name": name, "version": version, "url": url}
+        for match_id, seat, name, version, url in session.execute(begun)
+    ]
+    if values:
+        session.execute(update(MatchSeat), values)
 
 
 def _prolong(session: Session, match_ids: set[str], boot: str, seconds: float) -> None:

@@ -4,6 +4,7 @@ import hmac
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
@@ -40,19 +41,24 @@ def create_group(
     session: Session, entries: Sequence[str], *, master_key: bytes, tournament_id: str | None = None
 ) -> Group:
     """A new group with a fresh seed; ``entries`` are the bots whose nonces count, in this order, each once."""
-    group_id, seed = new_id("group"), secrets.token_bytes(32)
-    group = Group(
-        id=group_id,
-        commitment=commitment(seed, group_id),
-        seed_sealed=_sealed(seed, group_id, master_key),
-        state="new",
-        entries=list(dict.fromkeys(entries)),
-        tournament_id=tournament_id,
-        epoch=0,
-        created_at=now(session),
-    )
+    group = Group(**fresh(entries, now(session), master_key, tournament_id))
     session.add(group)
     return group
+
+
+def fresh(entries: Sequence[str], moment: datetime, master_key: bytes, tournament_id: str | None) -> dict[str, Any]:
+    """The row of a new group."""
+    group_id, seed = new_id("group"), secrets.token_bytes(32)
+    return {
+        "id": group_id,
+        "commitment": commitment(seed, group_id),
+        "seed_sealed": _sealed(seed, group_id, master_key),
+        "state": "new",
+        "entries": list(dict.fromkeys(entries)),
+        "tournament_id": tournament_id,
+        "epoch": 0,
+        "created_at": moment,
+    }
 
 
 def get_group(session: Session, group_id: str) -> Group:

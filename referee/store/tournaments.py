@@ -12,6 +12,7 @@ from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 from referee.games import game as rules_of
 from referee.pairing import round_robin
 from referee.store import bots, matches
+from referee.store.arranging import Plan, arrange
 from referee.store.db import now
 from referee.store.ids import new_id
 from referee.store.names import checked_name
@@ -153,9 +154,12 @@ def start(session: Session, tournament_id: str, *, master_key: bytes) -> Tournam
         if entry.withdrawn_at is None and bot.status == "verified" and tournament.game in bot.games
     ]
     stages = round_robin(seated, tournament.seats, tournament.cycles)
-    for stage, tables in enumerate(stages, start=1):
-        for table_no, table in enumerate(tables, start=1):
-            matches.create_match(session, _plan(tournament, table, stage, table_no), master_key=master_key)
+    plans = [
+        _plan(tournament, table, stage, table_no)
+        for stage, tables in enumerate(stages, start=1)
+        for table_no, table in enumerate(tables, start=1)
+    ]
+    arrange(session, plans, master_key=master_key)
     tournament.status, tournament.started_at = "running", now(session)
     tournament.revision += 1
     return tournament
@@ -210,8 +214,8 @@ def _ended() -> Select[Tournament]:
     return select(Tournament).where(Tournament.status == "running", ~going_on.exists())
 
 
-def _plan(tournament: Tournament, table: Sequence[str], stage: int, table_no: int) -> matches.Plan:
-    return matches.Plan(
+def _plan(tournament: Tournament, table: Sequence[str], stage: int, table_no: int) -> Plan:
+    return Plan(
         game=tournament.game,
         bots=table,
         options=tournament.options,

@@ -1,0 +1,135 @@
+"""Arranging matches: plans checked once, then written many at a time, each in a deal group of its own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+from sqlalchemy import Table, insert, select
+from sqlalchemy.orm import Session
+
+from referee import __version__
+from referee.canonical import dumps
+from referee.clocks import Limits
+from referee.errors import BadOption, Conflict, NotFound
+from referee.games import game as rules_of
+from referee.store import groups
+from referee.store.db import now
+from referee.store.ids import new_id
+from referee.store.schema import Bot, Group, Match, MatchSeat
+
+Json = dict[str, Any]
+
+# The tables themselves: what the ORM adds to a row would cost more than all the rest.
+_GROUPS, _MATCHES, _SEATS = (cast(Table, model.__table__) for model in (Group, Match, MatchSeat))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be played, by whom in which seat, and for which table of which event."""
+
+    game: str
+    bots: Sequence[str]
+    options: Mapping[str, Any]
+    limits: Limits
+    rated: bool = True
+    created_by: str | None = None
+    tournament_id: str | None = None
+    stage: int | None = None
+    table_no: int | None = None
+
+
+def arrange(session: Session, plans: Sequence[Plan], *, master_key: bytes, group: Group | None = None) -> list[str]:
+    """Arranges matches, due at once, in deal groups of their own unless one is given; their ids in order.
+
+    Rated only where asked for and all bots have different owners. Raises ``BadOption``, ``NoSuchGame``,
+    ``NotFound``, and ``Conflict`` when a bot is not verified or does not play the game.
+    """
+    draft = _Draft(session, plans)
+    draft.check()
+    moment = now(session)
+    made = [] if group else [groups.fresh(plan.bots, moment, master_key, plan.tournament_id) for plan in plans]
+    group_ids = [group.id] * len(plans) if group else [row["id"] for row in made]
+    rows = [
+        {**draft.row(plan), "group_id": id, "created_at": moment} for plan, id in zip(plans, group_ids, strict=True)
+    ]
+    seats = [seat for plan, row in zip(plans, rows, strict=True) for seat in draft.seats(plan, row["id"])]
+    session.flush()  # a given group may not be written yet
+    for table, batch in zip((_GROUPS, _MATCHES, _SEATS), (made, rows, seats), strict=True):
+        if batch:
+            session.connection().execute(insert(table), batch)
+    return [row["id"] for row in rows]
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """Plans with what is known of their bots and games, looked up once for all of them."""
+
+    session: Session
+    plans: Sequence[Plan]
+
+    @cached_property
+    def bots(self) -> dict[str, Bot]:
+        wanted = {bot_id for plan in self.plans for bot_id in plan.bots}
+        return {bot.id: bot for bot in self.session.scalars(select(Bot).where(Bot.id.in_(wanted)))}
+
+    @cached_property
+    def options(self) -> dict[tuple[str, int, bytes], Json]:
+        """The complete options of each combination that occurs."""
+        return {_key(plan): rules_of(plan.game).start(len(plan.bots), plan.options).options for plan in self.plans}
+
+    def check(self) -> None:
+        _ = self.options
+        for plan in self.plans:
+            for bot_id in plan.bots:
+                self._check_bot(bot_id, plan.game)
+
+    def _check_bot(self, bot_id: str, game: str) -> None:
+        bot = self.bots.get(bot_id)
+        if bot is None:
+            raise NotFound("bot", bot_id)
+        if bot.status != "verified":
+            raise Conflict(f"bot {bot.name!r} is {bot.status}; only verified bots are seated")
+        if game not in bot.games:
+            raise BadOption("bots", f"bot {bot.name!r} does not play {game}; its card lists {', '.join(bot.games)}")
+
+    def row(self, plan: Plan) -> Json:
+        owners = {self.bots[bot_id].owner_id for bot_id in plan.bots}
+        return {
+            "id": new_id("match"),
+            "game": plan.game,
+            "rules_version": rules_of(plan.game).rules_version,
+            "engine_version": __version__,
+            "options": self.options[_key(plan)],
+            "seats": len(plan.bots),
+            "budget_ms": plan.limits.budget_ms,
+            "bank_ms": plan.limits.bank_ms,
+            "rated": plan.rated and len(owners) == len(plan.bots),
+            "status": "due",
+            "epoch": 0,
+            "lost_claims": 0,
+            "claims_without_progress": 0,
+            "rows": 0,
+            "tournament_id": plan.tournament_id,
+            "stage": plan.stage,
+            "table_no": plan.table_no,
+            "created_by": plan.created_by,
+        }
+
+    def seats(self, plan: Plan, match_id: str) -> list[Json]:
+        bots = [self.bots[bot_id] for bot_id in plan.bots]
+        return [
+            {
+                "match_id": match_id,
+                "seat": seat,
+                "bot_id": bot.id,
+                "bot_name": bot.name,
+                "version": bot.version,
+                "faults": 0,
+            }
+            for seat, bot in enumerate(bots)
+        ]
+
+
+def _key(plan: Plan) -> tuple[str, int, bytes]:
+    return plan.game, len(plan.bots), dumps(dict(plan.options))
