@@ -45,9 +45,13 @@ class Scheduler:
             self._close(left_open)
 
     def _close(self, group_ids: list[str]) -> None:
+        for group_id in group_ids:
+            try:
+                with self._database.write() as session:
+                    groups.close_if_over(session, group_id, master_key=self._master_key)
+            except groups.WrongMasterKey as error:  # of no concern to the others
+                log.error("group not closed", extra={"group": group_id, "reason": str(error)})
         with self._database.write() as session:
-            for group_id in group_ids:
-                groups.close_if_over(session, group_id, master_key=self._master_key)
             for tournament_id in tournaments.finish_ended(session):
                 log.info("tournament finished", extra={"tournament": tournament_id})
 

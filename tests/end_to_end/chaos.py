@@ -7,6 +7,7 @@ import argparse
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -35,7 +36,7 @@ class Campaign:
         self.acts: Counter[str] = Counter()
         self.rows: dict[str, list[bytes]] = {}
         self._longest_stop_s = longest_stop_s
-        self._asleep: list[tuple[float, list[int]]] = []  # when to wake whom
+        self._wakers: list[threading.Timer] = []  # who sleeps may hold the record, and with it ourselves
         self._act_of = {
             "kill worker and horse": self._kill_both,
             "kill worker": lambda: self._worker().kill(),
@@ -59,10 +60,11 @@ class Campaign:
         while time.monotonic() < end:
             self._people()
             self._arrange()
-            self._breathe(self.rng.uniform(0.2, 1.5))
+            time.sleep(self.rng.uniform(0.2, 1.5))
             self._act()
             self._look_at_rows()
-        self._breathe(0, wake_all=True)
+        for waker in self._wakers:
+            waker.join()
         healed = time.monotonic()
         service.until(self._all_over, "the end of all matches", PATIENCE_S)
         print(f"{len(self.match_ids)} matches, all over {time.monotonic() - healed:.0f} s after the last fault")
@@ -92,16 +94,6 @@ class Campaign:
             game = self.rng.choice(["pool-nap", "saint-poker"])
             seats = self.rng.sample(self.service.bot_ids, self.rng.randint(2, len(BOTS)))
             self.match_ids.append(self.service.arrange(game, seats, options={"rounds": self.rng.randint(1, 4)}))
-
-    def _breathe(self, seconds: float, *, wake_all: bool = False) -> None:
-        until = time.monotonic() + seconds
-        while time.monotonic() < until or (wake_all and self._asleep):
-            for when, pids in list(self._asleep):
-                if wake_all or when <= time.monotonic():
-                    self._asleep.remove((when, pids))
-                    for pid in pids:
-                        send(pid, signal.SIGCONT)
-            time.sleep(0.05)
 
     def _all_over(self) -> bool:
         self._people()
@@ -148,7 +140,9 @@ class Campaign:
         pids = [worker.pid, *([worker.horse] if worker.horse else [])]
         for pid in pids:
             send(pid, signal.SIGSTOP)
-        self._asleep.append((time.monotonic() + self.rng.uniform(0.5, self._longest_stop_s), pids))
+        waker = threading.Timer(self.rng.uniform(0.5, self._longest_stop_s), _wake, [pids])
+        waker.start()
+        self._wakers.append(waker)
 
     def _kill_scheduler(self) -> None:
         for process in self.service.processes:
@@ -159,7 +153,7 @@ class Campaign:
         server = self.service.redis_server
         assert server is not None
         server.kill()
-        self._breathe(self.rng.uniform(0, 4))
+        time.sleep(self.rng.uniform(0, 4))
 
     def _empty_redis(self) -> None:
         try:
@@ -170,9 +164,14 @@ class Campaign:
     def _hold_the_record(self) -> None:
         try:
             with self.service.writing_by_hand():
-                self._breathe(self.rng.uniform(0.1, 6))
+                time.sleep(self.rng.uniform(0.1, 6))
         except OSError as error:
             print(f"not held: {error}")
+
+
+def _wake(pids: list[int]) -> None:
+    for pid in pids:
+        send(pid, signal.SIGCONT)
 
 
 def campaign(seconds: float, seed: int, folder: Path, *, longest_stop_s: float = 20.0) -> None:

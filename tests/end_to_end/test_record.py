@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from referee.rows import parsed
-from referee.store import claims, matches
+from referee.store import claims, groups, matches
 from referee.store.recording import Record, Sealed
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.service import MASTER_KEY, Service
@@ -69,20 +69,22 @@ def test_one_record_that_cannot_be_written_fails_its_own_match_alone(service: Se
         assert matches.load(session, bad.match_id, master_key=MASTER_KEY).sealed == []
 
 
-def test_a_deal_group_that_cannot_be_closed_keeps_nobody_from_being_woken(service: Service) -> None:
+def test_a_deal_group_that_cannot_be_closed_holds_up_neither_matches_nor_other_groups(service: Service) -> None:
     with Bots() as bots:
         service.redis()
         for name in ("random", "sound"):
             service.enlist(bots.serve(name))
-        broken, whole = service.arrange(), service.arrange()
+        broken, cancelled, whole = (service.arrange() for _ in range(3))
         with service.writing_by_hand() as record:
             group = "(SELECT group_id FROM matches WHERE id = ?)"
             record.execute(f"UPDATE deal_groups SET commitment = '00' WHERE id = {group}", (broken,))
-            record.execute("UPDATE matches SET status = 'cancelled' WHERE id = ?", (broken,))
+            record.execute("UPDATE matches SET status = 'cancelled' WHERE id IN (?, ?)", (broken, cancelled))
         service.scheduler()
         service.worker()
 
         service.until_finished([whole])
+        service.until(lambda: _group_state(service, cancelled) == "over", "the other group's end")
+    assert _group_state(service, broken) == "new"
 
 
 @pytest.fixture(scope="module")
@@ -186,6 +188,11 @@ def _claimed(service: Service) -> list[Record]:
         service.arrange("saint-poker")
     with service.database.write() as session:
         return [Record(claim.match_id, claim.epoch) for claim in claims.claim(session, 2)]
+
+
+def _group_state(service: Service, match_id: str) -> str:
+    with service.database.read() as session:
+        return groups.get_group(session, matches.get_match(session, match_id).group_id).state
 
 
 def _packed(database: Path, match_id: str) -> bytes:
