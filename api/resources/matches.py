@@ -5,7 +5,7 @@ from typing import Any
 from flask import Response, current_app, request
 
 from api.auth import asker, viewer_id, viewer_role
-from api.errors import Problem, invalid
+from api.errors import Problem, invalid, not_found
 from api.pagination import after, envelope, list_of
 from api.schemas.matches import MatchQuery, MatchView, NewMatch, WholeMatchView
 from api.views import Resource, record
@@ -96,13 +96,16 @@ def cancel(match_id: str) -> Any:
 def log(match_id: str) -> Response:
     """The log of a match
 
-    Open when the last match of its deal group is over; before that 409 `log_not_ready`.
+    Open when the last match of its deal group is over; before that 409 `log_not_ready`. A match that was cancelled
+    before its first row has none.
     """
     match = matches.get_match(record(), match_id)
     gzipped = request.accept_encodings["gzip"] > 0
     try:
         content = logs.download(record(), match, gzipped=gzipped)
     except NotReady as error:
+        if logs.is_open(record(), match):
+            raise not_found() from None  # cancelled before its first row: there is no log and there will be none
         raise Problem(409, "log_not_ready", str(error)) from None
     response = Response(content, mimetype="application/x-ndjson")
     response.headers["Content-Disposition"] = f'attachment; filename="{match.id}.ndjson"'
@@ -137,7 +140,13 @@ def page_of_matches(found: Page[Match], query: dict[str, Any]) -> dict[str, Any]
 def whole(match: Match) -> dict[str, Any]:
     group = groups.get_group(record(), match.group_id)
     seats = matches.seats_of(record(), [match.id])[match.id]
-    described = {"id": group.id, "state": group.state, "commitment": group.commitment}
+    described = {
+        "id": group.id,
+        "state": group.state,
+        "commitment": group.commitment,
+        "entries": group.entries if group.state == "over" else None,
+        "reveal": groups.revealed(group, master_key()),
+    }
     return {**shown(match, seats), "group": described}
 
 

@@ -60,11 +60,26 @@ class SeatView(Strict):
     returns = fields.Integer(required=True, allow_none=True, metadata={"description": "what the seat gained"})
 
 
+class RevealView(Strict):
+    seed = fields.String(required=True, metadata={"description": "32 bytes in hex"})
+    nonces = fields.List(fields.String(), required=True, metadata={"description": "in the order of entries"})
+    nonce_hashes = fields.List(fields.String(), required=True)
+
+
 class GroupView(Strict):
     id = fields.String(required=True)
     state = fields.String(required=True, validate=validate.OneOf(GROUP_STATES))
     commitment = fields.String(
         required=True, metadata={"description": "SHA-256 of the seed and the group's id, given before the first draw"}
+    )
+    entries = fields.List(
+        fields.String(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "bots by nonce, once the group is over"},
+    )
+    reveal = fields.Nested(
+        RevealView, required=True, allow_none=True, metadata={"description": "null until the group is over"}
     )
 
 

@@ -1,12 +1,16 @@
 """Matches and their logs."""
 
 import gzip
+import hashlib
 import json
+import re
 from typing import Any
 
 import pytest
 
+from referee.match import Answer
 from referee.matchlog import verify
+from referee.store.recording import Record, record_batch
 from referee.store.schema import Group
 from tests.api.conftest import API, Person, Service, fields_of
 from tests.store.world import World
@@ -239,4 +243,38 @@ def test_D1_nothing_of_a_running_match_is_shown(service: Service, mine: str, the
     shown = service.anonymous().get(f"{API}/matches/{match_id}").get_json()
 
     assert all(seat["placement"] is None and seat["returns"] is None for seat in shown["seats"])
-    assert shown["group"].keys() == {"id", "state", "commitment"}
+    assert (shown["group"]["reveal"], shown["group"]["entries"]) == (None, None)
+
+
+def test_D3_what_is_decided_in_a_match_changes_nothing_that_is_shown(service: Service, mine: str, theirs: str) -> None:
+    world, client = World(service.database), service.anonymous()
+    match_id = world.match([mine, theirs])
+    (claim,) = world.claim(match_id=match_id)
+    match = world.resumed(match_id)
+    paths = [f"{API}/matches/{match_id}", f"{API}/matches", f"{API}/matches/{match_id}/log", f"{API}/ladders"]
+
+    def looks() -> list[tuple[int, bytes, str | None]]:
+        answers = [client.get(path) for path in paths]
+        return [
+            (answer.status_code, re.sub(rb"req_[0-9a-f]+", b"", answer.get_data()), answer.headers.get("ETag"))
+            for answer in answers
+        ]
+
+    before = looks()
+    for request in match.requests():
+        match.receive(Answer(request.seat, choice=0))
+    with service.database.write() as session:
+        record_batch(session, [Record(match_id, claim.epoch, 0, match.lines)])
+
+    assert looks() == before
+
+
+def test_D11_a_cancelled_match_reveals_its_seed(service: Service, owner: Person, mine: str, theirs: str) -> None:
+    match_id = owner.post("/matches", friendly(mine, theirs)).get_json()["id"]
+
+    group = owner.post(f"/matches/{match_id}/cancel").get_json()["group"]
+
+    seed = bytes.fromhex(group["reveal"]["seed"])
+    assert hashlib.sha256(seed + group["id"].encode()).hexdigest() == group["commitment"]
+    assert group["entries"] == [mine, theirs]
+    assert owner.get(f"/matches/{match_id}/log").status_code == 404
