@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random, SystemRandom
 from typing import Any, Self
@@ -33,6 +33,7 @@ class House:
     player: Player
     secret: str | None = None
     latency_ms: int = 0  # thinking time to pretend
+    games: Sequence[str] = ()  # what it says it plays; empty: all there are
     url: str = ""
     decisions: int = 0
     now: Callable[[], float] = time.time
@@ -62,7 +63,7 @@ class House:
                 "protocol": PROTOCOL,
                 "name": f"house {self.name}",
                 "version": __version__,
-                "games": sorted(catalogue()),
+                "games": sorted(self.games or catalogue()),
                 "max_calls": 100,
             }
         )
@@ -114,11 +115,12 @@ async def serve(
     secret: str | None = None,
     *,
     latency_ms: int = 0,
+    games: Sequence[str] = (),
     seed: Any = None,
 ) -> House:
     """Starts serving the house player ``name`` (``KeyError`` when there is none); ``await house.close()`` ends it."""
     rng = SystemRandom() if seed is None else Random(seed)  # noqa: S311  # repeatable play, no secret
-    return await House(name, players()[name](rng), secret, latency_ms).start(host, port)
+    return await House(name, players()[name](rng), secret, latency_ms, games).start(host, port)
 
 
 def run(
@@ -128,6 +130,7 @@ def run(
     secret: str | None = None,
     *,
     latency_ms: int = 0,
+    games: Sequence[str] = (),
     seed: Any = None,
     started: Callable[[str], None] = lambda url: None,
 ) -> None:
@@ -137,7 +140,7 @@ def run(
         stopped = asyncio.Event()
         for word in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(word, stopped.set)
-        house = await serve(name, host, port, secret, latency_ms=latency_ms, seed=seed)
+        house = await serve(name, host, port, secret, latency_ms=latency_ms, games=games, seed=seed)
         started(house.url)
         try:
             await stopped.wait()

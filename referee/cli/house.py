@@ -5,6 +5,8 @@ import errno
 import click
 
 from referee.bots import house as served
+from referee.bots.signing import secret_bytes
+from referee.games import catalogue
 from referee.players import players
 
 
@@ -13,13 +15,23 @@ from referee.players import players
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", type=click.IntRange(0, 65535), default=9000, show_default=True, help="0 takes a free one.")
 @click.option("--secret", envvar="REFEREE_BOT_SECRET", help="whsec_…, as shown when the bot was registered.")
+@click.option(
+    "--game",
+    "games",
+    multiple=True,
+    type=click.Choice(sorted(catalogue())),
+    help="What it says it plays; repeatable. [default: all]",
+)
 @click.option("--latency-ms", type=click.IntRange(0, 60_000), default=0, help="Thinking time to pretend.")
 @click.option("--seed", help="Any text: the same seed plays the same.")
-def house(name: str, host: str, port: int, secret: str | None, latency_ms: int, seed: str | None) -> None:
+def house(
+    name: str, host: str, port: int, secret: str | None, games: tuple[str, ...], latency_ms: int, seed: str | None
+) -> None:
     """Serve a house player over HTTP until Ctrl-C.
 
     Without a secret it plays, but cannot pass the challenge that comes with registration.
     """
+    _check(secret)
     try:
         served.run(
             name,
@@ -27,6 +39,7 @@ def house(name: str, host: str, port: int, secret: str | None, latency_ms: int, 
             port,
             secret,
             latency_ms=latency_ms,
+            games=games,
             seed=seed,
             started=lambda url: click.echo(f"{name} plays at {url}"),
         )
@@ -34,5 +47,12 @@ def house(name: str, host: str, port: int, secret: str | None, latency_ms: int, 
         if error.errno == errno.EADDRINUSE:
             raise click.UsageError(f"port {port} is taken on {host}; give another --port, or 0 for any") from error
         raise click.ClickException(f"cannot serve on {host} port {port}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise click.UsageError(f"the secret is not one: {error}") from error
+
+
+def _check(secret: str | None) -> None:
+    """Refuses a secret that could sign nothing, before the first bot call shows it."""
+    if secret is not None:
+        try:
+            secret_bytes(secret)
+        except ValueError as error:
+            raise click.UsageError(f"the secret is not one: {error}") from error

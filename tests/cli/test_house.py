@@ -1,0 +1,42 @@
+"""`referee house`: a house player as a bot of its own."""
+
+import http.client
+import json
+import re
+import signal
+import subprocess
+import sys
+
+from tests.cli.running import referee, surroundings
+
+
+def test_a_house_player_serves_until_it_is_told_to_stop() -> None:
+    command = [sys.executable, "-m", "referee", "house", "first", "--port", "0", "--game", "pool-nap"]
+    serving = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=surroundings())
+    assert serving.stdout is not None
+    try:
+        where = re.fullmatch(r"first plays at http://(127\.0\.0\.1:\d+)\n", serving.stdout.readline())
+        assert where
+        connection = http.client.HTTPConnection(where[1], timeout=10)
+        connection.request("GET", "/")
+        card = json.loads(connection.getresponse().read())
+        connection.close()
+
+        taken = referee("house", "first", "--port", where[1].partition(":")[2])
+        serving.send_signal(signal.SIGINT)
+
+        assert card["games"] == ["pool-nap"]
+        assert taken.returncode == 2
+        assert "is taken on 127.0.0.1" in taken.stderr
+        assert serving.wait(10) == 0
+    finally:
+        serving.kill()
+        serving.wait()
+        serving.stdout.close()
+
+
+def test_a_secret_that_is_none_is_refused() -> None:
+    refused = referee("house", "first", "--port", "0", "--secret", "hush")
+
+    assert refused.returncode == 2
+    assert "the secret is not one" in refused.stderr
