@@ -10,11 +10,23 @@ from referee.games import catalogue
 from referee.players import players
 
 
+def checked_secret(_context: click.Context, _parameter: click.Parameter, secret: str | None) -> str | None:
+    """Refuses a secret that could sign nothing, before the first call to a bot shows it."""
+    if secret is not None:
+        try:
+            secret_bytes(secret)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+    return secret
+
+
 @click.command()
 @click.argument("name", type=click.Choice(sorted(players())))
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", type=click.IntRange(0, 65535), default=9000, show_default=True, help="0 takes a free one.")
-@click.option("--secret", envvar="REFEREE_BOT_SECRET", help="whsec_…, as shown when the bot was registered.")
+@click.option(
+    "--secret", envvar="REFEREE_BOT_SECRET", callback=checked_secret, help="whsec_…, as shown when it was registered."
+)
 @click.option(
     "--game",
     "games",
@@ -31,7 +43,6 @@ def house(
 
     Without a secret it plays, but cannot pass the challenge that comes with registration.
     """
-    _check(secret)
     try:
         served.run(
             name,
@@ -47,12 +58,3 @@ def house(
         if error.errno == errno.EADDRINUSE:
             raise click.UsageError(f"port {port} is taken on {host}; give another --port, or 0 for any") from error
         raise click.ClickException(f"cannot serve on {host} port {port}: {error.strerror or error}") from error
-
-
-def _check(secret: str | None) -> None:
-    """Refuses a secret that could sign nothing, before the first bot call shows it."""
-    if secret is not None:
-        try:
-            secret_bytes(secret)
-        except ValueError as error:
-            raise click.UsageError(f"the secret is not one: {error}") from error

@@ -58,6 +58,7 @@ class Plan:
     entrants: Sequence[Entrant]
     seed: str
     limits: Limits
+    secrets: tuple[str, ...] = ()  # what signs the calls to bots; none: they go out unsigned
 
     def seating(self, number: int) -> list[Entrant]:
         """Who sits where: everybody moves on by one seat from match to match."""
@@ -136,7 +137,9 @@ class _Table:
                 house = players()[entrant.source.removeprefix(HOUSE)](dice)
                 self._seats.append(_House(plan.game, house).ask)
             else:
-                bot = BotSeat(BotCaller(Target(entrant.id, entrant.source), LOCAL_POLICY, limits), header, seat)
+                bot = BotSeat(
+                    BotCaller(Target(entrant.id, entrant.source, plan.secrets), LOCAL_POLICY, limits), header, seat
+                )
                 self._bots.append(bot)
                 self._seats.append(bot.ask)
 

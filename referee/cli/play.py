@@ -5,12 +5,13 @@ import gzip
 import json
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
 from referee.cli import local
+from referee.cli.house import checked_secret
 from referee.cli.local import Plan, Played
 from referee.cli.tables import columns
 from referee.clocks import Limits
@@ -33,6 +34,9 @@ from referee.games import catalogue, game
 )
 @click.option("--budget-ms", type=click.IntRange(1, 600_000), default=Limits().budget_ms, show_default=True)
 @click.option("--bank-ms", type=click.IntRange(0, 3_600_000), default=Limits().bank_ms, show_default=True)
+@click.option(
+    "--secret", envvar="REFEREE_BOT_SECRET", callback=checked_secret, help="whsec_…: sign the calls to bots with it."
+)
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a match instead of a table.")
 def play(
@@ -44,14 +48,17 @@ def play(
     log: Path | None,
     budget_ms: int,
     bank_ms: int,
+    secret: str | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
     """Play GAME between PLAYERs, each a bot's URL or house:NAME (house:random, house:first, house:sound).
 
-    With several matches everybody moves on by one seat from match to match.
+    Bots are asked for decisions alone; nothing is sent to their /notify. With several matches everybody moves on
+    by one seat from match to match.
     """
     plan = _plan(game_name, players, seed or secrets.token_hex(8), given, Limits(budget_ms, bank_ms))
+    plan = replace(plan, secrets=(secret,) if secret else ())
     shown = not quiet and not as_json
     if shown:
         click.echo(f"{game_name}, seed {plan.seed}")

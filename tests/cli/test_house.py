@@ -39,4 +39,4 @@ def test_a_secret_that_is_none_is_refused() -> None:
     refused = referee("house", "first", "--port", "0", "--secret", "hush")
 
     assert refused.returncode == 2
-    assert "the secret is not one" in refused.stderr
+    assert "a secret begins with whsec_" in refused.stderr

@@ -1,5 +1,6 @@
 """`referee play`: matches without a server, between house players and real bots."""
 
+import base64
 import json
 import socket
 from collections.abc import Iterator
@@ -82,6 +83,18 @@ def test_real_bots_play_by_their_url(bots: list[str], tmp_path: Path) -> None:
     assert result["players"] == [*bots, "random"]
     assert result["faults"] == [0, 0, 0]
     assert verify(log.read_bytes().splitlines()).ok
+
+
+def test_bots_that_look_at_signatures_can_be_played_with_their_secret() -> None:
+    secret = "whsec_" + base64.b64encode(bytes(32)).decode()
+    with Houses(["first"]) as houses:
+        houses.tell(0, secret)
+        table = ("saint-poker", houses.urls[0], "house:first", "--option", "rounds=1", "--json")
+
+        signed, unsigned = play(*table, "--secret", secret), play(*table)
+
+    assert json.loads(signed.output)["faults"] == [0, 0]
+    assert json.loads(unsigned.output)["faults"][0] > 0
 
 
 def test_a_bot_that_is_not_there_is_defaulted_and_retired(tmp_path: Path) -> None:
