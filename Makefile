@@ -1,5 +1,6 @@
 # Needs Python 3.11 or newer and make; everything else is installed into .venv from the committed lock files.
-#   make demo [DEMO_ARGS=--exit]   make up   make test   make lint   make types   make bench   make lock   make clean
+#   make demo [DEMO_ARGS=--exit]   make up   make test   make lint   make types   make bench   make chaos   make lock
+#   make clean
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
@@ -11,9 +12,10 @@ INSTALL := $(PIP) install --no-deps --no-compile
 DEMO_ARGS ?=
 UP_ARGS ?=
 BENCH_ARGS ?=
+CHAOS_ARGS ?=
 PYTEST_ARGS ?=
 
-.PHONY: demo up test lint types bench lock clean
+.PHONY: demo up test lint types bench chaos lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.runtime
@@ -34,6 +36,10 @@ types: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench $(BENCH_ARGS)
+
+# Kills and stops processes at random for some minutes: CHAOS_ARGS="--seconds 300 --seed 1".
+chaos: $(VENV)/.dev
+	@$(BIN)/python -m tests.end_to_end.chaos $(CHAOS_ARGS)
 
 # Pins anew what pyproject.toml asks for. async-timeout: the Redis client wants it on the oldest Pythons alone.
 lock:

@@ -53,11 +53,15 @@ def renew(session: Session, claims: Iterable[Claim]) -> set[str]:
 
 
 def give_back(session: Session, claims: Iterable[Claim]) -> int:
-    """Lets others claim these matches at once; claims that are no longer ours are passed over."""
+    """Lets others claim these matches at once; claims that are no longer ours are passed over.
+
+    What is given back was not lost: such a claim does not count towards stuck.
+    """
     wanted = [(claim.match_id, claim.epoch) for claim in claims]
     held = tuple_(Match.id, Match.epoch).in_(wanted)
-    freed = update(Match).where(held, Match.status == "running")
-    return changed(session, freed.values(status="due", lease_boot=None, lease_until=None))
+    idle = Match.claims_without_progress
+    freed = update(Match).where(held, Match.status == "running").values(status="due", lease_boot=None, lease_until=None)
+    return changed(session, freed.values(claims_without_progress=case((idle > 0, idle - 1), else_=0)))
 
 
 def ours_of(session: Session, wanted: Sequence[tuple[str, int]]) -> set[str]:

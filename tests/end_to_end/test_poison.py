@@ -38,6 +38,23 @@ def test_K8_a_match_that_kills_its_horse_each_time_ends_as_stuck_and_harms_no_ot
     assert service.differences() == []
 
 
+def test_K8_a_match_that_is_given_back_again_and_again_is_not_stuck(service: Service) -> None:
+    with Bots() as bots:
+        for name in ("random", "sound"):
+            service.enlist(bots.serve(name))
+    match_id = service.arrange()
+    with service.writing_by_hand() as record:
+        record.execute(f"UPDATE matches SET lost_claims = {LOST_BEFORE_ALONE}")
+
+    for _ in range(2 * CLAIMS_BEFORE_STUCK):  # as when our own network is down, or at one stop after the other
+        with service.database.write() as session:
+            taken = claims.claim(session, 1, alone=True, match_id=match_id)
+            assert taken
+            claims.give_back(session, taken)
+
+    assert service.match(match_id).status == "due"
+
+
 def _stuck(service: Service, match_id: str) -> bool:
     """Looks whether it is so and ages the leases that nobody holds any more, for else it takes minutes."""
     with service.writing_by_hand() as record:  # meanwhile nobody can claim anything
