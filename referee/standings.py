@@ -47,9 +47,12 @@ def table(
                 wins[entrant] += placement == 1
                 gained[entrant] += gain
     ranked = sorted(order, key=lambda entrant: (-total[entrant], order[entrant]))
+    places: dict[Fraction, int] = {}
+    for place, entrant in enumerate(ranked, 1):
+        places.setdefault(total[entrant], place)
     return [
         Row(
-            place=1 + sum(other > total[entrant] for other in total.values()),
+            place=places[total[entrant]],
             entrant=entrant,
             matches=matches[entrant],
             points=total[entrant],
