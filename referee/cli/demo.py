@@ -36,7 +36,7 @@ CAST = (  # owner, house player
     ("Emmy", "first"),
     ("Felix", "first"),
 )
-EVENTS = (("saint-poker", 3), ("pool-nap", 4))  # game, seats of a table
+EVENTS = (("saint-poker", 3), ("pool-nap", 5))  # game, seats of a table
 LOOPBACK = "127.0.0.1/32:1024-65535"
 UP_S = 75.0
 VERIFIED_S = 30.0

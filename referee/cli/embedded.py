@@ -48,6 +48,16 @@ def server(data_dir: DataDir, environment: dict[str, str]) -> Child:
     return Child("redis", command, environment, folder, data_dir.log("redis"))
 
 
+def check(redis_url: str) -> None:
+    """Raises ``ServerTrouble`` unless a server answers at the URL it was told to use."""
+    try:
+        with Redis.from_url(redis_url, socket_timeout=2.0, socket_connect_timeout=2.0) as client:
+            client.ping()
+    except (RedisError, ValueError) as error:
+        place = redis_url.rpartition("@")[2]  # no password into a terminal
+        raise ServerTrouble(f"REDIS_URL names {place}, where no Redis answers: {error}") from error
+
+
 def put_aside(server: Child) -> Path | None:
     """Moves what the server keeps out of its way, so that it starts empty; None when it keeps nothing."""
     kept = server.folder / "appendonlydir"

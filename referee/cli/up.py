@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from referee.cli.datadir import DataDir
+from referee.cli.embedded import check as check_redis
 from referee.cli.embedded import url as socket_url
 from referee.cli.installation import data_option, settings_of
 from referee.cli.supervisor import Supervisor
@@ -45,6 +46,8 @@ def up(data: Path | None, host: str, port: int | None, workers: int) -> None:
 
 def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, workers: int) -> None:
     """Brings the record up to date, then runs until stopped."""
+    if settings.redis_url is not None:
+        check_redis(settings.redis_url)
     database = Database.from_settings(settings)
     upgrade(database)
     database.dispose()

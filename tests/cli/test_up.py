@@ -146,6 +146,14 @@ def test_a_record_that_cannot_be_reached_is_said_in_a_sentence(tmp_path: Path) -
     assert refused.stderr.startswith("Error: the record cannot answer")
 
 
+def test_a_redis_by_url_that_does_not_answer_is_named_without_its_password(tmp_path: Path) -> None:
+    refused = referee("up", "--data", str(tmp_path), "--port", "0", REDIS_URL="redis://:hush@127.0.0.1:9/0")
+
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("Error: REDIS_URL names 127.0.0.1:9/0, where no Redis answers")
+    assert "hush" not in refused.stderr
+
+
 def test_a_redis_by_url_is_used_and_left_alone(tmp_path: Path) -> None:
     other = DataDir(tmp_path / "other")
     other.path.mkdir()
