@@ -17,6 +17,7 @@ from typing import Any, cast
 from sqlalchemy import Connection, CursorResult, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import Executable
 
@@ -252,6 +253,8 @@ def _saying_outages() -> Iterator[None]:
         if _is_outage(error):
             raise Unavailable(f"the record cannot answer: {error.orig}") from error
         raise
+    except (sqlite3.OperationalError, PoolTimeout) as error:  # while a connection was being had or set up
+        raise Unavailable(f"the record cannot answer: {error}") from error
 
 
 def _is_outage(error: DBAPIError) -> bool:

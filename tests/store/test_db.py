@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -229,3 +229,17 @@ def test_other_systems_and_memory_are_refused() -> None:
         Database("mysql://localhost/x")
     with pytest.raises(ValueError, match="file"):
         Database("sqlite://")
+
+
+def test_a_record_whose_readers_are_too_many_is_unavailable(url: str) -> None:
+    database = Database(url, write_wait_s=0.1)
+    most = 30  # of PostgreSQL's connections by one process; SQLite's are files and cost nothing
+    with ExitStack() as open_ones:
+        for _ in range(most):
+            open_ones.enter_context(database.read()).execute(text("SELECT 1"))
+        if database.is_sqlite:
+            open_ones.enter_context(database.read()).execute(text("SELECT 1"))
+        else:
+            with pytest.raises(Unavailable), database.read() as session:
+                names(session)
+    database.dispose()

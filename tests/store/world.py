@@ -54,20 +54,26 @@ class World:
 
     def account(self, role: str = "owner") -> str:
         with self.database.write() as session:
-            return accounts.create_account(session, f"Account {next(self.numbers)} x", role).id
+            return self._account(session, role)
 
     def bot(self, owner_id: str | None = None, card: checks.Card = CARD) -> str:
         """A verified bot, of an owner of its own unless one is given."""
-        owner_id = owner_id or self.account()
-        number = next(self.numbers)
         with self.database.write() as session:
-            bot_id = bots.register(session, owner_id, f"Bot {number} x", f"http://127.0.0.1:{9000 + number}/").id
-            (check,) = checks.claim_due_checks(session)
-            checks.finish_check(session, bot_id, check.epoch, {"ok": True}, card)
-        return bot_id
+            return self._bot(session, owner_id or self._account(session), card)
 
     def bots(self, count: int) -> list[str]:
-        return [self.bot() for _ in range(count)]
+        with self.database.write() as session:
+            return [self._bot(session, self._account(session), CARD) for _ in range(count)]
+
+    def _account(self, session: Session, role: str = "owner") -> str:
+        return accounts.create_account(session, f"Account {next(self.numbers)} x", role).id
+
+    def _bot(self, session: Session, owner_id: str, card: checks.Card) -> str:
+        number = next(self.numbers)
+        bot_id = bots.register(session, owner_id, f"Bot {number} x", f"http://127.0.0.1:{9000 + number}/").id
+        (check,) = checks.claim_due_checks(session)
+        checks.finish_check(session, bot_id, check.epoch, {"ok": True}, card)
+        return bot_id
 
     def match(self, seated: Sequence[str] | None = None, **plan: Any) -> str:
         """A due match, of two new bots unless they are given."""
