@@ -35,9 +35,10 @@ def show(name: str, *, quick: bool) -> bool:
         return False
     result = json.loads(ran.stdout)
     load = ", ".join(map(str, result["load"]))
+    machine = f"{result['cpu']}, {result['cores']} cores, load {load}, yardstick {result['yardstick_ms']} ms"
     table = Table(
         title=f"{name}: {result['about']}",
-        caption=f"{result['cpu']}, {result['cores']} cores, load {load}, Python {result['python']}",
+        caption=f"{machine}, Python {result['python']}",
         title_justify="left",
         caption_justify="left",
         show_header=False,

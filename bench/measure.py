@@ -52,13 +52,14 @@ class Benchmark:
 
 
 def machine() -> Json:
-    """Where and when this was measured, and how busy the machine was with other things."""
+    """Where and when this was measured, how busy the machine was, and how fast a fixed piece of work went."""
     return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
         "cpu": _cpu_model(),
         "cores": os.cpu_count(),
         "load": [round(load, 2) for load in os.getloadavg()],
+        "yardstick_ms": rounded(statistics.median(1000 * cpu_seconds(_yardstick) for _ in range(5))),
     }
 
 
@@ -105,6 +106,13 @@ def children_of(pid: int) -> list[int]:
     return [
         int(child) for listed in Path(f"/proc/{pid}/task").glob("*/children") for child in listed.read_text().split()
     ]
+
+
+def _yardstick() -> None:
+    """A fixed piece of work. Cores that are shared with others take longer for it, in CPU time too."""
+    counts: dict[int, int] = {}
+    for number in range(100_000):
+        counts[number & 1023] = counts.get(number & 1023, 0) + number
 
 
 def _cpu_model() -> str:
