@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.orm import Session
@@ -52,6 +52,12 @@ def finish(session: Session, account_id: str, key: str, status: int, body: bytes
     """Keeps the answer for whoever asks again."""
     ours = (Idempotency.account_id == account_id, Idempotency.key == key)
     session.execute(update(Idempotency).where(*ours).values(status=status, body=body))
+
+
+def any_old(session: Session) -> bool:
+    """Whether ``forget_old`` has something to do."""
+    old = select(Idempotency.key).where(Idempotency.created_at < now(session) - KEPT).limit(1)
+    return session.scalar(old) is not None
 
 
 def forget_old(session: Session) -> int:

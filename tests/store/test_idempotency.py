@@ -101,4 +101,6 @@ def test_E9_answers_are_kept_for_a_day(world: World) -> None:
     assert request(world, "key", "other body", "Ben Owner").status == 201
     world.clock.moment += timedelta(hours=25)
     with world.database.write() as session:
+        assert idempotency.any_old(session)
         assert idempotency.forget_old(session) == 1
+        assert not idempotency.any_old(session)
