@@ -1,6 +1,6 @@
 """A campaign: processes are killed and stopped at random while matches are played; in the end all must be in order.
 
-``python -m tests.end_to_end.chaos [--seconds S] [--seed N]`` prints its seed, every act, and what came of it.
+``python -m tests.end_to_end.chaos [--seconds S] [--seed N] [--postgres]`` prints its seed, every act, and what came.
 """
 
 import argparse
@@ -10,11 +10,14 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from random import Random, SystemRandom
 
 from redis.exceptions import RedisError
+from sqlalchemy import text
 
+from tests import postgres
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.processes import Process, send
 from tests.end_to_end.service import Service
@@ -35,6 +38,7 @@ class Campaign:
         self.match_ids: list[str] = []
         self.acts: Counter[str] = Counter()
         self.rows: dict[str, list[bytes]] = {}
+        self.told: list[Process] = []
         self._longest_stop_s = longest_stop_s
         self._wakers: list[threading.Timer] = []  # who sleeps may hold the record, and with it ourselves
         self._act_of = {
@@ -42,11 +46,12 @@ class Campaign:
             "kill worker": lambda: self._worker().kill(),
             "kill horse": self._kill_horse,
             "stop worker and horse": self._stop,
-            "tell a worker to leave": lambda: self._worker().send(signal.SIGTERM),
+            "tell a worker to leave": self._tell_to_leave,
             "kill scheduler": self._kill_scheduler,
             "kill redis": self._kill_redis,
             "empty redis": self._empty_redis,
             "hold the record": self._hold_the_record,
+            **({} if service.database.is_sqlite else {"end all sessions": self._end_sessions}),
             "kill everything": service.kill_everything,
         }
 
@@ -66,6 +71,7 @@ class Campaign:
         for waker in self._wakers:
             waker.join()
         healed = time.monotonic()
+        service.until(lambda: not any(worker.alive for worker in self.told), "the end of all that were told to leave")
         service.until(self._all_over, "the end of all matches", PATIENCE_S)
         print(f"{len(self.match_ids)} matches, all over {time.monotonic() - healed:.0f} s after the last fault")
         self._reckon()
@@ -130,6 +136,11 @@ class Campaign:
             send(horse, signal.SIGKILL)
         worker.kill()
 
+    def _tell_to_leave(self) -> None:
+        worker = self._worker()
+        worker.send(signal.SIGTERM)
+        self.told.append(worker)
+
     def _kill_horse(self) -> None:
         horse = self._worker().horse
         if horse:
@@ -162,11 +173,19 @@ class Campaign:
             print(f"not emptied: {error}")
 
     def _hold_the_record(self) -> None:
-        try:
+        seconds = self.rng.uniform(0.1, 6)
+        if self.service.database.is_sqlite:
             with self.service.writing_by_hand():
-                time.sleep(self.rng.uniform(0.1, 6))
-        except OSError as error:
-            print(f"not held: {error}")
+                time.sleep(seconds)
+            return
+        with self.service.database.write() as session:
+            session.execute(text("LOCK TABLE matches IN EXCLUSIVE MODE"))
+            time.sleep(seconds)
+
+    def _end_sessions(self) -> None:
+        with self.service.database.write() as session:
+            others = "datname = current_database() AND pid <> pg_backend_pid()"
+            session.execute(text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}"))
 
 
 def _wake(pids: list[int]) -> None:
@@ -174,9 +193,9 @@ def _wake(pids: list[int]) -> None:
         send(pid, signal.SIGCONT)
 
 
-def campaign(seconds: float, seed: int, folder: Path, *, longest_stop_s: float = 20.0) -> None:
+def campaign(seconds: float, seed: int, folder: Path, *, longest_stop_s: float = 20.0, url: str = "") -> None:
     print(f"seed {seed}", flush=True)
-    with Bots() as bots, Service(folder) as service:
+    with Bots() as bots, Service(folder, url) as service:
         Campaign(service, bots, seed, longest_stop_s=longest_stop_s).run(seconds)
 
 
@@ -184,9 +203,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**6))
+    parser.add_argument("--postgres", action="store_true", help="keep the record in a PostgreSQL of its own")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="chaos") as folder:
-        campaign(given.seconds, given.seed, Path(folder))
+    with tempfile.TemporaryDirectory(prefix="chaos") as folder, ExitStack() as stack:
+        url = stack.enter_context(postgres.server()).url("postgres") if given.postgres else ""
+        campaign(given.seconds, given.seed, Path(folder), url=url)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The service as its processes: a Redis server, workers and schedulers of their own, one SQLite file for the record."""
+"""The service as its processes: a Redis server, workers and schedulers of their own, a record of its own."""
 
 import shutil
 import signal
@@ -37,9 +37,9 @@ PATIENT = Limits(60_000, 60_000)
 class Service:
     """All processes of one installation, and the tests' own view of the record."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, database_url: str = "") -> None:
         self.folder = folder
-        self.database = Database(f"sqlite:///{folder / 'referee.db'}", write_wait_s=30)
+        self.database = Database(database_url or f"sqlite:///{folder / 'referee.db'}", write_wait_s=30)
         upgrade(self.database)
         self._sockets = Path(tempfile.mkdtemp(prefix="rf"))  # a short path: that of a socket may have 107 bytes
         self.socket = self._sockets / "redis"
@@ -53,7 +53,7 @@ class Service:
             REFEREE_EGRESS_ALLOW="127.0.0.1/32:1024-65535",
             REFEREE_ALLOW_HTTP="true",
             REDIS_URL=f"unix://{self.socket}?db=0",
-            DATABASE_URL="",
+            DATABASE_URL=database_url,
             PYTHONPATH=str(ROOT),
         )
 
@@ -149,6 +149,11 @@ class Service:
     def lines(self, match_id: str) -> list[bytes]:
         with self.database.read() as session:
             return logs.log_lines(session, match_id)
+
+    def sealed(self, match_id: str) -> int:
+        """How many answers wait for those of other seats."""
+        with self.database.read() as session:
+            return len(matches.load(session, match_id, master_key=MASTER_KEY).sealed)
 
     def results(self) -> dict[str, int]:
         """How many results each match has."""

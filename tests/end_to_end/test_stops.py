@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 
 from aiohttp import web
 from redis import Redis
@@ -83,12 +84,14 @@ def test_K7_after_all_processes_were_killed_everything_finishes_once(service: Se
     service.check_all(match_ids)
 
 
-def test_K20_after_a_restart_of_the_machine_nobody_waits_for_leases(service: Service) -> None:
-    with Bots(holds=(4,)) as bots:
+def test_K20_after_a_restart_of_the_machine_nobody_waits_for_leases_and_sealed_answers_stand(service: Service) -> None:
+    with Bots(holds=(6,)) as bots:  # where the seats of Saint Poker choose together
         _begun(service, bots)
-        match_ids = [service.arrange() for _ in range(3)]
+        together = service.arrange("saint-poker")
+        match_ids = [together, service.arrange(), service.arrange()]
         service.worker()
         service.until(lambda: len(bots.desk.held) == 3, "three questions that wait")
+        service.until(lambda: service.sealed(together) == 1, "the answer of the other seat")
 
         service.kill_everything()
         with service.writing_by_hand() as record:  # a new boot has a new id and counts its seconds anew
@@ -101,6 +104,8 @@ def test_K20_after_a_restart_of_the_machine_nobody_waits_for_leases(service: Ser
         resumed_after_s = time.monotonic() - restarted
         service.until_finished(match_ids)
 
+    asked = Counter(question.id for question in bots.desk.asked)
+    assert {id for id, times in asked.items() if times > 1} == set(bots.desk.held)
     print(f"resumed {resumed_after_s:.1f} s after the restart")
     assert resumed_after_s < SOON_S
     assert [match.lost_claims for match in map(service.match, match_ids)] == [0] * 3
