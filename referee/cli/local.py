@@ -192,4 +192,6 @@ def _value(spec: Option, text: str) -> Any:
         return truths.get(text.lower(), text)
     if spec.kind == "int" and text.removeprefix("-").isdecimal() and len(text) < 20:
         return int(text)
+    if spec.kind == "list":
+        return text.split(",") if text else []
     return text
