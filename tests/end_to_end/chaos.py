@@ -76,6 +76,18 @@ class Campaign:
         print(f"{len(self.match_ids)} matches, all over {time.monotonic() - healed:.0f} s after the last fault")
         self._reckon()
 
+    def look_for_leftovers(self) -> None:
+        """Every wake-up is forgotten in the end, or its place in the queue would be taken for good."""
+        client = self.service.client()
+
+        def clean() -> bool:
+            self._people()
+            return not client.keys("rq:job:*")
+
+        began = time.monotonic()
+        self.service.until(clean, f"a queue without leftovers: {client.keys('rq:*')}", PATIENCE_S)
+        print(f"the queue was clean {time.monotonic() - began:.0f} s later")
+
     def _act(self) -> None:
         act = self.rng.choice(list(self._act_of))
         if act == "kill everything" and self.rng.random() < 0.5:
@@ -193,10 +205,15 @@ def _wake(pids: list[int]) -> None:
         send(pid, signal.SIGCONT)
 
 
-def campaign(seconds: float, seed: int, folder: Path, *, longest_stop_s: float = 20.0, url: str = "") -> None:
+def campaign(
+    seconds: float, seed: int, folder: Path, *, longest_stop_s: float = 20.0, url: str = "", thorough: bool = False
+) -> None:
     print(f"seed {seed}", flush=True)
     with Bots() as bots, Service(folder, url) as service:
-        Campaign(service, bots, seed, longest_stop_s=longest_stop_s).run(seconds)
+        run = Campaign(service, bots, seed, longest_stop_s=longest_stop_s)
+        run.run(seconds)
+        if thorough:
+            run.look_for_leftovers()
 
 
 def main() -> int:
@@ -207,7 +224,7 @@ def main() -> int:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="chaos") as folder, ExitStack() as stack:
         url = stack.enter_context(postgres.server()).url("postgres") if given.postgres else ""
-        campaign(given.seconds, given.seed, Path(folder), url=url)
+        campaign(given.seconds, given.seed, Path(folder), url=url, thorough=True)
     return 0
 
 
