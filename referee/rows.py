@@ -47,4 +47,5 @@ def seen(game: type[State], events: Iterable[Event], viewer: Seat | None) -> lis
 
     Every page, stream, download and question to a bot takes its events from here.
     """
-    return [game.masked(event, viewer) for event in events]
+    readings = (game.masked(event, viewer) for event in events)
+    return [event for event in readings if event is not None]

@@ -42,6 +42,6 @@ def option_view(option: Option) -> dict[str, Any]:
     match option.kind:
         case "int":
             view |= {"minimum": option.low, "maximum": option.high}
-        case "choice":
+        case "choice" | "list":
             view |= {"choices": list(option.choices)}
     return view

@@ -13,11 +13,13 @@ GAMES = sorted(catalogue())
 
 class OptionView(Strict):
     name = fields.String(required=True)
-    type = fields.String(required=True, metadata={"enum": ["int", "bool", "choice"]})
-    default = fields.Raw(required=True, metadata={"description": "a whole number, true or false, or one of `choices`"})
+    type = fields.String(required=True, metadata={"enum": ["int", "bool", "choice", "list"]})
+    default = fields.Raw(
+        required=True, metadata={"description": "a whole number, true or false, one or a list of `choices`"}
+    )
     minimum = fields.Integer(metadata={"description": "for int"})
     maximum = fields.Integer(metadata={"description": "for int"})
-    choices = fields.List(fields.String(), metadata={"description": "for choice"})
+    choices = fields.List(fields.String(), metadata={"description": "for choice and list"})
     help = fields.String(required=True)
 
 

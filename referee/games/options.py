@@ -6,16 +6,19 @@ from typing import Any, Literal
 
 from referee.errors import BadOption
 
-Kind = Literal["int", "bool", "choice"]
+Kind = Literal["int", "bool", "choice", "list"]
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One agreement made before a match; ``low`` and ``high`` are inclusive and only for ints."""
+    """One agreement made before a match; ``low`` and ``high`` are inclusive and only for ints.
+
+    A ``list`` holds some of the choices, each at most once; its order means nothing.
+    """
 
     name: str
     kind: Kind
-    default: int | bool | str
+    default: int | bool | str | list[str]
     help: str
     low: int = 0
     high: int = 0
@@ -34,6 +37,9 @@ class Option:
                     isinstance(value, str) and value in self.choices,
                     f"one of {', '.join(self.choices)}",
                 )
+            case "list":
+                fits = isinstance(value, list) and all(value.count(one) == 1 and one in self.choices for one in value)
+                wanted = f"a list of some of {', '.join(self.choices)}, each at most once"
         if not fits:
             raise BadOption(self.name, f"expected {wanted}, got {str(value)[:80]!r}")
 
@@ -50,4 +56,6 @@ def complete(specs: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any
     values = {spec.name: given.get(spec.name, spec.default) for spec in specs}
     for spec in specs:
         spec.check(values[spec.name])
+        if spec.kind == "list":
+            values[spec.name] = [one for one in spec.choices if one in values[spec.name]]
     return values

@@ -82,8 +82,11 @@ class State:
         raise NotImplementedError
 
     @classmethod
-    def masked(cls, event: Event, viewer: Seat | None) -> Event:
-        """The event as ``viewer`` (a seat, or None for the public) may read it before the match is over."""
+    def masked(cls, event: Event, viewer: Seat | None) -> Event | None:
+        """The event as ``viewer`` (a seat, or None for the public) may read it before the match is over.
+
+        None leaves it out.
+        """
         raise NotImplementedError
 
     @classmethod

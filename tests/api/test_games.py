@@ -21,6 +21,8 @@ def test_the_catalogue_tells_all_a_form_needs(service: Service) -> None:
                     assert isinstance(option["default"], bool)
                 case "choice":
                     assert option["default"] in option["choices"]
+                case "list":
+                    assert set(option["default"]) <= set(option["choices"])
 
 
 def test_the_defaults_of_the_catalogue_make_a_match(service: Service) -> None:

@@ -3,8 +3,8 @@
 A game without an entry here fails the battery.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from referee.cards import DECK
@@ -21,6 +21,7 @@ class Hook:
     observation_bytes: int
     event_bytes: int
     chips: Callable[[Any], int] | None = None  # the same sum at every moment of a match
+    short: Mapping[str, Any] = field(default_factory=dict)  # options for a match whose others would make it very long
 
 
 def saint_poker_cards(state: Any) -> Iterable[str]:
@@ -60,6 +61,7 @@ HOOKS = {
         observation_bytes=4096,
         event_bytes=2048,
         chips=lambda state: sum(state.chips) + state.pot,
+        short={"round_cap": 12},
     ),
     "saint-poker": Hook(
         cards=saint_poker_cards,
