@@ -1,0 +1,114 @@
+"""What may be bid on a prisoner: every bid there is with its total and its place in a list, and those within a hand.
+
+Whose turn it is and what a bid brings about stand in ``prisoners.py``; ``PR-nn`` are the rulings of its rules page.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import combinations
+
+from referee.cards import DECK, ORDER, SUITS
+from referee.games.state import Json
+
+FACE_VALUE = {rank: value for value, rank in enumerate("23456789TA", 2)}
+BID_CARDS = tuple(card for card in DECK if card[0] in FACE_VALUE)  # of one deck, canonical order
+ACE = "A"
+
+
+def total(cards: Sequence[str], suit: str) -> int:
+    """What these cards bid on a prisoner of this suit; 0 when they are no bid."""
+    if len({*cards}) < len(cards):  # PR-10
+        return 0
+    suits, ranks = {card[1] for card in cards}, {card[0] for card in cards}
+    if suits == {suit}:
+        return sum(FACE_VALUE[card[0]] for card in cards)
+    if len(cards) < 2 or len(ranks) > 1:
+        return 0
+    value = FACE_VALUE[cards[0][0]]
+    return value * len(cards) if suit in suits else value + len(cards)
+
+
+def claims_earned(cards: Sequence[str], suit: str) -> int:
+    """Jokers earned by a bid made before the first joker is turned."""
+    if any(card[0] != ACE for card in cards):
+        return 0
+    if len(cards) == 4:
+        return 2  # PR-14
+    return int(len(cards) == 3 and suit in {card[1] for card in cards})  # PR-13
+
+
+# -- all bids there are, made once; whoever gets one leaves it as it is --
+
+
+def _some(cards: Sequence[str], least: int = 1) -> list[tuple[str, ...]]:
+    """Every choice of at least so many of these cards."""
+    return [chosen for size in range(least, len(cards) + 1) for chosen in combinations(cards, size)]
+
+
+OF_SUIT = {suit: [card for card in BID_CARDS if card[1] == suit] for suit in SUITS}
+OF_RANK = {rank: [card for card in BID_CARDS if card[0] == rank] for rank in FACE_VALUE}
+SETS = [cards for own in OF_RANK.values() for cards in _some(own, 2)]  # pairs, threes, fours
+ACTIONS: dict[tuple[str, ...], Json] = {
+    cards: {"type": "bid", "cards": [*cards]}
+    for cards in [*SETS, *(cards for own in OF_SUIT.values() for cards in _some(own))]
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """The bids on prisoners of one suit in the order of a legal list; a bid is known by its place here."""
+
+    actions: list[Json]
+    totals: list[int]  # never falling
+    places: dict[tuple[str, ...], int]  # by the cards in canonical order
+
+
+def _book(suit: str) -> Book:
+    bids = [cards for cards in ACTIONS if total(cards, suit)]
+    bids.sort(key=lambda cards: (total(cards, suit), len(cards), [ORDER[card] for card in cards]))
+    return Book(
+        actions=[ACTIONS[cards] for cards in bids],
+        totals=[total(cards, suit) for cards in bids],
+        places={cards: place for place, cards in enumerate(bids)},
+    )
+
+
+BOOKS = {suit: _book(suit) for suit in SUITS}
+
+# -- the bids within a hand --
+
+# A set of cards is a number here, one bit a card: four neighbouring bits are the four suits of a rank.
+BIT = {card: 1 << place for place, card in enumerate(BID_CARDS)}
+SUIT_BITS = {suit: sum(BIT[card] for card in own) for suit, own in OF_SUIT.items()}
+RANK_SHIFTS = range(0, len(BID_CARDS), len(SUITS))
+
+
+def held(hand: Iterable[str]) -> int:
+    """The names in this hand as one number; twins count once."""
+    return sum(map(BIT.__getitem__, {*hand}))
+
+
+# One hand is asked about again and again while a prisoner is up for bids.
+@lru_cache(maxsize=2048)
+def places_within(names: int, suit: str) -> tuple[int, ...]:
+    """The places in the book of this suit of all bids that can be made of these names, rising."""
+    by_rank = _SET_PLACES[suit]
+    sets = [place for shift in RANK_SHIFTS for place in by_rank[names & (15 << shift)]]
+    return tuple(sorted([*_suit_places(names & SUIT_BITS[suit], suit), *sets]))
+
+
+@cache
+def _suit_places(names: int, suit: str) -> tuple[int, ...]:
+    """Those of cards of the suit alone; there are 1,024 such sets of cards a suit."""
+    own = [card for card in OF_SUIT[suit] if names & BIT[card]]
+    return tuple(sorted(map(BOOKS[suit].places.__getitem__, _some(own))))
+
+
+def _set_places(suit: str) -> dict[int, list[int]]:
+    """By the names held of one rank: those of pairs, threes and fours."""
+    held_of_rank = [(), *(cards for own in OF_RANK.values() for cards in _some(own))]
+    return {held(own): [BOOKS[suit].places[cards] for cards in _some(own, 2)] for own in held_of_rank}
+
+
+_SET_PLACES = {suit: _set_places(suit) for suit in SUITS}
