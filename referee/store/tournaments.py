@@ -1,7 +1,8 @@
 """Tournaments: entries, the start with all its tables, progress, and the results that standings are made of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from random import SystemRandom
 from typing import Any, Final
 
 from sqlalchemy import Select, func, select
@@ -23,6 +24,7 @@ FORMATS: Final = ("round_robin",)
 MAX_ENTRIES: Final = 200
 MAX_CYCLES: Final = 100
 UNFINISHED_PER_OWNER: Final = 20
+DICE = SystemRandom()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +144,18 @@ def entries(session: Session, tournament_id: str) -> list[tuple[TournamentEntry,
     return [(entry, bot) for entry, bot in session.execute(query)]
 
 
-def start(session: Session, tournament_id: str, *, master_key: bytes) -> Tournament:
+def start(
+    session: Session,
+    tournament_id: str,
+    *,
+    master_key: bytes,
+    shuffle: Callable[[list[str]], None] = DICE.shuffle,
+) -> Tournament:
     """Closes the entries and arranges all tables, due at once in the order of their stages.
 
-    Bots that are no longer verified stay out. Raises ``BadOption`` when too few are left, or too many for it.
+    The places in the pairing table are drawn: from the public order of entries nobody can work out who sits at a
+    table that is being played. Bots that are no longer verified stay out. Raises ``BadOption`` when too few are
+    left, or too many for it.
     """
     tournament = _in_state(session, tournament_id, "open")
     seated = [
@@ -153,6 +163,7 @@ def start(session: Session, tournament_id: str, *, master_key: bytes) -> Tournam
         for entry, bot in entries(session, tournament_id)
         if entry.withdrawn_at is None and bot.status == "verified" and tournament.game in bot.games
     ]
+    shuffle(seated)
     stages = round_robin(seated, tournament.seats, tournament.cycles)
     plans = [
         _plan(tournament, table, stage, table_no)
