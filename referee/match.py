@@ -253,7 +253,7 @@ class Match:
             seat=seat,
             n=self.n,
             observation=state.observation(seat),
-            news=seen(self.rules, self._events[self._told[seat] :], seat),
+            news=seen(self.rules, self._events[self._told[seat] :], seat, state.options),
             legal=state.legal(seat),
             default=state.default(seat),
             time={

@@ -48,12 +48,12 @@ def verify(lines: Iterable[bytes]) -> Report:
         return Report(ok=False, rows=len(stored), row=error.row, reason=error.reason)
 
 
-def visible(row: Json, game_name: str, viewer: Seat | None, *, group_over: bool) -> Json:
-    """A row as a seat or the public (None) may read it: whole once the deal group is over, before that nothing
-    but its number and its masked events."""
+def visible(row: Json, header: Json, viewer: Seat | None, *, group_over: bool) -> Json:
+    """A row of the log with this header as a seat or the public (None) may read it: whole once the deal group is over,
+    before that nothing but its number and its masked events."""
     if group_over:
         return row
-    events = seen(game(game_name), row.get("events", []), viewer)
+    events = seen(game(header["game"]), row.get("events", []), viewer, header["options"])
     return {"row": row["row"], "events": events}
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from referee.canonical import Json, dumps
@@ -42,10 +42,9 @@ def parsed(line: bytes) -> Json:
     return row
 
 
-def seen(game: type[State], events: Iterable[Event], viewer: Seat | None) -> list[Event]:
-    """The events as a seat, or the public (None), may read them before the deal group is over.
+def seen(game: type[State], events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
+    """The events of a match as a seat, or the public (None), may read them before the deal group is over.
 
     Every page, stream, download and question to a bot takes its events from here.
     """
-    readings = (game.masked(event, viewer) for event in events)
-    return [event for event in readings if event is not None]
+    return game.shown(events, viewer, options)

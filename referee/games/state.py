@@ -85,9 +85,18 @@ class State:
     def masked(cls, event: Event, viewer: Seat | None) -> Event | None:
         """The event as ``viewer`` (a seat, or None for the public) may read it before the match is over.
 
-        None leaves it out.
+        None leaves it out. What is secret under some options, or until a later event, is hidden here.
         """
         raise NotImplementedError
+
+    @classmethod
+    def shown(cls, events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
+        """The events, in order of happening, as ``viewer`` may read them in a match of these options.
+
+        Games in which the options, or later events, open what ``masked`` hides have their own.
+        """
+        readings = (cls.masked(event, viewer) for event in events)
+        return [event for event in readings if event is not None]
 
     @classmethod
     def decision_bound(cls, players: int, options: Json) -> int:

@@ -198,8 +198,8 @@ def test_D1_before_the_group_is_over_a_row_is_its_masked_events_alone(good: list
     for line in good[:-1]:
         row = parsed(line)
 
-        assert sorted(visible(row, "saint-poker", None, group_over=False)) == ["events", "row"]
-        assert visible(row, "saint-poker", None, group_over=True) == row
+        assert sorted(visible(row, header("saint-poker", 2), None, group_over=False)) == ["events", "row"]
+        assert visible(row, header("saint-poker", 2), None, group_over=True) == row
 
 
 def test_D3_worlds_that_differ_in_hidden_cards_show_the_public_the_same() -> None:
@@ -211,6 +211,6 @@ def test_D3_worlds_that_differ_in_hidden_cards_show_the_public_the_same() -> Non
             row["outcome"][0], row["outcome"][30] = row["outcome"][30], row["outcome"][0]
             row["events"][1]["hands"][0][0] = row["outcome"][0]
             row["events"][1]["deck"] = row["outcome"]
-        shown.append(dumps(visible(row, "saint-poker", None, group_over=False)))
+        shown.append(dumps(visible(row, header("saint-poker", 2), None, group_over=False)))
 
     assert shown[0] == shown[1]

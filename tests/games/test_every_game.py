@@ -353,8 +353,8 @@ def test_masking_hides_cards_and_nothing_else(name: str, data: st.DataObject) ->
         for event in one_step(state, dice):
             before = dumps(event)
             for viewer in (None, *range(state.players)):
-                masked = state.masked(event, viewer)
-                assert masked is None or differs_by_cards_only(event, masked)
+                readings = [state.masked(event, viewer), *rows.seen(type(state), [event], viewer, state.options)]
+                assert all(differs_by_cards_only(event, reading) for reading in readings if reading is not None)
             assert dumps(event) == before
 
 
@@ -454,7 +454,7 @@ def seal_some(state: State, viewer: int | None, dice: Random) -> None:
 
 def seen(state: State, news: list[Json], viewer: int | None) -> bytes:
     """All that reaches a viewer: news, view, own list, and what is public about the question."""
-    view: Json = {"news": rows.seen(type(state), news, viewer), "to_act": state.to_act()}
+    view: Json = {"news": rows.seen(type(state), news, viewer, state.options), "to_act": state.to_act()}
     view |= {"scores": state.scores(), "placements": state.placements(), "returns": state.returns()}
     # That a move is forced shows in the timing, so it must follow from public facts.
     view["forced"] = [state.forced(seat) is not None for seat in state.to_act()]
