@@ -1,0 +1,482 @@
+"""Rummy Royal: draw of the first dealer, then deals of ante -> deck -> dealer -> (auction) -> lead … -> paying up.
+
+After the last deal what lies on the board is dealt out by chance. Keeps the order of the rules page (``RR-nn`` are
+its rulings).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from referee.cards import DECK, RANKS, SUITS, in_order
+from referee.errors import IllegalAction
+from referee.games.options import Option
+from referee.games.state import Event, Json, Seat, State, hidden, placed
+
+PAY_CARDS = ("Th", "Jh", "Qh", "Kh", "Ah")
+BOARD = (*PAY_CARDS, "QK", "seq", "kitty", "pot")  # RR-02
+MOST_BID = 200  # the largest `max_bid`
+
+NEXT: dict[str, str] = {low + suit: high + suit for low, high in pairwise(RANKS) for suit in SUITS}
+COLOUR = {"c": "black", "d": "red", "h": "red", "s": "black"}
+OPPOSITE = {"c": "red", "d": "black", "h": "black", "s": "red"}
+SUITS_DUE = {"any": SUITS, "black": "cs", "red": "dh"}
+
+# All actions there are, made once; whoever gets one leaves it as it is.
+CHOICES: list[Json] = [{"type": "keep"}, {"type": "sell"}, {"type": "swap"}]
+PASS: Json = {"type": "pass"}
+BIDS: list[Json] = [{"type": "bid", "amount": amount} for amount in range(MOST_BID + 1)]
+LEADS: dict[str, Json] = {card: {"type": "lead", "card": card} for card in DECK}
+
+
+@dataclass
+class RummyRoyal(State):
+    """A match of Rummy Royal for two to nine seats."""
+
+    name = "rummy-royal"
+    rules_version = 1
+    seats = range(2, 10)  # RR-01
+    option_specs = (
+        Option("deals", "int", 0, "number of deals; 0: each seat deals twice", low=0, high=100),  # RR-04
+        Option("stack", "int", 200, "chips of each seat at the start", low=10, high=10_000),  # RR-05
+        Option("ante", "int", 1, "chips each seat puts on each space before each deal", low=1, high=10),  # RR-03
+        Option("sequence", "choice", "678", "the three ranks that win the space seq", choices=("678", "89T")),
+        Option("dealer_looks", "bool", True, "the dealer sees his hand before he decides on the extra hand"),  # RR-08
+        Option("max_bid", "int", 50, "highest bid for the extra hand", low=1, high=MOST_BID),  # RR-11
+    )
+
+    stacks: list[int] = field(default_factory=list)  # may fall below zero (RR-05)
+    board: dict[str, int] = field(default_factory=dict)  # chips by space
+    deal: int = 0
+    dealer: Seat | None = None
+    hands: list[list[str]] = field(default_factory=list)  # canonical order
+    dead: list[str] = field(default_factory=list)  # the extra hand, after a swap or sale the hand given up (RR-07)
+    fate: str = "undecided"  # of the extra hand
+    taker: Seat | None = None  # of the extra hand
+    amount: int = 0  # the highest bid so far
+    bidder: Seat | None = None
+    passed: list[Seat] = field(default_factory=list)
+    holder: dict[str, Seat] = field(default_factory=dict)  # of every card in a hand, while cards are played
+    colour: str = "any"  # due
+    played: list[Json] = field(default_factory=list)  # {"seat", "card"}
+    no_colour: list[Json] = field(default_factory=list)  # {"seat", "colour", "after"}
+    final_dealer: Seat | None = None
+
+    # -- options --
+
+    @classmethod
+    def complete_options(cls, players: int, given: Mapping[str, Any]) -> Json:
+        options = super().complete_options(players, given)
+        return {**options, "deals": _deals(players, options)}
+
+    # -- set-up of the match --
+
+    def set_up(self) -> None:
+        self.stacks = [self.options["stack"]] * self.players
+        self.board = dict.fromkeys(BOARD, 0)
+        self._clear_table()
+        self.emit("match_start", game=self.name, players=self.players, options=self.options)
+        self.ask_draw("first_dealer", range(self.players))  # RR-04
+
+    def settle(self, asked: Json, outcome: Any) -> None:
+        match asked:
+            case {"kind": "draw", "what": what, "among": among}:
+                self.emit("draw", what=what, among=among, result=outcome)
+                self._seat_dealer(what, outcome)
+            case _ if self.final_dealer is None:
+                self._deal(list(outcome))
+            case _:
+                self._deal_out(self.final_dealer, list(outcome))
+
+    def _seat_dealer(self, what: str, drawn: Seat) -> None:
+        if what == "first_dealer":
+            self._open_deal(drawn)
+        else:
+            self.final_dealer = drawn
+            self.ask_deck(DECK)
+
+    # -- a deal: ante and cards --
+
+    def _open_deal(self, dealer: Seat) -> None:
+        self.deal += 1
+        self.dealer = dealer
+        self._clear_table()
+        each = self.options["ante"]
+        self.stacks = [stack - each * len(BOARD) for stack in self.stacks]  # RR-03, RR-05: in full
+        self.board = {space: chips + each * self.players for space, chips in self.board.items()}
+        self.emit("ante", deal=self.deal, each=each * len(BOARD), stacks=self.stacks[:], board={**self.board})
+        self.ask_deck(DECK)
+
+    def _clear_table(self) -> None:
+        self.phase = "dealer"
+        self.hands = [[] for _ in range(self.players)]
+        self.dead, self.fate, self.taker = [], "undecided", None
+        self.amount, self.bidder, self.passed = 0, None, []
+        self.holder, self.colour = {}, "any"
+        self.played, self.no_colour = [], []
+
+    def _deal(self, deck: list[str]) -> None:
+        dealer, places = self._dealer(), self.players + 1
+        for place, seat in enumerate(self.around(dealer + 1)):  # RR-06: the extra hand comes last
+            self.hands[seat] = in_order(deck[place::places])
+        self.dead = in_order(deck[self.players :: places])
+        self.emit(
+            "deal",
+            deal=self.deal,
+            dealer=dealer,
+            deck=deck,
+            hands=[hand[:] for hand in self.hands],
+            extra=self.dead[:],
+        )
+        self.ask("dealer", [dealer])
+
+    def _dealer(self) -> Seat:
+        assert self.dealer is not None, "there is a dealer from the first draw on"
+        return self.dealer
+
+    # -- decisions: what is legal --
+
+    def legal(self, seat: Seat) -> list[Json]:
+        match self.phase:
+            case "dealer":
+                return [*CHOICES]
+            case "auction":
+                return [PASS, BIDS[self.amount + 1]]  # who cannot bid is not asked
+            case _:
+                return [LEADS[card] for card in self._leads(seat)]
+
+    def checked(self, seat: Seat, action: Any) -> Json:
+        meant = self._meant(seat, action) if type(action) is dict else None
+        if meant is None or meant != action:
+            raise IllegalAction(f"seat {seat} may not play {str(action)[:200]} in {self.phase!r}")
+        return meant
+
+    def _meant(self, seat: Seat, action: Json) -> Json | None:
+        """The one legal action that this can be, whatever else stands in it."""
+        match self.phase, action:
+            case "dealer", _:
+                return next((choice for choice in CHOICES if choice == action), None)
+            case "auction", {"amount": amount}:
+                return BIDS[amount] if type(amount) is int and amount == self.amount + 1 else None
+            case "auction", _:
+                return PASS
+            case _, {"card": card} if type(card) is str and self._may_lead(seat, card):
+                return LEADS[card]
+        return None
+
+    def _may_bid(self, seat: Seat) -> bool:
+        return self.amount < self.options["max_bid"] and self.amount < self.stacks[seat]  # RR-11
+
+    def _may_lead(self, seat: Seat, card: str) -> bool:
+        hand = self.hands[seat]
+        if card not in hand or card[1] not in SUITS_DUE[self.colour]:
+            return False
+        return card == next(own for own in hand if own[1] == card[1])  # the lowest of its suit
+
+    def _leads(self, seat: Seat) -> list[str]:
+        """The lowest card of each suit that may be led, in the order of the suits."""
+        lowest = {card[1]: card for card in reversed(self.hands[seat])}
+        return [lowest[suit] for suit in SUITS_DUE[self.colour] if suit in lowest]
+
+    # -- decisions: what follows --
+
+    def act(self, seat: Seat, action: Json) -> None:
+        match action:
+            case {"type": "lead", "card": card}:
+                self._play_on(seat, card)
+            case {"type": "bid", "amount": amount}:
+                self._bid(seat, amount)
+            case {"type": "pass"}:
+                self._pass(seat)
+                self._auction(seat + 1)
+            case {"type": choice}:
+                self._decide(seat, choice)
+
+    # -- the dealer's choice --
+
+    def _decide(self, seat: Seat, choice: str) -> None:
+        if choice == "swap":
+            self.fate = "swapped"
+            self._take_extra(seat)
+            self.emit("swap", deal=self.deal, seat=seat, hand=self.hands[seat][:], discarded=self.dead[:])
+            self._open_play()
+        elif choice == "keep":
+            self.fate = "aside"
+            self.emit("keep", deal=self.deal, seat=seat)
+            self._open_play()
+        else:
+            self.fate = "auction"
+            self.emit("sell", deal=self.deal, seat=seat)
+            self._auction(seat + 1)
+
+    def _take_extra(self, seat: Seat) -> None:
+        """The whole hand for the whole extra hand, for good."""
+        self.taker = seat
+        self.hands[seat], self.dead = self.dead, self.hands[seat]
+
+    # -- the auction --
+
+    def _auction(self, first: Seat) -> None:
+        """Asks the next seat from ``first`` on that can bid; the others say their last pass (RR-10, RR-13)."""
+        for seat in self.around(first):
+            if seat in (self.dealer, self.bidder) or seat in self.passed:
+                continue
+            if self._may_bid(seat):
+                self.ask("auction", [seat])
+                return
+            self._pass(seat)
+        self._knock_down()
+
+    def _bid(self, seat: Seat, amount: int) -> None:
+        self.amount, self.bidder = amount, seat
+        self.emit("bid", deal=self.deal, seat=seat, amount=amount)
+        self._auction(seat + 1)
+
+    def _pass(self, seat: Seat) -> None:
+        self.passed.append(seat)
+        self.emit("pass", deal=self.deal, seat=seat)
+
+    def _knock_down(self) -> None:
+        if self.bidder is None:
+            self.fate = "unsold"
+            self.emit("unsold", deal=self.deal)
+        else:
+            self.fate = "sold"
+            self._sell(self.bidder)
+        self._open_play()
+
+    def _sell(self, buyer: Seat) -> None:
+        self.stacks[buyer] -= self.amount
+        self.stacks[self._dealer()] += self.amount  # RR-09
+        self._take_extra(buyer)
+        self.emit(
+            "sold",
+            deal=self.deal,
+            seat=buyer,
+            amount=self.amount,
+            hand=self.hands[buyer][:],
+            discarded=self.dead[:],
+            stacks=self.stacks[:],
+            board={**self.board},
+        )
+
+    # -- play: sequences and stops --
+
+    def _open_play(self) -> None:
+        self.holder = {card: seat for seat, hand in enumerate(self.hands) for card in hand}
+        self._play_on(*self._next_lead(self._dealer() + 1))
+
+    def _play_on(self, seat: Seat, lead: str | None) -> None:
+        """Plays a lead and those after it that are no choice, until a seat has one or the deal is over (RR-13)."""
+        while lead is not None:
+            seat = self._play_sequence(seat, lead)
+            if not self.hands[seat]:
+                self._pay_up(seat)
+                return
+            self._stop(seat)
+            seat, lead = self._next_lead(seat)
+
+    def _play_sequence(self, seat: Seat, lead: str) -> Seat:
+        """Plays the lead and the cards it forces; gives the seat that played the last of them."""
+        card = lead
+        while True:
+            self.hands[seat].remove(card)
+            del self.holder[card]
+            self.played.append({"seat": seat, "card": card})
+            self.emit("play", deal=self.deal, seat=seat, card=card, lead=card == lead)
+            self._pay(seat, card)
+            card = NEXT.get(card, "")
+            # RR-12: nobody holds a card that is dead or was played before.
+            follower = self.holder.get(card)
+            if follower is None or not self.hands[seat]:
+                return seat
+            seat = follower
+
+    def _stop(self, seat: Seat) -> None:
+        card = self.played[-1]["card"]
+        self.colour = OPPOSITE[card[1]]
+        self.emit("stop", deal=self.deal, seat=seat, card=card, colour=self.colour)
+
+    def _next_lead(self, first: Seat) -> tuple[Seat, str | None]:
+        """Passes the lead on from ``first`` to a seat that has the colour; the card is None when that seat is asked,
+        and when there is no such seat and the deal is over."""
+        for seat in self.around(first):
+            leads = self._leads(seat)
+            if len(leads) > 1:
+                self.ask("lead", [seat])
+                return seat, None
+            if leads:
+                return seat, leads[0]
+            self.no_colour.append({"seat": seat, "colour": self.colour, "after": len(self.played)})
+            self.emit("no_colour", deal=self.deal, seat=seat, colour=self.colour)
+        self._pay_up(None)
+        return first, None
+
+    # -- play: pay spaces --
+
+    def _pay(self, seat: Seat, card: str) -> None:
+        if card in self.board:
+            self._win(seat, card)
+        # RR-14: whoever holds both or all three plays them one directly after the other.
+        if card == "Kh" and self._played_last(seat, "Qh", "Kh"):
+            self._win(seat, "QK")
+        ranks = self.options["sequence"]
+        if card[0] == ranks[-1] and self._played_last(seat, *(rank + card[1] for rank in ranks)):
+            self._win(seat, "seq")
+
+    def _played_last(self, seat: Seat, *cards: str) -> bool:
+        """Whether this seat played these cards, in this order, just now."""
+        return self.played[-len(cards) :] == [{"seat": seat, "card": card} for card in cards]
+
+    def _win(self, seat: Seat, space: str) -> None:
+        chips = self.board[space]
+        if chips:
+            self.stacks[seat] += chips
+            self.board[space] = 0
+            self.emit("pay", deal=self.deal, seat=seat, space=space, chips=chips)
+
+    # -- paying up --
+
+    def _pay_up(self, winner: Seat | None) -> None:
+        left = [len(hand) for hand in self.hands]
+        self.stacks = [stack - cards for stack, cards in zip(self.stacks, left, strict=True)]
+        if winner is None:
+            self.board["kitty"] += sum(left)
+        else:
+            self.stacks[winner] += sum(left)
+            self._win(winner, "kitty")  # RR-16: after the spaces of the card
+            if winner == self.dealer:
+                self._win(winner, "pot")
+        self.emit(
+            "deal_end",
+            deal=self.deal,
+            winner=winner,
+            cards_left=left,
+            stacks=self.stacks[:],
+            board={**self.board},
+        )
+        if self.deal < self.options["deals"]:
+            self._open_deal((self._dealer() + 1) % self.players)
+        else:
+            self._close_board()
+
+    # -- end of the match --
+
+    def _close_board(self) -> None:
+        """Lays all that was not won on the pay cards, the remainder chip by chip from the ten on (RR-15)."""
+        each, first = divmod(sum(self.board.values()), len(PAY_CARDS))
+        if not each and not first:
+            self._end()
+            return
+        self.board = dict.fromkeys(BOARD, 0)
+        for place, card in enumerate(PAY_CARDS):
+            self.board[card] = each + (place < first)
+        self.ask_draw("final_dealer", range(self.players))
+
+    def _deal_out(self, dealer: Seat, deck: list[str]) -> None:
+        """Deals face up until all pay cards are out: each brings its chips to whoever gets it."""
+        spaces = {card: self.board[card] for card in PAY_CARDS}
+        won: list[Json] = [
+            {"seat": (dealer + 1 + place) % self.players, "card": card, "chips": spaces[card]}
+            for place, card in enumerate(deck)
+            if card in spaces
+        ]
+        for prize in won:
+            self.stacks[prize["seat"]] += prize["chips"]
+            self.board[prize["card"]] = 0
+        self.emit(
+            "final_deal",
+            dealer=dealer,
+            spaces=spaces,
+            deck=deck,
+            dealt=1 + deck.index(won[-1]["card"]),
+            won=won,
+            stacks=self.stacks[:],
+            board={**self.board},
+        )
+        self._end()
+
+    def _end(self) -> None:
+        self.phase = "over"
+        self.emit("match_end", scores=self.scores(), placements=self.placements(), returns=self.returns())
+
+    def scores(self) -> list[int]:
+        return self.stacks[:]
+
+    def returns(self) -> list[int]:
+        return [stack - self.options["stack"] for stack in self.stacks]
+
+    def placements(self) -> list[int]:
+        return placed(self.stacks)  # RR-17: equal stacks share a place
+
+    # -- what may be seen --
+
+    def observation(self, seat: Seat) -> Json:
+        return {
+            "game": self.name,
+            "players": self.players,
+            "options": self.options,
+            "seat": seat,
+            "deal": self.deal,
+            "dealer": self.dealer,
+            "phase": self.phase,
+            "to_act": self.to_act(),
+            "hand": self._own_hand(seat),
+            "hand_sizes": [*map(len, self.hands)],
+            "stacks": self.stacks[:],
+            "board": {**self.board},
+            "extra": {"fate": self.fate, "seat": self.taker, "price": self.amount if self.fate == "sold" else 0},
+            "dead_size": len(self.dead),
+            "discarded": self._discarded(seat),
+            "auction": {"amount": self.amount, "seat": self.bidder, "passed": self.passed[:]},
+            "colour": self.colour,
+            "played": self.played[:],
+            "no_colour": self.no_colour[:],
+        }
+
+    def _own_hand(self, seat: Seat) -> list[str]:
+        hand = self.hands[seat]
+        choosing = self.phase == "dealer" and seat == self.dealer
+        return hidden(hand) if choosing and not self.options["dealer_looks"] else hand[:]  # RR-08
+
+    def _discarded(self, seat: Seat) -> list[str] | None:
+        if seat != self.taker:
+            return None
+        blind = self.fate == "swapped" and not self.options["dealer_looks"]
+        return hidden(self.dead) if blind else self.dead[:]
+
+    @classmethod
+    def masked(cls, event: Event, viewer: Seat | None) -> Event:
+        """As ``shown``, taking it that no dealer ever saw his hand (RR-08)."""
+        return _masked(event, viewer, looked=False)
+
+    @classmethod
+    def shown(cls, events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
+        looks = options["dealer_looks"]
+        kept = {event["deal"] for event in events if event["event"] in ("keep", "sell")}
+        return [_masked(event, viewer, looked=looks or event.get("deal") in kept) for event in events]
+
+    @classmethod
+    def decision_bound(cls, players: int, options: Json) -> int:
+        choice, auction = 1, int(options["max_bid"]) + players - 1
+        return _deals(players, options) * (choice + auction + len(DECK) - len(DECK) // (players + 1))
+
+
+def _masked(event: Event, viewer: Seat | None, *, looked: bool) -> Event:
+    """The event as it may be read; ``looked`` tells whether the dealer knows the hand he was dealt."""
+    match event:
+        case {"event": "deal", "dealer": dealer, "deck": deck, "hands": hands, "extra": extra}:
+            own = viewer if looked or viewer != dealer else None
+            shown = [hand if seat == own else hidden(hand) for seat, hand in enumerate(hands)]
+            return {**event, "deck": hidden(deck), "hands": shown, "extra": hidden(extra)}
+        case {"event": "swap" | "sold" as kind, "seat": seat, "hand": hand, "discarded": discarded}:
+            if seat != viewer:
+                return {**event, "hand": hidden(hand), "discarded": hidden(discarded)}
+            return event if looked or kind == "sold" else {**event, "discarded": hidden(discarded)}
+    return event
+
+
+def _deals(players: int, options: Json) -> int:
+    """The number of deals of a match (RR-04)."""
+    return int(options["deals"]) or 2 * players
