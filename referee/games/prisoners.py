@@ -3,7 +3,7 @@
 Keeps the order of the rules page (``PR-nn`` are its rulings). What may be bid stands in ``prisoners_bids.py``.
 """
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import insort
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from referee.cards import DECK, ORDER, SUITS, in_order
 from referee.errors import BadOption, IllegalAction
 from referee.games.options import Option
-from referee.games.prisoners_bids import ACE, ACTIONS, BID_CARDS, BOOKS, claims_earned, held, places_within
+from referee.games.prisoners_bids import ACE, ACTIONS, BID_CARDS, BOOKS, best_total, bids_within, claims_earned
 from referee.games.state import Event, Json, Seat, State, hidden, placed
 
 JOKER = "X"
@@ -213,10 +213,7 @@ class Prisoners(State):
         if self.phase == "name_suit":
             return [*NAMINGS.values()]
         assert self.suit is not None
-        book = BOOKS[self.suit]
-        places = places_within(held(self.hands[seat]), self.suit)
-        first = bisect_right(book.totals, self._to_beat())
-        return [PASS, *map(book.actions.__getitem__, places[bisect_left(places, first) :])]
+        return [PASS, *bids_within((*self.hands[seat],), self.suit, self._to_beat())]
 
     def checked(self, seat: Seat, action: Any) -> Json:
         meant = self._meant(seat, action) if type(action) is dict else None
@@ -245,11 +242,6 @@ class Prisoners(State):
 
     def _to_beat(self) -> int:
         return self.high["total"] if self.high else 0
-
-    def _can_bid(self, seat: Seat) -> bool:
-        assert self.suit is not None
-        places = places_within(held(self.hands[seat]), self.suit)
-        return bool(places) and BOOKS[self.suit].totals[places[-1]] > self._to_beat()
 
     # -- decisions: what follows --
 
@@ -290,9 +282,11 @@ class Prisoners(State):
 
     def _hear(self) -> None:
         """Passes for seats that cannot bid (PR-16); settles the prisoner when nobody is left to speak."""
-        winner = self.high["seat"] if self.high else None
+        assert self.suit is not None
+        winner, to_beat = self.high["seat"] if self.high else None, self._to_beat()
         while self.queue and self.queue[0] != winner:
-            if self._can_bid(self.queue[0]):
+            hand = self.hands[self.queue[0]]
+            if hand and best_total((*hand,), self.suit) > to_beat:
                 return
             self._pass(self.queue.pop(0))
         self.queue = []

@@ -3,10 +3,12 @@
 Whose turn it is and what a bid brings about stand in ``prisoners.py``; ``PR-nn`` are the rulings of its rules page.
 """
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import combinations
+from itertools import chain, combinations
+from operator import getitem
 
 from referee.cards import DECK, ORDER, SUITS
 from referee.games.state import Json
@@ -78,23 +80,32 @@ BOOKS = {suit: _book(suit) for suit in SUITS}
 
 # -- the bids within a hand --
 
-# A set of cards is a number here, one bit a card: four neighbouring bits are the four suits of a rank.
+
+def bids_within(hand: tuple[str, ...], suit: str, to_beat: int) -> list[Json]:
+    """All bids of cards of this hand with a greater total than ``to_beat``, in list order."""
+    book, places = BOOKS[suit], places_within(hand, suit)
+    first = bisect_right(book.totals, to_beat)
+    return [*map(book.actions.__getitem__, places[bisect_left(places, first) :])]
+
+
+def best_total(hand: tuple[str, ...], suit: str) -> int:
+    """What the best bid of this hand counts; 0 when it has none."""
+    places = places_within(hand, suit)
+    return BOOKS[suit].totals[places[-1]] if places else 0
+
+
+# A set of cards is a number here, one bit a card in canonical order: so a byte holds two ranks.
 BIT = {card: 1 << place for place, card in enumerate(BID_CARDS)}
 SUIT_BITS = {suit: sum(BIT[card] for card in own) for suit, own in OF_SUIT.items()}
-RANK_SHIFTS = range(0, len(BID_CARDS), len(SUITS))
-
-
-def held(hand: Iterable[str]) -> int:
-    """The names in this hand as one number; twins count once."""
-    return sum(map(BIT.__getitem__, {*hand}))
+BYTES = len(BID_CARDS) // 8
 
 
 # One hand is asked about again and again while a prisoner is up for bids.
 @lru_cache(maxsize=2048)
-def places_within(names: int, suit: str) -> tuple[int, ...]:
-    """The places in the book of this suit of all bids that can be made of these names, rising."""
-    by_rank = _SET_PLACES[suit]
-    sets = [place for shift in RANK_SHIFTS for place in by_rank[names & (15 << shift)]]
+def places_within(hand: tuple[str, ...], suit: str) -> tuple[int, ...]:
+    """The places in the book of this suit of all bids of cards of this hand, rising."""
+    names = sum(map(BIT.__getitem__, {*hand}))  # twins count once
+    sets = chain.from_iterable(map(getitem, _SET_PLACES[suit], names.to_bytes(BYTES, "little")))
     return tuple(sorted([*_suit_places(names & SUIT_BITS[suit], suit), *sets]))
 
 
@@ -105,10 +116,12 @@ def _suit_places(names: int, suit: str) -> tuple[int, ...]:
     return tuple(sorted(map(BOOKS[suit].places.__getitem__, _some(own))))
 
 
-def _set_places(suit: str) -> dict[int, list[int]]:
-    """By the names held of one rank: those of pairs, threes and fours."""
-    held_of_rank = [(), *(cards for own in OF_RANK.values() for cards in _some(own))]
-    return {held(own): [BOOKS[suit].places[cards] for cards in _some(own, 2)] for own in held_of_rank}
+def _set_places(suit: str, byte: int) -> list[list[int]]:
+    """By what is held of the two ranks of this byte: those of pairs, threes and fours."""
+    bits = {cards: sum(BIT[card] for card in cards) >> 8 * byte & 255 for cards in SETS}
+    return [
+        [BOOKS[suit].places[cards] for cards, own in bits.items() if own and own & names == own] for names in range(256)
+    ]
 
 
-_SET_PLACES = {suit: _set_places(suit) for suit in SUITS}
+_SET_PLACES = {suit: [_set_places(suit, byte) for byte in range(BYTES)] for suit in SUITS}
