@@ -13,7 +13,6 @@ from referee.errors import BadOption, Forbidden, NameTaken, NotFound, QuotaExcee
 from referee.store.db import now, queue_up
 from referee.store.ids import new_id
 from referee.store.names import checked_name, name_key
-from referee.store.paging import Cursor, Page, newest_first
 from referee.store.schema import ROLES, Account, Token
 
 TOKENS_PER_ACCOUNT: Final = 20
@@ -37,17 +36,6 @@ def create_account(session: Session, name: str, role: str = "owner") -> Account:
     session.add(account)
     session.flush()
     return account
-
-
-def get_account(session: Session, account_id: str) -> Account:
-    account = session.get(Account, account_id)
-    if account is None:
-        raise NotFound("account", account_id)
-    return account
-
-
-def list_accounts(session: Session, *, limit: int = 50, cursor: Cursor | None = None) -> Page[Account]:
-    return newest_first(session, select(Account), Account.created_at, Account.id, limit=limit, cursor=cursor)
 
 
 def find_account(session: Session, name: str) -> Account:

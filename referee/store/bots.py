@@ -66,14 +66,6 @@ def get_bot(session: Session, bot_id: str, *, owner_id: str | None = None) -> Bo
     return bot
 
 
-def find_bot(session: Session, name: str) -> Bot:
-    """The bot of this name; raises ``NotFound``."""
-    bot = session.scalar(select(Bot).where(Bot.name_key == name_key(name)))
-    if bot is None:
-        raise NotFound("bot", name)
-    return bot
-
-
 def list_bots(
     session: Session,
     *,

@@ -23,8 +23,3 @@ def new_id(kind: str) -> str:
     prefix = PREFIXES.get(kind, kind)
     number = secrets.randbits(128)
     return f"{prefix}_" + "".join(_DIGITS[number >> shift & 31] for shift in range(125, -1, -5))
-
-
-def is_id(text: str) -> bool:
-    """Whether the text has the form of an id."""
-    return PATTERN.fullmatch(text) is not None

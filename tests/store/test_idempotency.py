@@ -4,10 +4,12 @@ import threading
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import select
 
 from referee.errors import Conflict
 from referee.store import accounts, idempotency
 from referee.store.idempotency import IdempotencyMismatch, Stored
+from referee.store.schema import Account
 from tests.store.world import World
 
 
@@ -24,7 +26,7 @@ def request(world: World, key: str, body: str, name: str) -> Stored:
 
 def number_of_accounts(world: World) -> int:
     with world.database.read() as session:
-        return len(accounts.list_accounts(session).items)
+        return len(session.scalars(select(Account)).all())
 
 
 def test_E9_the_same_request_gets_the_same_answer_and_one_effect(world: World) -> None:
