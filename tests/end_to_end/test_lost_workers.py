@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from referee.errors import Unavailable
 from referee.matchlog import verify
 from referee.rows import parsed
+from referee.store.db import Database
 from tests.end_to_end.bots import Bots, Desk
 from tests.end_to_end.processes import Process, gone, send
 from tests.end_to_end.service import Service
@@ -58,7 +60,7 @@ def aftermath(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aftermath]:
         for fault in FAULTS:
             left.cases[fault] = _in_mid_match(service, bots)
         for fault, case in left.cases.items():
-            _lay(fault, case)
+            _lay(service, fault, case)
         service.worker()
         for case in left.cases.values():
             _wait_for_resumption(left, case)
@@ -78,12 +80,31 @@ def _in_mid_match(service: Service, bots: Bots) -> Case:
     return Case(match_id, worker, horse, question, service.lines(match_id), list(bots.desk.answered))
 
 
-def _lay(fault: str, case: Case) -> None:
+def _lay(service: Service, fault: str, case: Case) -> None:
     victims = [] if fault == "horse killed" else [case.worker.pid]
     victims += [] if fault == "worker killed" else [case.horse]
-    for pid in victims:
-        send(pid, signal.SIGSTOP if "stopped" in fault else signal.SIGKILL)
+    if "stopped" in fault:
+        service.until(lambda: _stopped(service, victims), "a stop that leaves the record to others")
+    else:
+        for pid in victims:
+            send(pid, signal.SIGKILL)
     case.at = time.monotonic()
+
+
+def _stopped(service: Service, pids: list[int]) -> bool:
+    """Stops them, unless that catches them while they hold the record, which is another fault."""
+    for pid in pids:
+        send(pid, signal.SIGSTOP)
+    record = Database(str(service.database.url), write_wait_s=1.0)
+    try:
+        with record.write():
+            return True
+    except Unavailable:
+        for pid in pids:
+            send(pid, signal.SIGCONT)
+        return False
+    finally:
+        record.dispose()
 
 
 def _wait_for_resumption(left: Aftermath, case: Case) -> None:
