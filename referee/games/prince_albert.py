@@ -1,0 +1,575 @@
+"""Prince Albert: opener -> votes -> rounds of deal -> bet -> bid -> bet -> draw -> all in -> bet -> show -> score.
+
+Keeps the order of the rules page (``PA-nn`` are its rulings). Betting and votes are optional and stand beside
+this file; how hands rank stands in ``poker.py``.
+"""
+
+from bisect import insort
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from referee.cards import DECK, ORDER, UNKNOWN, in_order
+from referee.errors import BadOption, IllegalAction
+from referee.games.options import Option
+from referee.games.prince_albert_betting import WAGER, Betting
+from referee.games.prince_albert_votes import MOTIONS, THROW, THROWS, VOTE, Votes
+from referee.games.state import Event, Json, Seat, State, hidden, placed
+from referee.poker import rank
+
+HAND = 5
+DOWN = 2  # face down of a hand in Hold'em
+EIGHT = 8  # the stake is this less the bid
+
+# All actions there are, made once; whoever gets one leaves it as it is.
+PASS: Json = {"type": "pass"}
+BIDS: list[Json] = [{"type": "bid", "cards": cards} for cards in range(EIGHT + 1)]
+EXCHANGES: dict[str, dict[str | Seat, Json]] = {
+    card: {source: {"type": "exchange", "discard": card, "from": source} for source in ("deck", *range(5))}
+    for card in DECK
+}
+ALL_IN: dict[str, Json] = {kind: {"type": kind} for kind in ("all_in", "stay")}
+SHOW: dict[str, Json] = {kind: {"type": kind} for kind in ("show", "hide")}
+TOLD_NEXT_ROUND = {"show", "hide", "pot", "round_end"}
+
+
+@dataclass
+class PrinceAlbert(Votes, Betting):
+    """A match of Prince Albert for two to five seats."""
+
+    name = "prince-albert"
+    rules_version = 1
+    seats = range(2, 6)
+    option_specs = (
+        Option("target", "int", 25, "points that end the match", low=1, high=500),
+        Option("max_rounds", "int", 100, "the last round in any case", low=1, high=500),  # PA-37
+        Option("holdem", "bool", False, "two cards face down, three face up"),  # PA-25
+        Option("cash", "bool", False, "three betting rounds"),
+        Option("ante", "int", 1, "cash: chips each seat pays at the deal", low=0, high=100),  # PA-29
+        Option("small_bet", "int", 2, "cash: unit of the first two bettings", low=1, high=100),
+        Option("big_bet", "int", 4, "cash: unit of the last betting", low=1, high=100),
+        Option("max_raises", "int", 3, "cash: raises in a betting, the bet not counted", low=0, high=10),
+        Option("stack", "int", 0, "cash: chips to start with; 0 is an open account", low=0, high=100_000),  # PA-30
+        Option("rank_by", "choice", "points", "what places the seats", choices=("points", "chips")),  # PA-41
+        Option("point_value", "int", 0, "rank_by chips: chips a point is worth", low=0, high=100),
+        Option("forced_bid", "choice", "free", "what a seat left to bid alone may bid", choices=MOTIONS["forced_bid"]),
+        Option("showing", "choice", "voluntary", "whether all show", choices=MOTIONS["showing"]),  # PA-22
+        Option("ties", "choice", "push", "what becomes of a tied claim", choices=MOTIONS["ties"]),  # PA-20
+        Option("vote", "list", [], "options the seats vote on", choices=tuple(MOTIONS)),  # PA-40
+    )
+
+    round: int = 0
+    points: list[int] = field(default_factory=list)
+    deck: list[str] = field(default_factory=list)  # top first
+    down: list[list[str]] = field(default_factory=list)  # of each hand, canonical order
+    up: list[list[str]] = field(default_factory=list)
+    bids: list[int | None] = field(default_factory=list)  # the last of each seat
+    bid: int | None = None  # the lowest
+    bid_out: list[bool] = field(default_factory=list)
+    low_bidders: list[Seat] = field(default_factory=list)  # first bidder first
+    stake: int = 0
+    draws: int = 0  # the draw limit
+    drawn: list[int] = field(default_factory=list)
+    draw_out: list[bool] = field(default_factory=list)
+    piles: list[list[str]] = field(default_factory=list)  # top last
+    all_in: list[bool] = field(default_factory=list)
+    shown: list[bool] = field(default_factory=list)
+    history: list[Event] = field(default_factory=list)  # of this round, unmasked
+    previous: list[Event] = field(default_factory=list)  # how the round before ended
+
+    # -- options --
+
+    @classmethod
+    def complete_options(cls, players: int, given: Mapping[str, Any]) -> Json:
+        options = super().complete_options(players, given)
+        if options["rank_by"] == "chips" and not options["cash"]:
+            raise BadOption("rank_by", "expected points: there are no chips without cash")
+        if options["point_value"] and options["rank_by"] != "chips":
+            raise BadOption("point_value", "expected 0: only with rank_by chips is a point worth chips")
+        return options
+
+    @property
+    def highest_bid(self) -> int:
+        return EIGHT if self.players < 5 else 5  # PA-24
+
+    @property
+    def bonus(self) -> int:
+        return 2 if self.players < 5 else 3  # PA-24
+
+    # -- set-up of the match --
+
+    def set_up(self) -> None:
+        self.points = [0] * self.players
+        self.chips = [self.options["stack"]] * self.players
+        self._clear_table()
+        self.motions = self.options["vote"][:]
+        self.phase = "vote" if self.motions else self._first_phase()
+        self.emit("match_start", game=self.name, players=self.players, options=self.options)
+        self.ask_draw("opener", range(self.players))  # PA-01
+
+    def settle(self, asked: Json, outcome: Any) -> None:
+        if asked["kind"] == "deck":
+            self._deal(outcome)
+        elif asked["what"] == "throw":
+            self.settle_throw(outcome)
+        else:
+            self.opener = outcome
+            self.emit("opener", seat=outcome)
+            self.open_votes()
+
+    def close_votes(self) -> None:
+        self._open_round()
+
+    def _first_phase(self) -> str:
+        return "bet1" if self.options["cash"] else "bidding"
+
+    # -- set-up of a round --
+
+    def _open_round(self) -> None:
+        self.round += 1
+        self._clear_table()
+        self.previous = [event for event in self.history if event["event"] in TOLD_NEXT_ROUND]
+        self.history = []
+        self.emit("round", round=self.round, opener=self.opener, scores=self.points[:], chips=self.chips[:])
+        self.phase = self._first_phase()
+        self.ask_deck(DECK)
+
+    def _clear_table(self) -> None:
+        seats = self.players
+        self.clear_betting()
+        self.deck, self.down, self.up = [*DECK], self._nothing(), self._nothing()
+        self.bids, self.bid, self.bid_out = [None] * seats, None, [False] * seats
+        self.low_bidders, self.stake, self.draws = [], 0, 0
+        self.drawn, self.draw_out, self.piles = [0] * seats, [False] * seats, self._nothing()
+        self.all_in, self.shown = [False] * seats, [False] * seats
+
+    def _nothing(self) -> list[list[str]]:
+        return [[] for _ in range(self.players)]
+
+    def _deal(self, deck: list[str]) -> None:
+        seats, order = self.players, self._clockwise()
+        self.emit("deck", cards=deck)
+        self.deck = deck[HAND * seats :]
+        down = DOWN if self.options["holdem"] else HAND
+        for place, seat in enumerate(order):  # PA-02
+            own = deck[place : HAND * seats : seats]
+            self.down[seat], self.up[seat] = in_order(own[:down]), in_order(own[down:])
+            self.emit("deal", seat=seat, down=self.down[seat][:], up=self.up[seat][:])
+        if self.options["cash"]:
+            self.take_antes(order)
+        self._bet("bet1")
+
+    def _clockwise(self) -> list[Seat]:
+        """All seats from the first low bidder, or from the opener before there is one."""
+        first = self.low_bidders[0] if self.low_bidders else self.opener
+        assert first is not None
+        return self.around(first)
+
+    # -- betting --
+
+    def _bet(self, phase: str) -> None:
+        if self.options["cash"]:
+            self.open_betting(phase, self._clockwise()[0])  # PA-28
+        else:
+            self.phase = phase
+            self.close_betting()
+
+    def close_betting(self) -> None:
+        if self.phase == "bet3" or len(self.seats_in()) == 1:  # PA-35
+            self._open_showing()
+        elif self.phase == "bet2":
+            self._open_drawing()
+        else:
+            self._open_bidding()
+
+    # -- bidding --
+
+    def _open_bidding(self) -> None:
+        self.bid_out = self.folded[:]
+        self.ask("bidding", [seat for seat in self._clockwise() if not self.folded[seat]])
+
+    def _offer(self, seat: Seat, cards: int) -> None:
+        self.bids[seat] = cards
+        self.emit("bid", seat=seat, cards=cards)
+        if self.bid == 0:  # PA-07, PA-09: a zero on top of a zero
+            self.low_bidders.append(seat)
+        else:
+            self.bid, self.low_bidders = cards, [seat]
+            self.queue = [other for other in self.around(seat)[1:] if not self.bid_out[other]]  # PA-03
+        self._after_bidder()
+
+    def _pass_bidding(self, seat: Seat) -> None:
+        self.bid_out[seat] = True
+        self.emit("pass", seat=seat, phase="bidding")
+        self._after_bidder()
+
+    def _after_bidder(self) -> None:
+        if self.queue:
+            return
+        bid = self.bid
+        assert bid is not None
+        self.stake = max(1, EIGHT - bid)  # PA-10
+        self.draws = bid or 1  # PA-08
+        self.emit("contract", low_bidders=self.low_bidders[:], bid=bid, stake=self.stake, draws=self.draws)
+        self._bet("bet2")
+
+    # -- drawing --
+
+    def _open_drawing(self) -> None:
+        zero = self.bid == 0
+        self.draw_out = [
+            folded or (zero and seat in self.low_bidders) for seat, folded in enumerate(self.folded)
+        ]  # PA-08
+        self.ask("drawing", [seat for seat in self._clockwise() if not self.draw_out[seat]])
+        if not self.queue:
+            self._open_all_in()
+
+    def _exchange(self, seat: Seat, card: str, source: str | Seat) -> None:
+        was, part = ("down", self.down[seat]) if card in self.down[seat] else ("up", self.up[seat])
+        part.remove(card)
+        self.piles[seat].append(card)
+        drawn = self.deck.pop(0) if source == "deck" else self.piles[int(source)].pop()
+        insort(part, drawn, key=ORDER.__getitem__)  # PA-26: up for up, down for down
+        self._tell(
+            {
+                "event": "exchange",
+                "seat": seat,
+                "discard": card,
+                "was": was,
+                "pile": "down" if seat in self.low_bidders else "up",  # PA-15
+                "from": source,
+                "drawn": drawn,
+            }
+        )
+        self.drawn[seat] += 1
+        if self.drawn[seat] < self.draws:
+            self.queue.append(seat)  # PA-12
+        if not self.queue:
+            self._open_all_in()
+
+    def _pass_drawing(self, seat: Seat) -> None:
+        self.draw_out[seat] = True  # PA-17
+        self.emit("pass", seat=seat, phase="drawing")
+        if not self.queue:
+            self._open_all_in()
+
+    def _sources(self, seat: Seat) -> list[str | Seat]:
+        """What this seat may draw from: the deck, and any pile that is open and another's (PA-14, PA-16)."""
+        low = self.low_bidders
+        return ["deck", *(other for other, pile in enumerate(self.piles) if pile and other != seat and other not in low)]
+
+    # -- all in --
+
+    def _open_all_in(self) -> None:
+        seats = [seat for seat in self.seats_in() if seat not in self.low_bidders and self.points[seat] > 0]
+        if seats:
+            self.ask("all_in", seats, together=True)  # PA-27
+        else:
+            self._bet("bet3")
+
+    def _go_all_in(self, actions: dict[Seat, Json]) -> None:
+        seats = [seat for seat, action in actions.items() if action["type"] == "all_in"]
+        for seat in seats:
+            self.all_in[seat] = True
+        self.emit("all_in", seats=seats)
+        self._bet("bet3")
+
+    # -- showing --
+
+    def _open_showing(self) -> None:
+        left = [seat for seat in self._clockwise() if not self.folded[seat]]
+        bound = [seat for seat in left if seat in self.low_bidders or self.all_in[seat]]
+        if len(left) > 1 and (not bound or self.options["showing"] == "all"):  # PA-22
+            bound = left
+        for seat in bound:  # PA-23: before the others choose
+            self._show(seat, must=True)
+        free = sorted({*left} - {*bound}) if len(left) > 1 else []
+        if free:
+            self.ask("show", free, together=True)
+        else:
+            self._score()
+
+    def _choose_showing(self, actions: dict[Seat, Json]) -> None:
+        for seat in self._clockwise():
+            if actions.get(seat) == SHOW["show"]:
+                self._show(seat, must=False)
+            elif seat in actions:
+                self.emit("hide", seat=seat)
+        self._score()
+
+    def _show(self, seat: Seat, *, must: bool) -> None:
+        self.shown[seat] = True
+        self.emit("show", seat=seat, cards=self.down[seat] + self.up[seat], must=must)
+
+    # -- decisions: what is legal --
+
+    def legal(self, seat: Seat) -> list[Json]:
+        match self.phase:
+            case "drawing":
+                sources = self._sources(seat)
+                hand = self.down[seat] + self.up[seat]
+                return [*(EXCHANGES[card][source] for card in hand for source in sources), PASS]
+            case "bidding":
+                bids = BIDS[self._least_bid() : self._most_bid() + 1][::-1]
+                return bids if self._must_bid() else [*bids, PASS]
+            case "all_in":
+                return [*ALL_IN.values()]
+            case "show":
+                return [*SHOW.values()]
+            case "vote":
+                return [VOTE[value] for value in self.values()]
+            case "throw":
+                return [*THROW.values()]
+            case _:
+                return [WAGER[kind] for kind in self.wagers(seat)]
+
+    def _must_bid(self) -> bool:
+        """Whether the seat that is asked is alone left, without a bid on the table (PA-05)."""
+        return self.bid is None and len(self.queue) == 1
+
+    def _least_bid(self) -> int:
+        return self.highest_bid if self.options["forced_bid"] == "max" and self._must_bid() else 0
+
+    def _most_bid(self) -> int:
+        return self.highest_bid if self.bid is None else max(0, self.bid - 1)  # PA-04, PA-06
+
+    def checked(self, seat: Seat, action: Any) -> Json:
+        meant = self._meant(seat, action) if type(action) is dict else None
+        if meant is None or meant != action:
+            raise IllegalAction(f"seat {seat} may not play {str(action)[:200]} in {self.phase!r}")
+        return meant
+
+    def _meant(self, seat: Seat, action: Json) -> Json | None:
+        """The one legal action that this can be, whatever else stands in it."""
+        match self.phase:
+            case "drawing":
+                return self._meant_exchange(seat, action) if "discard" in action else PASS
+            case "bidding":
+                return self._meant_bid(action) if "cards" in action else None if self._must_bid() else PASS
+            case "vote":
+                return VOTE[action["for"]] if action.get("for") in self.values() else None
+            case "throw":
+                return _named(THROW, action.get("sign"))
+            case "all_in":
+                return _named(ALL_IN, action.get("type"))
+            case "show":
+                return _named(SHOW, action.get("type"))
+            case _:
+                kind = action.get("type")
+                return WAGER[kind] if kind in self.wagers(seat) else None
+
+    def _meant_exchange(self, seat: Seat, action: Json) -> Json | None:
+        card, source = action["discard"], action.get("from")
+        if card not in self.down[seat] and card not in self.up[seat]:
+            return None
+        fits = type(source) in (str, int) and source in self._sources(seat)
+        return EXCHANGES[card][source] if fits else None
+
+    def _meant_bid(self, action: Json) -> Json | None:
+        cards = action["cards"]
+        fits = type(cards) is int and self._least_bid() <= cards <= self._most_bid()
+        return BIDS[cards] if fits else None
+
+    def default(self, seat: Seat) -> Json:
+        """PA-43: never a lower bid, a card, a bet or a claim."""
+        match self.phase:
+            case "drawing":
+                return PASS
+            case "bidding":
+                return BIDS[self.highest_bid] if self._must_bid() else PASS
+            case "all_in":
+                return ALL_IN["stay"]
+            case "show":
+                return SHOW["hide"]
+            case "bet1" | "bet2" | "bet3":
+                return WAGER["fold" if self.owed(seat) else "check"]
+            case _:
+                return self.legal(seat)[0]
+
+    def forced(self, seat: Seat) -> Json | None:
+        # Who has passed, and what is then left to bid, everybody sees; in all other phases there is a choice.
+        if self.phase == "bidding" and self._must_bid() and self._least_bid() == self.highest_bid:
+            return BIDS[self.highest_bid]
+        return None
+
+    # -- decisions: what follows --
+
+    def act(self, seat: Seat, action: Json) -> None:
+        match action:
+            case {"type": "exchange", "discard": card, "from": source}:
+                self._exchange(seat, card, source)
+            case {"type": "bid", "cards": cards}:
+                self._offer(seat, cards)
+            case {"type": "pass"} if self.phase == "bidding":
+                self._pass_bidding(seat)
+            case {"type": "pass"}:
+                self._pass_drawing(seat)
+            case {"type": kind}:
+                self.wager(seat, kind)
+
+    def act_together(self, actions: dict[Seat, Json]) -> None:
+        match self.phase:
+            case "all_in":
+                self._go_all_in(actions)
+            case "show":
+                self._choose_showing(actions)
+            case "vote":
+                self.count_votes([action["for"] for action in actions.values()])
+            case "throw":
+                self.compare_signs({seat: action["sign"] for seat, action in actions.items()})
+
+    # -- scoring --
+
+    def _score(self) -> None:
+        order, left = self._clockwise(), self.seats_in()
+        ranks = {seat: rank(self.down[seat] + self.up[seat]) for seat in order if self.shown[seat]}
+        best = max(ranks.values(), default=None)
+        winners = left if len(left) == 1 else [seat for seat, own in ranks.items() if own == best]
+        delta = [self._gain(seat, winners) for seat in range(self.players)]
+        self.points = [own + gain for own, gain in zip(self.points, delta, strict=True)]
+        if self.options["cash"]:
+            self.pay_pots(order, ranks)
+        self.emit(
+            "round_end",
+            round=self.round,
+            winners=winners,
+            delta=delta,
+            scores=self.points[:],
+            chips=self.chips[:],
+        )
+        self._close_round(winners[0])  # PA-21
+
+    def _gain(self, seat: Seat, winners: list[Seat]) -> int:
+        """PA-18, PA-20, PA-32: a claim is won alone, pushed when shared, else lost; whoever folded lost it."""
+        claimed = seat in self.low_bidders or self.all_in[seat]
+        if not claimed:
+            return self.bonus if seat in winners else 0  # PA-11
+        if seat in winners and len(winners) > 1 and self.options["ties"] == "push":
+            return 0
+        won = winners == [seat]
+        if self.all_in[seat]:
+            return self.points[seat] + self.bonus if won else -self.points[seat]
+        return self.stake if won else -self.stake  # PA-38: also below zero
+
+    # -- end of a round, end of the match --
+
+    def _close_round(self, opener: Seat) -> None:
+        if max(self.points) >= self.options["target"]:
+            self._end("target")
+        elif self.round == self.options["max_rounds"]:
+            self._end("max_rounds")
+        else:
+            self.opener = opener
+            self._open_round()
+
+    def _end(self, reason: str) -> None:
+        self.phase = "over"
+        self.emit(
+            "match_end",
+            reason=reason,
+            scores=self.scores(),
+            chips=self.chips[:],
+            placements=self.placements(),
+            returns=self.returns(),
+        )
+
+    def scores(self) -> list[int]:
+        return self.points[:]
+
+    def returns(self) -> list[int]:
+        """The tallies (PA-41)."""
+        if self.options["rank_by"] == "points":
+            return self.points[:]
+        start, worth = self.options["stack"], self.options["point_value"]
+        return [chips - start + worth * points for chips, points in zip(self.chips, self.points, strict=True)]
+
+    def placements(self) -> list[int]:
+        return placed(self.returns())  # PA-36
+
+    # -- what may be seen --
+
+    def observation(self, seat: Seat) -> Json:
+        return {
+            "game": self.name,
+            "seat": seat,
+            "players": self.players,
+            "options": self.options,
+            "round": self.round,
+            "phase": self.phase,
+            "to_act": self.to_act(),
+            "opener": self.opener,
+            "scores": self.points[:],
+            "chips": self.chips[:],
+            "hands": [self._hand_seen(owner, seat) for owner in range(self.players)],
+            "deck": len(self.deck),
+            "bids": self.bids[:],
+            "bid": self.bid,
+            "bid_out": self.bid_out[:],
+            "low_bidders": self.low_bidders[:],
+            "drawn": self.drawn[:],
+            "draw_out": self.draw_out[:],
+            "piles": [self._pile_seen(owner, seat) for owner in range(self.players)],
+            "all_in": self.all_in[:],
+            "shown": self.shown[:],
+            "folded": self.folded[:],
+            "pot": sum(self.paid),
+            "paid": self.paid[:],
+            "put": self.put[:],
+            "to_call": self.owed(seat),
+            "raises": self.raises,
+            "motion": self.motion,
+            "previous": self.previous[:],
+            "history": self._history_seen(seat),
+        }
+
+    def _hand_seen(self, owner: Seat, viewer: Seat) -> list[str]:
+        known = owner == viewer or self.shown[owner]
+        return (self.down[owner] if known else hidden(self.down[owner])) + self.up[owner]
+
+    def _pile_seen(self, owner: Seat, viewer: Seat) -> Json:
+        pile = self.piles[owner]
+        if not pile:
+            return {"cards": 0, "top": None}
+        closed = owner in self.low_bidders and owner != viewer  # PA-15
+        return {"cards": len(pile), "top": UNKNOWN if closed else pile[-1]}
+
+    def _history_seen(self, viewer: Seat) -> list[Event]:
+        if self.over:
+            return self.history[:]
+        readings = (self.masked(event, viewer) for event in self.history)
+        return [event for event in readings if event is not None]
+
+    @classmethod
+    def masked(cls, event: Event, viewer: Seat | None) -> Event | None:
+        match event:
+            case {"event": "deck"}:
+                return None
+            case {"event": "deal", "seat": seat} if seat != viewer:
+                return {**event, "down": hidden(event["down"])}
+            case {"event": "exchange", "was": "down", "seat": seat} if seat != viewer:
+                closed = {"discard": UNKNOWN} if event["pile"] == "down" else {}
+                unseen = {"drawn": UNKNOWN} if event["from"] == "deck" else {}
+                return {**event, **closed, **unseen}
+        return event
+
+    @classmethod
+    def decision_bound(cls, players: int, options: Json) -> int:
+        highest_bid = EIGHT if players < 5 else 5
+        in_round = 3 * players - 2 + players * highest_bid
+        if options["cash"]:
+            in_round += 3 * (players + (options["max_raises"] + 1) * (players - 1))
+        voting = players + 2 * THROWS
+        return int(in_round * options["max_rounds"] + voting * len(options["vote"]))
+
+    # -- events --
+
+    def emit(self, event: str, **members: Any) -> None:
+        self._tell({"event": event, **members})
+
+    def _tell(self, event: Event) -> None:
+        self.unsent.append(event)
+        self.history.append(event)
+
+
+def _named(actions: Mapping[str, Json], name: Any) -> Json | None:
+    return actions.get(name) if type(name) is str else None
