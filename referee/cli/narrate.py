@@ -144,6 +144,40 @@ def _pn_payout(event: Json, names: Sequence[str]) -> str:
     return f"{bid}; now {_each(event['chips'], names)}"
 
 
+# -- rummy royal --
+
+SPACES = {"QK": "queen and king", "seq": "the sequence", "kitty": "the kitty", "pot": "the pot"}
+
+
+def _rr_draw(event: Json, names: Sequence[str]) -> str:
+    dealer = names[event["result"]]
+    return f"  {dealer} is drawn to deal first" if event["what"] == "first_dealer" else f"Final deal: {dealer} is drawn"
+
+
+def _rr_deal(event: Json, names: Sequence[str]) -> str:
+    return f"  {names[event['dealer']]} deals:\n{_hands(event, names)}\n    extra hand: {_cards(event['extra'])}"
+
+
+def _rr_play(event: Json, names: Sequence[str]) -> str:
+    verb = "leads" if event["lead"] else "must play"
+    return f"    {names[event['seat']]} {verb} {event['card']}"
+
+
+def _rr_pay(event: Json, names: Sequence[str]) -> str:
+    space = event["space"]
+    return f"      {names[event['seat']]} takes {_count(event['chips'], 'chip')} for {SPACES.get(space, space)}"
+
+
+def _rr_deal_end(event: Json, names: Sequence[str]) -> str:
+    out = "nobody goes out" if event["winner"] is None else f"{names[event['winner']]} is out"
+    return f"  {out}; cards left: {_each(event['cards_left'], names)}; now {_each(event['stacks'], names)}"
+
+
+def _rr_final_deal(event: Json, names: Sequence[str]) -> str:
+    won = ", ".join(f"{names[prize['seat']]} {prize['chips']} with {prize['card']}" for prize in event["won"])
+    return f"  {_count(event['dealt'], 'card')} dealt: {won}; now {_each(event['stacks'], names)}"
+
+
 _TELLERS: dict[tuple[str, str], Teller] = {
     ("", "match_start"): _match_start,
     ("", "match_end"): _nothing,
@@ -176,4 +210,26 @@ _TELLERS: dict[tuple[str, str], Teller] = {
     ("pool-nap", "trick"): lambda event, names: f"  trick {event['trick']} to {names[event['winner']]}",
     ("pool-nap", "payout"): _pn_payout,
     ("pool-nap", "out"): lambda event, names: f"  {names[event['seat']]} is out",
+    ("rummy-royal", "draw"): _rr_draw,
+    ("rummy-royal", "ante"): lambda event, names: (
+        f"Deal {event['deal']}: everybody puts {event['each']} on the board, which holds {sum(event['board'].values())}"
+    ),
+    ("rummy-royal", "deal"): _rr_deal,
+    ("rummy-royal", "keep"): lambda event, names: f"  {names[event['seat']]} keeps the hand",
+    ("rummy-royal", "sell"): lambda event, names: f"  {names[event['seat']]} keeps the hand and sells the extra one",
+    ("rummy-royal", "swap"): lambda event, names: (
+        f"  {names[event['seat']]} swaps for the extra hand, {_cards(event['hand'])}"
+    ),
+    ("rummy-royal", "bid"): lambda event, names: f"  {names[event['seat']]} bids {event['amount']}",
+    ("rummy-royal", "pass"): lambda event, names: f"  {names[event['seat']]} passes",
+    ("rummy-royal", "sold"): lambda event, names: (
+        f"  {names[event['seat']]} buys it for {event['amount']}, {_cards(event['hand'])}"
+    ),
+    ("rummy-royal", "unsold"): lambda event, names: "  nobody buys it",
+    ("rummy-royal", "play"): _rr_play,
+    ("rummy-royal", "pay"): _rr_pay,
+    ("rummy-royal", "stop"): lambda event, names: f"    a stop at {event['card']}, {event['colour']} is due",
+    ("rummy-royal", "no_colour"): lambda event, names: f"    {names[event['seat']]} has no {event['colour']}",
+    ("rummy-royal", "deal_end"): _rr_deal_end,
+    ("rummy-royal", "final_deal"): _rr_final_deal,
 }

@@ -2,10 +2,11 @@
 
 from referee.errors import NoSuchGame
 from referee.games.pool_nap import PoolNap
+from referee.games.rummy_royal import RummyRoyal
 from referee.games.saint_poker import SaintPoker
 from referee.games.state import State
 
-GAMES: tuple[type[State], ...] = (PoolNap, SaintPoker)
+GAMES: tuple[type[State], ...] = (PoolNap, RummyRoyal, SaintPoker)
 
 
 def catalogue() -> dict[str, type[State]]:

@@ -3,11 +3,13 @@
 A game without an entry here fails the battery.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from referee.cards import DECK
+from referee.games.prisoners import bid_cards, prisoners
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,12 +18,19 @@ class Hook:
 
     cards: Callable[[Any], Iterable[str]]  # every card once, wherever it lies; after a deal
     secret: Callable[[Any, int | None], Iterable[str]]  # what a seat, or the public, may not know now
-    whole_deck: tuple[str, ...]
+    whole_deck: Callable[[Any], Iterable[str]]
     longest_list: Callable[[int], int]  # of legal actions, by number of seats
     observation_bytes: int
     event_bytes: int
     chips: Callable[[Any], int] | None = None  # the same sum at every moment of a match
+    story: Callable[[Any], Any] = lambda state: None  # what hidden cards made happen for all to see
     short: Mapping[str, Any] = field(default_factory=dict)  # options for a match whose others would make it very long
+
+
+def unseen(deck: Sequence[str], secret: Iterable[str]) -> list[int]:
+    """The places in this deck of cards of which every copy is secret."""
+    copies, secrets = Counter(deck), Counter(secret)
+    return [place for place, card in enumerate(deck) if secrets[card] == copies[card]]
 
 
 def saint_poker_cards(state: Any) -> Iterable[str]:
@@ -52,21 +61,75 @@ def pool_nap_secrets(state: Any, viewer: int | None) -> Iterable[str]:
             yield from hand
 
 
+def prisoners_cards(state: Any) -> Iterable[str]:
+    yield from (settled["prisoner"] for settled in state.turned)
+    yield state.prisoner
+    for cards in (*state.hands, state.left_over, state.refuse, state.pile):
+        yield from cards
+
+
+def prisoners_secrets(state: Any, viewer: int | None) -> Iterable[str]:
+    yield from state.pile
+    yield from state.left_over
+    for seat, hand in enumerate(state.hands):
+        if seat != viewer:
+            yield from hand
+
+
+def rummy_royal_cards(state: Any) -> Iterable[str]:
+    yield from (laid["card"] for laid in state.played)
+    for cards in (*state.hands, state.dead):
+        yield from cards
+
+
+def rummy_royal_secrets(state: Any, viewer: int | None) -> Iterable[str]:
+    blind = state.dealer if state.phase == "dealer" and not state.options["dealer_looks"] else None
+    gave_up = viewer is not None and viewer == state.taker
+    if not gave_up or (state.fate == "swapped" and not state.options["dealer_looks"]):
+        yield from state.dead
+    for seat, hand in enumerate(state.hands):
+        if seat != viewer or seat == blind:
+            yield from hand
+
+
 HOOKS = {
     "pool-nap": Hook(
         cards=pool_nap_cards,
         secret=pool_nap_secrets,
-        whole_deck=DECK,
+        whole_deck=lambda state: DECK,
         longest_list=lambda seats: 6,
         observation_bytes=4096,
         event_bytes=2048,
         chips=lambda state: sum(state.chips) + state.pot,
         short={"round_cap": 12},
     ),
+    "prisoners": Hook(
+        cards=prisoners_cards,
+        secret=prisoners_secrets,
+        whole_deck=lambda state: bid_cards(state.options["decks"]) + prisoners(state.options["decks"]),
+        longest_list=lambda seats: 1058,
+        observation_bytes=8192,
+        event_bytes=2048,
+        # Seats that cannot bid pass, and aces are laid, without a choice.
+        story=lambda state: (state.queue, state.bids, state.turned, state.refuse, state.claims),
+        short={"deals": 2},
+    ),
+    "rummy-royal": Hook(
+        cards=rummy_royal_cards,
+        secret=rummy_royal_secrets,
+        whole_deck=lambda state: DECK,
+        longest_list=lambda seats: 4,
+        observation_bytes=4096,
+        event_bytes=1024,
+        chips=lambda state: sum(state.stacks) + sum(state.board.values()),
+        # Who follows and who lacks a colour follows from the cards alone, without a choice.
+        story=lambda state: (state.played, state.no_colour),
+        short={"deals": 4},
+    ),
     "saint-poker": Hook(
         cards=saint_poker_cards,
         secret=saint_poker_secrets,
-        whole_deck=DECK,
+        whole_deck=lambda state: DECK,
         longest_list=lambda seats: max(36, 5 + 2 * seats),
         observation_bytes=2048,
         event_bytes=1024,

@@ -17,6 +17,12 @@ RECORDED: dict[str, tuple[str, int, Json]] = {
     "saint-poker-5": ("saint-poker", 5, {"rounds": 3, "final_pickup": False}),
     "pool-nap-3": ("pool-nap", 3, {"rounds": 6}),
     "pool-nap-10": ("pool-nap", 10, {"rounds": 3, "all_pass": "dealer_bids", "bid_cover": False}),
+    "rummy-royal-3": ("rummy-royal", 3, {"deals": 4}),
+    "rummy-royal-9": (
+        "rummy-royal",
+        9,
+        {"deals": 4, "ante": 2, "sequence": "89T", "dealer_looks": False, "max_bid": 4},
+    ),
 }
 
 
