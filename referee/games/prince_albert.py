@@ -1,40 +1,33 @@
 """Prince Albert: opener -> votes -> rounds of deal -> bet -> bid -> bet -> draw -> all in -> bet -> show -> score.
 
-Keeps the order of the rules page (``PA-nn`` are its rulings). Betting and votes are optional and stand beside
-this file; how hands rank stands in ``poker.py``.
+Keeps the order of the rules page (``PA-nn`` are its rulings). The cards, and what is optional (betting, votes),
+have files of their own beside this one; how hands rank stands in ``poker.py``.
 """
 
-from bisect import insort
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from referee.cards import DECK, ORDER, UNKNOWN, in_order
+from referee.cards import DECK
 from referee.errors import BadOption, IllegalAction
 from referee.games.options import Option
 from referee.games.prince_albert_betting import WAGER, Betting
+from referee.games.prince_albert_drawing import PASS, Drawing
 from referee.games.prince_albert_votes import MOTIONS, THROW, THROWS, VOTE, Votes
-from referee.games.state import Event, Json, Seat, State, hidden, placed
+from referee.games.state import Event, Json, Seat, placed
 from referee.poker import rank
 
-HAND = 5
-DOWN = 2  # face down of a hand in Hold'em
 EIGHT = 8  # the stake is this less the bid
 
 # All actions there are, made once; whoever gets one leaves it as it is.
-PASS: Json = {"type": "pass"}
 BIDS: list[Json] = [{"type": "bid", "cards": cards} for cards in range(EIGHT + 1)]
-EXCHANGES: dict[str, dict[str | Seat, Json]] = {
-    card: {source: {"type": "exchange", "discard": card, "from": source} for source in ("deck", *range(5))}
-    for card in DECK
-}
 ALL_IN: dict[str, Json] = {kind: {"type": kind} for kind in ("all_in", "stay")}
 SHOW: dict[str, Json] = {kind: {"type": kind} for kind in ("show", "hide")}
 TOLD_NEXT_ROUND = {"show", "hide", "pot", "round_end"}
 
 
 @dataclass
-class PrinceAlbert(Votes, Betting):
+class PrinceAlbert(Votes, Betting, Drawing):
     """A match of Prince Albert for two to five seats."""
 
     name = "prince-albert"
@@ -60,20 +53,11 @@ class PrinceAlbert(Votes, Betting):
 
     round: int = 0
     points: list[int] = field(default_factory=list)
-    deck: list[str] = field(default_factory=list)  # top first
-    down: list[list[str]] = field(default_factory=list)  # of each hand, canonical order
-    up: list[list[str]] = field(default_factory=list)
     bids: list[int | None] = field(default_factory=list)  # the last of each seat
     bid: int | None = None  # the lowest
     bid_out: list[bool] = field(default_factory=list)
-    low_bidders: list[Seat] = field(default_factory=list)  # first bidder first
     stake: int = 0
-    draws: int = 0  # the draw limit
-    drawn: list[int] = field(default_factory=list)
-    draw_out: list[bool] = field(default_factory=list)
-    piles: list[list[str]] = field(default_factory=list)  # top last
     all_in: list[bool] = field(default_factory=list)
-    shown: list[bool] = field(default_factory=list)
     history: list[Event] = field(default_factory=list)  # of this round, unmasked
     previous: list[Event] = field(default_factory=list)  # how the round before ended
 
@@ -109,7 +93,7 @@ class PrinceAlbert(Votes, Betting):
 
     def settle(self, asked: Json, outcome: Any) -> None:
         if asked["kind"] == "deck":
-            self._deal(outcome)
+            self._start_round(outcome)
         elif asked["what"] == "throw":
             self.settle_throw(outcome)
         else:
@@ -135,26 +119,14 @@ class PrinceAlbert(Votes, Betting):
         self.ask_deck(DECK)
 
     def _clear_table(self) -> None:
-        seats = self.players
+        self.clear_cards()
         self.clear_betting()
-        self.deck, self.down, self.up = [*DECK], self._nothing(), self._nothing()
-        self.bids, self.bid, self.bid_out = [None] * seats, None, [False] * seats
-        self.low_bidders, self.stake, self.draws = [], 0, 0
-        self.drawn, self.draw_out, self.piles = [0] * seats, [False] * seats, self._nothing()
-        self.all_in, self.shown = [False] * seats, [False] * seats
+        self.bids, self.bid, self.bid_out = [None] * self.players, None, [False] * self.players
+        self.stake, self.all_in = 0, [False] * self.players
 
-    def _nothing(self) -> list[list[str]]:
-        return [[] for _ in range(self.players)]
-
-    def _deal(self, deck: list[str]) -> None:
-        seats, order = self.players, self._clockwise()
-        self.emit("deck", cards=deck)
-        self.deck = deck[HAND * seats :]
-        down = DOWN if self.options["holdem"] else HAND
-        for place, seat in enumerate(order):  # PA-02
-            own = deck[place : HAND * seats : seats]
-            self.down[seat], self.up[seat] = in_order(own[:down]), in_order(own[down:])
-            self.emit("deal", seat=seat, down=self.down[seat][:], up=self.up[seat][:])
+    def _start_round(self, deck: list[str]) -> None:
+        order = self._clockwise()
+        self.deal(deck, order)
         if self.options["cash"]:
             self.take_antes(order)
         self._bet("bet1")
@@ -178,7 +150,7 @@ class PrinceAlbert(Votes, Betting):
         if self.phase == "bet3" or len(self.seats_in()) == 1:  # PA-35
             self._open_showing()
         elif self.phase == "bet2":
-            self._open_drawing()
+            self._draw()
         else:
             self._open_bidding()
 
@@ -215,48 +187,13 @@ class PrinceAlbert(Votes, Betting):
 
     # -- drawing --
 
-    def _open_drawing(self) -> None:
-        zero = self.bid == 0
-        self.draw_out = [
-            folded or (zero and seat in self.low_bidders) for seat, folded in enumerate(self.folded)
-        ]  # PA-08
-        self.ask("drawing", [seat for seat in self._clockwise() if not self.draw_out[seat]])
-        if not self.queue:
-            self._open_all_in()
+    def _draw(self) -> None:
+        low = self.low_bidders if self.bid == 0 else []  # PA-08: who bid zero draws nothing
+        draw_out = [folded or seat in low for seat, folded in enumerate(self.folded)]
+        self.open_drawing(self._clockwise(), draw_out)
 
-    def _exchange(self, seat: Seat, card: str, source: str | Seat) -> None:
-        was, part = ("down", self.down[seat]) if card in self.down[seat] else ("up", self.up[seat])
-        part.remove(card)
-        self.piles[seat].append(card)
-        drawn = self.deck.pop(0) if source == "deck" else self.piles[int(source)].pop()
-        insort(part, drawn, key=ORDER.__getitem__)  # PA-26: up for up, down for down
-        self._tell(
-            {
-                "event": "exchange",
-                "seat": seat,
-                "discard": card,
-                "was": was,
-                "pile": "down" if seat in self.low_bidders else "up",  # PA-15
-                "from": source,
-                "drawn": drawn,
-            }
-        )
-        self.drawn[seat] += 1
-        if self.drawn[seat] < self.draws:
-            self.queue.append(seat)  # PA-12
-        if not self.queue:
-            self._open_all_in()
-
-    def _pass_drawing(self, seat: Seat) -> None:
-        self.draw_out[seat] = True  # PA-17
-        self.emit("pass", seat=seat, phase="drawing")
-        if not self.queue:
-            self._open_all_in()
-
-    def _sources(self, seat: Seat) -> list[str | Seat]:
-        """What this seat may draw from: the deck, and any pile that is open and another's (PA-14, PA-16)."""
-        low = self.low_bidders
-        return ["deck", *(other for other, pile in enumerate(self.piles) if pile and other != seat and other not in low)]
+    def close_drawing(self) -> None:
+        self._open_all_in()
 
     # -- all in --
 
@@ -282,7 +219,7 @@ class PrinceAlbert(Votes, Betting):
         if len(left) > 1 and (not bound or self.options["showing"] == "all"):  # PA-22
             bound = left
         for seat in bound:  # PA-23: before the others choose
-            self._show(seat, must=True)
+            self.show(seat, must=True)
         free = sorted({*left} - {*bound}) if len(left) > 1 else []
         if free:
             self.ask("show", free, together=True)
@@ -292,23 +229,17 @@ class PrinceAlbert(Votes, Betting):
     def _choose_showing(self, actions: dict[Seat, Json]) -> None:
         for seat in self._clockwise():
             if actions.get(seat) == SHOW["show"]:
-                self._show(seat, must=False)
+                self.show(seat, must=False)
             elif seat in actions:
                 self.emit("hide", seat=seat)
         self._score()
-
-    def _show(self, seat: Seat, *, must: bool) -> None:
-        self.shown[seat] = True
-        self.emit("show", seat=seat, cards=self.down[seat] + self.up[seat], must=must)
 
     # -- decisions: what is legal --
 
     def legal(self, seat: Seat) -> list[Json]:
         match self.phase:
             case "drawing":
-                sources = self._sources(seat)
-                hand = self.down[seat] + self.up[seat]
-                return [*(EXCHANGES[card][source] for card in hand for source in sources), PASS]
+                return [*self.exchanges(seat), PASS]
             case "bidding":
                 bids = BIDS[self._least_bid() : self._most_bid() + 1][::-1]
                 return bids if self._must_bid() else [*bids, PASS]
@@ -343,7 +274,7 @@ class PrinceAlbert(Votes, Betting):
         """The one legal action that this can be, whatever else stands in it."""
         match self.phase:
             case "drawing":
-                return self._meant_exchange(seat, action) if "discard" in action else PASS
+                return self.meant_exchange(seat, action) if "discard" in action else PASS
             case "bidding":
                 return self._meant_bid(action) if "cards" in action else None if self._must_bid() else PASS
             case "vote":
@@ -357,13 +288,6 @@ class PrinceAlbert(Votes, Betting):
             case _:
                 kind = action.get("type")
                 return WAGER[kind] if kind in self.wagers(seat) else None
-
-    def _meant_exchange(self, seat: Seat, action: Json) -> Json | None:
-        card, source = action["discard"], action.get("from")
-        if card not in self.down[seat] and card not in self.up[seat]:
-            return None
-        fits = type(source) in (str, int) and source in self._sources(seat)
-        return EXCHANGES[card][source] if fits else None
 
     def _meant_bid(self, action: Json) -> Json | None:
         cards = action["cards"]
@@ -397,13 +321,13 @@ class PrinceAlbert(Votes, Betting):
     def act(self, seat: Seat, action: Json) -> None:
         match action:
             case {"type": "exchange", "discard": card, "from": source}:
-                self._exchange(seat, card, source)
+                self.exchange(seat, card, source)
             case {"type": "bid", "cards": cards}:
                 self._offer(seat, cards)
             case {"type": "pass"} if self.phase == "bidding":
                 self._pass_bidding(seat)
             case {"type": "pass"}:
-                self._pass_drawing(seat)
+                self.pass_drawing(seat)
             case {"type": kind}:
                 self.wager(seat, kind)
 
@@ -422,7 +346,7 @@ class PrinceAlbert(Votes, Betting):
 
     def _score(self) -> None:
         order, left = self._clockwise(), self.seats_in()
-        ranks = {seat: rank(self.down[seat] + self.up[seat]) for seat in order if self.shown[seat]}
+        ranks = {seat: rank(self.hand(seat)) for seat in order if self.turned_up[seat]}
         best = max(ranks.values(), default=None)
         winners = left if len(left) == 1 else [seat for seat, own in ranks.items() if own == best]
         delta = [self._gain(seat, winners) for seat in range(self.players)]
@@ -500,7 +424,7 @@ class PrinceAlbert(Votes, Betting):
             "opener": self.opener,
             "scores": self.points[:],
             "chips": self.chips[:],
-            "hands": [self._hand_seen(owner, seat) for owner in range(self.players)],
+            "hands": self.hands_seen(seat),
             "deck": len(self.deck),
             "bids": self.bids[:],
             "bid": self.bid,
@@ -508,9 +432,9 @@ class PrinceAlbert(Votes, Betting):
             "low_bidders": self.low_bidders[:],
             "drawn": self.drawn[:],
             "draw_out": self.draw_out[:],
-            "piles": [self._pile_seen(owner, seat) for owner in range(self.players)],
+            "piles": self.piles_seen(seat),
             "all_in": self.all_in[:],
-            "shown": self.shown[:],
+            "shown": self.turned_up[:],
             "folded": self.folded[:],
             "pot": sum(self.paid),
             "paid": self.paid[:],
@@ -519,38 +443,8 @@ class PrinceAlbert(Votes, Betting):
             "raises": self.raises,
             "motion": self.motion,
             "previous": self.previous[:],
-            "history": self._history_seen(seat),
+            "history": self.history[:] if self.over else self.shown(self.history, seat, self.options),
         }
-
-    def _hand_seen(self, owner: Seat, viewer: Seat) -> list[str]:
-        known = owner == viewer or self.shown[owner]
-        return (self.down[owner] if known else hidden(self.down[owner])) + self.up[owner]
-
-    def _pile_seen(self, owner: Seat, viewer: Seat) -> Json:
-        pile = self.piles[owner]
-        if not pile:
-            return {"cards": 0, "top": None}
-        closed = owner in self.low_bidders and owner != viewer  # PA-15
-        return {"cards": len(pile), "top": UNKNOWN if closed else pile[-1]}
-
-    def _history_seen(self, viewer: Seat) -> list[Event]:
-        if self.over:
-            return self.history[:]
-        readings = (self.masked(event, viewer) for event in self.history)
-        return [event for event in readings if event is not None]
-
-    @classmethod
-    def masked(cls, event: Event, viewer: Seat | None) -> Event | None:
-        match event:
-            case {"event": "deck"}:
-                return None
-            case {"event": "deal", "seat": seat} if seat != viewer:
-                return {**event, "down": hidden(event["down"])}
-            case {"event": "exchange", "was": "down", "seat": seat} if seat != viewer:
-                closed = {"discard": UNKNOWN} if event["pile"] == "down" else {}
-                unseen = {"drawn": UNKNOWN} if event["from"] == "deck" else {}
-                return {**event, **closed, **unseen}
-        return event
 
     @classmethod
     def decision_bound(cls, players: int, options: Json) -> int:
@@ -564,11 +458,8 @@ class PrinceAlbert(Votes, Betting):
     # -- events --
 
     def emit(self, event: str, **members: Any) -> None:
-        self._tell({"event": event, **members})
-
-    def _tell(self, event: Event) -> None:
-        self.unsent.append(event)
-        self.history.append(event)
+        super().emit(event, **members)
+        self.history.append(self.unsent[-1])
 
 
 def _named(actions: Mapping[str, Json], name: Any) -> Json | None:

@@ -70,14 +70,15 @@ class Betting(State):
 
     def wagers(self, seat: Seat) -> list[str]:
         """The kinds of wager open to the seat that is asked, in canonical order."""
-        owed, unit = self.owed(seat), self._unit()
-        kinds = ["call" if owed else "check"]
-        if not owed and self._covers(seat, unit):
-            kinds.append("bet")
-        elif owed and self.raises < self.options["max_raises"]:
-            if self._covers(seat, owed + unit) and self._others_have_chips(seat):
-                kinds.append("raise")
-        return [*kinds, "fold"]  # PA-33: also where checking costs nothing
+        owed = self.owed(seat)
+        more = ["raise" if owed else "bet"] if self._may_go_up(seat, owed) else []
+        return ["call" if owed else "check", *more, "fold"]  # PA-33: also where checking costs nothing
+
+    def _may_go_up(self, seat: Seat, owed: int) -> bool:
+        """PA-30: no bet or raise falls short."""
+        if not self._covers(seat, owed + self._unit()):
+            return False
+        return not owed or (self.raises < self.options["max_raises"] and self._others_have_chips(seat))
 
     def owed(self, seat: Seat) -> int:
         """What this seat has to pay to stay in."""
