@@ -144,6 +144,16 @@ def _pn_payout(event: Json, names: Sequence[str]) -> str:
     return f"{bid}; now {_each(event['chips'], names)}"
 
 
+# -- prisoners --
+
+
+def _pr_prisoner(event: Json, names: Sequence[str]) -> str:
+    if event["to"] is None:
+        return f"  nobody gets {event['prisoner']}"
+    verb = "wins" if event["how"] == "bid" else "is owed and takes"
+    return f"  {names[event['to']]} {verb} {event['prisoner']} for {event['points']}"
+
+
 # -- rummy royal --
 
 SPACES = {"QK": "queen and king", "seq": "the sequence", "kitty": "the kitty", "pot": "the pot"}
@@ -210,6 +220,24 @@ _TELLERS: dict[tuple[str, str], Teller] = {
     ("pool-nap", "trick"): lambda event, names: f"  trick {event['trick']} to {names[event['winner']]}",
     ("pool-nap", "payout"): _pn_payout,
     ("pool-nap", "out"): lambda event, names: f"  {names[event['seat']]} is out",
+    ("prisoners", "draw"): lambda event, names: f"  {names[event['result']]} is drawn to deal first",
+    ("prisoners", "deal"): lambda event, names: (
+        f"Deal {event['deal']}: {names[event['dealer']]} deals\n{_hands(event, names)}"
+    ),
+    ("prisoners", "turn"): lambda event, names: (
+        f"  {event['prisoner']} is turned, of {SUITS.get(event['suit'], 'a suit to be named')}"
+    ),
+    ("prisoners", "name_suit"): lambda event, names: f"    {names[event['seat']]} names {SUITS[event['suit']]}",
+    ("prisoners", "aces"): lambda event, names: f"    {names[event['seat']]} must lay {_cards(event['cards'])}",
+    ("prisoners", "claim"): lambda event, names: (
+        f"    {names[event['seat']]} is owed {_count(event['jokers'], 'joker')}"
+    ),
+    ("prisoners", "bid"): lambda event, names: (
+        f"    {names[event['seat']]} bids {_cards(event['cards'])}, {event['total']}"
+    ),
+    ("prisoners", "pass"): lambda event, names: f"    {names[event['seat']]} passes",
+    ("prisoners", "prisoner"): _pr_prisoner,
+    ("prisoners", "deal_end"): lambda event, names: f"  the deal is over; now {_each(event['scores'], names)}",
     ("rummy-royal", "draw"): _rr_draw,
     ("rummy-royal", "ante"): lambda event, names: (
         f"Deal {event['deal']}: everybody puts {event['each']} on the board, which holds {sum(event['board'].values())}"

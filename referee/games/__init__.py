@@ -2,11 +2,13 @@
 
 from referee.errors import NoSuchGame
 from referee.games.pool_nap import PoolNap
+from referee.games.prince_albert import PrinceAlbert
+from referee.games.prisoners import Prisoners
 from referee.games.rummy_royal import RummyRoyal
 from referee.games.saint_poker import SaintPoker
 from referee.games.state import State
 
-GAMES: tuple[type[State], ...] = (PoolNap, RummyRoyal, SaintPoker)
+GAMES: tuple[type[State], ...] = (PoolNap, PrinceAlbert, Prisoners, RummyRoyal, SaintPoker)
 
 
 def catalogue() -> dict[str, type[State]]:

@@ -92,6 +92,29 @@ def rummy_royal_secrets(state: Any, viewer: int | None) -> Iterable[str]:
             yield from hand
 
 
+def prince_albert_cards(state: Any) -> Iterable[str]:
+    for cards in (*state.down, *state.up, *state.piles, state.deck):
+        yield from cards
+
+
+def prince_albert_secrets(state: Any, viewer: int | None) -> Iterable[str]:
+    """Cards that never lay open to the viewer in this round: once seen, a card is told apart for good."""
+    seen = set()
+    for event in state.history:
+        own = event.get("seat") == viewer
+        match event["event"]:
+            case "deal":
+                seen |= {*event["up"], *(event["down"] if own else [])}
+            case "exchange":
+                if own or event["was"] == "up" or event["pile"] == "up":
+                    seen.add(event["discard"])
+                if own or event["was"] == "up" or event["from"] != "deck":
+                    seen.add(event["drawn"])
+            case "show":
+                seen |= {*event["cards"]}
+    return (card for card in DECK if card not in seen)
+
+
 HOOKS = {
     "pool-nap": Hook(
         cards=pool_nap_cards,
@@ -102,6 +125,16 @@ HOOKS = {
         event_bytes=2048,
         chips=lambda state: sum(state.chips) + state.pot,
         short={"round_cap": 12},
+    ),
+    "prince-albert": Hook(
+        cards=prince_albert_cards,
+        secret=prince_albert_secrets,
+        whole_deck=lambda state: DECK,
+        longest_list=lambda seats: 5 * seats + 1,
+        observation_bytes=10_240,
+        event_bytes=1024,
+        chips=lambda state: sum(state.chips) + (0 if state.over else sum(state.paid)),
+        short={"max_rounds": 5},
     ),
     "prisoners": Hook(
         cards=prisoners_cards,
