@@ -84,7 +84,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
 
     def set_up(self) -> None:
         self.points = [0] * self.players
-        self.chips = [self.options["stack"]] * self.players
+        self.chips = [self.options["stack"] if self.options["cash"] else 0] * self.players
         self._clear_table()
         self.motions = self.options["vote"][:]
         self.phase = "vote" if self.motions else self._first_phase()

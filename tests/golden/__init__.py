@@ -17,6 +17,12 @@ RECORDED: dict[str, tuple[str, int, Json]] = {
     "saint-poker-5": ("saint-poker", 5, {"rounds": 3, "final_pickup": False}),
     "pool-nap-3": ("pool-nap", 3, {"rounds": 6}),
     "pool-nap-10": ("pool-nap", 10, {"rounds": 3, "all_pass": "dealer_bids", "bid_cover": False}),
+    "prince-albert-4": ("prince-albert", 4, {"max_rounds": 5, "vote": ["showing", "ties"]}),
+    "prince-albert-5": (
+        "prince-albert",
+        5,
+        {"max_rounds": 4, "cash": True, "holdem": True, "stack": 30, "rank_by": "chips", "point_value": 2},
+    ),
     "prisoners-2": ("prisoners", 2, {}),
     "prisoners-5": ("prisoners", 5, {"direction": "anticlockwise", "bidding": "single", "deals": 2}),
     "rummy-royal-3": ("rummy-royal", 3, {"deals": 4}),
