@@ -144,6 +144,58 @@ def _pn_payout(event: Json, names: Sequence[str]) -> str:
     return f"{bid}; now {_each(event['chips'], names)}"
 
 
+# -- prince albert --
+
+
+def _pa_motion(event: Json, names: Sequence[str]) -> str:
+    by = {"majority": "by majority", "throw": "by the throw", "draw": "by lot"}[event["by"]]
+    return f"  {event['motion'].replace('_', ' ')} shall be {event['value']}, {by}"
+
+
+def _pa_throw(event: Json, names: Sequence[str]) -> str:
+    thrown = zip(event["seats"], event["signs"], strict=True)
+    return "  " + ", ".join(f"{names[seat]} throws {sign}" for seat, sign in thrown)
+
+
+def _pa_deal(event: Json, names: Sequence[str]) -> str:
+    return f"    {names[event['seat']]}: {_cards(event['down'])}" + (f" | {_cards(event['up'])}" if event["up"] else "")
+
+
+def _pa_wager(event: Json, names: Sequence[str]) -> str:
+    verb = {"check": "checks", "call": "calls", "bet": "bets", "raise": "raises", "fold": "folds"}[event["type"]]
+    return f"  {names[event['seat']]} {verb}" + (f", pays {event['chips']}" if event["chips"] else "")
+
+
+def _pa_contract(event: Json, names: Sequence[str]) -> str:
+    bidders = [names[seat] for seat in event["low_bidders"]]
+    verb = "plays" if len(bidders) == 1 else "play"
+    points, cards = _count(event["stake"], "point"), _count(event["draws"], "card")
+    return f"  {' and '.join(bidders)} {verb} for {points}; up to {cards} to draw"
+
+
+def _pa_exchange(event: Json, names: Sequence[str]) -> str:
+    source = "the deck" if event["from"] == "deck" else f"the pile of {names[event['from']]}"
+    closed = " face down" if event["pile"] == "down" else ""
+    return f"  {names[event['seat']]} discards {event['discard']}{closed}, draws {event['drawn']} from {source}"
+
+
+def _pa_all_in(event: Json, names: Sequence[str]) -> str:
+    who = " and ".join(names[seat] for seat in event["seats"]) or "nobody"
+    return f"  all in: {who}"
+
+
+def _pa_pot(event: Json, names: Sequence[str]) -> str:
+    shares = zip(event["seats"], event["shares"], strict=True)
+    return f"  of a pot of {event['chips']} " + ", ".join(f"{names[seat]} takes {share}" for seat, share in shares)
+
+
+def _pa_round_end(event: Json, names: Sequence[str]) -> str:
+    winners = [names[seat] for seat in event["winners"]]
+    verb = "has" if len(winners) == 1 else "have"
+    chips = f"; chips {_each(event['chips'], names)}" if any(event["chips"]) else ""
+    return f"  {' and '.join(winners)} {verb} the best hand; now {_each(event['scores'], names)}{chips}"
+
+
 # -- prisoners --
 
 
@@ -220,6 +272,28 @@ _TELLERS: dict[tuple[str, str], Teller] = {
     ("pool-nap", "trick"): lambda event, names: f"  trick {event['trick']} to {names[event['winner']]}",
     ("pool-nap", "payout"): _pn_payout,
     ("pool-nap", "out"): lambda event, names: f"  {names[event['seat']]} is out",
+    ("prince-albert", "opener"): lambda event, names: f"  {names[event['seat']]} is drawn to open",
+    ("prince-albert", "vote"): lambda event, names: (
+        f"  on {event['motion'].replace('_', ' ')} they vote {_each(event['votes'], names)}"
+    ),
+    ("prince-albert", "throw"): _pa_throw,
+    ("prince-albert", "motion"): _pa_motion,
+    ("prince-albert", "round"): lambda event, names: f"Round {event['round']}, opened by {names[event['opener']]}",
+    ("prince-albert", "deck"): _nothing,
+    ("prince-albert", "deal"): _pa_deal,
+    ("prince-albert", "ante"): lambda event, names: f"  {names[event['seat']]} antes {event['chips']}",
+    ("prince-albert", "wager"): _pa_wager,
+    ("prince-albert", "bid"): lambda event, names: f"  {names[event['seat']]} bids {event['cards']}",
+    ("prince-albert", "pass"): lambda event, names: (
+        f"  {names[event['seat']]} " + ("passes" if event["phase"] == "bidding" else "draws no more")
+    ),
+    ("prince-albert", "contract"): _pa_contract,
+    ("prince-albert", "exchange"): _pa_exchange,
+    ("prince-albert", "all_in"): _pa_all_in,
+    ("prince-albert", "show"): lambda event, names: f"  {names[event['seat']]} shows {_cards(event['cards'])}",
+    ("prince-albert", "hide"): lambda event, names: f"  {names[event['seat']]} does not show",
+    ("prince-albert", "pot"): _pa_pot,
+    ("prince-albert", "round_end"): _pa_round_end,
     ("prisoners", "draw"): lambda event, names: f"  {names[event['result']]} is drawn to deal first",
     ("prisoners", "deal"): lambda event, names: (
         f"Deal {event['deal']}: {names[event['dealer']]} deals\n{_hands(event, names)}"
