@@ -58,6 +58,9 @@ class Holder:
             except Unavailable as error:
                 log.warning("leases not renewed", extra={"reason": str(error)})
                 continue
+            except Exception:  # the outermost line of this thread: without it every match here would be lost
+                log.exception("leases not renewed")
+                continue
             for claim, task in held.items():
                 if claim.match_id not in ours:
                     self._loop.call_soon_threadsafe(self._lose, claim, task)

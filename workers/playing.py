@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from referee.bots import client, wire
 from referee.bots.client import BotCaller, BotSeat, CallLimits, Target
@@ -83,17 +83,32 @@ async def _opened(playing: Playing) -> Loaded:
         opening = await playing.recorder.write(groups.claim_opening, loaded.group_id)
         if opening is None:
             await asyncio.sleep(OPENING_S)
-        else:
-            await _gather_nonces(playing, opening)
+        elif gathered := await _gather_nonces(playing, opening, await _entries(playing, loaded)):
+            hashes, nonces = gathered
+            loaded = replace(loaded, group_state="open", nonce_hashes=hashes, nonces=nonces)
+            if not playing.stopping():
+                return loaded
         if playing.stopping():
             raise HandedOver("told to stop")
 
 
-async def _gather_nonces(playing: Playing, opening: groups.Opening) -> None:
+async def _entries(playing: Playing, loaded: Loaded) -> Sequence[Player]:
+    """The bots of the deal group, in entry order; nearly always those of this match."""
+    entries = loaded.header["group"]["entries"]
+    if entries == [player.bot_id for player in loaded.players]:
+        return loaded.players
+    return await playing.recorder.read(matches.players_of, entries)
+
+
+async def _gather_nonces(
+    playing: Playing, opening: groups.Opening, players: Sequence[Player]
+) -> tuple[list[str], list[str]] | None:
     """1. Everybody's hash, recorded. 2. Everybody is shown all hashes and gives the nonce; one that does not fit
-    its hash counts as none. 3. All are recorded before anything is drawn."""
+    its hash counts as none. 3. All are recorded before anything is drawn.
+
+    Gives hashes and nonces; None when another opens the group meanwhile.
+    """
     group_id, epoch = opening.group_id, opening.epoch
-    players = await playing.recorder.read(matches.players_of, opening.entries)
     callers = [playing.caller(player) for player in players]
     try:
         hashes = opening.nonce_hashes
@@ -110,6 +125,7 @@ async def _gather_nonces(playing: Playing, opening: groups.Opening) -> None:
         await playing.recorder.write(groups.open_group, group_id, epoch, nonces)
     except StaleEpoch:
         log.info("group is opened by another", extra={"group": group_id})
+        return None
     except asyncio.CancelledError:
         # All matches of the group wait for this: whoever takes one next shall not have to wait for the lease too.
         with suppress(Unavailable):
@@ -118,6 +134,7 @@ async def _gather_nonces(playing: Playing, opening: groups.Opening) -> None:
     finally:
         for caller in callers:
             caller.close()
+    return hashes, nonces
 
 
 async def _ask_all(callers: Sequence[BotCaller], body: bytes, id: str, read: Callable[[bytes], str]) -> list[str]:
@@ -192,14 +209,19 @@ class _Table:
     async def _ask(self, request: Request) -> Answer:
         return await client.ask(self.seats[request.seat], request)
 
-    async def _note(self, match: Match, rows: list[Json], answer: Answer) -> None:
+    def _note(self, match: Match, rows: list[Json], answer: Answer) -> Awaitable[None]:
         """Writes an answer down before anything comes of it."""
         evidence = self._evidence(answer.seat, rows)
-        if match.over:
-            self._tail = self._record(evidence)
-            return
         sealed = [] if rows else [Sealed(match.n, answer.seat, answer.to_json())]
-        await self._playing.recorder.put(self._record(evidence, sealed))
+        record = self._record(evidence, sealed)
+        if match.over:
+            self._tail = record
+        return self._written(record)
+
+    async def _written(self, record: Record) -> None:
+        if record is self._tail:  # stored with the result
+            return
+        await self._playing.recorder.put(record)
         if self._playing.stopping():
             raise HandedOver("told to stop")
 
@@ -271,7 +293,7 @@ async def _tell_the_end(playing: Playing, loaded: Loaded, table: _Table) -> None
     if revealed is not None:
         group = loaded.header["group"]
         body = wire.group_end_body(group["id"], group["commitment"], revealed["seed"], revealed["nonces"])
-        entries = await playing.recorder.read(matches.players_of, group["entries"])
+        entries = await _entries(playing, loaded)
         await asyncio.gather(
             *(_tell(playing, player, body, f"{group['id']}_end_{place}") for place, player in enumerate(entries))
         )

@@ -84,7 +84,7 @@ class Runner:
                 return
             if self._age_s() > LAST_CALL_S:
                 self.stop()
-            await self._wait_a_little()
+            await self._wait_for_room()
 
     async def _take(self) -> None:
         """Takes what is due and fits in; nothing while a match wants a work-horse of its own."""
@@ -101,9 +101,14 @@ class Runner:
         except Unavailable as error:
             log.warning("nothing claimed", extra={"reason": str(error)})
 
-    async def _wait_a_little(self) -> None:
+    async def _wait_for_room(self) -> None:
+        """Waits a little, less when half of the places come free: looking at the record is not for nothing."""
         stop = asyncio.create_task(self._stopping.wait())
-        await asyncio.wait({*self._tasks, stop}, timeout=LOOK_S, return_when=asyncio.FIRST_COMPLETED)
+        look_at = asyncio.get_running_loop().time() + LOOK_S
+        while (left_s := look_at - asyncio.get_running_loop().time()) > 0 and not self._stopping.is_set():
+            await asyncio.wait({*self._tasks, stop}, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+            if len(self._tasks) * 2 <= self._slots:
+                break
         stop.cancel()
 
     async def _end_tasks(self) -> None:

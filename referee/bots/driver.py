@@ -5,6 +5,7 @@ Whom it asks and where it is recorded are arguments, so that a local game and th
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from referee.canonical import Json
 from referee.match import Answer, Match, Request
@@ -16,8 +17,9 @@ Record = Callable[[Match, list[Json], Answer], Awaitable[None]]
 async def drive(match: Match, ask: Ask, record: Record) -> None:
     """Plays from where the match stands to its end; ``match.begin`` (or ``resume``) comes before.
 
-    After each answer ``record`` gets the rows that followed, ``[]`` while others still choose, and nothing more
-    is asked or received before it is done. What it or ``ask`` raises ends the match's play, with no call left open.
+    After each answer ``record`` gets the rows that followed, ``[]`` while others still choose. It is called at once,
+    in the order of arrival; nothing more is asked before what it gave has been awaited. What it or ``ask`` raises
+    ends the match's play, with no call left open.
     """
     while not match.over:
         requests = match.requests()
@@ -31,11 +33,19 @@ async def drive(match: Match, ask: Ask, record: Record) -> None:
 async def _ask_together(match: Match, requests: Sequence[Request], ask: Ask, record: Record) -> None:
     """Receives the answers in the order they arrive."""
     asked = [asyncio.ensure_future(ask(request)) for request in requests]
+    calls: set[asyncio.Future[Any]] = set(asked)
+    records: set[asyncio.Future[Any]] = set()
     try:
-        for arriving in asyncio.as_completed(asked):
-            answer = await arriving
-            await record(match, match.receive(answer), answer)
+        while calls or records:
+            done, _ = await asyncio.wait(calls | records, return_when=asyncio.FIRST_COMPLETED)
+            for record_made in done & records:
+                record_made.result()  # a record that failed ends it here, whoever is still being asked
+            for answered in (call for call in asked if call in done & calls):
+                answer = answered.result()
+                records.add(asyncio.ensure_future(record(match, match.receive(answer), answer)))
+            calls -= done
+            records -= done
     finally:
-        for task in asked:
+        for task in calls | records:
             task.cancel()
-        await asyncio.gather(*asked, return_exceptions=True)
+        await asyncio.gather(*calls, *records, return_exceptions=True)

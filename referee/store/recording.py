@@ -12,6 +12,7 @@ from referee.store.leases import LEASE_S
 from referee.store.names import printable
 from referee.store.schema import Fault, LogRow, Match, SealedAnswer
 
+FEW: Final = 4  # records up to which a savepoint costs more than it saves
 MAX_KEPT_BYTES: Final = 64 * 1024  # of a request or a reply kept as evidence
 
 
@@ -59,17 +60,41 @@ def record_batch(session: Session, records: Sequence[Record]) -> set[str]:
     """
     boot, seconds = lease_now(session)
     lease = {"lease_boot": boot, "lease_until": seconds + LEASE_S}
-    connection = session.connection()
-    good, lost = [], set()
     # In order of ids, so that two batches cannot wait for each other.
-    for record in sorted(records, key=lambda record: (record.match_id, record.start)):
-        moved = {"of": record.match_id, "held": record.epoch, "start": record.start}
-        if connection.execute(_MOVE, {**moved, **lease, "rows": record.start + len(record.lines)}).rowcount == 1:
-            good.append(record)
-        else:
-            lost.add(record.match_id)
+    ordered = sorted(records, key=lambda record: (record.match_id, record.start))
+    moves = [
+        {
+            "of": record.match_id,
+            "held": record.epoch,
+            "start": record.start,
+            "rows": record.start + len(record.lines),
+            **lease,
+        }
+        for record in ordered
+    ]
+    together = len(moves) > FEW and _all_moved(session, moves)
+    good = ordered if together else _moved_one_by_one(session, ordered, moves)
     _write(session, good)
-    return lost
+    return {record.match_id for record in ordered if record not in good}
+
+
+def _all_moved(session: Session, moves: Sequence[dict[str, Any]]) -> bool:
+    """All in one go, which is nearly always what happens; otherwise nothing has changed."""
+    connection = session.connection()
+    attempt = connection.begin_nested()
+    if connection.execute(_MOVE, moves).rowcount == len(moves):
+        attempt.commit()
+        return True
+    attempt.rollback()
+    return False
+
+
+def _moved_one_by_one(session: Session, records: Sequence[Record], moves: Sequence[dict[str, Any]]) -> list[Record]:
+    """The records whose matches are still ours and that continue what is recorded."""
+    connection = session.connection()
+    return [
+        record for record, move in zip(records, moves, strict=True) if connection.execute(_MOVE, move).rowcount == 1
+    ]
 
 
 # Built once, and on the tables themselves: this runs for every decision, and what the ORM adds would cost more than

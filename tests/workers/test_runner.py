@@ -10,6 +10,7 @@ from aiohttp import web
 from sqlalchemy import select
 
 from referee.clocks import Limits
+from referee.games import catalogue
 from referee.rows import parsed
 from referee.store import bots, claims, matches
 from referee.store.schema import Fault, MatchSeat, Rating
@@ -42,7 +43,7 @@ def test_a_registered_bot_is_challenged_and_introduced(world: World) -> None:
     asyncio.run(story())
 
     bot = world.bot(world.bot_ids[0])
-    assert (bot.status, bot.games, bot.max_calls) == ("verified", ["pool-nap", "saint-poker"], 100)
+    assert (bot.status, bot.games, bot.max_calls) == ("verified", sorted(catalogue()), 100)
     assert bot.check_report is not None
     assert bot.check_report["ok"] is True
 
