@@ -1,0 +1,71 @@
+"""Deals of Rummy Royal for its tests: hands as the page writes them, and seats that act in turn."""
+
+from referee.canonical import Json
+from referee.cards import DECK
+from referee.games.rummy_royal import BOARD, RummyRoyal
+
+Cards = str  # "2c Ah": as on the page
+
+# The page's E5: seat 1 leads 9c, and the dealer, seat 0, plays all it has.
+OUT_ON_ANOTHERS_LEAD = {0: "Tc Jc Qc Kc Ac", 1: "9c 2d 3d 4d 5d 6d"}
+
+
+def begun(
+    hands: dict[int, Cards] | None = None, extra: Cards = "", *, seats: int = 9, dealer: int = 0, **options: object
+) -> RummyRoyal:
+    """Deal 1 before the dealer's choice, with these cards in these hands, filled up with cards nobody names."""
+    state = RummyRoyal.start(seats, options)
+    state.resolve(dealer)
+    state.resolve(deck_for(state, hands or {}, extra))
+    return state
+
+
+def deck_for(state: RummyRoyal, hands: dict[int, Cards], extra: Cards = "") -> list[str]:
+    """The deck that deals these cards: one at a time from the dealer's left, the extra hand last in each lap."""
+    order = state.around((state.dealer or 0) + 1)
+    places = [hands.get(seat, "").split() for seat in order] + [extra.split()]
+    spare = [card for card in DECK if not any(card in place for place in places)]
+    full = [
+        place + [spare.pop(0) for _ in range(len(DECK[i :: len(places)]) - len(place))]
+        for i, place in enumerate(places)
+    ]
+    return [full[i % len(places)][i // len(places)] for i in range(len(DECK))]
+
+
+def choose(state: RummyRoyal, *choices: str) -> list[Json]:
+    """The seats in turn keep, sell, swap, pass or bid one more; gives the events."""
+    log: list[Json] = []
+    for choice in choices:
+        action = {"type": choice, "amount": state.amount + 1} if choice == "bid" else {"type": choice}
+        log += state.apply(state.pending()[0], action)
+    return log
+
+
+def lead(state: RummyRoyal, cards: Cards) -> list[Json]:
+    """The seats in turn lead these cards; gives the events."""
+    return [
+        event for card in cards.split() for event in state.apply(state.pending()[0], {"type": "lead", "card": card})
+    ]
+
+
+def leads(state: RummyRoyal) -> Cards:
+    """What the seat that is asked may lead."""
+    return " ".join(action["card"] for action in state.legal(state.pending()[0]))
+
+
+def told(log: list[Json]) -> list[str]:
+    """The play in few words: ``1 2c`` a lead or a card that was forced, ``1 seq 9`` a payment, ``stop red``,
+    ``1 no red``, ``1 out``."""
+    words = {
+        "play": lambda row: f"{row['seat']} {row['card']}",
+        "pay": lambda row: f"{row['seat']} {row['space']} {row['chips']}",
+        "stop": lambda row: f"stop {row['colour']}",
+        "no_colour": lambda row: f"{row['seat']} no {row['colour']}",
+        "deal_end": lambda row: "nobody out" if row["winner"] is None else f"{row['winner']} out",
+    }
+    return [words[row["event"]](row) for row in log if row["event"] in words]
+
+
+def board(each: int, **others: int) -> dict[str, int]:
+    """So many chips on each space, but for the named ones."""
+    return {space: others.get(space, each) for space in BOARD}
