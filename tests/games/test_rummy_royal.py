@@ -4,6 +4,7 @@ The rulings on a deal, and those on the extra hand with what may be seen, have f
 """
 
 import re
+
 import pytest
 
 from referee.canonical import Json
