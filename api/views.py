@@ -147,7 +147,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
 
     def gives_file(self, media_type: str, description: str) -> Callable[[View], View]:
         """A file that the view hands out as a response of its own."""
-        schema = {"type": "string", "format": "binary"}
+        schema = {"type": "string"} if media_type.startswith("text/") else {"type": "string", "format": "binary"}
         return cast(
             Callable[[View], View],
             self.response(200, schema, content_type=media_type, description=description),

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+from flask import Response
+
 from api.pagination import everything, list_of
 from api.schemas.games import GameView
 from api.views import Resource
 from referee.games import catalogue, game
 from referee.games.options import Option
 from referee.games.state import State
+from referee.rules_page import rules_page
 
 resource = Resource("games", "/api/v1/games", "The catalogue of games with their options.")
 
@@ -26,6 +29,14 @@ def list_games() -> Any:
 def show(name: str) -> Any:
     """A game with its options"""
     return described(game(name))
+
+
+@resource.on("GET", "/<name>/rules")
+@resource.anyone
+@resource.gives_file("text/markdown", "The page as Markdown.")
+def rules(name: str) -> Response:
+    """How a game is played, for bot authors"""
+    return Response(rules_page(name), mimetype="text/markdown")
 
 
 def described(rules: type[State]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ COMMANDS = {  # in the order of the help page: module beside this file, and the 
     "verify": ("logs", "verify"),
     "replay": ("logs", "replay"),
     "games": ("games", "games"),
+    "rules": ("rules", "rules"),
     "house": ("house", "house"),
     "standings": ("standings", "standings"),
     "audit": ("audit", "audit"),

@@ -1,6 +1,9 @@
 """The catalogue as it goes out."""
 
+import pytest
+
 from referee.games import catalogue
+from referee.rules_page import rules_page
 from tests.api.conftest import API, Service
 
 
@@ -32,7 +35,16 @@ def test_the_defaults_of_the_catalogue_make_a_match(service: Service) -> None:
         assert not catalogue()[game["name"]].start(game["seats"]["minimum"], options).over
 
 
-def test_a_game_that_is_not_there_is_not_found(service: Service) -> None:
-    answer = service.anonymous().get(f"{API}/games/whist")
+def test_the_rules_page_is_served_as_it_is_written(service: Service) -> None:
+    for name in catalogue():
+        answer = service.anonymous().get(f"{API}/games/{name}/rules")
+
+        assert (answer.status_code, answer.content_type) == (200, "text/markdown; charset=utf-8")
+        assert answer.get_data(as_text=True) == rules_page(name)
+
+
+@pytest.mark.parametrize("path", ["whist", "whist/rules", "..%2f..%2fREADME/rules", "saint-poker/rules/more"])
+def test_a_game_that_is_not_there_is_not_found(service: Service, path: str) -> None:
+    answer = service.anonymous().get(f"{API}/games/{path}")
 
     assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found")

@@ -38,6 +38,16 @@ def test_what_it_copies_exists_and_is_let_in(instructions: list[tuple[str, str]]
     assert all((ROOT / source).exists() for source in copied)
 
 
+def test_what_a_copied_link_leads_to_is_copied_too(instructions: list[tuple[str, str]]) -> None:
+    copied = {ROOT / source for word, rest in instructions if word == "COPY" for source in rest.split()[:-1]}
+    links = [
+        path for package in ("referee", "api", "workers") for path in (ROOT / package).rglob("*") if path.is_symlink()
+    ]
+
+    assert links
+    assert {link.resolve() for link in links} <= copied
+
+
 def test_what_it_installs_is_named_by_the_lock_file(instructions: list[tuple[str, str]]) -> None:
     installs = [rest for word, rest in instructions if word == "RUN" and "pip install" in rest]
 

@@ -1,0 +1,33 @@
+"""`referee rules`: how a game is played, for whoever writes a bot for it."""
+
+import re
+
+import click
+from rich.console import Console
+from rich.markdown import Markdown
+
+from referee.errors import NoSuchGame
+from referee.games import catalogue
+from referee.rules_page import rules_page
+
+WIDEST = 110  # columns; longer lines are hard to read
+
+
+@click.command()
+@click.argument("game_name", metavar="GAME")
+def rules(game_name: str) -> None:
+    """Show how GAME is played and what a bot may answer; as Markdown where the output is no terminal."""
+    try:
+        page = rules_page(game_name)
+    except NoSuchGame as error:
+        raise click.UsageError(f"there is no game {game_name!r}; there are {', '.join(catalogue())}") from error
+    show(page, Console())
+
+
+def show(page: str, console: Console) -> None:
+    """Laid out for reading on a terminal, else as it was written."""
+    if console.is_terminal:
+        marks_of_tests = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
+        console.print(Markdown(marks_of_tests.sub("", page)), width=min(console.width, WIDEST))
+    else:
+        click.echo(page, nl=False)

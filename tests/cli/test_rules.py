@@ -1,0 +1,52 @@
+"""`referee rules`: the page of a game, laid out on a terminal, untouched in a pipe, and installed with the package."""
+
+import io
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from referee.cli import main
+from referee.cli.rules import show
+from referee.games import catalogue
+from referee.rules_page import FOLDER, rules_page
+from tests.cli.running import referee
+
+ROOT = Path(__file__).parents[2]
+every_game = pytest.mark.parametrize("name", sorted(catalogue()))
+
+
+@every_game
+def test_a_pipe_gets_the_page_as_it_is_written(name: str) -> None:
+    done = CliRunner().invoke(main, ["rules", name])
+
+    assert (done.exit_code, done.output) == (0, rules_page(name))
+
+
+@every_game
+def test_on_a_terminal_the_page_is_laid_out(name: str) -> None:
+    screen = Console(file=io.StringIO(), force_terminal=True, width=100)
+
+    show(rules_page(name), screen)
+
+    assert isinstance(screen.file, io.StringIO)
+    told = screen.file.getvalue()
+    assert not any(mark in told for mark in ("<!--", "```", "| ---", "\n## "))
+    assert "Rulings" in told
+
+
+def test_a_game_that_is_not_there_is_refused_with_the_names_of_those_that_are() -> None:
+    done = referee("rules", "../../README")
+
+    assert done.returncode == 2
+    assert "there are pool-nap" in done.stderr
+
+
+def test_the_pages_are_part_of_an_installation() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+
+    installed = {path for pattern in settings["referee"] for path in (ROOT / "referee").glob(pattern)}
+
+    assert {FOLDER / f"{name}.md" for name in catalogue()} <= installed

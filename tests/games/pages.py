@@ -1,0 +1,209 @@
+"""What a game's page for bot authors says, taken apart so that tests can compare it with the game.
+
+In a page, ``<!-- action: PHASE -->`` stands before a block of JSON with an action, or with an answer around it, and
+``<!-- question: PHASE {"seats": 3, "seed": 12, "options": {}} -->`` before an excerpt of a question that comes up in
+the match played with that seed in the way of the conformity matches. ``"…"`` ends a list that is cut short.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from referee.canonical import Json
+from referee.errors import BadOption, IllegalAction
+from referee.games.options import Option
+from referee.games.state import State
+from tests.games.conformity import generator, outcome
+from tests.games.playing import one_step
+
+TESTS = Path(__file__).parent
+ENOUGH_DECISIONS = 150_000  # in which every example of a page must have been legal once
+MORE = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A marked block: what it shows, in which phase, and what else the mark says."""
+
+    kind: str  # "action" or "question"
+    phase: str
+    content: Json
+    match: Json  # of a question: seats, seed and options
+
+
+def examples(page: str) -> list[Example]:
+    """The marked blocks in the order of the page."""
+    marked = re.findall(r"<!-- (action|question): (\w+) *(\{[^\n]*\})? *-->\n+```json\n(.*?)```", page, re.DOTALL)
+    return [Example(kind, phase, json.loads(text), json.loads(match or "{}")) for kind, phase, match, text in marked]
+
+
+def actions(page: str) -> list[tuple[str, Json]]:
+    """Phase and action of every marked answer."""
+    return [(one.phase, one.content.get("action", one.content)) for one in examples(page) if one.kind == "action"]
+
+
+# -- actions and questions that come up --
+
+
+def never_legal(game: type[State], wanted: Iterable[tuple[str, Json]]) -> list[tuple[str, Json]]:
+    """Those actions that no position of their phase allows, in many random matches of all kinds."""
+    missing, dice, decisions = [*wanted], Random(game.name), 0
+    while missing and decisions < ENOUGH_DECISIONS:
+        state = any_match(game, dice)
+        while missing and not state.over:
+            for seat in state.pending()[:1]:
+                decisions += 1
+                missing = [
+                    (phase, one) for phase, one in missing if phase != state.phase or not allows(state, seat, one)
+                ]
+            one_step(state, dice)
+    return missing
+
+
+def kinds_of_actions(game: type[State], matches: int = 40) -> set[tuple[str, str]]:
+    """Phase and type of every action that is legal somewhere in as many random matches."""
+    dice, kinds = Random(game.name), set()
+    for _ in range(matches):
+        state = any_match(game, dice)
+        for _ in range(400):
+            if state.over:
+                break
+            for seat in state.pending()[:1]:
+                kinds |= {(state.phase, action["type"]) for action in state.legal(seat)}
+            one_step(state, dice)
+    return kinds
+
+
+def any_match(game: type[State], dice: Random) -> State:
+    """A match with any number of seats, and with options that are now and then not the usual ones."""
+    while True:
+        given = {spec.name: any_value(spec, dice) for spec in game.option_specs if dice.random() < 0.3}
+        try:
+            return game.start(dice.choice(game.seats), given)
+        except BadOption:
+            continue  # options that do not hang together
+
+
+def any_value(spec: Option, dice: Random) -> Any:
+    match spec.kind:
+        case "bool":
+            return dice.random() < 0.5
+        case "choice":
+            return dice.choice(spec.choices)
+        case "list":
+            return dice.sample(spec.choices, dice.randint(0, len(spec.choices)))
+        case _:
+            return dice.randint(spec.low, min(spec.high, spec.low + 12))
+
+
+def allows(state: State, seat: int, action: Json) -> bool:
+    """Whether the action, spelt like this, is in the legal list."""
+    try:
+        return state.checked(seat, action) == action
+    except IllegalAction:
+        return False
+
+
+def comes_up(game: type[State], example: Example) -> bool:
+    """Whether the match of the mark holds a question of this phase with all that the excerpt shows."""
+    questions = asked(game.start(example.match["seats"], example.match.get("options", {})), example.match["seed"])
+    return any(phase == example.phase and shows(question, example.content) for phase, question in questions)
+
+
+def asked(state: State, seed: int) -> Iterator[tuple[str, Json]]:
+    """Phase and question of every decision of the match played with this seed."""
+    below, decisions = generator(seed), 0
+    while not state.over:
+        wanted = state.chance()
+        if wanted is not None:
+            state.resolve(outcome(wanted, below))
+            continue
+        decisions += 1
+        seat = min(state.pending())
+        legal = state.legal(seat)
+        yield state.phase, {"observation": state.observation(seat), "legal": legal, "default": state.default(seat)}
+        state.apply(seat, legal[(7 * decisions // 2) % len(legal)])
+
+
+def shows(full: Any, excerpt: Any) -> bool:
+    """Whether all of the excerpt stands in the question, members of objects and heads of cut lists being enough."""
+    match excerpt:
+        case dict():
+            return isinstance(full, dict) and all(name in full and shows(full[name], excerpt[name]) for name in excerpt)
+        case [*head, "…"]:
+            return isinstance(full, list) and full[: len(head)] == head and len(full) > len(head)
+    return bool(full == excerpt)
+
+
+# -- tables --
+
+
+def tables(page: str) -> list[list[list[str]]]:
+    """Every table: its rows of cells, the heads first."""
+    blocks = re.findall(r"(?:^\|.*\n)+", page + "\n", re.MULTILINE)
+    cut = [
+        [[cell.strip() for cell in row[1:].rstrip("|").split("|")] for row in block.splitlines()] for block in blocks
+    ]
+    return [[rows[0], *rows[2:]] for rows in cut]
+
+
+def table_of(page: str, first_column: Iterable[str]) -> list[list[str]]:
+    """The table most of whose rows are about one of these names; ``[]`` when there is none."""
+    names = {*first_column}
+    return max(tables(page), key=lambda rows: sum(bool(names & {*named(row[0])}) for row in rows), default=[])
+
+
+def named(cell: str) -> list[str]:
+    """The names in a cell: what stands between backticks."""
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def wrong_options(game: type[State], page: str) -> list[str]:
+    """What the table of options leaves out, makes up, or says otherwise than the game."""
+    specs = {spec.name: spec for spec in game.option_specs}
+    head, *rows = table_of(page, specs) or [[]]
+    told = {name: row for row in rows for name in named(row[0])}
+    if "default" not in map(str.lower, head) or len(told) != len(rows):
+        return [f"there is no table with an option in each row and a column of defaults: {head}"]
+    default = [*map(str.lower, head)].index("default")
+    complaints = [f"{name} is no option" for name in told.keys() - specs.keys()]
+    complaints += [f"{name} is missing" for name in specs.keys() - told.keys()]
+    for name, row in told.items():
+        if name in specs:
+            complaints += wrong_option(specs[name], row[default], " | ".join(row[:default] + row[default + 1 :]))
+    return complaints
+
+
+def wrong_option(spec: Option, default: str, rest: str) -> Iterator[str]:
+    words = {*re.findall(r"\w+", re.sub(r"(?<=\d)[,\u202f](?=\d{3})", "", rest))}
+    bounds = {"int": (spec.low, spec.high), "bool": (), "choice": spec.choices, "list": spec.choices}[spec.kind]
+    yield from (f"{spec.name}: {bound} is not told" for bound in bounds if str(bound) not in words)
+    value = spec.default if isinstance(spec.default, list) else [spec.default]
+    spelt = [str(one).lower() if isinstance(one, bool) else str(one) for one in value]
+    if sorted(re.findall(r"\w+", default.replace(",", " ") if spec.kind == "list" else default)) != sorted(spelt):
+        yield f"{spec.name}: the default is {spec.default}, not {default}"
+
+
+# -- rulings --
+
+
+def rulings(page: str) -> list[str]:
+    """The ids of the rulings that the page tells, in its order: ``PN-07`` at the head of a line."""
+    return re.findall(r"^(?:\| *|[-*] +)(?:\*\*|`)?([A-Z]{2}-\d{2})\b", page, re.MULTILINE)
+
+
+def tested_rulings() -> set[str]:
+    """The ids that stand in the name of a test of games."""
+    return {id.replace("_", "-") for name in names_of_tests() for id in re.findall(r"(?<=_)[A-Z]{2}_\d{2}(?=_)", name)}
+
+
+def names_of_tests() -> Iterator[str]:
+    for path in sorted(TESTS.glob("test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                yield node.name
