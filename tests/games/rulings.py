@@ -1,4 +1,4 @@
-"""Lists the rulings that no test bears in its name, and ends with 1 if there are any: ``python -m tests.games.rulings``."""
+"""Lists the rulings that no test bears in its name; ends with 1 if there are any. ``python -m tests.games.rulings``"""
 
 import sys
 
