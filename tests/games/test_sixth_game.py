@@ -1,0 +1,269 @@
+"""CONTRIBUTING's recipe for a game, followed to the letter in a copy of the project, with a game of some forty lines.
+
+Whatever tests hold for every game must then hold for it without being touched.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import surroundings
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("referee", "api", "workers", "docs", "tests", "pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+COMMON = (  # tests that run over the catalogue
+    *("tests/games/test_every_game.py", "tests/games/test_pages.py", "tests/games/test_players.py"),
+    *("tests/games/test_highest_card.py", "tests/core", "tests/cli/test_logs.py", "tests/cli/test_rules.py"),
+    "tests/test_layers.py",
+)
+
+GAME = '''"""Highest Card: deal of two cards each, then all show one at once; the highest one wins."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from referee.cards import DECK, ORDER, in_order
+from referee.errors import IllegalAction
+from referee.games.options import Option
+from referee.games.state import Event, Json, Seat, State, hidden, placed
+
+
+@dataclass
+class HighestCard(State):
+    """A match of Highest Card for two to four seats."""
+
+    name = "highest-card"
+    rules_version = 1
+    seats = range(2, 5)
+    option_specs = (Option("low_wins", "bool", False, "whether the lowest card wins instead"),)
+
+    hands: list[list[str]] = field(default_factory=list)
+    stock: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
+
+    def set_up(self) -> None:
+        self.hands = [[] for _ in range(self.players)]
+        self.phase = "show"
+        self.emit("match_start", game=self.name, players=self.players, options=self.options)
+        self.ask_deck(DECK)
+
+    def settle(self, asked: Json, outcome: Any) -> None:
+        dealt = 2 * self.players
+        self.hands = [in_order(outcome[seat : dealt : self.players]) for seat in range(self.players)]
+        self.stock = outcome[dealt:]
+        self.emit("deal", deck=outcome, hands=[hand[:] for hand in self.hands])
+        self.ask("show", range(self.players), together=True)
+
+    def legal(self, seat: Seat) -> list[Json]:
+        return [{"type": "show", "card": card} for card in self.hands[seat]]
+
+    def checked(self, seat: Seat, action: Any) -> Json:
+        if action not in self.legal(seat):
+            raise IllegalAction(f"seat {seat} may not play {str(action)[:200]}")
+        return dict(action)
+
+    def act_together(self, actions: dict[Seat, Json]) -> None:
+        self.shown = [actions[seat]["card"] for seat in range(self.players)]  # HC-02
+        self.phase = "over"
+        self.emit("show", cards=self.shown)
+        self.emit("match_end", placements=self.placements())
+
+    def scores(self) -> list[int]:
+        sign = -1 if self.options["low_wins"] else 1
+        return [sign * ORDER[card] for card in self.shown] or [0] * self.players  # HC-01
+
+    def returns(self) -> list[int]:
+        return self.scores()
+
+    def placements(self) -> list[int]:
+        return placed(self.scores())
+
+    def observation(self, seat: Seat) -> Json:
+        return {"phase": self.phase, "seat": seat, "hand": self.hands[seat][:], "shown": self.shown[:]}
+
+    @classmethod
+    def masked(cls, event: Event, viewer: Seat | None) -> Event:
+        if event["event"] != "deal":
+            return event
+        hands = [hand if seat == viewer else hidden(hand) for seat, hand in enumerate(event["hands"])]
+        return {**event, "deck": hidden(event["deck"]), "hands": hands}
+
+    @classmethod
+    def decision_bound(cls, players: int, options: Json) -> int:
+        return players
+'''
+
+PAGE = """# Highest Card
+
+Show the better one of two cards.
+
+| member | what it is |
+| --- | --- |
+| `phase`, `seat` | `"show"`, your seat |
+| `hand` | your two cards |
+| `shown` | what everybody has shown, at the end |
+
+<!-- question: show {"seats": 2, "seed": 1} -->
+```json
+{"observation": {"phase": "show", "seat": 0}, "legal": [{"type": "show", "card": "CARD"}, "…"]}
+```
+
+<!-- action: show -->
+```json
+{"type": "show", "card": "As"}
+```
+
+| option | values | default | meaning |
+| --- | --- | --- | --- |
+| `low_wins` | true or false | false | whether the lowest card wins instead |
+
+## Rulings
+
+| id | ruling |
+| --- | --- |
+| HC-01 | Suits decide between cards of a rank. |
+| HC-02 | All show at once. |
+"""
+
+TESTS = '''"""Highest Card by its rulings."""
+
+from referee.cards import DECK
+from referee.games.highest_card import HighestCard
+
+
+def dealt() -> HighestCard:
+    state = HighestCard.start(2)
+    state.resolve([*DECK])
+    return state
+
+
+def test_HC_01_suits_decide_between_cards_of_a_rank() -> None:
+    state = dealt()
+
+    state.apply(0, {"type": "show", "card": "2c"})
+    state.apply(1, {"type": "show", "card": "2d"})
+
+    assert state.placements() == [2, 1]
+
+
+def test_HC_02_all_show_at_once() -> None:
+    assert dealt().pending() == (0, 1)
+'''
+
+HOOK = """
+    "highest-card": Hook(
+        cards=lambda state: [card for cards in (*state.hands, state.stock) for card in cards],
+        secret=lambda state, viewer: [
+            card for seat, hand in enumerate([*state.hands, state.stock]) if seat != viewer for card in hand
+        ],
+        whole_deck=lambda state: DECK,
+        longest_list=lambda seats: 2,
+        observation_bytes=1024,
+        event_bytes=1024,
+    ),"""
+SENTENCES = """
+    ("highest-card", "deal"): lambda event, names: _hands(event, names),
+    ("highest-card", "show"): lambda event, names: "  shown: " + _each(event["cards"], names),"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project with the game in it."""
+    copy = tmp_path_factory.mktemp("project")
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, copy / part, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, copy / part)
+    # One file, one line (and its import), one page, one golden log; then what the tests of all games want to know.
+    (copy / "referee/games/highest_card.py").write_text(GAME)
+    catalogue = copy / "referee/games/__init__.py"
+    insert(catalogue, "from referee.errors import NoSuchGame\n", "from referee.games.highest_card import HighestCard\n")
+    insert(catalogue, "GAMES: tuple[type[State], ...] = (", "HighestCard, ")
+    (copy / "docs/games/highest-card.md").write_text(PAGE.replace("CARD", lowest_card(copy)))
+    insert(copy / "tests/golden/__init__.py", "RECORDED: dict[str, tuple[str, int, Json]] = {", GOLDEN)
+    insert(copy / "tests/games/hooks.py", "\nHOOKS = {", HOOK)
+    insert(copy / "referee/cli/narrate.py", "_TELLERS: dict[tuple[str, str], Teller] = {", SENTENCES)
+    ran(copy, "-m", "tests.golden")
+    return copy
+
+
+GOLDEN = """
+    "highest-card-3": ("highest-card", 3, {"low_wins": True}),"""
+
+
+def insert(path: Path, after: str, text: str) -> None:
+    """Puts the text behind the one place where ``after`` stands."""
+    head, found, tail = path.read_text().partition(after)
+    assert found, f"{path} has no {after!r}"
+    path.write_text(head + found + text + tail)
+
+
+def lowest_card(copy: Path) -> str:
+    """What seat 0 is asked about first in the match of the page's question."""
+    return ran(
+        copy,
+        "-c",
+        "from referee.games import game; from tests.games.pages import asked;"
+        "print(next(asked(game('highest-card').start(2), 1))[1]['observation']['hand'][0], end='')",
+    )
+
+
+def ran(copy: Path, *arguments: str) -> str:
+    done = started(copy, *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def started(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs this Python in the copy, whose packages come before those that are installed."""
+    environment = surroundings(PYTHONPATH=str(copy), PYTHONDONTWRITEBYTECODE="1")
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=copy,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def test_a_ruling_without_a_test_fails_the_build(project: Path) -> None:
+    without = started(project, "-m", "tests.games.rulings")
+    (project / "tests/games/test_highest_card.py").write_text(TESTS)
+
+    assert (without.returncode, without.stdout) == (1, "HC-01\nHC-02\n")
+    assert ran(project, "-m", "tests.games.rulings") == "every ruling has a test\n"
+
+
+def test_what_holds_for_every_game_holds_for_the_new_one(project: Path) -> None:
+    (project / "tests/games/test_highest_card.py").write_text(TESTS)
+
+    told = ran(project, "-m", "pytest", "-q", "-p", "no:cacheprovider", *COMMON, "-k", "highest")
+
+    assert " passed" in told
+    assert not any(word in told for word in (" skipped", " failed", " error"))
+
+
+def test_the_new_game_is_played_verified_told_and_explained(project: Path, tmp_path: Path) -> None:
+    log = str(tmp_path / "match.ndjson")
+
+    played = ran(project, "-m", "referee", "play", "highest-card", "house:random", "house:first", "--log", log)
+    told = ran(project, "-m", "referee", "replay", log)
+
+    assert "highest-card" in played
+    assert "ok" in ran(project, "-m", "referee", "verify", log)
+    assert "shown: random" in told
+    assert ran(project, "-m", "referee", "rules", "highest-card").startswith("# Highest Card")
+    assert "highest-card  2 to 4 seats" in ran(project, "-m", "referee", "games")
+
+
+def test_the_code_of_the_new_game_is_clean(project: Path) -> None:
+    files = ("referee/games/highest_card.py", "referee/games/__init__.py")
+
+    assert "All checks passed" in ran(project, "-m", "ruff", "check", "--no-cache", *files)
