@@ -10,7 +10,9 @@ from referee.errors import NoSuchGame
 from referee.games import catalogue
 from referee.rules_page import rules_page
 
-WIDEST = 110  # columns; longer lines are hard to read
+WIDEST = 122  # columns: the examples fit, and longer lines of text are hard to read
+MARKS_OF_TESTS = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
+LINKS_TO_FILES = re.compile(r"\[([^]]+)\]\((?!https?:)[^)]+\)")  # they lead somewhere only in a checkout
 
 
 @click.command()
@@ -27,7 +29,7 @@ def rules(game_name: str) -> None:
 def show(page: str, console: Console) -> None:
     """Laid out for reading on a terminal, else as it was written."""
     if console.is_terminal:
-        marks_of_tests = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
-        console.print(Markdown(marks_of_tests.sub("", page)), width=min(console.width, WIDEST))
+        text = LINKS_TO_FILES.sub(r"\1", MARKS_OF_TESTS.sub("", page))
+        console.print(Markdown(text), width=min(console.width, WIDEST))
     else:
         click.echo(page, nl=False)

@@ -33,7 +33,7 @@ def test_on_a_terminal_the_page_is_laid_out(name: str) -> None:
 
     assert isinstance(screen.file, io.StringIO)
     told = screen.file.getvalue()
-    assert not any(mark in told for mark in ("<!--", "```", "| ---", "\n## "))
+    assert not any(mark in told for mark in ("<!--", "```", "| ---", "\n## ", ".md"))
     assert "Rulings" in told
 
 

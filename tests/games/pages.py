@@ -50,10 +50,12 @@ def actions(page: str) -> list[tuple[str, Json]]:
 # -- actions and questions that come up --
 
 
-def never_legal(game: type[State], wanted: Iterable[tuple[str, Json]]) -> list[tuple[str, Json]]:
+def never_legal(
+    game: type[State], wanted: Iterable[tuple[str, Json]], enough: int = ENOUGH_DECISIONS
+) -> list[tuple[str, Json]]:
     """Those actions that no position of their phase allows, in many random matches of all kinds."""
     missing, dice, decisions = [*wanted], Random(game.name), 0
-    while missing and decisions < ENOUGH_DECISIONS:
+    while missing and decisions < enough:
         state = any_match(game, dice)
         while missing and not state.over:
             for seat in state.pending()[:1]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from referee.canonical import Json
 from referee.games import catalogue
 from referee.rules_page import FOLDER, rules_page
 from tests.games import pages
@@ -102,3 +103,66 @@ def test_every_id_in_tests_and_code_is_a_ruling_of_a_page() -> None:
 
     assert known >= {id for id in pages.tested_rulings() if id[:2] in letters.split("|")}
     assert known >= {*re.findall(rf"\b(?:{letters})-\d\d\b", code)}
+
+
+# -- that these tests would notice --
+
+POOL_NAP = catalogue()["pool-nap"]
+PAGE = """
+<!-- question: bid {"seats": 3, "seed": 12} -->
+```json
+{"observation": {"seat": 2, "bids": [{"seat": 1, "tricks": 3}]}, "legal": [{"type": "pass"}, "…"]}
+```
+
+<!-- action: bid -->
+```json
+{"decision": "…", "action": {"type": "bid", "tricks": 4}}
+```
+
+- **PN-01**: chips.
+- PN-03: the dealer. PN-02 is told elsewhere.
+"""
+
+
+def test_marked_blocks_are_read_with_their_phase_and_match() -> None:
+    question, action = pages.examples(PAGE)
+
+    assert (question.kind, question.phase, question.match) == ("question", "bid", {"seats": 3, "seed": 12})
+    assert pages.actions(PAGE) == [("bid", {"type": "bid", "tricks": 4})]
+    assert pages.comes_up(POOL_NAP, question)
+    assert action.match == {}
+
+
+def test_an_action_that_is_legal_in_no_position_of_its_phase_is_found() -> None:
+    wrong: list[tuple[str, Json]] = [("bid", {"type": "bid", "tricks": 6}), ("play", {"type": "pass"})]
+
+    assert pages.never_legal(POOL_NAP, [("bid", {"type": "pass"}), *wrong], enough=2000) == wrong
+
+
+@pytest.mark.parametrize(
+    "wrong", [PAGE.replace('"tricks": 3', '"tricks": 2'), PAGE.replace("bid {", "play {"), PAGE.replace(', "…"', "")]
+)
+def test_a_question_that_does_not_come_up_is_found(wrong: str) -> None:
+    assert not pages.comes_up(POOL_NAP, pages.examples(wrong)[0])
+
+
+@pytest.mark.parametrize(
+    ("told", "wrongly"),
+    [
+        ("| 2 to 100,000 | 50 |", "| 2 to 10,000 | 50 |"),
+        ("| 2 to 100,000 | 50 |", "| 2 to 100,000 | 500 |"),
+        ("| `rounds`, `last_player` | `rounds` |", "| `rounds`, `last_player` | `last_player` |"),
+        ("| true or false | true |", "| true or false | false |"),
+        ("| `pot_end` |", "| `pot` |"),
+        ("| `min_bid` | 1 to 3 | 1 | the lowest bid |\n", ""),
+    ],
+)
+def test_a_wrong_row_of_the_table_of_options_is_found(told: str, wrongly: str) -> None:
+    page = rules_page("pool-nap")
+    assert told in page
+
+    assert pages.wrong_options(POOL_NAP, page.replace(told, wrongly, 1)) != []
+
+
+def test_rulings_are_those_at_the_head_of_a_line() -> None:
+    assert pages.rulings(PAGE) == ["PN-01", "PN-03"]
