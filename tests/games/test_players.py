@@ -8,7 +8,9 @@ from referee.canonical import Json, dumps
 from referee.games import catalogue
 from referee.games.state import Seat, State
 from referee.players import players
+from tests.games import prisoners_table
 from tests.games.playing import positions
+from tests.games.rummy_royal import begun, choose
 
 every_player = pytest.mark.parametrize("player", sorted(players()))
 every_table = pytest.mark.parametrize(
@@ -63,3 +65,40 @@ def test_sound_bids_what_its_hand_should_take() -> None:
     sound = players()["sound"](Random(1))
 
     assert sound.decide("pool-nap", question(state, 1)) == {"type": "bid", "tricks": 5}
+
+
+@pytest.mark.parametrize(
+    ("hand", "choice"), [("2c 4d 6s 8c 9d", "swap"), ("Th Qh Kh 2c 4d", "sell")], ids=["poor", "rich"]
+)
+def test_sound_gives_up_a_hand_that_the_board_pays_nothing_for(hand: str, choice: str) -> None:
+    state = begun({0: hand, 1: "Jh"}, "Ah", seats=4)
+
+    sound = players()["sound"](Random(1))
+
+    assert sound.decide("rummy-royal", question(state, 0)) == {"type": choice}
+
+
+def test_sound_leads_what_it_can_follow_itself() -> None:
+    state = begun({1: "4c 5c 6c 7c 2d 4d Jd 9h 3s 5s Ks"}, seats=4)
+    choose(state, "keep")
+
+    sound = players()["sound"](Random(1))
+
+    assert sound.decide("rummy-royal", question(state, 1)) == {"type": "lead", "card": "4c"}
+
+
+@pytest.mark.parametrize(("prisoner", "total"), [("Jh", 0), ("Kh", 9)])
+def test_sound_lets_a_cheap_prisoner_go_and_pays_for_a_dear_one(prisoner: str, total: int) -> None:
+    state = prisoners_table.begun({0: "2c 3d 4s 6c 7d 8s Tc 5h 9h Th"}, prisoner)
+
+    answer = players()["sound"](Random(1)).decide("prisoners", question(state, 0))
+
+    assert state.apply(0, answer)[0].get("total", 0) == total
+
+
+def test_sound_names_a_suit_that_lets_its_aces_take_the_joker() -> None:
+    state = prisoners_table.begun({0: "Ad Ah As", 1: "Ac"}, "X1")
+
+    named = players()["sound"](Random(1)).decide("prisoners", question(state, 0))
+
+    assert named["suit"] in ("d", "h", "s")
