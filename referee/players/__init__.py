@@ -8,7 +8,7 @@ A decision follows from the question and the dice handed in alone; players keep 
 from random import Random
 from typing import Any, ClassVar
 
-from referee.players import pool_nap, prisoners, rummy_royal, saint_poker
+from referee.players import pool_nap, prince_albert, prisoners, rummy_royal, saint_poker
 from referee.players.worth import WorthByPhase
 
 Json = dict[str, Any]
@@ -16,6 +16,7 @@ Json = dict[str, Any]
 # One line a game.
 KNOWN: dict[str, WorthByPhase] = {
     "pool-nap": pool_nap.WORTH,
+    "prince-albert": prince_albert.WORTH,
     "prisoners": prisoners.WORTH,
     "rummy-royal": rummy_royal.WORTH,
     "saint-poker": saint_poker.WORTH,

@@ -1,4 +1,4 @@
-"""Prince Albert by rules of thumb: bid low with a hand that is good as dealt, improve it card by card, claim when ahead.
+"""Prince Albert by rules of thumb: bid low with a hand that is good as dealt, draw to better it, claim when ahead.
 
 Everything rests on one number: ``chance_to_win``, the chance that no other hand is better.
 """

@@ -8,7 +8,7 @@ from referee.canonical import Json, dumps
 from referee.games import catalogue
 from referee.games.state import Seat, State
 from referee.players import players
-from tests.games import prisoners_table
+from tests.games import prince_albert, prisoners_table
 from tests.games.playing import positions
 from tests.games.rummy_royal import begun, choose
 
@@ -102,3 +102,31 @@ def test_sound_names_a_suit_that_lets_its_aces_take_the_joker() -> None:
     named = players()["sound"](Random(1)).decide("prisoners", question(state, 0))
 
     assert named["suit"] in ("d", "h", "s")
+
+
+@pytest.mark.parametrize(
+    ("hand", "answer"),
+    [("Qc Qd Qs 4c 7d", {"type": "bid", "cards": 0}), ("2c 4d 5h 7s 8c", {"type": "pass"})],
+    ids=["three queens", "nothing"],
+)
+def test_sound_bids_zero_with_a_good_hand_and_passes_with_a_poor_one(hand: str, answer: Json) -> None:
+    state = prince_albert.begun([hand, "Kd Kc 9d 6c 3h", "Ac Jd 9s 6h 3c"])
+
+    assert players()["sound"](Random(1)).decide("prince-albert", question(state, 0)) == answer
+
+
+def test_sound_takes_the_card_that_betters_its_hand_off_a_pile() -> None:
+    state = prince_albert.begun(["Kd Kc 9d 6c 3h", "Ac Jd 9s 6h 3c", "2c 4d 5h 7s Ks"])
+    prince_albert.play(state, "0:p 1:b4 2:p 1:p 2:xKs")
+
+    taken = players()["sound"](Random(1)).decide("prince-albert", question(state, 0))
+
+    assert taken == {"type": "exchange", "discard": "3h", "from": 2}
+
+
+@pytest.mark.parametrize(("rank_by", "wager"), [("points", "call"), ("chips", "fold")])
+def test_sound_pays_for_a_poor_hand_only_where_chips_do_not_matter(rank_by: str, wager: str) -> None:
+    state = prince_albert.begun(["Kd Kc 9d 6c 3h", "2c 4d 5h 7s 8c", "Ac Jd 9s 6h 3c"], cash=True, rank_by=rank_by)
+    prince_albert.play(state, "0:b")
+
+    assert players()["sound"](Random(1)).decide("prince-albert", question(state, 1)) == {"type": wager}
