@@ -16,11 +16,12 @@ from referee.games.state import Event, Json, Seat, State, hidden, placed
 
 PAY_CARDS = ("Th", "Jh", "Qh", "Kh", "Ah")
 BOARD = (*PAY_CARDS, "QK", "seq", "kitty", "pot")  # RR-02
+MOST_SEATS = 9  # RR-01
 MOST_BID = 200  # the largest `max_bid`
 
-NEXT: dict[str, str] = {low + suit: high + suit for low, high in pairwise(RANKS) for suit in SUITS}
-COLOUR = {"c": "black", "d": "red", "h": "red", "s": "black"}
+NEXT = {low + suit: high + suit for low, high in pairwise(RANKS + "-") for suit in SUITS}  # of an ace: no card
 OPPOSITE = {"c": "red", "d": "black", "h": "black", "s": "red"}
+PAYING = {ranks: {*PAY_CARDS, *(ranks[-1] + suit for suit in SUITS)} for ranks in ("678", "89T")}  # by `sequence`
 SUITS_DUE = {"any": SUITS, "black": "cs", "red": "dh"}
 
 # All actions there are, made once; whoever gets one leaves it as it is.
@@ -28,6 +29,8 @@ CHOICES: list[Json] = [{"type": "keep"}, {"type": "sell"}, {"type": "swap"}]
 PASS: Json = {"type": "pass"}
 BIDS: list[Json] = [{"type": "bid", "amount": amount} for amount in range(MOST_BID + 1)]
 LEADS: dict[str, Json] = {card: {"type": "lead", "card": card} for card in DECK}
+# Likewise what lies on the table, by seat and card.
+LAID: list[dict[str, Json]] = [{card: {"seat": seat, "card": card} for card in DECK} for seat in range(MOST_SEATS)]
 
 
 @dataclass
@@ -36,7 +39,7 @@ class RummyRoyal(State):
 
     name = "rummy-royal"
     rules_version = 1
-    seats = range(2, 10)  # RR-01
+    seats = range(2, MOST_SEATS + 1)
     option_specs = (
         Option("deals", "int", 0, "number of deals; 0: each seat deals twice", low=0, high=100),  # RR-04
         Option("stack", "int", 200, "chips of each seat at the start", low=10, high=10_000),  # RR-05
@@ -154,16 +157,15 @@ class RummyRoyal(State):
 
     def _meant(self, seat: Seat, action: Json) -> Json | None:
         """The one legal action that this can be, whatever else stands in it."""
-        match self.phase, action:
-            case "dealer", _:
-                return next((choice for choice in CHOICES if choice == action), None)
-            case "auction", {"amount": amount}:
-                return BIDS[amount] if type(amount) is int and amount == self.amount + 1 else None
-            case "auction", _:
-                return PASS
-            case _, {"card": card} if type(card) is str and self._may_lead(seat, card):
-                return LEADS[card]
-        return None
+        if self.phase == "lead":
+            card = action.get("card")
+            return LEADS[card] if type(card) is str and self._may_lead(seat, card) else None
+        if self.phase == "dealer":
+            return next((choice for choice in CHOICES if choice == action), None)
+        amount = action.get("amount")
+        if amount is None:
+            return PASS
+        return BIDS[amount] if type(amount) is int and amount == self.amount + 1 else None
 
     def _may_bid(self, seat: Seat) -> bool:
         return self.amount < self.options["max_bid"] and self.amount < self.stacks[seat]  # RR-11
@@ -182,16 +184,13 @@ class RummyRoyal(State):
     # -- decisions: what follows --
 
     def act(self, seat: Seat, action: Json) -> None:
-        match action:
-            case {"type": "lead", "card": card}:
-                self._play_on(seat, card)
-            case {"type": "bid", "amount": amount}:
-                self._bid(seat, amount)
-            case {"type": "pass"}:
-                self._pass(seat)
-                self._auction(seat + 1)
-            case {"type": choice}:
-                self._decide(seat, choice)
+        match self.phase:
+            case "lead":
+                self._play_on(seat, action["card"])
+            case "dealer":
+                self._decide(seat, action["type"])
+            case _:
+                self._call(seat, action.get("amount"))
 
     # -- the dealer's choice --
 
@@ -228,9 +227,12 @@ class RummyRoyal(State):
             self._pass(seat)
         self._knock_down()
 
-    def _bid(self, seat: Seat, amount: int) -> None:
-        self.amount, self.bidder = amount, seat
-        self.emit("bid", deal=self.deal, seat=seat, amount=amount)
+    def _call(self, seat: Seat, amount: int | None) -> None:
+        if amount is None:
+            self._pass(seat)
+        else:
+            self.amount, self.bidder = amount, seat
+            self.emit("bid", deal=self.deal, seat=seat, amount=amount)
         self._auction(seat + 1)
 
     def _pass(self, seat: Seat) -> None:
@@ -279,17 +281,20 @@ class RummyRoyal(State):
 
     def _play_sequence(self, seat: Seat, lead: str) -> Seat:
         """Plays the lead and the cards it forces; gives the seat that played the last of them."""
-        card = lead
+        card, deal, holder, paying = lead, self.deal, self.holder, PAYING[self.options["sequence"]]
         while True:
-            self.hands[seat].remove(card)
-            del self.holder[card]
-            self.played.append({"seat": seat, "card": card})
-            self.emit("play", deal=self.deal, seat=seat, card=card, lead=card == lead)
-            self._pay(seat, card)
-            card = NEXT.get(card, "")
+            hand = self.hands[seat]
+            hand.remove(card)
+            del holder[card]
+            self.played.append(LAID[seat][card])
+            # As emit() does: no other event comes so often.
+            self.unsent.append({"event": "play", "deal": deal, "seat": seat, "card": card, "lead": card == lead})
+            if card in paying:
+                self._pay(seat, card)
+            card = NEXT[card]
             # RR-12: nobody holds a card that is dead or was played before.
-            follower = self.holder.get(card)
-            if follower is None or not self.hands[seat]:
+            follower = holder.get(card)
+            if follower is None or not hand:
                 return seat
             seat = follower
 
@@ -316,18 +321,18 @@ class RummyRoyal(State):
     # -- play: pay spaces --
 
     def _pay(self, seat: Seat, card: str) -> None:
+        ranks = self.options["sequence"]
         if card in self.board:
             self._win(seat, card)
         # RR-14: whoever holds both or all three plays them one directly after the other.
         if card == "Kh" and self._played_last(seat, "Qh", "Kh"):
             self._win(seat, "QK")
-        ranks = self.options["sequence"]
         if card[0] == ranks[-1] and self._played_last(seat, *(rank + card[1] for rank in ranks)):
             self._win(seat, "seq")
 
     def _played_last(self, seat: Seat, *cards: str) -> bool:
         """Whether this seat played these cards, in this order, just now."""
-        return self.played[-len(cards) :] == [{"seat": seat, "card": card} for card in cards]
+        return self.played[-len(cards) :] == [LAID[seat][card] for card in cards]
 
     def _win(self, seat: Seat, space: str) -> None:
         chips = self.board[space]
