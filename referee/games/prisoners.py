@@ -215,6 +215,9 @@ class Prisoners(State):
         assert self.suit is not None
         return [PASS, *bids_within((*self.hands[seat],), self.suit, self._to_beat())]
 
+    def default(self, seat: Seat) -> Json:
+        return NAMINGS["c"] if self.phase == "name_suit" else PASS
+
     def checked(self, seat: Seat, action: Any) -> Json:
         meant = self._meant(seat, action) if type(action) is dict else None
         if meant is None:
