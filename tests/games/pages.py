@@ -1,8 +1,9 @@
 """What a game's page for bot authors says, taken apart so that tests can compare it with the game.
 
-In a page, ``<!-- action: PHASE -->`` stands before a block of JSON with an action, or with an answer around it, and
-``<!-- question: PHASE {"seats": 3, "seed": 12, "options": {}} -->`` before an excerpt of a question that comes up in
-the match played with that seed in the way of the conformity matches. ``"…"`` ends a list that is cut short.
+In a page, ``<!-- action: PHASE -->`` stands before a block of JSON with an action, or with an answer around it; where
+several phases are named it is legal in each. ``<!-- question: PHASE {"seats": 3, "seed": 12, "options": {}} -->`` stands
+before an excerpt of a question that comes up in the match played with that seed in the way of the conformity matches.
+``"…"`` ends a list that is cut short.
 """
 
 import ast
@@ -38,13 +39,15 @@ class Example:
 
 def examples(page: str) -> list[Example]:
     """The marked blocks in the order of the page."""
-    marked = re.findall(r"<!-- (action|question): (\w+) *(\{[^\n]*\})? *-->\n+```json\n(.*?)```", page, re.DOTALL)
+    mark = r"<!-- (action|question): (\w+(?: \w+)*) *(\{[^\n]*\})? *-->"
+    marked = re.findall(mark + r"\n+```json\n(.*?)```", page, re.DOTALL)
     return [Example(kind, phase, json.loads(text), json.loads(match or "{}")) for kind, phase, match, text in marked]
 
 
 def actions(page: str) -> list[tuple[str, Json]]:
     """Phase and action of every marked answer."""
-    return [(one.phase, one.content.get("action", one.content)) for one in examples(page) if one.kind == "action"]
+    shown = [(one.phase, one.content.get("action", one.content)) for one in examples(page) if one.kind == "action"]
+    return [(phase, action) for phases, action in shown for phase in phases.split()]
 
 
 # -- actions and questions that come up --
