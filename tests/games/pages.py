@@ -1,9 +1,9 @@
 """What a game's page for bot authors says, taken apart so that tests can compare it with the game.
 
 In a page, ``<!-- action: PHASE -->`` stands before a block of JSON with an action, or with an answer around it; where
-several phases are named it is legal in each. ``<!-- question: PHASE {"seats": 3, "seed": 12, "options": {}} -->`` stands
-before an excerpt of a question that comes up in the match played with that seed in the way of the conformity matches.
-``"…"`` ends a list that is cut short.
+several phases are named it is legal in each. ``<!-- question: PHASE {"seats": 3, "seed": 12, "options": {}} -->``
+stands before an excerpt of a question that comes up in the match played with that seed in the way of the
+conformity matches. ``"…"`` ends a list that is cut short.
 """
 
 import ast
