@@ -133,6 +133,12 @@ def test_marked_blocks_are_read_with_their_phase_and_match() -> None:
     assert action.match == {}
 
 
+def test_an_action_may_be_marked_for_several_phases() -> None:
+    page = PAGE.replace("action: bid", "action: bid play")
+
+    assert [phase for phase, _ in pages.actions(page)] == ["bid", "play"]
+
+
 def test_an_action_that_is_legal_in_no_position_of_its_phase_is_found() -> None:
     wrong: list[tuple[str, Json]] = [("bid", {"type": "bid", "tricks": 6}), ("play", {"type": "pass"})]
 
