@@ -21,6 +21,7 @@ EIGHT = 8  # the stake is this less the bid
 
 # All actions there are, made once; whoever gets one leaves it as it is.
 BIDS: list[Json] = [{"type": "bid", "cards": cards} for cards in range(EIGHT + 1)]
+OFFERS: list[list[Json]] = [[*BIDS[highest::-1], PASS] for highest in range(EIGHT + 1)]  # by the highest bid left
 ALL_IN: dict[str, Json] = {kind: {"type": kind} for kind in ("all_in", "stay")}
 SHOW: dict[str, Json] = {kind: {"type": kind} for kind in ("show", "hide")}
 TOLD_NEXT_ROUND = {"show", "hide", "pot", "round_end"}
@@ -241,8 +242,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
             case "drawing":
                 return [*self.exchanges(seat), PASS]
             case "bidding":
-                bids = BIDS[self._least_bid() : self._most_bid() + 1][::-1]
-                return bids if self._must_bid() else [*bids, PASS]
+                return self._offers()
             case "all_in":
                 return [*ALL_IN.values()]
             case "show":
@@ -253,6 +253,13 @@ class PrinceAlbert(Votes, Betting, Drawing):
                 return [*THROW.values()]
             case _:
                 return [WAGER[kind] for kind in self.wagers(seat)]
+
+    def _offers(self) -> list[Json]:
+        if self.bid is not None:
+            return OFFERS[max(0, self.bid - 1)][:]  # PA-06
+        if not self._must_bid():
+            return OFFERS[self.highest_bid][:]  # PA-04
+        return BIDS[self._least_bid() : self.highest_bid + 1][::-1]
 
     def _must_bid(self) -> bool:
         """Whether the seat that is asked is alone left, without a bid on the table (PA-05)."""
@@ -319,17 +326,17 @@ class PrinceAlbert(Votes, Betting, Drawing):
     # -- decisions: what follows --
 
     def act(self, seat: Seat, action: Json) -> None:
-        match action:
-            case {"type": "exchange", "discard": card, "from": source}:
-                self.exchange(seat, card, source)
-            case {"type": "bid", "cards": cards}:
-                self._offer(seat, cards)
-            case {"type": "pass"} if self.phase == "bidding":
-                self._pass_bidding(seat)
-            case {"type": "pass"}:
+        match self.phase:
+            case "drawing" if action == PASS:
                 self.pass_drawing(seat)
-            case {"type": kind}:
-                self.wager(seat, kind)
+            case "drawing":
+                self.exchange(seat, action["discard"], action["from"])
+            case "bidding" if action == PASS:
+                self._pass_bidding(seat)
+            case "bidding":
+                self._offer(seat, action["cards"])
+            case _:
+                self.wager(seat, action["type"])
 
     def act_together(self, actions: dict[Seat, Json]) -> None:
         match self.phase:
@@ -458,8 +465,9 @@ class PrinceAlbert(Votes, Betting, Drawing):
     # -- events --
 
     def emit(self, event: str, **members: Any) -> None:
-        super().emit(event, **members)
-        self.history.append(self.unsent[-1])
+        told = {"event": event, **members}
+        self.unsent.append(told)
+        self.history.append(told)
 
 
 def _named(actions: Mapping[str, Json], name: Any) -> Json | None:

@@ -13,6 +13,7 @@ from referee.games.state import Event, Json, Seat, State, hidden
 
 HAND = 5
 DOWN = 2  # face down of a hand in Hold'em
+VEILED = {"deck", "deal", "exchange"}  # events that not everybody may read whole
 Source = str | Seat  # "deck", or the seat whose pile it is
 
 # All actions there are, made once; whoever gets one leaves it as it is.
@@ -138,6 +139,13 @@ class Drawing(State):
             return {"cards": 0, "top": None}
         closed = owner in self.low_bidders and owner != viewer  # PA-15
         return {"cards": len(pile), "top": UNKNOWN if closed else pile[-1]}
+
+    @classmethod
+    def shown(cls, events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
+        # The history stands in every view, and most of it is open to all.
+        masked = cls.masked
+        readings = [masked(event, viewer) if event["event"] in VEILED else event for event in events]
+        return [event for event in readings if event is not None]
 
     @classmethod
     def masked(cls, event: Event, viewer: Seat | None) -> Event | None:

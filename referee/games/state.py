@@ -262,4 +262,9 @@ def placed(strengths: Sequence[Any]) -> list[int]:
 
 def _same_members(left: list[Any], right: list[Any]) -> bool:
     # Kinds first: True is not 1, and members of different kinds may not compare.
-    return {*map(type, left)} == {*map(type, right)} and sorted(left) == sorted(right)
+    if {*map(type, left)} != {*map(type, right)}:
+        return False
+    members = {*right}
+    if len(members) == len(right):  # the usual deck: no card twice
+        return len(left) == len(right) and {*left} == members
+    return sorted(left) == sorted(right)
