@@ -138,3 +138,4 @@ def test_games_are_listed_with_their_options() -> None:
 
     assert "saint-poker  2 to 5 seats" in listed
     assert "    final_pickup=true  true, false: " in listed
+    assert "    vote=  any of forced_bid, showing, ties, with commas between: " in listed

@@ -120,6 +120,15 @@ def test_options_are_read_by_their_type() -> None:
     assert json.loads(played.output)["options"] == {"rounds": 2, "final_pickup": False}
 
 
+def test_an_option_that_is_a_list_is_written_with_commas() -> None:
+    played = [
+        play("prince-albert", "house:first", "house:random", "--json", "--option", "max_rounds=1", "--option", text)
+        for text in ("vote=ties,showing", "vote=")
+    ]
+
+    assert [json.loads(one.output)["options"]["vote"] for one in played] == [["showing", "ties"], []]
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
