@@ -9,6 +9,12 @@ Cards = str  # "2c Ah": as on the page
 # The page's E5: seat 1 leads 9c, and the dealer, seat 0, plays all it has.
 OUT_ON_ANOTHERS_LEAD = {0: "Tc Jc Qc Kc Ac", 1: "9c 2d 3d 4d 5d 6d"}
 
+# The page's E7, with two seats: 2s and Qs are led.
+NOBODY_OUT = {
+    1: "2c 3c 4c 5c 6c 7c 8c 9c Tc 2s 3s 4s 5s 6s 7s 8s 9s Ts",
+    0: "Jc Qc Kc Ac 5d 6d 7d 8d 9d Td Jd Qd Kd Ad Qs Ks As",
+}
+
 
 def begun(
     hands: dict[int, Cards] | None = None, extra: Cards = "", *, seats: int = 9, dealer: int = 0, **options: object

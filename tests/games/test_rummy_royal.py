@@ -13,7 +13,7 @@ from referee.games.rummy_royal import RummyRoyal
 from tests.games import test_rummy_royal_deal, test_rummy_royal_extra_hand
 from tests.games.conformity import conformity_match, digest
 from tests.games.playing import named
-from tests.games.rummy_royal import OUT_ON_ANOTHERS_LEAD, begun, board, choose, lead, leads, told
+from tests.games.rummy_royal import NOBODY_OUT, OUT_ON_ANOTHERS_LEAD, begun, board, choose, lead, leads, told
 
 # -- the worked examples --
 
@@ -106,14 +106,8 @@ def test_RR_14_example_6_a_sequence_apart_wins_nothing() -> None:
     assert state.board["seq"] == 9
 
 
-HANDS_7 = {
-    1: "2c 3c 4c 5c 6c 7c 8c 9c Tc 2s 3s 4s 5s 6s 7s 8s 9s Ts",
-    0: "Jc Qc Kc Ac 5d 6d 7d 8d 9d Td Jd Qd Kd Ad Qs Ks As",
-}
-
-
 def test_RR_05_example_7_nobody_out() -> None:
-    state = begun(HANDS_7, seats=2)
+    state = begun(NOBODY_OUT, seats=2)
     choose(state, "keep")
 
     assert told(lead(state, "2s")) == [
@@ -132,7 +126,7 @@ def test_RR_05_example_7_nobody_out() -> None:
 
 
 def test_RR_15_example_8_the_final_deal_after_example_7() -> None:
-    state = begun(HANDS_7, seats=2, deals=1)
+    state = begun(NOBODY_OUT, seats=2, deals=1)
     choose(state, "keep")
     lead(state, "2s Qs")
 

@@ -8,7 +8,7 @@ from referee.cards import DECK
 from referee.errors import BadOption, IllegalAction
 from referee.games.rummy_royal import RummyRoyal
 from tests.games.playing import answered_by_default, named, one_step
-from tests.games.rummy_royal import OUT_ON_ANOTHERS_LEAD, begun, board, choose, lead, leads, told
+from tests.games.rummy_royal import NOBODY_OUT, OUT_ON_ANOTHERS_LEAD, begun, board, choose, lead, leads, told
 
 # -- the table --
 
@@ -178,6 +178,17 @@ def test_RR_14_a_later_sequence_finds_the_space_empty() -> None:
     log = told(lead(state, "6c"))
 
     assert log[:9] == ["1 6c", "1 7c", "1 8c", "1 seq 9", "stop red", "1 6d", "1 7d", "1 8d", "1 kitty 9"]
+
+
+def test_no_calls_of_the_deal_before_are_kept() -> None:
+    state = begun(NOBODY_OUT, seats=2)
+    choose(state, "keep")
+    lead(state, "2s")
+    assert state.observation(0)["no_colour"] == [{"seat": 1, "colour": "red", "after": 9}]
+
+    lead(state, "Qs")
+
+    assert state.observation(0)["no_colour"] == []
 
 
 # -- paying up and the end --
