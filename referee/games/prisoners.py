@@ -141,11 +141,12 @@ class Prisoners(State):
     def _turn(self) -> None:
         self.prisoner = self.pile.pop(0)
         self.high, self.bids = None, []
-        if not self._is_joker():
-            self.suit = self.prisoner[1]  # PR-11: a joker leaves it as it was
         first_joker = self._is_joker() and not self.joker_seen
-        self.joker_seen = self.joker_seen or first_joker
-        self.emit("turn", deal=self.deal, index=self._index(), prisoner=self.prisoner, suit=self.suit)
+        if first_joker:
+            self.joker_seen = True
+        elif not self._is_joker():
+            self.suit = self.prisoner[1]  # PR-11: a joker leaves it as it was
+        self.emit("turn", deal=self.deal, index=len(self.turned) + 1, prisoner=self.prisoner, suit=self.suit)
         if self.suit is None:
             assert self.dealer is not None
             self.ask("name_suit", [self.dealer])  # PR-12
@@ -203,9 +204,6 @@ class Prisoners(State):
 
     def _is_joker(self) -> bool:
         return self.prisoner is not None and self.prisoner[0] == JOKER
-
-    def _index(self) -> int:
-        return len(self.turned) + 1
 
     # -- decisions: what is legal --
 
