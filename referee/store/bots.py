@@ -52,6 +52,7 @@ def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Qu
         check_state="due",
         check_due_at=moment,
         check_epoch=0,
+        checks_lost=0,
     )
     session.add(bot)
     session.flush()
@@ -201,6 +202,7 @@ def cancel_unbegun(session: Session, bot_id: str, tournament_id: str | None) -> 
 def _make_check_due(session: Session, bot: Bot) -> None:
     bot.check_state, bot.check_due_at = "due", now(session)
     bot.check_epoch += 1  # a check of the old address that is under way counts for nothing
+    bot.checks_lost = 0
     bot.lease_boot = bot.lease_until = None
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import and_, or_, select
@@ -15,6 +16,12 @@ from referee.store.names import printable
 from referee.store.schema import Bot
 
 CHECKS_AT_ONCE = 10
+LOST_BEFORE_GIVEN_UP = 3  # a check whose claimers die one after the other must not take the matches beside it along
+GIVEN_UP = {
+    "ok": False,
+    "challenge": {"ok": False, "code": "referee_failed", "detail": "the referee could not finish this check"},
+    "card": None,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +50,20 @@ def claim_due_checks(session: Session, limit: int = CHECKS_AT_ONCE) -> list[Chec
     free = or_(Bot.check_state == "due", and_(Bot.check_state == "running", expired(Bot, boot, seconds)))
     query = select(Bot).where(free, Bot.status != "retired").order_by(Bot.check_due_at, Bot.id).limit(limit)
     bots = list(session.scalars(query.with_for_update(skip_locked=True)))
-    for bot in bots:
-        bot.check_state = "running"
-        bot.check_epoch += 1
-        bot.lease_boot, bot.lease_until = boot, seconds + LEASE_S
-    session.flush()
     moment = now(session)
-    return [Check(bot.id, bot.check_epoch, bot.url, signing_generations(bot, moment), bot.owner_id) for bot in bots]
+    taken = []
+    for bot in bots:
+        bot.checks_lost += bot.check_state == "running" and bot.lease_boot == boot
+        bot.check_epoch += 1
+        if bot.checks_lost >= LOST_BEFORE_GIVEN_UP:
+            _end(bot, GIVEN_UP, None, moment)
+            continue
+        bot.check_state = "running"
+        bot.lease_boot, bot.lease_until = boot, seconds + LEASE_S
+        generations = signing_generations(bot, moment)
+        taken.append(Check(bot.id, bot.check_epoch, bot.url, generations, bot.owner_id))
+    session.flush()
+    return taken
 
 
 def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, Any], card: Card | None) -> Bot:
@@ -61,7 +75,12 @@ def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, An
     bot = session.scalar(claimed.with_for_update())
     if bot is None:
         raise StaleEpoch(f"check {epoch} of bot {bot_id} is no longer ours")
-    bot.check_state, bot.check_due_at, bot.checked_at = "idle", None, now(session)
+    _end(bot, report, card, now(session))
+    return bot
+
+
+def _end(bot: Bot, report: dict[str, Any], card: Card | None, moment: datetime) -> None:
+    bot.check_state, bot.check_due_at, bot.checked_at, bot.checks_lost = "idle", None, moment, 0
     bot.lease_boot = bot.lease_until = None
     bot.check_report = report
     if card is not None:
@@ -73,4 +92,3 @@ def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, An
         bot.status = "unverified" if card is None else "verified"
         bot.status_reason = "the check failed" if card is None else None
     bot.revision += 1
-    return bot

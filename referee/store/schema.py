@@ -158,6 +158,7 @@ class Bot(Base):
     check_state: Mapped[str] = mapped_column(Word)
     check_due_at: Mapped[datetime | None]
     check_epoch: Mapped[int]
+    checks_lost: Mapped[int]  # claims of this check in a row whose claimer died
     check_report: Mapped[Json | None]
     checked_at: Mapped[datetime | None]
     lease_boot: Mapped[str | None] = mapped_column(String(64))

@@ -9,6 +9,7 @@ from referee.errors import BadOption, Conflict, NameTaken, NotFound, QuotaExceed
 from referee.store import bots, checks, matches
 from referee.store.bots import Quotas
 from referee.store.checks import Card
+from referee.store.leases import LEASE_S
 from tests.store.world import CARD, World
 
 URL = "http://127.0.0.1:9000/"
@@ -228,3 +229,20 @@ def test_E11_a_forged_cursor_is_refused(world: World, cursor: list[Any]) -> None
 def test_E11_pages_have_a_largest_size(world: World, limit: int) -> None:
     with world.database.read() as session, pytest.raises(BadOption, match="limit"):
         bots.list_bots(session, limit=limit)
+
+
+def test_a_check_that_kills_its_claimers_is_given_up(world: World) -> None:
+    bot_id = register(world, world.account(), "Poison")
+    claimed = []
+    for _ in range(4):
+        with world.database.write() as session:
+            claimed.append(len(checks.claim_due_checks(session)))
+        world.pass_seconds(LEASE_S + 1)
+
+    with world.database.read() as session:
+        bot = bots.get_bot(session, bot_id)
+
+    assert claimed == [1, 1, 1, 0]
+    assert (bot.status, bot.check_state) == ("unverified", "idle")
+    assert bot.check_report is not None
+    assert bot.check_report["challenge"]["code"] == "referee_failed"

@@ -65,6 +65,7 @@ def upgrade() -> None:
         sa.Column("check_state", sa.String(length=40), nullable=False),
         sa.Column("check_due_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("check_epoch", sa.Integer(), nullable=False),
+        sa.Column("checks_lost", sa.Integer(), nullable=False),
         sa.Column("check_report", sa.JSON(), nullable=True),
         sa.Column("checked_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("lease_boot", sa.String(length=64), nullable=True),
