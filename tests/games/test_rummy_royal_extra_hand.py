@@ -7,6 +7,8 @@ import pytest
 from referee.canonical import Json
 from referee.errors import IllegalAction
 from referee.games.rummy_royal import RummyRoyal
+from referee.match import Match
+from tests.core.playing import chance, header
 from tests.games.playing import named, one_step
 from tests.games.rummy_royal import begun, board, choose, lead
 
@@ -288,6 +290,18 @@ def test_a_sale_is_seen_by_the_buyer_alone(dealer_looks: bool) -> None:
     assert own == log[0]
     assert dealer == public == {**log[0], "hand": unknown, "discarded": unknown}
     assert dealer["stacks"] == [192, 190, 191]
+
+
+@pytest.mark.parametrize("dealer_looks", [True, False])
+def test_RR_08_the_question_to_a_dealer_tells_no_more_in_its_news_than_in_its_view(dealer_looks: bool) -> None:
+    match = Match(header("rummy-royal", 3, {"dealer_looks": dealer_looks}), chance(3))
+    match.begin()
+
+    (request,) = match.requests()
+
+    (deal,) = named(request.news, "deal")
+    assert deal["hands"][request.seat] == request.observation["hand"]
+    assert ("??" in request.observation["hand"]) is not dealer_looks
 
 
 def test_without_the_options_the_dealer_is_taken_to_be_blind() -> None:
