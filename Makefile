@@ -14,6 +14,7 @@ UP_ARGS ?=
 BENCH_ARGS ?=
 CHAOS_ARGS ?=
 PYTEST_ARGS ?=
+PYTEST_PROCESSES ?= 2  # a file goes to one of them as a whole
 
 .PHONY: demo up test lint types bench chaos lock clean
 .DELETE_ON_ERROR:
@@ -25,7 +26,7 @@ up: $(VENV)/.runtime
 	@$(BIN)/referee up $(UP_ARGS)
 
 test: lint types
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -193,10 +193,15 @@ def listens(port: int) -> bool:
 
 
 def ready(port: int) -> str:
+    """What the API says of itself; nothing while it is still starting and drops the call."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    connection.request("GET", "/readyz")
-    body = connection.getresponse().read().decode()
-    connection.close()
+    try:
+        connection.request("GET", "/readyz")
+        body = connection.getresponse().read().decode()
+    except (OSError, http.client.HTTPException):
+        return ""
+    finally:
+        connection.close()
     return body.replace(" ", "").replace("\n", "")
 
 
