@@ -23,16 +23,20 @@ class Benchmark:
     ``quick`` asks for the smallest run that still gives every figure: its numbers mean nothing.
     """
 
-    def __init__(self, name: str, about: str, *, quick: bool) -> None:
+    def __init__(self, name: str, about: str, given: argparse.Namespace) -> None:
         self.name = name
         self.about = about
-        self.quick = quick
+        self.given = given
+        self.quick: bool = given.quick
 
     @classmethod
-    def from_command_line(cls, name: str, about: str) -> "Benchmark":
+    def from_command_line(cls, name: str, about: str, **options: Json) -> "Benchmark":
+        """``options`` are those of this benchmark alone, as the argument parser takes them."""
         parser = argparse.ArgumentParser(prog=f"python -m bench.{name}", description=about)
         parser.add_argument("--quick", action="store_true", help="a tiny run that only shows the form of the output")
-        return cls(name, about, quick=parser.parse_args().quick)
+        for option, settings in options.items():
+            parser.add_argument(f"--{option}", **settings)
+        return cls(name, about, parser.parse_args())
 
     def size(self, usual: int, quick: int) -> int:
         return quick if self.quick else usual
