@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from flask import Flask, Response, current_app, json, send_from_directory
+from flask import Flask, Response, current_app, json, redirect, send_from_directory
+from werkzeug.wrappers import Response as ReturnedResponse
 
 from api.errors import not_found
 from api.requests import DOCS_POLICY
@@ -17,6 +18,10 @@ FILES = {
 
 def install(app: Flask) -> None:
     """Adds the pages to ``app``."""
+
+    @app.get("/")
+    def home() -> ReturnedResponse:
+        return redirect("/docs")
 
     @app.get("/docs")
     def docs() -> Response:

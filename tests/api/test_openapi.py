@@ -14,7 +14,7 @@ from api.site import FILES, FOLDER
 from tests.api.conftest import API, Service
 
 ROOT = Path(__file__).parents[2]
-UNDOCUMENTED = {"/docs", "/static/<path:name>", f"{API}/openapi.json"}
+UNDOCUMENTED = {"/", "/docs", "/static/<path:name>", f"{API}/openapi.json"}
 
 
 @pytest.fixture(scope="module")
@@ -133,3 +133,9 @@ def test_the_vendored_files_are_those_of_the_list() -> None:
 
     assert found == listed
     assert {f"swagger-ui/{name}" for name in found} >= FILES - {"docs.js"}
+
+
+def test_whoever_opens_the_address_alone_is_led_to_the_documentation(service: Service) -> None:
+    page = service.anonymous().get("/")
+
+    assert (page.status_code, page.headers["Location"]) == (302, "/docs")
