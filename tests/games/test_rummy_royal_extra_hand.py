@@ -288,6 +288,7 @@ def test_a_sale_is_seen_by_the_buyer_alone(dealer_looks: bool) -> None:
     (own,), (dealer,), (public,) = (masked(state, log, viewer) for viewer in (1, 0, None))
 
     assert own == log[0]
+    assert state.observation(1)["discarded"] == log[0]["discarded"]
     assert dealer == public == {**log[0], "hand": unknown, "discarded": unknown}
     assert dealer["stacks"] == [192, 190, 191]
 
