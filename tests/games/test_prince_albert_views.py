@@ -223,11 +223,22 @@ def longest(state: PrinceAlbert, seat: int) -> str:
     return "r" if others_done and "raise" in state.wagers(seat) else "c"
 
 
-def test_PA_37_target_and_rounds_have_bounds() -> None:
-    for wrong in ({"target": 0}, {"target": 501}, {"max_rounds": 0}, {"max_rounds": 501}):
+@pytest.mark.parametrize(
+    ("option", "low", "high"),
+    [
+        *[("target", 1, 500), ("max_rounds", 1, 500), ("ante", 0, 100), ("small_bet", 1, 100), ("big_bet", 1, 100)],
+        *[("max_raises", 0, 10), ("stack", 0, 100_000), ("point_value", 0, 100)],
+    ],
+)
+def test_PA_29_PA_37_whole_numbers_keep_their_bounds(option: str, low: int, high: int) -> None:
+    agreed = {"cash": True, "rank_by": "chips"}
+
+    for value in (low, high):
+        assert PrinceAlbert.start(2, {**agreed, option: value}).options[option] == value
+    for value in (low - 1, high + 1):
         with pytest.raises(BadOption) as refused:
-            PrinceAlbert.start(2, wrong)
-        assert refused.value.field in wrong
+            PrinceAlbert.start(2, {**agreed, option: value})
+        assert refused.value.field == option
 
 
 # -- what is seen --
@@ -283,6 +294,26 @@ def test_a_view_has_the_fields_of_the_page() -> None:
         "motion": None,
         "previous": [],
     }
+
+
+def test_who_is_out_is_told_only_from_the_phase_it_is_out_of() -> None:
+    state = begun([HIGH, PAIR, ACES], cash=True)
+    views = [state.observation(1)]
+
+    play(state, "0:f")
+    views.append(state.observation(1))
+    play(state, "1:k 2:k")
+    views.append(state.observation(1))
+    play(state, "1:b0 2:p")
+    views.append(state.observation(1))
+    play(state, "1:k 2:k")
+    views.append(state.observation(1))
+
+    nobody = [False, False, False]
+    assert [(view["phase"], view["bid_out"], view["draw_out"]) for view in views] == [
+        *[("bet1", nobody, nobody), ("bet1", nobody, nobody), ("bidding", [True, False, False], nobody)],
+        *[("bet2", [True, False, True], nobody), ("drawing", [True, False, True], [True, True, False])],
+    ]
 
 
 def test_what_a_seat_has_to_call_is_told_to_it_alone() -> None:
