@@ -1,11 +1,12 @@
 # Needs Python 3.11 or newer and make; everything else is installed into .venv from the committed lock files.
-#   make demo [DEMO_ARGS=--exit]   make up   make test   make lint   make types   make bench   make chaos   make lock
-#   make clean
+#   make demo [DEMO_ARGS=--exit]   make up   make test   make lint   make types   make bench   make chaos   make mutants   make lock
+#   make bench-peers   make clean
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 # --no-deps: the lock files name everything. --no-compile: the interpreter does it for what it really imports.
 INSTALL := $(PIP) install --no-deps --no-compile
@@ -13,10 +14,11 @@ DEMO_ARGS ?=
 UP_ARGS ?=
 BENCH_ARGS ?=
 CHAOS_ARGS ?=
+MUTANTS_ARGS ?=
 PYTEST_ARGS ?=
 PYTEST_PROCESSES ?= 2  # a file goes to one of them as a whole
 
-.PHONY: demo up test lint types bench chaos lock clean
+.PHONY: demo up test lint types bench bench-peers chaos mutants lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.runtime
@@ -38,9 +40,17 @@ types: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench $(BENCH_ARGS)
 
+# Peers beside ours in one run, in an environment of their own; what does not install here is left out and named.
+bench-peers: $(PEERS)/.made
+	@$(PEERS)/bin/python -m bench.peers $(BENCH_ARGS)
+
 # Kills and stops processes at random for some minutes: CHAOS_ARGS="--seconds 300 --seed 1".
 chaos: $(VENV)/.dev
 	@$(BIN)/python -m tests.end_to_end.chaos $(CHAOS_ARGS)
+
+# Plants faults in the rules of the games, in a copy, and tells which no test notices: MUTANTS_ARGS="--count 20 prisoners".
+mutants: $(VENV)/.dev
+	@$(BIN)/python -m tests.mutants $(MUTANTS_ARGS)
 
 # Pins anew what pyproject.toml asks for. async-timeout: the Redis client wants it on the oldest Pythons alone.
 lock:
@@ -57,7 +67,7 @@ lock:
 	rm -rf .lock
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) build dist *.egg-info .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.runtime: requirements.lock pyproject.toml
@@ -74,4 +84,12 @@ $(VENV)/.runtime: requirements.lock pyproject.toml
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	@echo "adding the tools of requirements-dev.lock"
 	@$(INSTALL) -r requirements-dev.lock
+	@touch $@
+
+$(PEERS)/.made: bench/peers/requirements.lock
+	@echo "making $(PEERS) from bench/peers/requirements.lock"
+	@[ -x $(PEERS)/bin/python ] || $(PYTHON) -m venv $(PEERS)
+	@grep -v '^#' $< | while read -r pin; do \
+		$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet --quiet --quiet install --no-deps "$$pin" \
+		|| echo "$$pin does not install here" >&2; done
 	@touch $@

@@ -39,6 +39,16 @@ def test_a_benchmark_prints_one_line_of_figures(name: str) -> None:
     assert all(isinstance(value, int | float | str) for value in leaves(result["figures"]))
 
 
+def test_peers_that_are_not_installed_are_named_and_ours_are_measured() -> None:
+    command = [sys.executable, "-m", "bench.peers", "--quick"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+
+    assert ran.returncode == 0, ran.stderr
+    for compared in json.loads(ran.stdout)["figures"].values():
+        assert compared.pop("ours")
+        assert {str(reached).startswith("not measured: No module named") for reached in compared.values()} == {True}
+
+
 def test_the_table_names_a_figure_by_all_it_lies_in() -> None:
     assert list(flat({"a": {"b": 1234}, "c": "d"})) == [("a, b", "1,234"), ("c", "d")]
 
