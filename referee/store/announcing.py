@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from referee.clocks import Limits
-from referee.errors import Conflict, NotFound
+from referee.errors import Conflict
 from referee.games import game as rules_of
 from referee.store import tournaments
 from referee.store.names import checked_name
@@ -59,7 +59,7 @@ def edit(
 ) -> Tournament:
     """Changes a draft. Raises ``BadOption`` for options or seats that the game does not know, and ``Conflict`` for
     an old revision."""
-    tournament = _in_state(session, tournament_id, "draft")
+    tournament = tournaments.locked_in_state(session, tournament_id, "draft")
     if tournament.revision != revision:
         raise Conflict(f"the tournament has revision {tournament.revision}, the change was made to {revision}")
     seats = tournament.seats if seats is None else seats
@@ -79,7 +79,7 @@ def edit(
 
 def open_entries(session: Session, tournament_id: str) -> Tournament:
     """From now on bots may enter."""
-    tournament = _in_state(session, tournament_id, "draft")
+    tournament = tournaments.locked_in_state(session, tournament_id, "draft")
     tournament.status = "open"
     return _changed(session, tournament)
 
@@ -95,7 +95,7 @@ def resume(session: Session, tournament_id: str) -> Tournament:
 
 
 def _moved(session: Session, tournament_id: str, states: tuple[str, str], matches: tuple[str, str]) -> Tournament:
-    tournament = _in_state(session, tournament_id, states[0])
+    tournament = tournaments.locked_in_state(session, tournament_id, states[0])
     tournament.status = states[1]
     concerned = update(Match).where(Match.tournament_id == tournament_id, Match.status == matches[0])
     session.execute(concerned.values(status=matches[1]))
@@ -105,15 +105,4 @@ def _moved(session: Session, tournament_id: str, states: tuple[str, str], matche
 def _changed(session: Session, tournament: Tournament) -> Tournament:
     tournament.revision += 1
     session.flush()
-    return tournament
-
-
-def _in_state(session: Session, tournament_id: str, state: str) -> Tournament:
-    locked = select(Tournament).where(Tournament.id == tournament_id).with_for_update()
-    # Fresh: it may have been read, and changed by another, before the lock was had.
-    tournament = session.scalar(locked.execution_options(populate_existing=True))
-    if tournament is None:
-        raise NotFound("tournament", tournament_id)
-    if tournament.status != state:
-        raise Conflict(f"the tournament is {tournament.status}, not {state}")
     return tournament

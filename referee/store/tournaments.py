@@ -102,7 +102,7 @@ def list_tournaments(
 
 def enter(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
     """Enters a verified bot that plays the game; a bot that withdrew may come back, in its old place."""
-    tournament = _in_state(session, tournament_id, "open")
+    tournament = locked_in_state(session, tournament_id, "open")
     bot = bots.get_bot(session, bot_id)
     if bot.status != "verified":
         raise Conflict(f"bot {bot.name!r} is {bot.status}; only verified bots may enter")
@@ -126,7 +126,7 @@ def enter(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
 
 def withdraw(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
     """Takes a bot out: what it has begun is played, its other matches are cancelled and count for nobody."""
-    tournament = _in_state(session, tournament_id, "open", "running", "paused")
+    tournament = locked_in_state(session, tournament_id, "open", "running", "paused")
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
     if entry is None:
         raise NotFound("entry", bot_id)
@@ -157,7 +157,7 @@ def start(
     table that is being played. Bots that are no longer verified stay out. Raises ``BadOption`` when too few are
     left, or too many for it.
     """
-    tournament = _in_state(session, tournament_id, "open")
+    tournament = locked_in_state(session, tournament_id, "open")
     seated = [
         bot.id
         for entry, bot in entries(session, tournament_id)
@@ -178,7 +178,7 @@ def start(
 
 def cancel(session: Session, tournament_id: str, *, master_key: bytes) -> Tournament:
     """Ends a tournament before its time; matches that are over keep their results."""
-    tournament = _in_state(session, tournament_id, "draft", "open", "running", "paused")
+    tournament = locked_in_state(session, tournament_id, "draft", "open", "running", "paused")
     tournament.status, tournament.finished_at = "cancelled", now(session)
     tournament.revision += 1
     going_on = select(Match.id).where(
@@ -239,7 +239,7 @@ def _plan(tournament: Tournament, table: Sequence[str], stage: int, table_no: in
     )
 
 
-def _in_state(session: Session, tournament_id: str, *states: str) -> Tournament:
+def locked_in_state(session: Session, tournament_id: str, *states: str) -> Tournament:
     """The tournament, locked; raises ``Conflict`` unless it is in one of the states."""
     locked = select(Tournament).where(Tournament.id == tournament_id).with_for_update()
     # Fresh: it may have been read, and changed by another, before the lock was had.

@@ -17,7 +17,8 @@ from referee.store import accounts, checks
 from referee.store.db import Database
 from referee.store.schema import Bot, Result
 from referee.store.upgrading import upgrade
-from tests.store.world import MASTER_KEY, World
+from tests.store.world import World
+from tests.surroundings import settings_for
 
 API = "/api/v1"
 
@@ -104,25 +105,7 @@ def empty_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def settings(tmp_path: Path, empty_record: Path) -> Settings:
     shutil.copy(empty_record, tmp_path / "referee.db")
-    return usual_settings(tmp_path)
-
-
-def usual_settings(folder: Path) -> Settings:
-    return Settings(
-        env="development",
-        data_dir=folder,
-        database_url=f"sqlite:///{folder / 'referee.db'}",
-        redis_url=None,
-        master_key=MASTER_KEY,
-        egress_allow="127.0.0.1/32:1024-65535",
-        allow_http=True,
-        self_service=True,
-        runner_slots=4,
-        public_url="http://127.0.0.1",
-        allowed_hosts=(),
-        trusted_proxies=0,
-        rate_limits=False,
-    )
+    return settings_for(tmp_path)
 
 
 @pytest.fixture
@@ -144,7 +127,7 @@ def start(settings: Settings) -> Iterator[Start]:
 @pytest.fixture(scope="session")
 def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Flask:
     """An application with the usual settings; building one costs more than most tests."""
-    return create_app(usual_settings(tmp_path_factory.mktemp("shared")))
+    return create_app(settings_for(tmp_path_factory.mktemp("shared")))
 
 
 @pytest.fixture

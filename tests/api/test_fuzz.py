@@ -16,7 +16,8 @@ from schemathesis.specs.openapi import checks as openapi_checks
 
 from api import create_app, openapi
 from referee.store.db import Database
-from tests.api.conftest import API, Person, Service, usual_settings
+from tests.api.conftest import API, Person, Service
+from tests.surroundings import settings_for
 
 EXAMPLES = int(os.environ.get("REFEREE_FUZZ_EXAMPLES", "6"))  # an operation
 CHECKS = (
@@ -41,7 +42,7 @@ class Target:
 def target(tmp_path_factory: pytest.TempPathFactory, empty_record: Path) -> Iterator[Target]:
     folder = tmp_path_factory.mktemp("fuzz")
     (folder / "referee.db").write_bytes(empty_record.read_bytes())
-    configured = usual_settings(folder)
+    configured = settings_for(folder)
     service = Service(create_app(configured), configured)
     owner, organiser = service.person(), service.person("organiser")
     result = service.played(owner, organiser)

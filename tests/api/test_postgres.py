@@ -11,7 +11,6 @@ from referee.settings import Settings
 from referee.store.db import Database
 from referee.store.upgrading import upgrade
 from tests import postgres
-from tests.api.conftest import usual_settings
 from tests.api.test_bots import (  # noqa: F401  # run here with the settings below
     test_a_bot_is_paused_resumed_checked_and_retired,
     test_bots_are_listed_by_owner_and_status,
@@ -45,6 +44,7 @@ from tests.api.test_tournaments import (  # noqa: F401
     test_F12_a_ladder_shows_ratings_as_of_a_result,
     test_the_history_of_a_rating_is_a_chain,
 )
+from tests.surroundings import settings_for
 
 _numbers = itertools.count(1)
 
@@ -68,5 +68,5 @@ def server() -> Iterator[postgres.Server]:
 def settings(server: postgres.Server, tmp_path: Path) -> Iterator[Settings]:
     name = f"api_{next(_numbers)}"
     server.execute(f"CREATE DATABASE {name} TEMPLATE api_pattern")
-    yield replace(usual_settings(tmp_path), database_url=server.url(name))
+    yield replace(settings_for(tmp_path), database_url=server.url(name))
     server.execute(f"DROP DATABASE {name} WITH (FORCE)")

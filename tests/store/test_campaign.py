@@ -20,7 +20,8 @@ from referee.store.db import Database
 from referee.store.recording import Record, Sealed, record_batch
 from referee.store.schema import Match as MatchRow
 from referee.store.schema import Rating, Result
-from tests.store.world import MASTER_KEY, World, outcome
+from tests.store.world import World, outcome
+from tests.surroundings import MASTER_KEY
 
 MATCHES = 16
 RUNNERS = 3

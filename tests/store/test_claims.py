@@ -6,7 +6,8 @@ from referee.match import Answer
 from referee.store import claims, matches, recording
 from referee.store.claims import CLAIMS_BEFORE_STUCK, Claim
 from referee.store.recording import Record
-from tests.store.world import CARD, MASTER_KEY, World
+from tests.store.world import CARD, World
+from tests.surroundings import MASTER_KEY
 
 
 def status(world: World, match_id: str) -> str:

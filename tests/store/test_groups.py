@@ -11,7 +11,8 @@ from referee.matchlog import verify
 from referee.rows import parsed
 from referee.store import bots, groups, logs, matches
 from referee.store.groups import WrongMasterKey
-from tests.store.world import MASTER_KEY, World
+from tests.store.world import World
+from tests.surroundings import MASTER_KEY
 
 
 def group_of(world: World, match_id: str) -> str:

@@ -5,7 +5,8 @@ import pytest
 from referee.errors import BadOption, Conflict, NoSuchGame, NotFound
 from referee.store import matches
 from referee.store.checks import Card
-from tests.store.world import GAME, MASTER_KEY, World
+from tests.store.world import GAME, World
+from tests.surroundings import MASTER_KEY
 
 
 def test_a_match_is_due_with_all_its_options_spelt_out(world: World) -> None:

@@ -6,7 +6,8 @@ from referee.match import Answer, Match
 from referee.store import faults, logs, matches, recording
 from referee.store.claims import Claim
 from referee.store.recording import MAX_KEPT_BYTES, Evidence, Record, Sealed
-from tests.store.world import MASTER_KEY, World
+from tests.store.world import World
+from tests.surroundings import MASTER_KEY
 
 
 def record(world: World, *records: Record) -> set[str]:

@@ -12,7 +12,8 @@ from referee.ratings import START, elo_changes
 from referee.store import audit, logs, matches, ratings, results
 from referee.store.recording import Record
 from referee.store.schema import LogRow, MatchLog, Rating, RatingChange, Result, SealedAnswer
-from tests.store.world import MASTER_KEY, World, outcome, played
+from tests.store.world import World, outcome, played
+from tests.surroundings import MASTER_KEY
 
 
 def count(world: World, table: type) -> int:

@@ -8,7 +8,8 @@ from referee.clocks import Limits
 from referee.errors import BadOption, Conflict, NotFound
 from referee.standings import table
 from referee.store import bots, groups, matches, tournaments
-from tests.store.world import GAME, MASTER_KEY, World
+from tests.store.world import GAME, World
+from tests.surroundings import MASTER_KEY
 
 
 def create(world: World, **more: Any) -> str:

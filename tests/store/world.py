@@ -16,8 +16,8 @@ from referee.store import accounts, bots, checks, claims, groups, matches, resul
 from referee.store.claims import Claim
 from referee.store.db import Database
 from referee.store.recording import Record
+from tests.surroundings import MASTER_KEY
 
-MASTER_KEY = bytes(range(32))
 START = datetime(2026, 1, 1, tzinfo=UTC)
 GAME = "saint-poker"
 CARD = checks.Card(version="1.0", games=[GAME, "pool-nap"], max_calls=100)

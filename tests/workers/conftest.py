@@ -23,27 +23,8 @@ from referee.store.db import Database
 from referee.store.matches import Plan
 from referee.store.schema import Bot, Match
 from referee.store.upgrading import upgrade
+from tests.surroundings import MASTER_KEY, settings_for
 from workers.runner import Runner, Tally
-
-MASTER_KEY = bytes(range(32))
-
-
-def settings_for(folder: Path) -> Settings:
-    return Settings(
-        env="development",
-        data_dir=folder,
-        database_url=f"sqlite:///{folder / 'referee.db'}",
-        redis_url=None,
-        master_key=MASTER_KEY,
-        egress_allow="127.0.0.1/32:1024-65535",
-        allow_http=True,
-        self_service=True,
-        runner_slots=100,
-        public_url="http://127.0.0.1:8000",
-        allowed_hosts=(),
-        trusted_proxies=0,
-        rate_limits=False,
-    )
 
 
 class Scripted(House):
