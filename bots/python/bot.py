@@ -13,7 +13,8 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 KEY = base64.b64decode(os.environ.get("REFEREE_SECRET", "").removeprefix("whsec_"))
-CARD = {"protocol": "1", "name": "starter", "version": "1", "games": ["pool-nap", "saint-poker"], "max_calls": 8}
+CARD = {"protocol": "1", "name": "starter", "version": "1", "max_calls": 8,
+        "games": ["pool-nap", "prince-albert", "prisoners", "rummy-royal", "saint-poker"]}
 
 
 def choose(question):

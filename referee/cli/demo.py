@@ -1,4 +1,4 @@
-"""`referee demo`: all at once on this machine: the service, six bots, a tournament of each game, a checked log."""
+"""`referee demo`: all at once on this machine: the service, six bots, two tournaments, a checked log."""
 
 import secrets
 import shutil
@@ -68,7 +68,7 @@ class Entry:
 @click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Keep the data here. [default: nowhere]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Of the API. [default: 8000, or the next free one]")
 def demo(ends: bool, data: Path | None, port: int | None) -> None:
-    """Start the service and six bots, play a tournament of each game, and check a log."""
+    """Start the service and six bots, play two tournaments, and check a log."""
     with Signals() as signals, _folder(data) as folder:
         settings_of(folder)  # for all children
         demonstration = Demonstration(Console(), folder, port, signals)
