@@ -24,9 +24,13 @@ def main() -> None:
         "random playouts, decisions": compared(benchmark, PLAYERS),
         "poker hands": compared(benchmark, RANKERS),
     }
-    for reached in figures["random playouts, decisions"].values():
+    playouts, hands = figures.values()
+    for reached in playouts.values():
         if isinstance(reached, dict):
             reached["geometric mean"] = rounded(math.prod(reached.values()) ** (1 / len(reached)))
+    figures["ours / theirs, playouts"] = multiples(playouts, "geometric mean")
+    for work in hands["ours"]:
+        figures[f"ours / theirs, {work}"] = multiples(hands, work)
     benchmark.report(figures)
 
 
@@ -50,6 +54,13 @@ def compared(benchmark: Benchmark, libraries: dict[str, Callable[[], dict[str, C
     for (library, name), values in speeds.items():
         figures.setdefault(library, {})[name] = rounded(statistics.median(values))
     return figures
+
+
+def multiples(reached: Json, work: str) -> Json:
+    """Ours by that of each peer that was measured at it."""
+    own = reached["ours"][work]
+    peers = {name: values for name, values in reached.items() if name != "ours" and work in values}
+    return {name: rounded(own / values[work]) for name, values in peers.items()}
 
 
 def per_cpu_second(work: Callable[[], int], seconds: float) -> float:
