@@ -12,17 +12,15 @@ Json = dict[str, Any]
 def play(game: type[State], seats: int, decisions: int, rng: Random) -> None:
     """Random matches, one after the other, until so many decisions were made."""
     random = rng.random
+    state = game.start(seats)
     while decisions:
-        state = game.start(seats)
-        while decisions and not state.over:
-            asked = state.chance()
-            if asked is not None:
-                state.resolve(outcome(asked, rng))
-                continue
-            seat = state.pending()[0]
-            legal = state.legal(seat)
-            state.apply(seat, legal[int(random() * len(legal))])
-            decisions -= 1
+        pending = state.pending()
+        if not pending:
+            state = passed(state, rng)
+            continue
+        legal = state.legal(pending[0])
+        state.apply(pending[0], legal[int(random() * len(legal))])
+        decisions -= 1
 
 
 def play_watched(
@@ -30,18 +28,25 @@ def play_watched(
 ) -> None:
     """The same with a look at each decision."""
     random = rng.random
+    state = game.start(seats)
     while decisions:
-        state = game.start(seats)
-        while decisions and not state.over:
-            asked = state.chance()
-            if asked is not None:
-                state.resolve(outcome(asked, rng))
-                continue
-            seat = state.pending()[0]
-            look(state, seat)
-            legal = state.legal(seat)
-            state.apply(seat, legal[int(random() * len(legal))])
-            decisions -= 1
+        pending = state.pending()
+        if not pending:
+            state = passed(state, rng)
+            continue
+        look(state, pending[0])
+        legal = state.legal(pending[0])
+        state.apply(pending[0], legal[int(random() * len(legal))])
+        decisions -= 1
+
+
+def passed(state: State, rng: Random) -> State:
+    """The position after chance has brought what nobody decides; a fresh match where this one is over."""
+    asked = state.chance()
+    if asked is None:
+        return state.start(state.players)
+    state.resolve(outcome(asked, rng))
+    return state
 
 
 def outcome(asked: Json, rng: Random) -> Any:
