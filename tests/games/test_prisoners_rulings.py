@@ -320,6 +320,17 @@ def test_PR_15_forced_sets_stand_in_line_in_bidding_order_each_seat_with_all_it_
     assert state.claims == [3, 3]
 
 
+def test_PR_15_of_two_seats_with_sets_the_leader_stands_first_in_line() -> None:
+    state = begun({0: "Ac Ad Ah", 2: "Ac Ad Ah"}, "Jd X1 X2", players=5, dealer=2)
+
+    log = all_pass(state)
+
+    assert [event["seat"] for event in named(log, "aces")] == [2, 0]
+    assert [(event["prisoner"], event["to"]) for event in named(log, "prisoner")] == [
+        *(("Jd", None), ("X1", 2), ("X2", 0))
+    ]
+
+
 def test_PR_15_the_line_begins_with_the_leader_and_early_claims_stand_before() -> None:
     hands = {0: "Ac Ad Ah", 1: "Ac Ad As", 4: "Ah As"}
     state = begun(hands, "Jd Jc X1 X2 X3", players=5, dealer=1)

@@ -336,6 +336,14 @@ def test_SP_10_the_lap_is_told_in_the_pickup_and_0_elsewhere() -> None:
     assert laps == [0, 1, 1, 2, 2, 0]
 
 
+def test_SP_10_there_is_no_lap_any_more_when_the_match_is_over() -> None:
+    state = selecting("5h 4s Jh 2d 3d", ["Kc Ac 9c", "6c Kd 9d"], rounds=1)
+    select(state, "Kc Ac", "6c Kd")
+    take(state, "2d", "3d", "4s", "5h")
+
+    assert (state.over, state.observation(0)["lap"]) == (True, 0)
+
+
 def test_SP_11_equal_points_share_a_place() -> None:
     state = SaintPoker.start(4)
     state.points = [5, 9, 5, 1]
