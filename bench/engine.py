@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, Final
 
 from bench.measure import Benchmark, Json, per_cpu_second, rounded
-from bench.playouts import play, play_watched
+from bench.playouts import outcome, play, play_watched
 from referee.cards import DECK
 from referee.games import catalogue
 from referee.games.state import State
@@ -71,6 +71,7 @@ def of_game(benchmark: Benchmark, game: type[State]) -> Json:
         reached["observed"].append(per_cpu_second(decisions, observed, benchmark.runs))
         reached["clone"].append(clone_us(benchmark, game, seats))
         figures[f"{seats} seats"] = {name: rounded(values[-1]) for name, values in reached.items()}
+        figures[f"{seats} seats"]["events a decision"] = rounded(events_each(game, seats))
     mean = {name: math.prod(values) ** (1 / len(values)) for name, values in reached.items()}
     shares = {
         "decisions per CPU second": mean["bare"] / (BARE_PRISONERS if game.name == "prisoners" else BARE),
@@ -113,6 +114,23 @@ def clone_us(benchmark: Benchmark, game: type[State], seats: int) -> float:
                 position.clone()
 
     return 1e6 / per_cpu_second(rounds * len(positions), copies, benchmark.runs)
+
+
+def events_each(game: type[State], seats: int, matches: int = 10) -> float:
+    """How many events a decision brings, those of chance and of what is no choice included."""
+    rng = Random(1)
+    decisions = events = 0
+    for _ in range(matches):
+        state = game.start(seats)
+        while not state.over:
+            asked = state.chance()
+            if asked is not None:
+                events += len(state.resolve(outcome(asked, rng)))
+                continue
+            seat = state.pending()[0]
+            events += len(state.apply(seat, rng.choice(state.legal(seat))))
+            decisions += 1
+    return events / decisions
 
 
 def of_hands(benchmark: Benchmark, size: int) -> Json:
