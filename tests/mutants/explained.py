@@ -1,0 +1,94 @@
+"""Faults that no test can catch, because the program does the same with them: each with the reason."""
+
+from typing import NamedTuple
+
+
+class Spot(NamedTuple):
+    """Where a fault is planted; lines without the blanks around them."""
+
+    path: str
+    function: str
+    before: str
+    after: str
+
+
+_NAP = "referee/games/pool_nap.py"
+_ALBERT = "referee/games/prince_albert.py"
+_BETTING = "referee/games/prince_albert_betting.py"
+_PRISONERS = "referee/games/prisoners.py"
+_PRISONERS_BIDS = "referee/games/prisoners_bids.py"
+_VOTES = "referee/games/prince_albert_votes.py"
+
+EXPLAINED: dict[Spot, str] = {
+    Spot(
+        _NAP,
+        "PoolNap._may_play",
+        "return card in hand and (not self.trick or card[1] == "
+        'self.trick[0]["card"][1] or card in self._playable(seat))',
+        "return card in hand and (not self.trick or card[1] == "
+        'self.trick[0]["card"][0] or card in self._playable(seat))',
+    ): "The comparison is a short cut: when it never holds, the list of playable cards decides the same.",
+    Spot(
+        _ALBERT,
+        "PrinceAlbert.close_betting",
+        'if self.phase == "bet3" or len(self.seats_in()) == 1:  # PA-35',
+        'if self.phase == "bet3" or len(self.seats_in()[::-1]) == 1:  # PA-35',
+    ): "Only the length is asked for.",
+    Spot(
+        _ALBERT,
+        "PrinceAlbert._after_bidder",
+        'self.emit("contract", low_bidders=self.low_bidders[:], bid=bid, stake=self.stake, draws=self.draws)',
+        'self.emit("contract", low_bidders=self.low_bidders, bid=bid, stake=self.stake, draws=self.draws)',
+    ): "The list grows during the bidding alone, which is over; the next round makes a new one.",
+    Spot(
+        _ALBERT, "PrinceAlbert._end", "chips=self.chips[:],", "chips=self.chips,"
+    ): "Nothing is paid after the end of the match.",
+    Spot(
+        _ALBERT, "PrinceAlbert.observation", '"scores": self.points[:],', '"scores": self.points,'
+    ): "Points are never changed in place: every round makes a new list.",
+    Spot(
+        _BETTING, "Betting", "raises: int = 0", "raises: int = 1"
+    ): "Setting up the match clears it before anybody can look.",
+    Spot(
+        _BETTING, "Betting.open_betting", "self._clear_level()", "pass"
+    ): "The start of the round and the end of every betting have cleared it.",
+    Spot(
+        _VOTES,
+        "Votes",
+        "throws: int = 0  # equal ones of this motion so far",
+        "throws: int = 1  # equal ones of this motion so far",
+    ): "Counting the votes sets it to 0 before signs are thrown.",
+    Spot(
+        _VOTES,
+        "Votes._carry",
+        "self.votes, self.rival, self.throws = [], None, 0",
+        "self.votes, self.rival, self.throws = [], None, -1",
+    ): "Counting the votes sets it to 0 before signs are thrown.",
+    Spot(
+        _VOTES,
+        "Votes._throwers",
+        "return sorted((self.opener, self.rival))",
+        "return sorted((self.rival, self.opener))",
+    ): "Sorted all the same.",
+    Spot(
+        _PRISONERS,
+        "Prisoners",
+        "joker_seen: bool = False  # in this deal",
+        "joker_seen: bool = True  # in this deal",
+    ): "Setting up the match clears it before anybody can look.",
+    Spot(
+        _PRISONERS,
+        "Prisoners.masked",
+        'secret = {name: hidden(event[name]) for name in ("pile", "deck", "left_over")}',
+        'secret = {name: hidden(event[name]) for name in ("deck", "pile", "left_over")}',
+    ): "The members keep the order of the event.",
+    Spot(
+        _PRISONERS_BIDS, "module", "BYTES = len(BID_CARDS) // 8", "BYTES = len(BID_CARDS) * 8"
+    ): "More bytes, all of them without a card.",
+    Spot(
+        _PRISONERS_BIDS,
+        "_suit_places",
+        "return tuple(sorted(map(BOOKS[suit].places.__getitem__, _some(own))))",
+        "return tuple(sorted(map(BOOKS[suit].places.__getitem__, _some(own)), reverse=True))",
+    ): "Who asks sorts again, together with the sets.",
+}
