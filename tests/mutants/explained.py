@@ -17,6 +17,7 @@ _ALBERT = "referee/games/prince_albert.py"
 _BETTING = "referee/games/prince_albert_betting.py"
 _PRISONERS = "referee/games/prisoners.py"
 _PRISONERS_BIDS = "referee/games/prisoners_bids.py"
+_RUMMY = "referee/games/rummy_royal.py"
 _VOTES = "referee/games/prince_albert_votes.py"
 
 EXPLAINED: dict[Spot, str] = {
@@ -91,4 +92,19 @@ EXPLAINED: dict[Spot, str] = {
         "return tuple(sorted(map(BOOKS[suit].places.__getitem__, _some(own))))",
         "return tuple(sorted(map(BOOKS[suit].places.__getitem__, _some(own)), reverse=True))",
     ): "Who asks sorts again, together with the sets.",
+    Spot(
+        _PRISONERS,
+        "Prisoners",
+        'choices=("clockwise", "anticlockwise"),',
+        'choices=("anticlockwise", "clockwise"),',
+    ): "The values of an option are looked up; their order means nothing.",
+    Spot(
+        _RUMMY,
+        "RummyRoyal._pay_up",
+        "self.stacks = [stack - cards for stack, cards in zip(self.stacks, left, strict=True)]",
+        "self.stacks = [stack - cards for stack, cards in zip(self.stacks, left, strict=False)]",
+    ): "Both lists have one entry a seat.",
+    Spot(
+        _RUMMY, "RummyRoyal._deal_out", "stacks=self.stacks[:],", "stacks=self.stacks,"
+    ): "The match ends here; nothing is paid any more.",
 }
