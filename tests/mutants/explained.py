@@ -107,4 +107,12 @@ EXPLAINED: dict[Spot, str] = {
     Spot(
         _RUMMY, "RummyRoyal._deal_out", "stacks=self.stacks[:],", "stacks=self.stacks,"
     ): "The match ends here; nothing is paid any more.",
+    Spot(
+        _NAP,
+        "PoolNap.placements",
+        "return placed([(1, self.chips[seat]) if out is None else "
+        "(0, out) for seat, out in enumerate(self.out_round)])",
+        "return placed([(1, self.chips[seat]) if out is None else "
+        "(-1, out) for seat, out in enumerate(self.out_round)])",
+    ): "Any number below 1 places those that are out behind the others.",
 }
