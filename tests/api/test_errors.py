@@ -27,7 +27,7 @@ def is_problem(answer: TestResponse, status: int, code: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("path", ["/", "/nope", "/api/v1", "/api/v1/nope", "/api/v1/bots/", "/api/v1/matches/x"])
+@pytest.mark.parametrize("path", ["/nope", "/api/v1", "/api/v1/nope", "/api/v1/bots/", "/api/v1/matches/x"])
 def test_an_unknown_address_is_a_problem(service: Service, path: str) -> None:
     assert is_problem(service.anonymous().get(path), 404, "not_found")
 

@@ -481,6 +481,18 @@ def test_PN_16_a_seat_that_is_out_gets_no_cards_and_neither_pays_nor_is_paid() -
     assert payout["payments"] == [[1, 0, 3]]
 
 
+def test_PN_16_seats_that_go_out_together_are_told_by_rising_number() -> None:
+    # One chip each after the contribution: seat 1 bids 1 without cover, takes three tricks and has both others' chips.
+    state = begun(start_chips=2, bid_cover=False)
+    bid(state, 1, 0, 0)
+
+    log = play(state, PLAY_A)
+
+    assert state.order == [1, 2, 0]
+    assert [event["seat"] for event in named(log, "out")] == [0, 2]
+    assert row(log, "match_end")["placements"] == [2, 1, 2]
+
+
 @pytest.mark.parametrize(("pot_end", "share", "left"), [("split", 1, 1), ("stay", 0, 4)])
 def test_PN_17_the_last_pot_is_shared_or_nobodys(pot_end: str, share: int, left: int) -> None:
     state = begun(rounds=2, pot_end=pot_end)
