@@ -28,7 +28,8 @@ REDIS_TIMEOUT_S = 1.0
 def create_app(settings: Settings) -> Flask:
     """The service over the record and the queue that ``settings`` name; the schema must be up to date."""
     app = Flask(__name__, static_folder=None)
-    app.wsgi_app = ProxyFix(app.wsgi_app, x_for=settings.trusted_proxies, x_proto=0, x_host=0)  # type: ignore[method-assign]
+    proxied = ProxyFix(app.wsgi_app, x_for=settings.trusted_proxies, x_proto=0, x_host=0)
+    app.wsgi_app = proxied  # type: ignore[method-assign]  # the way Flask documents
     app.url_map.merge_slashes = False
     app.url_map.converters["id"] = IdConverter
     app.json.sort_keys = False  # type: ignore[attr-defined]  # fields in the order of their schema

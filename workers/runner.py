@@ -6,7 +6,7 @@ How a match goes is the match's; here it is loaded, driven, written down, closed
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +60,7 @@ class Runner:
 
     def stop(self) -> None:
         """Asks for the end: open questions may still be answered, nothing new is asked."""
+        log.info("told to stop")
         self._stopping.set()
 
     async def run(self, *, alone: str | None = None) -> Tally:
@@ -182,15 +183,7 @@ async def run(settings: Settings, database: Database, *, alone: str | None = Non
     """A runner in this event loop, which stops at the word of its worker."""
     runner = Runner(settings, database)
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(stopping.SIGNAL, _once(runner.stop))
+    loop.add_signal_handler(stopping.SIGNAL, runner.stop)
     if stopping.requested():
         runner.stop()
     return await runner.run(alone=alone)
-
-
-def _once(act: Callable[[], None]) -> Callable[[], None]:
-    def acted() -> None:
-        log.info("told to stop")
-        act()
-
-    return acted
