@@ -12,6 +12,8 @@ PREFIXES: Final = {
     "match": "mat",
     "ladder": "lad",
     "tournament": "trn",
+    "webhook": "whk",
+    "delivery": "dlv",
 }
 PATTERN: Final = re.compile(r"[a-z]+_[0-9a-z]{26}")
 

@@ -15,7 +15,7 @@ from referee.store.db import now
 from referee.store.idempotency import insert_once
 from referee.store.ids import new_id
 from referee.store.paging import Cursor, Page, check_limit
-from referee.store.schema import Bot, Ladder, Rating, RatingChange, Result
+from referee.store.schema import Bot, Ladder, LadderAct, Rating, RatingChange, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def ladder_page(session: Session, ladder_id: str, *, limit: int = 50, cursor: Cu
 
 def last_seq(session: Session, ladder_id: str) -> int:
     """The number of the last result that counts on this ladder; 0 before the first."""
-    return session.scalar(select(func.max(Result.seq)).where(Result.ladder_id == ladder_id)) or 0
+    return session.scalar(select(func.max(LadderAct.seq)).where(LadderAct.ladder_id == ladder_id)) or 0
 
 
 def ratings_of(session: Session, bot_id: str) -> list[tuple[Ladder, Rating]]:
@@ -134,12 +134,15 @@ def apply(session: Session, result: Result) -> None:
     known = select(Rating).where(Rating.ladder_id == result.ladder_id, Rating.bot_id.in_(result.bots))
     held = {rating.bot_id: rating for rating in session.scalars(known.with_for_update())}
     rows = [held.get(bot_id) or _first(result.ladder_id, bot_id) for bot_id in result.bots]
+    act = LadderAct(ladder_id=result.ladder_id, kind="result", match_id=result.match_id, created_at=now(session))
+    session.add(act)
+    session.flush()
     changes = elo_changes([row.value for row in rows], [row.games for row in rows], result.placements)
     for row, change in zip(rows, changes, strict=True):
         session.add(row)
         session.add(
             RatingChange(
-                seq=result.seq,
+                seq=act.seq,
                 bot_id=row.bot_id,
                 ladder_id=result.ladder_id,
                 before=row.value,
@@ -148,7 +151,7 @@ def apply(session: Session, result: Result) -> None:
         )
         row.value += change
         row.games += 1
-        row.as_of_seq = result.seq
+        row.as_of_seq = act.seq
     session.flush()
 
 

@@ -43,6 +43,8 @@ def finish(session: Session, tail: Record, outcome: Outcome, *, master_key: byte
         match_id=match.id,
         ladder_id=ratings.ladder_for(session, match.game, match.options, match.seats).id if rated else None,
         bots=[seat.bot_id for seat in seats],
+        entrants=[seat.entrant_id or seat.bot_id for seat in seats],
+        rated=[seat.rated for seat in seats],
         placements=list(outcome.placements),
         returns=list(outcome.returns),
         scores=list(outcome.scores),
