@@ -111,8 +111,8 @@ def _change(
     ) as batch:
         for column in columns:
             batch.add_column(column)
-        for column, parent in (keys or {}).items():
-            batch.create_foreign_key(op.f(f"fk_{table}_{column}"), parent, [column], ["id"])
+        for name, parent in (keys or {}).items():
+            batch.create_foreign_key(op.f(f"fk_{table}_{name}"), parent, [name], ["id"])
         if not sqlite:
             _renew(batch, table, {column: checks[column] for column in renewed})
 
