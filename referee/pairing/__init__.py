@@ -1,0 +1,12 @@
+"""Who meets whom, decided from the entries and results alone. Carrying it out is the scheduler's."""
+
+from referee.pairing.model import Bye as Bye
+from referee.pairing.model import Entrant as Entrant
+from referee.pairing.model import Event as Event
+from referee.pairing.model import Format as Format
+from referee.pairing.model import Leg as Leg
+from referee.pairing.model import Played as Played
+from referee.pairing.model import Stage as Stage
+from referee.pairing.model import Table as Table
+from referee.pairing.round_robin import MAX_TABLES as MAX_TABLES
+from referee.pairing.round_robin import round_robin as round_robin
