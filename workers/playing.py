@@ -16,10 +16,11 @@ from referee.chance import CommittedChance
 from referee.errors import BadLog, RefereeError, StaleEpoch, Unavailable
 from referee.match import FAULTS, Answer, Match, Request
 from referee.rows import digest
-from referee.store import groups, matches, results
+from referee.store import groups, house, matches, results
 from referee.store.claims import Claim
 from referee.store.matches import Loaded, Player
 from referee.store.recording import Evidence, Record, Sealed
+from workers.house_seats import HouseSeat
 from workers.recorder import RETRY_S, Recorder
 
 log = logging.getLogger(__name__)
@@ -109,7 +110,7 @@ async def _gather_nonces(
     Gives hashes and nonces; None when another opens the group meanwhile.
     """
     group_id, epoch = opening.group_id, opening.epoch
-    callers = [playing.caller(player) for player in players]
+    callers = [None if house.is_house(player.url) else playing.caller(player) for player in players]
     try:
         hashes = opening.nonce_hashes
         if hashes is None:
@@ -133,14 +134,19 @@ async def _gather_nonces(
         raise
     finally:
         for caller in callers:
-            caller.close()
+            if caller is not None:
+                caller.close()
     return hashes, nonces
 
 
-async def _ask_all(callers: Sequence[BotCaller], body: bytes, id: str, read: Callable[[bytes], str]) -> list[str]:
-    """What each bot says, "" where it says nothing that can be used."""
+async def _ask_all(
+    callers: Sequence[BotCaller | None], body: bytes, id: str, read: Callable[[bytes], str]
+) -> list[str]:
+    """What each bot says, "" where it says nothing that can be used, or is none to be called."""
 
-    async def ask(place: int, caller: BotCaller) -> str:
+    async def ask(place: int, caller: BotCaller | None) -> str:
+        if caller is None:
+            return ""
         reply = await client.notify(caller, body, f"{id}_{place}", NONCE_MS)
         try:
             return read(reply.body) if reply.ok else ""
@@ -162,10 +168,7 @@ class _Table:
         self._chance = CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or [])
         sealed = [Answer.from_json(stored) for stored in loaded.sealed]
         self.match = Match.resume(loaded.header, self._chance, loaded.lines, sealed)
-        self.seats = [
-            BotSeat(playing.caller(player), loaded.header, player.seat, names=not loaded.header["rated"])
-            for player in loaded.players
-        ]
+        self.seats = [_seat(playing, loaded, player) for player in loaded.players]
         self._recorded = len(loaded.lines)
         self._tail: Record | None = None  # rows that are stored with the result
 
@@ -207,7 +210,7 @@ class _Table:
             raise BadLog(len(again.lines), f"match {self._loaded.id} does not replay")
 
     async def _ask(self, request: Request) -> Answer:
-        return await client.ask(self.seats[request.seat], request)
+        return await self.seats[request.seat].ask(request)
 
     def _note(self, match: Match, rows: list[Json], answer: Answer) -> Awaitable[None]:
         """Writes an answer down before anything comes of it."""
@@ -260,6 +263,13 @@ class _Table:
         ]
 
 
+def _seat(playing: Playing, loaded: Loaded, player: Player) -> BotSeat | HouseSeat:
+    if house.is_house(player.url):
+        name = house.player_name(player.url)
+        return HouseSeat(name, loaded.header["game"], loaded.id, playing.master_key)
+    return BotSeat(playing.caller(player), loaded.header, player.seat, names=not loaded.header["rated"])
+
+
 def vars_of(reply: client.Reply) -> Json:
     """Where the time of a call went, in milliseconds."""
     timing = reply.timing
@@ -279,7 +289,7 @@ async def _tell_the_end(playing: Playing, loaded: Loaded, table: _Table) -> None
     """Tells the seats the result and, when the deal group is over, its seed. Nothing depends on their answers."""
     rows = table.match.log.rows
     tellers = []
-    for player in loaded.players:
+    for player in _called(loaded.players):
         faults = [
             {"n": row["n"], "fault": row["fault"]}
             for row in rows
@@ -295,8 +305,16 @@ async def _tell_the_end(playing: Playing, loaded: Loaded, table: _Table) -> None
         body = wire.group_end_body(group["id"], group["commitment"], revealed["seed"], revealed["nonces"])
         entries = await _entries(playing, loaded)
         await asyncio.gather(
-            *(_tell(playing, player, body, f"{group['id']}_end_{place}") for place, player in enumerate(entries))
+            *(
+                _tell(playing, player, body, f"{group['id']}_end_{place}")
+                for place, player in enumerate(_called(entries))
+            )
         )
+
+
+def _called(players: Sequence[Player]) -> list[Player]:
+    """Those that are reached over HTTP."""
+    return [player for player in players if not house.is_house(player.url)]
 
 
 async def _tell(playing: Playing, player: Player, body: bytes, id: str) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
+from referee.store import house
 from referee.store.db import now, queue_up
 from referee.store.ids import new_id
 from referee.store.names import checked_name, name_key
@@ -216,12 +217,15 @@ def _at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:
         raise Conflict(f"the bot has revision {bot.revision}, the change was made to revision {revision}")
     if bot.status == "retired":
         raise Conflict("the bot is retired")
+    if bot.status == house.STATUS:
+        raise Conflict("a house bot cannot be changed")
     return bot
 
 
 def _free_key(session: Session, name: str, besides: str = "") -> str:
     key = name_key(name)
-    if session.scalar(select(Bot.id).where(Bot.name_key == key, Bot.id != besides)):
+    taken = select(Bot.id).where(Bot.name_key == key, Bot.id != besides)
+    if key in house.reserved_names() or session.scalar(taken):
         raise NameTaken(f"a bot has the name {name!r} or one that looks like it")
     return key
 
