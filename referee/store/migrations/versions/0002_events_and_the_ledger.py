@@ -18,11 +18,11 @@ COUNTED = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 BAND_POINTS = (1, 64)  # widths of the bands in which ratings are counted
 
 BOT_STATES = ("unverified", "verified", "paused", "retired")
-CHECK_STATES = ("idle", "due", "running")
-GROUP_STATES = ("new", "open", "over")
 GROUP_KINDS = ("own", "common", "duplicate")
-MATCH_STATES = ("waiting", "due", "running", "finished", "cancelled", "stuck", "void")
-TOURNAMENT_STATES = ("draft", "open", "running", "paused", "finished", "cancelled")
+MATCH_INDEXES = (  # name, columns, which rows
+    ("ix_matches_due", ["created_by", "created_at", "stage", "table_no", "leg", "id"], "status = 'due'"),
+    ("ix_matches_lost", ["created_at", "id"], "lost_claims > 1"),
+)
 PREFLIGHTS = ("none", "asked", "ready", "absent")
 
 
@@ -30,21 +30,20 @@ def upgrade() -> None:
     _change(
         "bots",
         [sa.Column("sour_matches", sa.Integer(), nullable=False, server_default="0")],
-        checks={"status": (*BOT_STATES, "house"), "check_state": CHECK_STATES},
-        renewed=["status"],
+        checks={"status": (*BOT_STATES, "house")},
     )
     _change(
         "deal_groups",
         [sa.Column("kind", WORD, nullable=False, server_default="own")],
-        checks={"state": GROUP_STATES, "kind": GROUP_KINDS},
-        renewed=["kind"],
+        checks={"kind": GROUP_KINDS},
     )
     _change(
         "matches",
         [sa.Column("leg", sa.Integer()), sa.Column("replay_of", ID)],
-        checks={"status": MATCH_STATES},
         keys={"replay_of": "matches"},
     )
+    for name, columns, rows in MATCH_INDEXES:
+        op.create_index(name, "matches", columns, sqlite_where=sa.text(rows), postgresql_where=sa.text(rows))
     _change(
         "match_seats",
         [sa.Column("entrant_id", ID), sa.Column("rated", sa.Boolean(), nullable=False, server_default=sa.true())],
@@ -68,7 +67,6 @@ def upgrade() -> None:
             sa.Column("preflight_until", TIME),
             sa.Column("status_reason", sa.Text()),
         ],
-        checks={"status": TOURNAMENT_STATES},
     )
     _change(
         "tournament_entries",
@@ -82,7 +80,6 @@ def upgrade() -> None:
             sa.Column("stand_in_id", ID),
         ],
         checks={"preflight": PREFLIGHTS},
-        renewed=["preflight"],
         keys={"stand_in_id": "bots"},
     )
     _make_stages()
@@ -95,26 +92,16 @@ def _change(
     columns: Sequence[sa.Column],  # type: ignore[type-arg]  # columns of several types
     *,
     checks: dict[str, tuple[str, ...]] | None = None,
-    renewed: Sequence[str] = (),
     keys: dict[str, str] | None = None,
 ) -> None:
-    """Adds columns. ``checks`` are all of the table's, since SQLite, which writes the table anew, forgets them;
-    ``renewed`` are those of them that are new or hold other words than before."""
-    checks = checks or {}
+    """Adds columns; ``checks`` are those that are new or hold other words than before."""
     sqlite = op.get_bind().dialect.name == "sqlite"
-    written = [
-        sa.CheckConstraint(_one_of(column, words), name=op.f(f"ck_{table}_{column}"))
-        for column, words in checks.items()
-    ]
-    with op.batch_alter_table(
-        table, recreate="always" if sqlite else "never", table_args=tuple(written) if sqlite else ()
-    ) as batch:
+    with op.batch_alter_table(table, recreate="always" if sqlite else "never") as batch:
         for column in columns:
             batch.add_column(column)
         for name, parent in (keys or {}).items():
             batch.create_foreign_key(op.f(f"fk_{table}_{name}"), parent, [name], ["id"])
-        if not sqlite:
-            _renew(batch, table, {column: checks[column] for column in renewed})
+        _renew(batch, table, checks or {})
 
 
 def _renew(batch: BatchOperations, table: str, checks: dict[str, tuple[str, ...]]) -> None:
