@@ -19,6 +19,7 @@ from referee.store.claims import Claim
 from referee.store.db import Database
 from workers import stopping
 from workers.checking import check_bot
+from workers.delivering import Courier
 from workers.holding import Holder
 from workers.playing import HandedOver, Playing, play
 from workers.recorder import Recorder
@@ -54,6 +55,7 @@ class Runner:
         self._recorder = Recorder(database)
         self._policy = Policy.from_settings(settings)
         self._limits = CallLimits()
+        self._courier = Courier(self._recorder, self._policy, self._master_key)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._born = time.monotonic()
@@ -70,7 +72,7 @@ class Runner:
         try:
             await self._play_on(alone)
         finally:
-            await self._end_tasks()
+            await asyncio.gather(self._end_tasks(), self._courier.stop())
             self._holder.stop()
         log.info("runner done", extra=vars(self.tally))
         return self.tally
@@ -81,7 +83,7 @@ class Runner:
         while not self._stopping.is_set():
             if alone is None and self._age_s() < LIFETIME_S:
                 await self._take()
-            if not self._tasks:
+            if not self._tasks and not self._courier.is_busy:
                 return
             if self._age_s() > LAST_CALL_S:
                 self.stop()
@@ -95,6 +97,7 @@ class Runner:
             if todo.checks_due:
                 for check in await self._recorder.write(checks.claim_due_checks):
                     self._spawn(self._check(check))
+            await self._courier.collect()
             while room > 0 and (todo.due or todo.expired) and not todo.alone:
                 taken = await self._recorder.write(claims.claim, room)
                 self._begin(taken)

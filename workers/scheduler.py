@@ -14,7 +14,7 @@ from redis import Redis
 from referee import journal
 from referee.errors import Unavailable
 from referee.settings import Settings
-from referee.store import claims, groups, idempotency, tournaments
+from referee.store import claims, deliveries, groups, idempotency, tournaments
 from referee.store.db import Database
 from workers import queues
 
@@ -33,21 +33,26 @@ class Scheduler:
 
     def sweep(self) -> None:
         """1. Wakes runners for what is due, whatever becomes of the rest. 2. Ends tournaments and deal groups.
-        3. Forgets the answers to requests that came long ago."""
+        3. Forgets the answers to requests, and the messages to owners, that came long ago."""
         with self._database.read() as session:
             tournament_ended = tournaments.any_ended(session)
             left_open = groups.left_open(session)
             answers_old = idempotency.any_old(session)
             todo = claims.sweep(session)
+            messages_due = deliveries.any_due(session)
+            deliveries_old = deliveries.any_old(session)
         for match_id in todo.alone:
             queues.wake_alone(self._redis, match_id)
-        if todo.due or todo.expired or todo.checks_due:
+        if todo.due or todo.expired or todo.checks_due or messages_due:
             queues.wake(self._redis)
         if tournament_ended or left_open:
             self._close(left_open)
         if answers_old:
             with self._database.write() as session:
                 idempotency.forget_old(session)
+        if deliveries_old:
+            with self._database.write() as session:
+                deliveries.forget_old(session)
 
     def _close(self, group_ids: list[str]) -> None:
         for group_id in group_ids:

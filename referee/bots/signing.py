@@ -1,4 +1,4 @@
-"""Secrets of bots, Standard Webhooks signatures, the proof of a challenge. Who holds which secret is kept elsewhere."""
+"""Secrets of bots and webhooks, Standard Webhooks signatures, the proof of a challenge. Keeps no secret."""
 
 import base64
 import binascii
@@ -17,6 +17,12 @@ def bot_secret(master_key: bytes, bot_id: str, generation: int) -> str:
 def bot_secrets(master_key: bytes, bot_id: str, generations: Sequence[int]) -> tuple[str, ...]:
     """The secrets of these generations, in this order."""
     return tuple(bot_secret(master_key, bot_id, generation) for generation in generations)
+
+
+def webhook_secret(master_key: bytes, webhook_id: str, generation: int) -> str:
+    """The secret shared with the owner of a webhook, derived like that of a bot."""
+    key = hmac.digest(master_key, f"referee/webhook-secret|{webhook_id}|{generation}".encode(), "sha256")
+    return PREFIX + base64.b64encode(key).decode()
 
 
 def secret_bytes(secret: str) -> bytes:
