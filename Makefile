@@ -1,5 +1,5 @@
 # Needs Python 3.11 or newer and make; everything else is installed into .venv from the committed lock files.
-#   make demo [DEMO_ARGS=--exit]   make up   make test   make lint   make types   make bench   make chaos   make mutants   make lock
+#   make demo [DEMO_ARGS=--exit]   make up   make test   make coverage   make lint   make types   make bench   make chaos   make mutants   make lock
 #   make bench-peers   make clean
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -18,7 +18,7 @@ MUTANTS_ARGS ?=
 PYTEST_ARGS ?=
 PYTEST_PROCESSES ?= 2  # a file goes to one of them as a whole
 
-.PHONY: demo up test lint types bench bench-peers chaos mutants lock clean
+.PHONY: demo up test coverage lint types bench bench-peers chaos mutants lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.runtime
@@ -28,6 +28,10 @@ up: $(VENV)/.runtime
 	@$(BIN)/referee up $(UP_ARGS)
 
 test: lint types
+	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile $(PYTEST_ARGS)
+
+# Which lines the tests never run; tracing them makes the tests a third slower.
+coverage: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
