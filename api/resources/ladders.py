@@ -7,7 +7,7 @@ from api.schemas.ladders import HistoryQuery, LadderQuery, LadderView, RatingCha
 from api.views import Resource, record
 from referee.store import bots, ratings
 from referee.store.paging import Page
-from referee.store.schema import Ladder, RatingChange
+from referee.store.schema import Ladder
 
 resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, set of options and number of seats.")
 
@@ -80,7 +80,7 @@ def line(standing: ratings.Standing) -> dict[str, Any]:
     }
 
 
-def move(change: RatingChange) -> dict[str, Any]:
+def move(change: ratings.Change) -> dict[str, Any]:
     return {
         "seq": change.seq,
         "before": points(change.before),

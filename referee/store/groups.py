@@ -2,22 +2,24 @@
 
 import hmac
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import select
+from sqlalchemy import Row, Table, bindparam, select, update
 from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import set_committed_value
+from sqlalchemy.orm.util import identity_key
 
 from referee.chance import commitment
 from referee.errors import NotFound, RefereeError, StaleEpoch
 from referee.matchlog import reveal_line
-from referee.store import logs
+from referee.store import ledger, logs
 from referee.store.db import lease_now, now
 from referee.store.ids import new_id
 from referee.store.leases import LEASE_S
-from referee.store.schema import Group, Match
+from referee.store.schema import Group, Match, Result
 
 ENDED = ("finished", "cancelled", "void")
 
@@ -38,10 +40,15 @@ class Opening:
 
 
 def create_group(
-    session: Session, entries: Sequence[str], *, master_key: bytes, tournament_id: str | None = None
+    session: Session,
+    entries: Sequence[str],
+    *,
+    master_key: bytes,
+    tournament_id: str | None = None,
+    kind: str = "own",
 ) -> Group:
     """A new group with a fresh seed; ``entries`` are the bots whose nonces count, in this order, each once."""
-    group = Group(**fresh(entries, now(session), master_key, tournament_id))
+    group = Group(**fresh(entries, now(session), master_key, tournament_id), kind=kind)
     session.add(group)
     return group
 
@@ -118,28 +125,42 @@ def give_back_opening(session: Session, group_id: str, epoch: int) -> None:
 
 def seed_of(group: Group, master_key: bytes) -> bytes:
     """The seed; raises ``WrongMasterKey`` when it is not the promised one."""
-    seed = _sealed(group.seed_sealed, group.id, master_key)
-    if commitment(seed, group.id) != group.commitment:
-        raise WrongMasterKey(f"the seed of {group.id} does not fit its commitment")
-    return seed
+    return _seed(group.id, group.seed_sealed, group.commitment, master_key)
 
 
-def close_if_over(session: Session, group_id: str, *, master_key: bytes) -> bool:
-    """Reveals the seed in every log of the group once its last match is over; tells whether it did so now."""
-    group = _locked(session, group_id)
-    going_on = select(Match.id).where(Match.group_id == group_id, Match.status.not_in(ENDED)).limit(1)
-    if group.state == "over" or session.scalar(going_on) is not None:
+def close_if_over(
+    session: Session,
+    group_id: str,
+    *,
+    master_key: bytes,
+    last_lines: Mapping[str, tuple[int, bytes]] | None = None,
+) -> bool:
+    """Ends the group once its last match is over; tells whether it did so now.
+
+    1. Its results enter the ledger, in their order, and move the ratings. 2. The seed is revealed in every log.
+    ``last_lines`` are the last rows, with their numbers, of logs that were packed just now.
+    """
+    session.flush()
+    ledger.take_turn(session)
+    group = session.connection().execute(_GROUP, {"of": group_id}).one_or_none()
+    if group is None:
+        raise NotFound("group", group_id)
+    matches = session.connection().execute(_MATCHES_OF, {"of": group_id}).all()
+    if group.state == "over" or any(match.status not in ENDED for match in matches):
         return False
-    seed = seed_of(group, master_key)
+    seed = _seed(group.id, group.seed_sealed, group.commitment, master_key)
     blank = [""] * len(group.entries)
     nonces, hashes = group.nonces or blank, group.nonce_hashes or blank
-    matches = select(Match.id).where(Match.group_id == group_id).order_by(Match.id)
-    for match_id in session.scalars(matches):
-        last = logs.last_line(session, match_id)
+    known = last_lines or {}
+    for match_id in (match.id for match in matches):
+        last = known.get(match_id) or logs.last_line(session, match_id)
         if last is not None:
             logs.append_reveal(session, match_id, reveal_line(last[0] + 1, last[1], seed, nonces, hashes))
-    group.state = "over"
-    session.flush()
+    session.connection().execute(_CLOSE, {"of": group_id})
+    ledger.count(session, _counting(matches))
+    known_to_session = session.identity_map.get(identity_key(Group, group_id))
+    if known_to_session is not None:
+        set_committed_value(known_to_session, "state", "over")
     return True
 
 
@@ -164,6 +185,22 @@ def revealed(group: Group, master_key: bytes) -> dict[str, Any] | None:
         "nonces": group.nonces or [""] * len(group.entries),
         "nonce_hashes": group.nonce_hashes or [""] * len(group.entries),
     }
+
+
+def _counting(matches: Sequence[Row[Any]]) -> list[ledger.Counting]:
+    """What the results of finished rated matches bring, in the order of the results."""
+    rated = [match for match in matches if match.status == "finished" and match.ladder_id is not None]
+    return [
+        ledger.Counting(match.ladder_id, match.id, match.bots, match.placements, match.rated)
+        for match in sorted(rated, key=lambda match: int(match.seq))
+    ]
+
+
+def _seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) -> bytes:
+    seed = _sealed(sealed, group_id, master_key)
+    if commitment(seed, group_id) != promised:
+        raise WrongMasterKey(f"the seed of {group_id} does not fit its commitment")
+    return seed
 
 
 def _sealed(seed: bytes, group_id: str, master_key: bytes) -> bytes:
@@ -197,3 +234,22 @@ def _fitting(group: Group, values: Sequence[str]) -> list[str]:
     if len(values) != len(group.entries):
         raise ValueError(f"expected {len(group.entries)} values, got {len(values)}")
     return list(values)
+
+
+# Built once, and on the tables themselves: they run at the end of every match.
+_GROUPS, _MATCHES, _RESULTS = (cast(Table, model.__table__) for model in (Group, Match, Result))
+_GROUP = (
+    select(*(_GROUPS.c[n] for n in ("id", "state", "seed_sealed", "commitment", "entries", "nonces", "nonce_hashes")))
+    .where(_GROUPS.c.id == bindparam("of"))
+    .with_for_update()
+)
+_MATCHES_OF = (
+    select(
+        *(_MATCHES.c[name] for name in ("id", "status")),
+        *(_RESULTS.c[name] for name in ("seq", "ladder_id", "bots", "placements", "rated")),
+    )
+    .select_from(_MATCHES.outerjoin(_RESULTS, _RESULTS.c.match_id == _MATCHES.c.id))
+    .where(_MATCHES.c.group_id == bindparam("of"))
+    .order_by(_MATCHES.c.id)
+)
+_CLOSE = update(_GROUPS).where(_GROUPS.c.id == bindparam("of")).values(state="over")

@@ -3,9 +3,12 @@
 import gzip
 import zlib
 from collections.abc import Sequence
+from typing import Final, cast
 
-from sqlalchemy import delete, select
+from sqlalchemy import Table, bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import set_committed_value
+from sqlalchemy.orm.util import identity_key
 
 from referee.errors import BadLog, NotReady
 from referee.rows import digest
@@ -26,6 +29,11 @@ def log_lines(session: Session, match_id: str, *, start: int = 0, limit: int | N
         return ([*lines, log.reveal_line] if log.reveal_line else lines)[start:end]
     query = select(LogRow.line).where(LogRow.match_id == match_id, LogRow.row >= start).order_by(LogRow.row)
     return list(session.scalars(query if end is None else query.where(LogRow.row < end)))
+
+
+def recorded_lines(session: Session, match_id: str) -> list[bytes]:
+    """The rows of a match that is being played, and so has no packed log."""
+    return list(session.connection().execute(_RECORDED, {"of": match_id}).scalars())
 
 
 def is_open(session: Session, match: Match) -> bool:
@@ -53,10 +61,10 @@ def pack(session: Session, match_id: str, lines: Sequence[bytes]) -> str:
     """Puts the finished log in place of its rows and drops sealed answers; gives its digest."""
     found = digest(lines[-1])
     packed = _packed(b"".join(line + b"\n" for line in lines))
-    session.execute(delete(LogRow).where(LogRow.match_id == match_id))
-    session.execute(delete(SealedAnswer).where(SealedAnswer.match_id == match_id))
-    session.add(MatchLog(match_id=match_id, packed=packed, digest=found, rows=len(lines)))
-    session.flush()
+    connection = session.connection()
+    connection.execute(_DROP_ROWS, {"of": match_id})
+    connection.execute(_DROP_SEALED, {"of": match_id})
+    connection.execute(_ADD_LOG, {"match_id": match_id, "packed": packed, "digest": found, "rows": len(lines)})
     return found
 
 
@@ -74,7 +82,10 @@ def last_line(session: Session, match_id: str) -> tuple[int, bytes] | None:
 
 
 def append_reveal(session: Session, match_id: str, line: bytes) -> None:
-    session.get_one(MatchLog, match_id).reveal_line = line
+    session.connection().execute(_REVEAL, {"of": match_id, "line": line})
+    known_to_session = session.identity_map.get(identity_key(MatchLog, match_id))
+    if known_to_session is not None:
+        set_committed_value(known_to_session, "reveal_line", line)
 
 
 def _unpacked(log: MatchLog) -> bytes:
@@ -89,3 +100,12 @@ def _unpacked(log: MatchLog) -> bytes:
 
 def _packed(text: bytes) -> bytes:
     return gzip.compress(text, _LEVEL, mtime=0)
+
+
+# Built once, and on the tables themselves: they run at the end of every match.
+_ROWS, _SEALED, _LOGS = (cast(Table, model.__table__) for model in (LogRow, SealedAnswer, MatchLog))
+_RECORDED: Final = select(_ROWS.c.line).where(_ROWS.c.match_id == bindparam("of")).order_by(_ROWS.c.row)
+_DROP_ROWS: Final = delete(_ROWS).where(_ROWS.c.match_id == bindparam("of"))
+_DROP_SEALED: Final = delete(_SEALED).where(_SEALED.c.match_id == bindparam("of"))
+_ADD_LOG: Final = insert(_LOGS)
+_REVEAL: Final = update(_LOGS).where(_LOGS.c.match_id == bindparam("of")).values(reveal_line=bindparam("line"))

@@ -1,21 +1,32 @@
-"""Ladders: a fold of Elo over the results in their order, kept up to date with each result. Audits are in ``audit``."""
+"""Reading ladders: who stands where, now or after any act, and how he got there. Moving them is the ledger's."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, Final, cast
 
-from sqlalchemy import and_, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Subquery,
+    Table,
+    and_,
+    bindparam,
+    func,
+    or_,
+    select,
+    union_all,
+)
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from referee.canonical import dumps
 from referee.errors import BadOption, NotFound
-from referee.ratings import START, elo_changes
 from referee.store.db import now
 from referee.store.idempotency import insert_once
 from referee.store.ids import new_id
 from referee.store.paging import Cursor, Page, check_limit
-from referee.store.schema import Bot, Ladder, LadderAct, Rating, RatingChange, Result
+from referee.store.schema import Bot, Ladder, LadderAct, MatchSeat, Rating, RatingChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +43,26 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """What an act did to a bot's rating. ``kind`` is that of the act; of a result ``version`` is the bot's in that
+    match, and ``version_changed`` tells that it had another in the result before."""
+
+    seq: int
+    bot_id: str
+    kind: str
+    match_id: str | None
+    reason: str | None
+    at: datetime
+    before: int
+    after: int
+    games: int
+    version: str | None
+    version_changed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class LadderPage:
-    """Lines of a ladder as it stood after the result ``as_of_seq`` (0: before the first)."""
+    """Lines of a ladder as it stood after the act ``as_of_seq`` of its ledger (0: before the first)."""
 
     page: Page[Standing]
     as_of_seq: int
@@ -49,6 +78,13 @@ def ladder_for(session: Session, game: str, options: Mapping[str, Any], seats: i
         session.execute(insert_once(session, Ladder, {**row, "created_at": now(session)}))
         ladder = session.scalars(wanted).one()
     return ladder
+
+
+def ladder_id_for(session: Session, game: str, options: Mapping[str, Any], seats: int) -> str:
+    """The id of ``ladder_for``, looked up the short way."""
+    key = hashlib.sha256(dumps(dict(options))).hexdigest()
+    found = session.connection().execute(_LADDER_ID, {"game": game, "key": key, "seats": seats}).scalar()
+    return found or ladder_for(session, game, options, seats).id
 
 
 def get_ladder(session: Session, ladder_id: str) -> Ladder:
@@ -73,90 +109,134 @@ def list_ladders(
 
 
 def ladder_page(session: Session, ladder_id: str, *, limit: int = 50, cursor: Cursor | None = None) -> LadderPage:
-    """Lines from the top, or from a cursor, which carries the place so that no page counts those before it."""
+    """Lines from the top, or from a cursor, which carries the place so that no page counts those before it.
+
+    A bot without a match that counts (any more) is on no line.
+    """
     check_limit(limit)
     get_ladder(session, ladder_id)
-    query = select(Rating, Bot).join(Bot, Bot.id == Rating.bot_id).where(Rating.ladder_id == ladder_id)
-    value, bot_id, seen, place = _ladder_position(cursor)
+    query = select(Rating.value, Rating.games, Bot).join(Bot, Bot.id == Rating.bot_id)
+    query = query.where(Rating.ladder_id == ladder_id, Rating.games > 0)
+    page = _page(session, query, Rating.value, Rating.bot_id, limit, cursor)
+    return LadderPage(page, last_seq(session, ladder_id))
+
+
+def ladder_at(
+    session: Session, ladder_id: str, seq: int, *, limit: int = 50, cursor: Cursor | None = None
+) -> LadderPage:
+    """The ladder as it stood after act ``seq``, whatever has become of it since.
+
+    ``as_of_seq`` is the ladder's own last act up to there. Raises ``BadOption`` for an act to come. A page costs a
+    look at every bot that moved since.
+    """
+    check_limit(limit)
+    get_ladder(session, ladder_id)
+    if not 0 <= seq <= last_seq(session, ladder_id):
+        raise BadOption("as_of_seq", f"the ladder's last act is {last_seq(session, ladder_id)}")
+    then = _standing_at(ladder_id, seq)
+    query = select(then.c.value, then.c.games, Bot).join(Bot, Bot.id == then.c.bot_id).where(then.c.games > 0)
+    page = _page(session, query, then.c.value, then.c.bot_id, limit, cursor)
+    of_ladder = select(func.max(LadderAct.seq)).where(LadderAct.ladder_id == ladder_id, LadderAct.seq <= seq)
+    return LadderPage(page, session.scalar(of_ladder) or 0)
+
+
+def _standing_at(ladder_id: str, seq: int) -> Subquery:
+    """Bot, value and games: as stored for who has not moved since, else by his last change before."""
+    still = select(Rating.bot_id, Rating.value, Rating.games)
+    still = still.where(Rating.ladder_id == ladder_id, Rating.as_of_seq <= seq)
+    earlier = aliased(RatingChange)
+    latest = (
+        select(func.max(earlier.seq))
+        .where(earlier.ladder_id == ladder_id, earlier.bot_id == Rating.bot_id, earlier.seq <= seq)
+        .correlate(Rating)
+        .scalar_subquery()
+    )
+    moved = select(RatingChange.bot_id, RatingChange.after, RatingChange.games)
+    moved = moved.join(Rating, and_(Rating.bot_id == RatingChange.bot_id, RatingChange.seq == latest))
+    moved = moved.where(Rating.ladder_id == ladder_id, Rating.as_of_seq > seq)
+    return union_all(still, moved).subquery()
+
+
+def _page(
+    session: Session,
+    query: Select[int, int, Bot],
+    value: ColumnElement[int] | InstrumentedAttribute[int],
+    bot_id: ColumnElement[str] | InstrumentedAttribute[str],
+    limit: int,
+    cursor: Cursor | None,
+) -> Page[Standing]:
+    """A page of (value, games, bot), the best first."""
+    last, last_bot, seen, place = _ladder_position(cursor)
     if cursor is not None:
-        query = query.where(or_(Rating.value < value, and_(Rating.value == value, Rating.bot_id > bot_id)))
-    query = query.order_by(Rating.value.desc(), Rating.bot_id).limit(limit + 1)
-    lines = []
-    for rating, bot in session.execute(query):
+        query = query.where(or_(value < last, and_(value == last, bot_id > last_bot)))
+    lines: list[Standing] = []
+    for rating, games, bot in session.execute(query.order_by(value.desc(), bot_id).limit(limit + 1)):
         seen += 1
-        place = place if rating.value == value else seen
-        value = rating.value
-        lines.append(Standing(place, bot.id, bot.name, bot.owner_id, bot.status, rating.value, rating.games))
+        place = place if rating == last else seen
+        last = rating
+        lines.append(Standing(place, bot.id, bot.name, bot.owner_id, bot.status, rating, games))
     more = len(lines) > limit
     lines = lines[:limit]
-    end = [lines[-1].value, lines[-1].bot_id, seen - 1, lines[-1].place] if more else None
-    return LadderPage(Page(lines, end), last_seq(session, ladder_id))
+    return Page(lines, [lines[-1].value, lines[-1].bot_id, seen - 1, lines[-1].place] if more else None)
 
 
 def last_seq(session: Session, ladder_id: str) -> int:
-    """The number of the last result that counts on this ladder; 0 before the first."""
+    """The number of the last act of this ladder; 0 before the first."""
     return session.scalar(select(func.max(LadderAct.seq)).where(LadderAct.ladder_id == ladder_id)) or 0
 
 
 def ratings_of(session: Session, bot_id: str) -> list[tuple[Ladder, Rating]]:
-    """Where a bot stands, on every ladder it has played for."""
-    query = select(Ladder, Rating).join(Rating, Rating.ladder_id == Ladder.id).where(Rating.bot_id == bot_id)
+    """Where a bot stands, on every ladder on which a match of it counts."""
+    query = select(Ladder, Rating).join(Rating, Rating.ladder_id == Ladder.id)
+    query = query.where(Rating.bot_id == bot_id, Rating.games > 0)
     return [(ladder, rating) for ladder, rating in session.execute(query.order_by(Ladder.id))]
 
 
 def history(
     session: Session, ladder_id: str, bot_id: str, *, limit: int = 50, cursor: Cursor | None = None
-) -> Page[RatingChange]:
+) -> Page[Change]:
     """How a bot's rating moved, the latest change first."""
     check_limit(limit)
-    query = select(RatingChange).where(RatingChange.ladder_id == ladder_id, RatingChange.bot_id == bot_id)
+    query = _changes().where(RatingChange.ladder_id == ladder_id, RatingChange.bot_id == bot_id)
     if cursor is not None:
         query = query.where(RatingChange.seq < _number(cursor))
-    rows = list(session.scalars(query.order_by(RatingChange.seq.desc()).limit(limit + 1)))
-    return Page(rows[:limit], [rows[limit - 1].seq] if len(rows) > limit else None)
+    rows = session.execute(query.order_by(RatingChange.seq.desc()).limit(limit + 1)).all()
+    told = _told(session, rows[:limit])
+    return Page(told, [told[-1].seq] if len(rows) > limit else None)
 
 
-def changes_of(session: Session, seq: int) -> list[RatingChange]:
-    """What one result did."""
-    return list(session.scalars(select(RatingChange).where(RatingChange.seq == seq).order_by(RatingChange.bot_id)))
+def changes_of(session: Session, seq: int) -> list[Change]:
+    """What one act did, by bot."""
+    rows = session.execute(_changes().where(RatingChange.seq == seq).order_by(RatingChange.bot_id)).all()
+    return [one for row in rows for one in _told(session, [row])]
 
 
-def different_owners(session: Session, bots: Sequence[str]) -> bool:
-    """Whether no two seats belong to one owner; only then may a match be rated."""
-    owners = session.scalars(select(Bot.owner_id).where(Bot.id.in_(bots))).all()
-    return len(set(owners)) == len(bots)
+def _changes() -> Select[RatingChange, LadderAct, str | None]:
+    """Changes with their acts, and the version of the bot in a match that counted by them."""
+    seat = and_(MatchSeat.match_id == LadderAct.match_id, MatchSeat.bot_id == RatingChange.bot_id)
+    query = select(RatingChange, LadderAct, MatchSeat.version).join(LadderAct, LadderAct.seq == RatingChange.seq)
+    return query.outerjoin(MatchSeat, and_(seat, LadderAct.kind == "result"))
 
 
-def apply(session: Session, result: Result) -> None:
-    """Moves the ratings by a result, which is the latest of its ladder."""
-    if result.ladder_id is None:
-        return
-    known = select(Rating).where(Rating.ladder_id == result.ladder_id, Rating.bot_id.in_(result.bots))
-    held = {rating.bot_id: rating for rating in session.scalars(known.with_for_update())}
-    rows = [held.get(bot_id) or _first(result.ladder_id, bot_id) for bot_id in result.bots]
-    act = LadderAct(ladder_id=result.ladder_id, kind="result", match_id=result.match_id, created_at=now(session))
-    session.add(act)
-    session.flush()
-    changes = elo_changes([row.value for row in rows], [row.games for row in rows], result.placements)
-    for row, change in zip(rows, changes, strict=True):
-        session.add(row)
-        session.add(
-            RatingChange(
-                seq=act.seq,
-                bot_id=row.bot_id,
-                ladder_id=result.ladder_id,
-                before=row.value,
-                after=row.value + change,
-            )
-        )
-        row.value += change
-        row.games += 1
-        row.as_of_seq = act.seq
-    session.flush()
+def _told(session: Session, rows: Sequence[Any]) -> list[Change]:
+    """These changes of one bot, the latest first, each compared with the version in the result before it."""
+    told: list[Change] = []
+    earlier = _version_before(session, rows[-1][0]) if rows else _NO_VERSION
+    for change, act, version in reversed(rows):
+        is_result = act.kind == "result"
+        changed = is_result and earlier is not _NO_VERSION and version != earlier
+        earlier = version if is_result else earlier
+        of_act = (change.seq, change.bot_id, act.kind, act.match_id, act.reason, act.created_at)
+        told.append(Change(*of_act, change.before, change.after, change.games, version, changed))
+    return told[::-1]
 
 
-def _first(ladder_id: str, bot_id: str) -> Rating:
-    return Rating(ladder_id=ladder_id, bot_id=bot_id, value=START, games=0, as_of_seq=0)
+def _version_before(session: Session, change: RatingChange) -> Any:
+    """The bot's version in the last result before this change; ``_NO_VERSION`` where there is none."""
+    query = _changes().where(RatingChange.ladder_id == change.ladder_id, RatingChange.bot_id == change.bot_id)
+    query = query.where(RatingChange.seq < change.seq, LadderAct.kind == "result")
+    found = session.execute(query.order_by(RatingChange.seq.desc()).limit(1)).one_or_none()
+    return _NO_VERSION if found is None else found[2]
 
 
 def _ladder_position(cursor: Cursor | None) -> tuple[int | None, str, int, int]:
@@ -179,3 +259,12 @@ def _number(cursor: Cursor) -> int:
         case [int(number)]:
             return number
     raise BadOption("cursor", "is not one that a page gave")
+
+
+_NO_VERSION: Final = object()  # unlike None, the version of a bot that tells none
+_LADDERS = cast(Table, Ladder.__table__)
+_LADDER_ID = select(_LADDERS.c.id).where(
+    _LADDERS.c.game == bindparam("game"),
+    _LADDERS.c.options_key == bindparam("key"),
+    _LADDERS.c.seats == bindparam("seats"),
+)

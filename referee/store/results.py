@@ -1,17 +1,21 @@
-"""The end of a match, in one transaction: log, result in the total order, ratings, and the group's reveal."""
+"""The end of a match, in one transaction: log, result in the total order, and the end of its deal group.
 
-from collections.abc import Sequence
+Ratings move when the deal group is over, see ``groups.close_if_over``.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Final, cast
 
-from sqlalchemy import select, update
+from sqlalchemy import RowMapping, Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from referee.errors import NotFound, StaleEpoch
 from referee.rows import parsed
-from referee.store import claims, groups, logs, ratings
-from referee.store.db import changed, now, queue_up
+from referee.store import groups, ledger, logs, ratings
+from referee.store.db import now
 from referee.store.recording import Record, write_evidence
-from referee.store.schema import Match, MatchSeat, Result
+from referee.store.schema import Bot, Match, MatchSeat, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,36 +31,35 @@ class Outcome:
 def finish(session: Session, tail: Record, outcome: Outcome, *, master_key: bytes) -> Result:
     """Ends a match: ``tail`` holds the rows not recorded yet, the result row last. All of it happens or nothing.
 
-    Raises ``StaleEpoch`` when the match is no longer ours. Ratings move when the match is rated and no two of
-    its bots have one owner.
+    Raises ``StaleEpoch`` when the match is no longer ours. The result counts on a ladder when the match is rated and
+    at least two of its seats are, no two of them of one owner.
     """
+    session.flush()  # what follows goes past the session's own bookkeeping
     match = _ended(session, tail)
-    lines = logs.log_lines(session, match.id)
+    lines = logs.recorded_lines(session, tail.match_id)
     if len(lines) != tail.start:
-        raise StaleEpoch(f"match {match.id} has {len(lines)} recorded rows, the last ones begin at {tail.start}")
+        raise StaleEpoch(f"match {tail.match_id} has {len(lines)} recorded rows, the last ones begin at {tail.start}")
     lines += tail.lines
-    seats = _seats(session, match.id, outcome)
+    seats = _seats(session, tail.match_id, outcome)
     write_evidence(session, [tail])
-    queue_up(session, "results")  # so that the numbers of results are in the order of their commits
-    rated = match.rated and ratings.different_owners(session, [seat.bot_id for seat in seats])
-    result = Result(
-        match_id=match.id,
-        ladder_id=ratings.ladder_for(session, match.game, match.options, match.seats).id if rated else None,
-        bots=[seat.bot_id for seat in seats],
-        entrants=[seat.entrant_id or seat.bot_id for seat in seats],
-        rated=[seat.rated for seat in seats],
-        placements=list(outcome.placements),
-        returns=list(outcome.returns),
-        scores=list(outcome.scores),
-        digest=logs.pack(session, match.id, lines),
-        engine_version=parsed(lines[0])["engine_version"],
-        finished_at=match.finished_at,
-    )
-    session.add(result)
-    session.flush()
-    ratings.apply(session, result)
-    groups.close_if_over(session, match.group_id, master_key=master_key)
-    return result
+    ledger.take_turn(session)  # so that the numbers of results are in the order of their commits
+    result = {
+        "match_id": tail.match_id,
+        "ladder_id": _ladder_id(session, match, seats),
+        "bots": [seat["bot_id"] for seat in seats],
+        "entrants": [seat["entrant_id"] or seat["bot_id"] for seat in seats],
+        "rated": [seat["rated"] for seat in seats],
+        "placements": list(outcome.placements),
+        "returns": list(outcome.returns),
+        "scores": list(outcome.scores),
+        "digest": logs.pack(session, tail.match_id, lines),
+        "engine_version": parsed(lines[0])["engine_version"],
+        "finished_at": match["finished_at"],
+    }
+    seq = session.connection().execute(_ADD_RESULT, result).scalar_one()
+    last = {tail.match_id: (len(lines) - 1, lines[-1])}
+    groups.close_if_over(session, match["group_id"], master_key=master_key, last_lines=last)
+    return Result(seq=seq, **result)
 
 
 def result_of(session: Session, match_id: str) -> Result:
@@ -67,19 +70,53 @@ def result_of(session: Session, match_id: str) -> Result:
     return result
 
 
-def _ended(session: Session, tail: Record) -> Match:
-    if not claims.ours_of(session, [(tail.match_id, tail.epoch)]):
+def _ended(session: Session, tail: Record) -> RowMapping:
+    held = {"of": tail.match_id, "held": tail.epoch, "finished_at": now(session)}
+    match = session.connection().execute(_END, held).mappings().one_or_none()
+    if match is None:
         raise StaleEpoch(f"epoch {tail.epoch} of match {tail.match_id} is over")
-    values = {"status": "finished", "finished_at": now(session), "lease_boot": None, "lease_until": None}
-    changed(session, update(Match).where(Match.id == tail.match_id).values(values))
-    return session.get_one(Match, tail.match_id, populate_existing=True)
+    return match
 
 
-def _seats(session: Session, match_id: str, outcome: Outcome) -> list[MatchSeat]:
-    query = select(MatchSeat).where(MatchSeat.match_id == match_id).order_by(MatchSeat.seat)
-    seats = list(session.scalars(query))
-    for seat, faults, placement, returns in zip(
-        seats, outcome.faults, outcome.placements, outcome.returns, strict=True
-    ):
-        seat.faults, seat.placement, seat.returns = faults, placement, returns
+def _seats(session: Session, match_id: str, outcome: Outcome) -> Sequence[RowMapping]:
+    """The seats in their order, with their owners; what came of each is written down."""
+    seats = session.connection().execute(_SEATED, {"of": match_id}).mappings().all()
+    ends = zip(seats, outcome.faults, outcome.placements, outcome.returns, strict=True)
+    session.connection().execute(
+        _END_SEAT,
+        [
+            {"of": match_id, "at": seat["seat"], "faults": faults, "placement": placement, "returns": returns}
+            for seat, faults, placement, returns in ends
+        ],
+    )
     return seats
+
+
+def _ladder_id(session: Session, match: Mapping[Any, Any], seats: Sequence[Mapping[Any, Any]]) -> str | None:
+    """The ladder on which the match counts; None where it does not."""
+    owners = [seat["owner_id"] for seat in seats if seat["rated"]]
+    if not match["rated"] or len(owners) < 2 or len(set(owners)) < len(owners):
+        return None
+    return ratings.ladder_id_for(session, match["game"], match["options"], match["seats"])
+
+
+# Built once, and on the tables themselves: what the ORM adds cost more than all the rest of ending a match.
+_MATCHES, _SEATS, _BOTS, _RESULTS = (cast(Table, model.__table__) for model in (Match, MatchSeat, Bot, Result))
+_END: Final = (
+    update(_MATCHES)
+    .where(_MATCHES.c.id == bindparam("of"), _MATCHES.c.epoch == bindparam("held"), _MATCHES.c.status == "running")
+    .values(status="finished", finished_at=bindparam("finished_at"), lease_boot=None, lease_until=None)
+    .returning(*(_MATCHES.c[name] for name in ("game", "options", "seats", "rated", "group_id", "finished_at")))
+)
+_SEATED: Final = (
+    select(*(_SEATS.c[name] for name in ("seat", "bot_id", "entrant_id", "rated")), _BOTS.c.owner_id)
+    .join_from(_SEATS, _BOTS, _BOTS.c.id == _SEATS.c.bot_id)
+    .where(_SEATS.c.match_id == bindparam("of"))
+    .order_by(_SEATS.c.seat)
+)
+_END_SEAT: Final = (
+    update(_SEATS)
+    .where(_SEATS.c.match_id == bindparam("of"), _SEATS.c.seat == bindparam("at"))
+    .values({name: bindparam(name) for name in ("faults", "placement", "returns")})
+)
+_ADD_RESULT: Final = insert(_RESULTS).returning(_RESULTS.c.seq)

@@ -96,7 +96,7 @@ class RatingCount(Base):
 
 
 class RatingChange(Base):
-    """What an act did to a rating."""
+    """What an act did to a rating. Of a repair ``before`` is the wrong value that stood there."""
 
     __tablename__ = "rating_changes"
     __table_args__ = (Index(None, "ladder_id", "bot_id", "seq"),)
@@ -106,3 +106,4 @@ class RatingChange(Base):
     ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"))
     before: Mapped[int] = mapped_column(BigInteger)
     after: Mapped[int] = mapped_column(BigInteger)
+    games: Mapped[int]  # that count for the bot, after the act

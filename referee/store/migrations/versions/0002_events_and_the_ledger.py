@@ -186,6 +186,13 @@ def _make_ledger() -> None:
     with op.batch_alter_table("rating_changes") as batch:
         batch.drop_constraint("fk_rating_changes_seq", type_="foreignkey")
         batch.create_foreign_key("fk_rating_changes_seq", "ladder_acts", ["seq"], ["seq"])
+        batch.add_column(sa.Column("games", sa.Integer(), nullable=False, server_default="0"))
+    op.execute(
+        "UPDATE rating_changes SET games = counted.games FROM ("
+        "SELECT seq, bot_id, row_number() OVER (PARTITION BY ladder_id, bot_id ORDER BY seq) AS games"
+        " FROM rating_changes) AS counted"
+        " WHERE counted.seq = rating_changes.seq AND counted.bot_id = rating_changes.bot_id"
+    )
     op.add_column("ladders", sa.Column("frozen_reason", sa.Text()))
     op.create_table(
         "rating_counts",
