@@ -1,5 +1,7 @@
 """Who meets whom, decided from the entries and results alone. Carrying it out is the scheduler's."""
 
+from referee.pairing.formats import formats as formats
+from referee.pairing.history import bye_points as bye_points
 from referee.pairing.model import Bye as Bye
 from referee.pairing.model import Entrant as Entrant
 from referee.pairing.model import Event as Event
@@ -10,3 +12,4 @@ from referee.pairing.model import Stage as Stage
 from referee.pairing.model import Table as Table
 from referee.pairing.round_robin import MAX_TABLES as MAX_TABLES
 from referee.pairing.round_robin import round_robin as round_robin
+from referee.pairing.sections import sections as sections

@@ -1,15 +1,71 @@
-"""Who meets whom: the tables of a tournament, decided from the entries alone. Carrying it out is the scheduler's."""
+"""Round robins: everybody meets everybody, on a schedule that is worked out from the entries alone."""
 
-from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations
 from math import comb
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from referee.errors import BadOption
+from referee.pairing.lots import shuffled
+from referee.pairing.model import Event, Json, Leg, Stage, Table
+from referee.pairing.options import only
 
 Entrant = TypeVar("Entrant", bound=Hashable)
 MAX_TABLES = 20_000
+
+
+class RoundRobin:
+    """Every set of as many entrants as a table seats meets ``cycles`` times; seats balanced, turned each cycle.
+
+    The schedule follows from the entrants at the start, their places in it drawn by lot. A table with somebody who
+    is not active when its stage comes is left out: its other entrants rest, and it is not made up for later.
+    """
+
+    name = "round_robin"
+    takes_late_entries = False
+    static = True
+    turns: ClassVar = 1  # how often a cycle of the event goes through the schedule
+
+    def options(self, given: Mapping[str, Any], seats: int) -> Json:
+        only(given)
+        return {}
+
+    def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
+        _check(entrants, seats, cycles * self.turns)
+
+    def planned(self, event: Event) -> int:
+        """Tables decided so far and those to come, as far as their entrants are active."""
+        decided = sum(len(played.stage.tables) for played in event.played)
+        return decided + sum(len(stage) for stage in self._to_come(event))
+
+    def next_stage(self, event: Event) -> Stage | None:
+        """The next stage of the schedule in which anybody plays."""
+        for stage in self._to_come(event):
+            if stage:
+                return Stage(tuple(Table(table) for table in stage))
+        return None
+
+    def more_legs(self, event: Event, table: Table, legs: Sequence[Leg]) -> int:
+        return 0
+
+    def _to_come(self, event: Event) -> list[list[tuple[str, ...]]]:
+        """What is left of the schedule, without the tables of those who are not active."""
+        starters = [entrant.id for entrant in event.entrants if entrant.since == 1]
+        if len(starters) < event.seats:
+            return []
+        places = tuple(shuffled(starters, event.draw, "places"))
+        schedule = _schedule(places, event.seats, event.cycles * self.turns)
+        away = {entrant.id for entrant in event.entrants if not entrant.active}
+        return [[table for table in stage if away.isdisjoint(table)] for stage in schedule[_reached(schedule, event) :]]
+
+
+class DoubleRoundRobin(RoundRobin):
+    """A round robin in which a cycle goes twice through the schedule, the second time with all seats turned."""
+
+    name = "double_round_robin"
+    turns: ClassVar = 2
 
 
 def round_robin(entrants: Sequence[Entrant], seats: int, cycles: int = 1) -> list[list[tuple[Entrant, ...]]]:
@@ -19,15 +75,44 @@ def round_robin(entrants: Sequence[Entrant], seats: int, cycles: int = 1) -> lis
     over a cycle, and each cycle turns every table by one seat. Raises ``BadOption`` when
     there are too few entrants, or more than ``MAX_TABLES`` tables would be needed.
     """
-    if len(entrants) < seats:
-        raise BadOption("entries", f"a table has {seats} seats, but only {len(entrants)} bots are entered")
-    tables = comb(len(entrants), seats) * cycles
-    if tables > MAX_TABLES:
-        raise BadOption("entries", f"a round-robin would need {tables} tables; at most {MAX_TABLES} are played")
+    _check(len(entrants), seats, cycles)
     stages = _circle(entrants) if seats == 2 else _packed(list(combinations(entrants, seats)))
     taken: Counter[tuple[Entrant, int]] = Counter()
     once = [[_seated(table, taken) for table in stage] for stage in stages]
     return [[_turned(table, cycle) for table in stage] for cycle in range(cycles) for stage in once]
+
+
+def _check(entrants: int, seats: int, cycles: int) -> None:
+    if entrants < seats:
+        raise BadOption("entries", f"a table has {seats} seats, but only {entrants} bots are entered")
+    tables = comb(entrants, seats) * cycles
+    if tables <= MAX_TABLES:
+        return
+    most = entrants
+    while comb(most, seats) * cycles > MAX_TABLES:
+        most -= 1
+    possible = f"up to {most} bots can" if most >= seats else "no number of bots can in so many cycles"
+    raise BadOption(
+        "entries",
+        f"a round-robin of {entrants} bots would need {tables} tables; at most {MAX_TABLES} are played: {possible}",
+    )
+
+
+@lru_cache(maxsize=4)  # a stage is asked for at a time, and the schedule of a great event takes a while
+def _schedule(places: tuple[str, ...], seats: int, cycles: int) -> list[list[tuple[str, ...]]]:
+    return round_robin(places, seats, cycles)
+
+
+def _reached(schedule: Sequence[Sequence[tuple[str, ...]]], event: Event) -> int:
+    """The index after the last stage that was played; stages in which nobody could play were passed over."""
+    where: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for index, stage in enumerate(schedule):
+        for table in stage:
+            where[table].append(index)
+    at = -1
+    for played in event.played:
+        at = next(index for index in where[played.stage.tables[0].entrants] if index > at)
+    return at + 1
 
 
 def _circle(entrants: Sequence[Entrant]) -> list[list[tuple[Entrant, ...]]]:

@@ -1,0 +1,167 @@
+"""Dutch Swiss pairing for tables of two: brackets from the highest score down. One bracket is scoregroup.py's."""
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import Final
+
+from referee.pairing.history import Past
+from referee.pairing.matching import May, enlarged
+from referee.pairing.preferences import STRONG as STRONGLY
+from referee.pairing.preferences import preferences, seated_pair
+from referee.pairing.scoregroup import (
+    COLOUR,
+    DOWN_BEFORE,
+    DOWN_LAST,
+    SIBLING,
+    STRONG,
+    UP_BEFORE,
+    UP_LAST,
+    Bracket,
+    Rules,
+)
+
+EXACT: Final = 400  # up to so many entrants everything avoidable is avoided; above, repair is local
+WINDOW: Final = 200  # how many ranks a local repair looks at
+STEPS: Final = 12
+
+
+def dutch(past: Past, people: Sequence[int], first: int, topscore: int | None) -> list[tuple[int, int]]:
+    """Pairs of an even number of ``people`` by seat, the highest first.
+
+    ``first`` is the seat drawn for the first pairing number. ``topscore`` is given in the last stage: who has more
+    than it may be due the same seat as an opponent however strongly.
+    """
+    ranked = sorted(people, key=lambda one: (-past.score[one], one))
+    due = preferences(past)
+    levels = _levels(past, due.clash, topscore)
+    level = _feasible(past, ranked, levels)
+    rules = Rules(
+        may=levels[level],
+        cost=_pair_cost(past, due.seat, due.strength),
+        float_cost=lambda one: DOWN_LAST * (past.floats[0][one] == -1) + DOWN_BEFORE * (past.floats[1][one] == -1),
+        seat=due.seat,
+        steps=STEPS,
+    )
+    mate = _by_brackets(past, ranked, rules)
+    for may in [*levels[level:], _anybody]:
+        if len(mate) < len(ranked):
+            mate = _repaired(ranked, may, mate)
+    place = {one: at for at, one in enumerate(ranked)}
+    return [seated_pair(past, due, one, mate[one], first) for one in ranked if place[one] < place[mate[one]]]
+
+
+def pairable(past: Past, people: Sequence[int]) -> int:
+    """Over how much one must look away to pair everybody: 0 nothing, 1 absolute claims to seats, 2 siblings too,
+    3 rematches too."""
+    ranked = sorted(people, key=lambda one: (-past.score[one], one))
+    return _feasible(past, ranked, _levels(past, preferences(past).clash, None))
+
+
+# -- who may meet whom --
+
+
+def _levels(past: Past, clash: May, topscore: int | None) -> list[May]:
+    met, kin = past.met, [past.kin(one) for one in range(len(past.ids))]
+
+    def strangers(one: int, other: int) -> bool:
+        return other not in met[one]
+
+    def unrelated(one: int, other: int) -> bool:
+        family = kin[one]
+        return other not in met[one] and (family is None or other not in family)
+
+    def unclaimed(one: int, other: int) -> bool:
+        if not unrelated(one, other) or not clash(one, other):
+            return unrelated(one, other)
+        return topscore is not None and max(past.score[one], past.score[other]) > topscore
+
+    return [unclaimed, unrelated, strangers, _anybody]
+
+
+def _anybody(one: int, other: int) -> bool:
+    return True
+
+
+def _feasible(past: Past, ranked: Sequence[int], levels: Sequence[May]) -> int:
+    """The first level at which everybody can be paired. In large events a level counts as one that can."""
+    if len(ranked) > EXACT:
+        return 0
+    for level, may in enumerate(levels):
+        if len(enlarged(ranked, may, {})) == len(ranked):
+            return level
+    return len(levels) - 1
+
+
+def _pair_cost(past: Past, seat: Sequence[int | None], strength: Sequence[int]) -> Callable[[int, int], int]:
+    score, (last, before) = past.score, past.floats
+    kin = [past.kin(one) for one in range(len(past.ids))]
+    met = past.met
+
+    def cost(one: int, other: int) -> int:
+        price = 0
+        if seat[one] is not None and seat[one] == seat[other]:
+            price = COLOUR
+            if strength[one] >= STRONGLY <= strength[other]:
+                price += STRONG
+        if score[one] != score[other]:
+            lower = one if score[one] < score[other] else other
+            price += UP_LAST * (last[lower] == 1) + UP_BEFORE * (before[lower] == 1)
+        family = kin[one]
+        if family is not None and other in family:
+            price += SIBLING
+        if other in met[one]:
+            price += SIBLING * 64 * met[one][other]
+        return price
+
+    return cost
+
+
+# -- brackets --
+
+
+def _by_brackets(past: Past, ranked: Sequence[int], rules: Rules) -> dict[int, int]:
+    mate: dict[int, int] = {}
+    moved: list[int] = []
+    groups = [list(group) for _, group in groupby(ranked, key=lambda one: past.score[one])]
+    below = len(ranked)
+    for index, residents in enumerate(groups):
+        below -= len(residents)
+        last = index == len(groups) - 1
+        accepts = _completion(past, ranked[len(ranked) - below :], rules.may, len(ranked))
+        found = Bracket(rules, moved, residents, accepts, last).pairs()
+        if found is None:
+            moved = [*moved, *residents]
+            continue
+        pairs, moved = found
+        for one, other in pairs:
+            mate[one], mate[other] = other, one
+    return mate
+
+
+def _completion(past: Past, below: Sequence[int], may: May, total: int) -> Callable[[Sequence[int]], bool]:
+    """Whether those who would move down, with all below, can be paired among themselves."""
+    known: dict[frozenset[int], bool] = {}
+
+    def accepts(down: Sequence[int]) -> bool:
+        if total > EXACT:
+            return True
+        key = frozenset(down)
+        if key not in known:
+            people = [*down, *below]
+            known[key] = len(enlarged(people, may, {})) == len(people)
+        return known[key]
+
+    return accepts
+
+
+def _repaired(ranked: Sequence[int], may: May, mate: dict[int, int]) -> dict[int, int]:
+    """Pairs those left over, by turning round as many other pairs as it needs: the lowest ranks first."""
+    if len(ranked) > EXACT:
+        left = [at for at, one in enumerate(ranked) if one not in mate]
+        near = {
+            ranked[at] for middle in left for at in range(max(0, middle - WINDOW), min(len(ranked), middle + WINDOW))
+        }
+        near |= {mate[one] for one in near if one in mate}
+        some = [one for one in reversed(ranked) if one in near]
+        return {**mate, **enlarged(some, may, {one: mate[one] for one in some if one in mate})}
+    return enlarged(list(reversed(ranked)), may, mate)

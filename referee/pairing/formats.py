@@ -1,0 +1,18 @@
+"""The formats by name. One that is not here cannot be played."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from referee.pairing.gauntlet import Gauntlet
+from referee.pairing.model import Format
+from referee.pairing.round_robin import DoubleRoundRobin, RoundRobin
+from referee.pairing.swiss import Swiss
+
+_ALL: Final[tuple[Format, ...]] = (RoundRobin(), DoubleRoundRobin(), Swiss(), Gauntlet())
+_BY_NAME: Final = MappingProxyType({known.name: known for known in _ALL})
+
+
+def formats() -> Mapping[str, Format]:
+    """Every format, by the name that events call it."""
+    return _BY_NAME
