@@ -16,7 +16,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from api import errors, limits, requests, site
 from api.ids import IdConverter, id_schema
-from api.resources import accounts, bots, games, health, ladders, matches, tournaments
+from api.resources import accounts, bots, games, health, ladders, matches, tournaments, webhooks
 from api.schemas.base import Address, Id, Moment, Name, Numeral, Truth, Whole
 from referee import __version__
 from referee.settings import Settings
@@ -118,6 +118,6 @@ def _install_resources(app: Flask) -> None:
     api.spec.components.security_scheme(
         "bearer", {"type": "http", "scheme": "bearer", "description": "A token of an account: `ref_…`."}
     )
-    for module in (accounts, bots, games, matches, ladders, tournaments, health):
+    for module in (accounts, bots, games, matches, ladders, tournaments, webhooks, health):
         api.register_blueprint(module.resource)
     app.extensions["referee.spec"] = api.spec

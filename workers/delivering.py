@@ -66,11 +66,11 @@ class Courier:
         while self._tasks:
             await asyncio.wait(self._tasks)
 
-    async def stop(self) -> None:
+    async def stop(self, *, grace_s: float = GRACE_S) -> None:
         """Lets answers come in for a moment, then drops the calls: others send these messages again."""
         if not self._tasks:
             return
-        await asyncio.wait(self._tasks, timeout=GRACE_S)
+        await asyncio.wait(self._tasks, timeout=grace_s)
         dropped = dict(self._tasks)
         for task in dropped:
             task.cancel()

@@ -47,12 +47,17 @@ def target(tmp_path_factory: pytest.TempPathFactory, empty_record: Path) -> Iter
     owner, organiser = service.person(), service.person("organiser")
     result = service.played(owner, organiser)
     tournament = organiser.post("/tournaments", {"name": "First cup", "game": "saint-poker", "seats": 2}).get_json()
+    hook = {"url": "https://hooks.example.org/", "events": ["match.finished"]}
+    webhook_id = owner.post("/webhooks", hook).get_json()["id"]
+    (ping,) = owner.get(f"/webhooks/{webhook_id}/deliveries").get_json()["items"]
     ids = {
         "account_id": owner.id,
         "bot_id": result.bots[0],
         "match_id": result.match_id,
         "ladder_id": result.ladder_id or "",
         "tournament_id": tournament["id"],
+        "webhook_id": webhook_id,
+        "delivery_id": ping["id"],
         "token_id": "tok_" + "0" * 26,
         "name": "saint-poker",
     }

@@ -1,0 +1,138 @@
+"""Webhooks over HTTP: made, shown to their owner alone, changed under a condition, their messages listed."""
+
+import json
+
+import pytest
+
+from referee.bots.signing import webhook_secret
+from referee.store import deliveries, outbox
+from referee.store.deliveries import Outcome, Parcel
+from tests.api.conftest import API, Person, Service, fields_of
+
+URL = "https://Hooks.example.org:443/mine/"
+NEW = {"url": URL, "events": ["tournament.finished", "match.finished"]}
+
+
+def claimed(service: Service) -> list[Parcel]:
+    with service.database.write() as session:
+        return deliveries.claim_due(session, 100)
+
+
+def answered(service: Service, status: int = 200) -> list[Parcel]:
+    """Lets everything that is due be answered so; nothing is called."""
+    parcels = claimed(service)
+    outcome = Outcome(status, None if status == 200 else f"{status}, expected 2xx")
+    with service.database.write() as session:
+        for parcel in parcels:
+            deliveries.finish(session, parcel.delivery_id, parcel.epoch, outcome, spread=0.0)
+    return parcels
+
+
+def test_a_webhook_is_made_shown_proven_changed_and_deleted(service: Service, owner: Person) -> None:
+    made = owner.post("/webhooks", NEW)
+    hook = made.get_json()
+    path = f"/webhooks/{hook['id']}"
+    assert (made.status_code, made.headers["Location"]) == (201, API + path)
+    assert made.headers["Cache-Control"] == "no-store"
+    assert (hook["status"], hook["url"]) == ("unverified", "https://hooks.example.org/mine")
+    assert hook["events"] == ["match.finished", "tournament.finished"]
+    assert hook.pop("secret") == webhook_secret(service.settings.master_key, hook["id"], 1)
+    assert owner.get(path).get_json() == hook
+
+    (ping,) = answered(service)
+    assert json.loads(ping.body)["data"] == {"webhook": hook["id"]}
+    assert owner.get("/webhooks").get_json()["items"] == [{**hook, "status": "active"}]
+
+    etag = {"If-Match": owner.get(path).headers["ETag"]}
+    assert owner.ask("PATCH", path, json={"enabled": False}).status_code == 428
+    disabled = owner.ask("PATCH", path, headers=etag, json={"enabled": False, "events": ["bot.unhealthy"]})
+    assert disabled.get_json()["status_reason"] == "by its owner"
+    assert owner.ask("PATCH", path, headers=etag, json={"enabled": True}).status_code == 412
+    assert owner.post(f"{path}/ping").status_code == 409
+    etag = {"If-Match": owner.get(path).headers["ETag"]}
+    moved = owner.ask("PATCH", path, headers=etag, json={"enabled": True, "url": "https://other.example.org"})
+    assert (moved.get_json()["status"], moved.get_json()["events"]) == ("unverified", ["bot.unhealthy"])
+    assert [parcel.url for parcel in answered(service)] == ["https://other.example.org"]
+
+    rotated = owner.post(f"{path}/rotate-secret").get_json()
+    assert rotated["secret"] == webhook_secret(service.settings.master_key, hook["id"], 2)
+    assert rotated["previous_secret_until"] is not None
+    assert owner.ask("DELETE", path).status_code == 204
+    assert owner.get(path).status_code == owner.ask("DELETE", path).status_code == 404
+
+
+def test_a_webhook_asked_for_twice_with_one_key_is_made_once(service: Service, owner: Person) -> None:
+    key = {"Idempotency-Key": "once"}
+
+    first, second = (owner.post("/webhooks", NEW, headers=key) for _ in range(2))
+
+    assert first.get_json() == second.get_json()
+    assert len(owner.get("/webhooks").get_json()["items"]) == 1
+    for _ in range(9):
+        assert owner.post("/webhooks", NEW).status_code == 201
+    assert owner.post("/webhooks", NEW).get_json()["code"] == "quota_exceeded"
+
+
+def test_a_stranger_finds_nothing_and_nobody_gets_in_without_a_token(service: Service, owner: Person) -> None:
+    hook = owner.post("/webhooks", NEW).get_json()
+    path = f"/webhooks/{hook['id']}"
+    (ping,) = answered(service)
+    stranger = service.person("admin")
+    etag = {"If-Match": owner.get(path).headers["ETag"]}
+
+    answers = [
+        stranger.get(path),
+        stranger.get(f"{path}/deliveries"),
+        stranger.ask("PATCH", path, headers=etag, json={"enabled": False}),
+        stranger.ask("DELETE", path),
+        stranger.post(f"{path}/ping"),
+        stranger.post(f"{path}/rotate-secret"),
+        stranger.post(f"/deliveries/{ping.delivery_id}/redeliver"),
+    ]
+
+    assert [answer.status_code for answer in answers] == [404] * len(answers)
+    assert stranger.get("/webhooks").get_json()["items"] == []
+    assert service.anonymous().get(API + path).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://a.example/", "https://169.254.169.254/", "https://[::1]/", "https://a.example/?x", 5]
+)
+def test_an_address_that_may_not_be_called_is_refused(owner: Person, url: object) -> None:
+    answer = owner.post("/webhooks", {**NEW, "url": url})
+
+    assert (answer.status_code, fields_of(answer)) == (422, {"url"})
+
+
+@pytest.mark.parametrize("events", [[], ["ping"], ["match.begun"], "match.finished", None])
+def test_events_that_are_none_are_refused(owner: Person, events: object) -> None:
+    answer = owner.post("/webhooks", {**NEW, "events": events})
+
+    assert answer.status_code == 422
+    assert {field.partition("[")[0] for field in fields_of(answer)} == {"events"}
+
+
+def test_deliveries_are_listed_newest_first_and_sent_again_when_asked(service: Service, owner: Person) -> None:
+    hook = owner.post("/webhooks", NEW).get_json()
+    path = f"/webhooks/{hook['id']}/deliveries"
+    answered(service)
+    with service.database.write() as session:
+        outbox.emit(session, "match.finished", [owner.id], {"match": "mat_1"})
+    answered(service, 503)
+
+    first = owner.get(f"{path}?limit=1").get_json()
+    (tried,) = first["items"]
+    second = owner.get(f"{path}?limit=1&cursor={first['next']}").get_json()
+    assert [item["event"] for item in first["items"] + second["items"]] == ["match.finished", "ping"]
+    assert (tried["status"], tried["attempts"], tried["answer"]) == ("due", 1, 503)
+    assert tried["problem"] == "503, expected 2xx"
+    assert tried["next_attempt_at"] > tried["created_at"]
+    assert json.loads(tried["body"])["data"] == {"match": "mat_1"}
+    assert owner.get(f"/webhooks/{hook['id']}").get_json()["failing_since"] is not None
+
+    (ping,) = second["items"]
+    assert (ping["status"], ping["next_attempt_at"], ping["answer"]) == ("delivered", None, 200)
+    assert owner.post(f"/deliveries/{tried['id']}/redeliver").status_code == 409
+    again = owner.post(f"/deliveries/{ping['id']}/redeliver")
+    assert (again.status_code, again.get_json()["status"], again.get_json()["attempts"]) == (202, "due", 0)
+    assert [parcel.delivery_id for parcel in answered(service)] == [ping["id"]]
