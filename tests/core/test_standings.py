@@ -1,13 +1,41 @@
-"""Tournament tables: points by placement, shared places."""
+"""Tournament tables: points, byes, tie-breaks in their order, shared places."""
 
+from collections.abc import Mapping
 from fractions import Fraction
+from itertools import pairwise
+from typing import Any
 
-from referee.standings import points, table
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from referee.pairing import formats
+from referee.standings import TIE_BREAKS, Bye, Outcome, Row, points, table
+
+NONE, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
+some = settings(max_examples=30, deadline=None, derandomize=True, database=None)
+
+
+def outcome(entrants: Any, placements: Any, group: str = "g", **others: Any) -> Outcome:
+    return Outcome(entrants, placements, [0] * len(placements), group, **others)
+
+
+def column(rows: list[Row], name: str) -> dict[Any, float | None]:
+    """Of each entrant, as published: with decimals."""
+    values = {row.entrant: row.tie_breaks[name] for row in rows}
+    return {entrant: None if value is None else float(value) for entrant, value in values.items()}
+
+
+def places(rows: list[Row]) -> dict[Any, int]:
+    return {row.entrant: row.place for row in rows}
+
+
+# -- points and places --
 
 
 def test_points_are_the_share_of_opponents_left_behind() -> None:
     assert points([1, 2]) == [1, 0]
-    assert points([1, 1]) == [Fraction(1, 2)] * 2
+    assert points([1, 1]) == [HALF] * 2
     # Second of four: one behind of three. The tied pair at 3: half of one of three.
     assert points([1, 2, 3, 3]) == [1, Fraction(2, 3), Fraction(1, 6), Fraction(1, 6)]
 
@@ -17,16 +45,251 @@ def test_points_of_a_table_add_up_to_half_its_seats() -> None:
         assert sum(points(placements)) == Fraction(len(placements), 2)
 
 
-def test_equal_points_share_a_place_and_the_next_one_is_left_out() -> None:
-    rows = table("ABCD", [("AB", [1, 2], [3, -3]), ("CD", [1, 2], [5, -5])])
+def test_equals_in_everything_share_a_place_and_the_next_one_is_left_out() -> None:
+    rows = table("ABCD", [Outcome("AB", [1, 2], [3, -3], "g"), Outcome("CD", [1, 2], [5, -5], "g")])
 
     assert [(row.place, row.entrant, row.matches, row.points, row.wins, row.returns) for row in rows] == [
-        (1, "A", 1, Fraction(1), 1, 3),
-        (1, "C", 1, Fraction(1), 1, 5),
+        (1, "A", 1, ONE, 1, 3),
+        (1, "C", 1, ONE, 1, 5),
         (3, "B", 1, Fraction(0), 0, -3),
         (3, "D", 1, Fraction(0), 0, -5),
     ]
 
 
 def test_an_entrant_without_a_match_stands_with_nothing() -> None:
-    assert [row.matches for row in table("AB", [])] == [0, 0]
+    assert [(row.place, row.matches, row.points) for row in table("AB", [])] == [(1, 0, NONE), (1, 0, NONE)]
+    assert table("", []) == []
+
+
+def test_a_first_place_that_is_shared_is_no_win() -> None:
+    rows = table("AB", [outcome("AB", [1, 1])])
+
+    assert [row.wins for row in rows] == [0, 0]
+
+
+def test_a_bye_brings_its_points_and_is_no_match() -> None:
+    rows = table("ABC", [outcome("AB", [1, 2])], [("C", HALF)])
+
+    assert [(row.entrant, row.points, row.matches, row.byes) for row in rows] == [
+        ("A", 1, 1, 0),
+        ("C", HALF, 0, 1),
+        ("B", 0, 1, 0),
+    ]
+
+
+def test_a_seat_played_by_a_stand_in_brings_its_entrant_nothing_and_the_others_their_points() -> None:
+    rows = table("ABC", [outcome("ABC", [1, 2, 3], scored=(False, True, True))])
+
+    assert [(row.entrant, row.points, row.matches) for row in rows] == [("B", HALF, 1), ("A", 0, 0), ("C", 0, 1)]
+
+
+# -- published worked examples --
+
+# IA Mario Held, Exercises in Tie-Breaking (rev. 2403220900, for FIDE Handbook C.07 of 2023), pages 10 to 50: 16
+# players, 5 rounds. "9+" won against 9, "=" drew, "-" lost; H a bye of half a point, U and F (a forfeit) of one,
+# Z a round without a point between others; a round that is missing at the end was not played after leaving.
+HELD_SWISS = {
+    1: "9+ 13= 2= 15+ 4=", 2: "10+ 7+ 1= 16+ 3=", 3: "11= 6+ 8+ 4= 2=", 4: "12+ H 13+ 3= 1=",
+    5: "13- 15- 11+ 7= 10+", 6: "14- 3- U 10+ 8+", 7: "15+ 2- 16- 5= 11-", 8: "16= 14+ 3- 13+ 6-",
+    9: "1- 10- H Z U", 10: "2- 9+ 15- 6- 5-", 11: "3= 16- 5- F 7+", 12: "4- U F",
+    13: "5+ 1= 4- 8- 14-", 14: "6+ 8- Z Z 13+", 15: "7- 5+ 10+ 1- 16-", 16: "8= 11+ 7+ 2- 15+",
+}  # fmt: skip
+HELD_POINTS = [3.5, 4.0, 3.5, 3.5, 2.5, 3.0, 1.5, 2.5, 1.5, 1.0, 2.5, 2.0, 1.5, 2.0, 2.0, 3.5]
+HELD_BUCHHOLZ = [12.5, 13.0, 15.5, 15.0, 8.5, 12.0, 14.5, 13.5, 9.0, 13.0, 13.5, 11.5, 14.0, 11.0, 12.0, 12.5]
+HELD_SONNEBORN_BERGER = [8, 9.5, 10.5, 9.75, 4.25, 6.5, 3.25, 5.25, 2.25, 1.5, 5.75, 4, 4.25, 4.5, 3.5, 7.25]
+HELD_GAMES_WON = [2, 3, 2, 2, 2, 2, 1, 2, 0, 1, 1, 0, 1, 2, 2, 3]
+# The same paper's round-robin of six; the game 5 against 6, forfeited, counts as played there.
+HELD_ROUND_ROBIN = {
+    1: "5= 2+ 3+ 4- 6+", 2: "6+ 1- 5+ 3= 4+", 3: "4+ 6+ 1- 2= 5+",
+    4: "3- 5- 6= 1+ 2-", 5: "1= 4+ 2- 6- 3-", 6: "2- 3- 4= 5+ 1-",
+}  # fmt: skip
+
+
+def played(sheet: Mapping[int, str]) -> tuple[list[Outcome], list[Bye]]:
+    results: list[Outcome] = []
+    byes: list[Bye] = []
+    for player, line in sheet.items():
+        for word in line.split():
+            if word[:-1]:
+                rival = int(word[:-1])
+                if player < rival:
+                    results.append(outcome((player, rival), {"+": (1, 2), "=": (1, 1), "-": (2, 1)}[word[-1]]))
+            else:
+                byes.append((player, {"H": HALF, "U": ONE, "F": ONE, "Z": NONE}[word]))
+    return results, byes
+
+
+def test_the_swiss_table_of_a_published_exercise() -> None:
+    rows = table(HELD_SWISS, *played(HELD_SWISS), tie_breaks=TIE_BREAKS["swiss"])
+
+    players = range(1, 17)
+    assert column(rows, "points") == dict(zip(players, HELD_POINTS, strict=True))
+    assert column(rows, "buchholz") == dict(zip(players, HELD_BUCHHOLZ, strict=True))
+    assert column(rows, "sonneborn_berger") == dict(zip(players, HELD_SONNEBORN_BERGER, strict=True))
+    assert column(rows, "wins") == dict(zip(players, HELD_GAMES_WON, strict=True))
+    # 1 and 16 are level on Buchholz and never met: Sonneborn-Berger parts them. 8 and 11 likewise.
+    assert [row.entrant for row in rows] == [2, 3, 4, 1, 16, 6, 11, 8, 5, 15, 12, 14, 7, 13, 9, 10]
+    assert [row.place for row in rows] == list(players)
+
+
+def test_the_round_robin_of_a_published_exercise() -> None:
+    rows = table(HELD_ROUND_ROBIN, *played(HELD_ROUND_ROBIN))
+
+    assert places(rows) == {1: 1, 2: 2, 3: 2, 4: 6, 5: 5, 6: 4}
+    assert column(rows, "sonneborn_berger") == {1: 9.25, 2: 6.25, 3: 6.25, 4: 4.25, 5: 3.25, 6: 2.25}
+    assert column(rows, "head_to_head") == {1: 2, 2: 0.5, 3: 0.5, 4: 0.5, 5: 1, 6: 1.5}
+
+
+def test_a_double_round_robin_that_two_lead() -> None:
+    # Sensei's Library, "Sonneborn-Berger": everybody meets everybody twice, the column is 11, 9, 6, 4.
+    results = [
+        outcome(pair, [1, 2]) for pair in ("AB", "AC", "AD", "BC", "BD", "CD", "BA", "AC", "DA", "CB", "BD", "CD")
+    ]
+
+    rows = table("ABCD", results)
+
+    assert column(rows, "points") == {"A": 4, "B": 4, "C": 3, "D": 1}
+    assert column(rows, "sonneborn_berger") == {"A": 11, "B": 9, "C": 6, "D": 4}
+    assert [row.entrant for row in rows] == ["A", "B", "C", "D"]  # 1-1 between A and B
+
+
+# -- tie-breaks --
+
+
+def test_tables_of_three_divide_what_opponents_bring() -> None:
+    results = [
+        outcome("ABC", [1, 2, 3]),  # A 1, B 1/2, C 0
+        outcome("DEF", [1, 1, 3]),  # D and E 3/4
+        outcome("ADF", [2, 1, 3]),  # D 1, A 1/2
+        outcome("BCE", [1, 3, 1]),  # B and E 3/4
+    ]
+
+    rows = table("ABCDEF", results, tie_breaks=TIE_BREAKS["swiss"])
+
+    assert column(rows, "points") == {"A": 1.5, "B": 1.25, "C": 0, "D": 1.75, "E": 1.5, "F": 0}
+    # A: (B + C) / 2 + (D + F) / 2 = 5/8 + 7/8. F: (D + E) / 2 + (A + D) / 2.
+    assert column(rows, "buchholz") == {"A": 1.5, "B": 1.5, "C": 2.75, "D": 1.5, "E": 1.5, "F": 3.25}
+    # A left B and C behind, then F: 5/8. E was level with D, before F, level with B, before C: 7/16 + 5/16.
+    assert (column(rows, "sonneborn_berger")["A"], column(rows, "sonneborn_berger")["E"]) == (0.625, 0.75)
+    assert column(rows, "head_to_head")["A"] is None  # A and E, level up to there, never met
+    assert [row.entrant for row in rows] == ["D", "E", "A", "B", "F", "C"]
+
+
+def test_meetings_count_again_among_those_who_are_still_tied() -> None:
+    # A and B have 2 of 3, C and D 1; then A beat B, and D beat C.
+    results = [outcome(pair, [1, 2]) for pair in ("AB", "AD", "CA", "BC", "BD", "DC")]
+
+    rows = table("CBDA", results, tie_breaks=["head_to_head"])
+
+    assert [(row.place, row.entrant, row.tie_breaks["head_to_head"]) for row in rows] == [
+        (1, "A", 2 * ONE),
+        (2, "B", 2 * ONE),
+        (3, "D", ONE),
+        (4, "C", ONE),
+    ]
+
+
+def test_meetings_do_not_decide_unless_all_of_the_tied_met_equally_often() -> None:
+    # All have one point of two; A beat B, nobody else of the three met.
+    results = [outcome(pair, [1, 2]) for pair in ("AB", "XA", "BX", "CX", "XC")]
+
+    rows = table("ABCX", results, tie_breaks=["points", "head_to_head"])
+
+    assert places(rows) == {"X": 1, "A": 2, "B": 2, "C": 2}
+
+
+def test_a_withdrawal_costs_opponents_half_a_point_of_buchholz_a_match_at_most() -> None:
+    # W beat A, then left; A and B have one point each from two matches.
+    results = [outcome(pair, [1, 2]) for pair in ("WA", "BC", "AC")]
+
+    rows = table("ABCW", results, [("B", NONE)], tie_breaks=["points", "buchholz"])
+
+    # A met W (1 point and 1/2 for the match it missed) and C (0). B met C and rested: its own point again.
+    assert column(rows, "buchholz") == {"A": 1.5, "B": 1, "C": 2, "W": 2}
+
+
+def test_a_gauntlet_is_ranked_by_points_per_match() -> None:
+    # H, whom all others challenge, wins two of four; it has the most points, but no better a share than C.
+    results = [outcome(("H", "A"), [1, 2]), outcome(("H", "B"), [1, 2]), outcome(("C", "H"), [1, 2])]
+    results += [outcome(("D", "H"), [1, 1])]
+
+    rows = table("HABCD", results, tie_breaks=TIE_BREAKS["gauntlet"])
+
+    assert [(row.place, row.entrant) for row in rows] == [(1, "C"), (2, "H"), (3, "D"), (4, "A"), (4, "B")]
+
+
+def test_places_of_a_knockout_and_values_of_a_ladder_are_taken_as_given() -> None:
+    knockout = table("ABC", [], tie_breaks=TIE_BREAKS["knockout"], given={"bracket": {"B": 1, "A": 2}})
+    ladder = table("ABC", [], tie_breaks=TIE_BREAKS["ladder"], given={"rating": {"B": 1_600_000_000, "A": 2}})
+
+    assert places(knockout) == places(ladder) == {"B": 1, "A": 2, "C": 3}
+
+
+def test_every_format_declares_its_tie_breaks() -> None:
+    assert set(formats()) <= set(TIE_BREAKS)
+
+
+# -- properties --
+
+ENTRANTS = "ABCDEFG"
+
+
+@st.composite
+def events(draw: st.DrawFn) -> tuple[list[Outcome], list[Bye]]:
+    """Matches of any form, unfair and incomplete, among some of the entrants."""
+
+    def match(number: int) -> Outcome:
+        seated = draw(st.permutations(ENTRANTS))[: draw(st.integers(2, 4))]
+        ranks = [draw(st.integers(1, 4)) for _ in seated]
+        return Outcome(
+            tuple(seated),
+            [1 + sum(other < own for other in ranks) for own in ranks],
+            [draw(st.integers(-9, 9)) for _ in seated],
+            f"group {number % 4}",
+            scored=tuple(draw(st.sampled_from([True, True, True, False])) for _ in seated),
+        )
+
+    byes: list[Bye] = draw(st.lists(st.tuples(st.sampled_from(ENTRANTS), st.sampled_from([HALF, ONE])), max_size=3))
+    return [match(number) for number in range(draw(st.integers(0, 12)))], byes
+
+
+@some
+@given(events(), st.randoms(use_true_random=False))
+def test_the_order_of_results_and_entrants_cannot_matter(event: tuple[list[Outcome], list[Bye]], dice: Any) -> None:
+    results, byes = event
+    for tie_breaks in TIE_BREAKS.values():
+        rows = {row.entrant: row for row in table(ENTRANTS, results, byes, tie_breaks=tie_breaks)}
+        mixed = dice.sample(results, len(results)), dice.sample(byes, len(byes))
+
+        again = table(dice.sample(ENTRANTS, len(ENTRANTS)), *mixed, tie_breaks=tie_breaks)
+
+        assert {row.entrant: row for row in again} == rows
+
+
+@some
+@given(events())
+def test_points_add_up_and_equals_share_a_place(event: tuple[list[Outcome], list[Bye]]) -> None:
+    full = [Outcome(one.entrants, one.placements, one.returns, one.group) for one in event[0]]
+
+    rows = table(ENTRANTS, full, tie_breaks=TIE_BREAKS["swiss"])
+
+    assert sum(row.points for row in rows) == sum(Fraction(len(one.entrants), 2) for one in full)
+    for above, below in pairwise(rows):
+        assert above.points >= below.points
+        assert above.place <= below.place
+        if above.place == below.place:
+            assert above.tie_breaks == below.tie_breaks
+
+
+def test_sums_are_exact() -> None:
+    # A third and a sixth are no binary fractions: 30 times 1/3 is 10.
+    rows = table("ABCD", [outcome("ABCD", [1, 3, 2, 4])] * 30)
+
+    assert [row.points for row in rows] == [30, 20, 10, 0]
+
+
+@pytest.mark.parametrize("name", sorted(TIE_BREAKS))
+def test_a_row_has_the_value_of_every_tie_break_that_its_format_declares(name: str) -> None:
+    rows = table("AB", [outcome("AB", [1, 2])], tie_breaks=TIE_BREAKS[name])
+
+    assert [tuple(row.tie_breaks) for row in rows] == [TIE_BREAKS[name]] * 2

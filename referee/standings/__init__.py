@@ -1,0 +1,30 @@
+"""Standings of an event from its results: tables with tie-breaks, crosstables, error bars, luck-adjusted scores.
+
+Pure and exact: everything follows from the results handed in, in whatever order they come.
+"""
+
+from referee.standings.crosstable import Crosstable, Meetings, Met, crosstable, meetings
+from referee.standings.error_bars import ErrorBar, bootstrap
+from referee.standings.luck import Adjusted, Mean, luck_adjusted
+from referee.standings.outcome import Outcome, points
+from referee.standings.table import TIE_BREAKS, Row, table
+from referee.standings.tally import Bye
+
+__all__ = [
+    "TIE_BREAKS",
+    "Adjusted",
+    "Bye",
+    "Crosstable",
+    "ErrorBar",
+    "Mean",
+    "Meetings",
+    "Met",
+    "Outcome",
+    "Row",
+    "bootstrap",
+    "crosstable",
+    "luck_adjusted",
+    "meetings",
+    "points",
+    "table",
+]

@@ -1,0 +1,111 @@
+"""How far a score could be chance: percentile intervals of points per match by bootstrap over deal groups."""
+
+import hashlib
+import hmac
+import struct
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, lcm
+from typing import Final
+
+from referee.standings.outcome import Outcome, shares
+
+LEAST_GROUPS: Final = 2
+TAIL: Final = Fraction(25, 1000)  # left out on each side, so that 95 % stay
+# How often a group is in a sample, by the byte drawn for it: Poisson with mean 1, in steps of 1/256.
+COUNTS: Final = bytes(count for count, bytes_of in enumerate((95, 93, 47, 16, 4, 1)) for _ in range(bytes_of))
+Sums = dict[Hashable, tuple[int, int]]  # by entrant: points in units, matches
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBar:
+    """Points per match, and the interval that holds 95 % of the samples' values.
+
+    ``groups`` are the deal groups it rests on: with fewer than ``LEAST_GROUPS`` there is no interval, and with
+    few of them the interval is too narrow. Without a match there is no value either.
+    """
+
+    points_per_match: Fraction | None
+    low: float | None
+    high: float | None
+    groups: int
+
+
+def bootstrap(
+    entrants: Iterable[Hashable], outcomes: Iterable[Outcome], *, draw: bytes, samples: int = 1000
+) -> dict[Hashable, ErrorBar]:
+    """The error bar of every entrant; byes and seats played by stand-ins do not count.
+
+    Matches of one deal group share their cards, so whole groups are resampled: in each sample a group counts 0, 1,
+    2 … times, independently, by a Poisson law of mean 1 (Hanley and MacGibbon 2006). How often follows from
+    ``draw`` and the group's name alone: the same results give the same bars, in whatever order.
+    """
+    order = dict.fromkeys(entrants)
+    unit, groups = _sums_by_group(order, list(outcomes))
+    whole: dict[Hashable, list[tuple[int, int]]] = {entrant: [] for entrant in order}
+    for sums in groups.values():
+        for entrant, sum_of_group in sums.items():
+            whole[entrant].append(sum_of_group)
+    resampled = _Resampled(groups, draw, samples)
+    return {
+        entrant: _bar(unit, parts, resampled.ratios(entrant) if len(parts) >= LEAST_GROUPS else [])
+        for entrant, parts in whole.items()
+    }
+
+
+def _bar(unit: int, parts: Sequence[tuple[int, int]], ratios: list[float]) -> ErrorBar:
+    matches = sum(played for _, played in parts)
+    mean = Fraction(sum(gained for gained, _ in parts), unit * matches) if matches else None
+    if not ratios:
+        return ErrorBar(mean, None, None, len(parts))
+    ratios.sort()
+    low, high = ratios[floor(TAIL * len(ratios))], ratios[ceil((1 - TAIL) * len(ratios)) - 1]
+    return ErrorBar(mean, low / unit, high / unit, len(parts))
+
+
+def _sums_by_group(entrants: Mapping[Hashable, None], outcomes: Sequence[Outcome]) -> tuple[int, dict[str, Sums]]:
+    """What part of a point a unit is (1/unit), and the sums of each deal group."""
+    unit = lcm(2, *(2 * (size - 1) for size in {len(outcome.placements) for outcome in outcomes}))
+    groups: dict[str, Sums] = {}
+    for outcome in outcomes:
+        worth = unit // (2 * (len(outcome.placements) - 1))
+        share = shares(outcome.placements)
+        sums = groups.setdefault(outcome.group, {})
+        for seat in outcome.seats_of(entrants):
+            gained, matches = sums.get(outcome.entrants[seat], (0, 0))
+            sums[outcome.entrants[seat]] = (gained + worth * share[seat], matches + 1)
+    return unit, groups
+
+
+class _Resampled:
+    """The sums of all samples at once: one large number per entrant has a field for each sample, so that a group
+    is added to a thousand samples by one multiplication."""
+
+    def __init__(self, groups: Mapping[str, Sums], draw: bytes, samples: int) -> None:
+        self._samples = samples
+        most = sum(max(max(sum_of) for sum_of in sums.values()) for sums in groups.values() if sums)
+        self._width, code = (4, "I") if most * max(COUNTS) < 2**32 else (8, "Q")
+        self._fields = f"<{samples}{code}"
+        self._points: dict[Hashable, int] = {}
+        self._matches: dict[Hashable, int] = {}
+        for name, sums in groups.items():
+            counts = self._counts(name, draw)
+            for entrant, (gained, matches) in sums.items():
+                self._points[entrant] = self._points.get(entrant, 0) + gained * counts
+                self._matches[entrant] = self._matches.get(entrant, 0) + matches * counts
+
+    def ratios(self, entrant: Hashable) -> list[float]:
+        """Points by matches of each sample that has any match of the entrant."""
+        points, matches = self._unpacked(self._points[entrant]), self._unpacked(self._matches[entrant])
+        return [gained / played for gained, played in zip(points, matches, strict=True) if played]
+
+    def _counts(self, group: str, draw: bytes) -> int:
+        """How often the group is in each sample."""
+        key = hmac.digest(draw, f"bootstrap|{group}".encode(), "sha256")
+        fields = bytearray(self._samples * self._width)
+        fields[:: self._width] = hashlib.shake_256(key).digest(self._samples).translate(COUNTS)
+        return int.from_bytes(fields, "little")
+
+    def _unpacked(self, fields: int) -> tuple[int, ...]:
+        return struct.unpack(self._fields, fields.to_bytes(self._samples * self._width, "little"))
