@@ -2,9 +2,13 @@
 
 All values are whole micro-points (1,000,000 to the point), so that a ladder refolded on any machine is
 bit for bit the same. Source: A. Elo, The Rating of Chessplayers (1978), by pairwise decomposition.
+The batch fit beside the ladder is in ``strengths``.
 """
 
 from collections.abc import Sequence
+from functools import cache
+from itertools import combinations, compress
+from math import gcd
 
 MICRO = 1_000_000
 START = 1_500 * MICRO  # a bot's rating before its first match
@@ -13,25 +17,51 @@ K_SETTLED = 20
 PROVISIONAL_GAMES = 30
 SCALE = 10**9  # an expectation of 1
 
+_HALF = SCALE // 2
+_UNIT = gcd(K_PROVISIONAL, K_SETTLED)  # both K are whole multiples: small numbers are quick ones
+_NEW, _SETTLED = K_PROVISIONAL // _UNIT, K_SETTLED // _UNIT
+_SHARES = 2 * SCALE // (MICRO * _UNIT)  # stakes are means of two K, surprises are in units of 1/SCALE
 _FAR = 2_000  # differences beyond this many points count as this many
 _BITS = 160
 
 
-def elo_changes(ratings: Sequence[int], games: Sequence[int], placements: Sequence[int]) -> list[int]:
+def elo_changes(
+    ratings: Sequence[int], games: Sequence[int], placements: Sequence[int], rated: Sequence[bool] | None = None
+) -> list[int]:
     """The change of each seat's rating, in micro-points; the changes add up to zero.
 
     ``ratings`` and ``games`` (rated matches before this one) are by seat, like ``placements`` (1 is best, equal
-    numbers tie). A pair of seats stakes the mean of its two K, shared among the n − 1 pairs of a seat.
+    numbers tie) and ``rated`` (all, unless said). A pair of seats stakes the mean of its two K, shared among the
+    n − 1 pairs of a seat. A seat that is not rated takes no part: its change is 0, and n counts the others; where
+    fewer than two are left, nobody moves. What comes to half a micro-point is rounded away from zero, so that it
+    does not matter which seat of a pair comes first.
     """
+    if rated is not None and not all(rated):
+        return _changes_of_rated(ratings, games, placements, rated)
     seats = len(ratings)
     changes = [0] * seats
-    for one in range(seats):
-        for other in range(one + 1, seats):
-            stake = (k_factor(games[one]) + k_factor(games[other])) * MICRO
-            surprise = _score(placements[one], placements[other]) - expectation(ratings[one] - ratings[other])
-            change = _divided(stake * surprise, 2 * SCALE * (seats - 1))
-            changes[one] += change
-            changes[other] -= change
+    stakes = [_NEW if played < PROVISIONAL_GAMES else _SETTLED for played in games]
+    by = _SHARES * (seats - 1)
+    half = by // 2
+    lines = _LINES
+    for one, other in _pairs(seats):
+        # What ``one`` wins by placing better is what was expected of ``other``.
+        gap = ratings[other] - ratings[one]
+        try:
+            base, slope = lines[gap // 1_000_000]
+            surprise = (base + slope * gap) // 1_000_000
+        except KeyError:
+            surprise = expectation(gap)
+        stake = stakes[one] + stakes[other]
+        if placements[one] < placements[other]:
+            change = (surprise * stake + half) // by
+        elif placements[one] > placements[other]:
+            change = ((surprise - 1_000_000_000) * stake + half - 1) // by
+        else:
+            surprise -= _HALF
+            change = (surprise * stake + half - (surprise < 0)) // by
+        changes[one] += change
+        changes[other] -= change
     return changes
 
 
@@ -52,16 +82,18 @@ def expectation(difference_micro: int) -> int:
     return low + (_TABLE[points + 1] - low) * rest // MICRO if rest else low
 
 
-def _score(own: int, other: int) -> int:
-    if own == other:
-        return SCALE // 2
-    return SCALE if own < other else 0
+def _changes_of_rated(
+    ratings: Sequence[int], games: Sequence[int], placements: Sequence[int], rated: Sequence[bool]
+) -> list[int]:
+    moves = iter(
+        elo_changes(list(compress(ratings, rated)), list(compress(games, rated)), list(compress(placements, rated)))
+    )
+    return [next(moves) if counts else 0 for counts in rated]
 
 
-def _divided(number: int, by: int) -> int:
-    """Rounded half away from zero, so that it does not matter which seat of a pair comes first."""
-    size = (2 * abs(number) + by) // (2 * by)
-    return size if number >= 0 else -size
+@cache
+def _pairs(seats: int) -> list[tuple[int, int]]:
+    return list(combinations(range(seats), 2))
 
 
 def _expectations() -> list[int]:
@@ -89,4 +121,20 @@ def _power(base: int, exponent: int) -> int:
     return result
 
 
+def _lines() -> dict[int, tuple[int, int]]:
+    """``expectation`` as one line (base, slope) for each point between −_FAR and _FAR.
+
+    With d the difference, expectation(d) = (base + slope d) // MICRO for the line of d // MICRO, exactly: below zero
+    the rounding is the mirror image's, which the base brings about.
+    """
+    lines = {}
+    for points in range(_FAR):
+        slope = _TABLE[points + 1] - _TABLE[points]
+        base = (_TABLE[points] - slope * points) * MICRO
+        lines[points] = base, slope
+        lines[-points - 1] = SCALE * MICRO - base + MICRO - 1, slope
+    return lines
+
+
 _TABLE = _expectations()
+_LINES = _lines()
