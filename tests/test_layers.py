@@ -18,7 +18,7 @@ CORE = (
         "referee.clocks",
         "referee.ratings",
     ),
-    *("referee.pairing", "referee.standings", "referee.players"),
+    *("referee.pairing", "referee.standings", "referee.strengths", "referee.players"),
 )
 SHELL = (
     *("referee.bots", "referee.store", "referee.live", "referee.settings", "referee.leash", "referee.journal"),
