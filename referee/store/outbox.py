@@ -1,9 +1,9 @@
 """Messages to owners, written in the transaction of what they tell of. Sending them is for ``deliveries``."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, cast
 
-from sqlalchemy import select
+from sqlalchemy import Table, bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from referee.canonical import Json, dumps
@@ -25,30 +25,44 @@ def emit(session: Session, event: str, account_ids: Iterable[str], payload: Json
     """
     if event not in EVENTS:
         raise ValueError(f"{event!r} is not one of {', '.join(EVENTS)}")
-    asked = select(Webhook).where(Webhook.account_id.in_(set(account_ids)), Webhook.status == "active")
-    told = [webhook for webhook in session.scalars(asked.order_by(Webhook.id)) if event in webhook.events]
-    for webhook in told:
-        put(session, webhook, event, payload)
-    return len(told)
+    told = session.connection().execute(_ACTIVE, {"accounts": list(set(account_ids))}).all()
+    wanted = [webhook_id for webhook_id, events in told if event in events]
+    if wanted:
+        message = _message(session, event, payload)
+        rows = [{**message, "id": new_id("delivery"), "webhook_id": webhook_id} for webhook_id in wanted]
+        session.execute(insert(Delivery), rows)
+    return len(wanted)
 
 
 def put(session: Session, webhook: Webhook, event: str, payload: Json) -> Delivery:
     """One message to one webhook, due at once, whether or not it asked for such."""
+    delivery = Delivery(id=new_id("delivery"), webhook_id=webhook.id, **_message(session, event, payload))
+    session.add(delivery)
+    return delivery
+
+
+def _message(session: Session, event: str, payload: Json) -> Json:
+    """All of a delivery but whom it is for."""
     moment = now(session)
     timestamp = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     body = dumps({"type": event, "timestamp": timestamp, "data": payload})
     if len(body) > LARGEST_BODY_BYTES:
         raise ValueError(f"a body has at most {LARGEST_BODY_BYTES} bytes, this {event} has {len(body)}")
-    delivery = Delivery(
-        id=new_id("delivery"),
-        webhook_id=webhook.id,
-        event=event,
-        body=body,
-        status="due",
-        attempts=0,
-        due_at=moment,
-        epoch=0,
-        created_at=moment,
-    )
-    session.add(delivery)
-    return delivery
+    return {
+        "event": event,
+        "body": body,
+        "status": "due",
+        "attempts": 0,
+        "due_at": moment,
+        "epoch": 0,
+        "created_at": moment,
+    }
+
+
+# Built once, past the session's bookkeeping: it is asked at the end of every match, mostly in vain.
+_WEBHOOKS: Final = cast(Table, Webhook.__table__)
+_ACTIVE: Final = (
+    select(_WEBHOOKS.c.id, _WEBHOOKS.c.events)
+    .where(_WEBHOOKS.c.account_id.in_(bindparam("accounts", expanding=True)), _WEBHOOKS.c.status == "active")
+    .order_by(_WEBHOOKS.c.id)
+)

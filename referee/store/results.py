@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from referee.errors import NotFound, StaleEpoch
 from referee.rows import parsed
-from referee.store import groups, ledger, logs, ratings
+from referee.store import groups, ledger, logs, outbox, ratings
 from referee.store.db import now
 from referee.store.recording import Record, write_evidence
 from referee.store.schema import Bot, Match, MatchSeat, Result
@@ -57,9 +57,32 @@ def finish(session: Session, tail: Record, outcome: Outcome, *, master_key: byte
         "finished_at": match["finished_at"],
     }
     seq = session.connection().execute(_ADD_RESULT, result).scalar_one()
+    _tell_owners(session, match, seats, result)
     last = {tail.match_id: (len(lines) - 1, lines[-1])}
     groups.close_if_over(session, match["group_id"], master_key=master_key, last_lines=last)
     return Result(seq=seq, **result)
+
+
+def _tell_owners(
+    session: Session, match: Mapping[Any, Any], seats: Sequence[Mapping[Any, Any]], result: Mapping[str, Any]
+) -> None:
+    ends = zip(seats, result["placements"], result["returns"], strict=True)
+    told = {
+        "match": result["match_id"],
+        "game": match["game"],
+        "tournament": match["tournament_id"],
+        "seats": [
+            {
+                "seat": seat["seat"],
+                "bot": seat["bot_id"],
+                "entrant": seat["entrant_id"] or seat["bot_id"],
+                "placement": placement,
+                "returns": returns,
+            }
+            for seat, placement, returns in ends
+        ],
+    }
+    outbox.emit(session, "match.finished", [seat["owner_id"] for seat in seats], told)
 
 
 def result_of(session: Session, match_id: str) -> Result:
@@ -106,7 +129,12 @@ _END: Final = (
     update(_MATCHES)
     .where(_MATCHES.c.id == bindparam("of"), _MATCHES.c.epoch == bindparam("held"), _MATCHES.c.status == "running")
     .values(status="finished", finished_at=bindparam("finished_at"), lease_boot=None, lease_until=None)
-    .returning(*(_MATCHES.c[name] for name in ("game", "options", "seats", "rated", "group_id", "finished_at")))
+    .returning(
+        *(
+            _MATCHES.c[name]
+            for name in ("game", "options", "seats", "rated", "group_id", "tournament_id", "finished_at")
+        )
+    )
 )
 _SEATED: Final = (
     select(*(_SEATS.c[name] for name in ("seat", "bot_id", "entrant_id", "rated")), _BOTS.c.owner_id)
