@@ -20,8 +20,8 @@ BAND_POINTS = (1, 64)  # widths of the bands in which ratings are counted
 BOT_STATES = ("unverified", "verified", "paused", "retired")
 GROUP_KINDS = ("own", "common", "duplicate")
 MATCH_INDEXES = (  # name, columns, which rows
-    ("ix_matches_due", ["created_by", "created_at", "stage", "table_no", "leg", "id"], "status = 'due'"),
-    ("ix_matches_lost", ["created_at", "id"], "lost_claims > 1"),
+    ("ix_matches_due", ["status", "created_by", "created_at", "stage", "table_no", "leg", "id"], "status = 'due'"),
+    ("ix_matches_lost", ["status", "lost_claims"], "lost_claims > 1"),
 )
 PREFLIGHTS = ("none", "asked", "ready", "absent")
 

@@ -1,0 +1,102 @@
+"""What is played next: turns between those who arranged matches, and duplicate groups that go out whole."""
+
+from collections.abc import Sequence
+
+from referee.clocks import Limits
+from referee.store import arranging, claims
+from referee.store.arranging import Deal, Plan
+from referee.store.claims import Claim
+from tests.store.world import CARD, GAME, World
+from tests.surroundings import MASTER_KEY
+
+
+def arranged(world: World, *plans: Plan) -> list[str]:
+    with world.database.write() as session:
+        return arranging.arrange(session, plans, master_key=MASTER_KEY)
+
+
+def plan(seated: Sequence[str], created_by: str | None = None, *, together: str = "") -> Plan:
+    deal = Deal(together, "duplicate") if together else None
+    return Plan(GAME, seated, {}, Limits(), created_by=created_by, deal=deal)
+
+
+def of(claimed: Sequence[Claim]) -> list[str]:
+    return [claim.match_id for claim in claimed]
+
+
+def give_back(world: World, claimed: Sequence[Claim]) -> None:
+    with world.database.write() as session:
+        claims.give_back(session, claimed)
+
+
+def test_E21_many_matches_of_one_account_do_not_delay_the_one_of_another(world: World) -> None:
+    seated, many, few = world.bots(2), world.account(), world.account()
+    early = arranged(world, *[plan(seated, many)] * 30)
+    early += arranged(world, *[plan(seated, many)] * 2)
+    late = arranged(world, *[plan(seated, few)] * 2)
+    of_nobody = arranged(world, plan(seated))
+
+    first, second, third = world.claim(4), world.claim(4), world.claim(4)
+
+    # The fewest being played come next, the longest wait among equals: many, few, nobody; then many and few again.
+    assert [one in early for one in of(first)] == [True, False, False, True]
+    assert of(first)[1] in late
+    assert of(first)[2:3] == of_nobody
+    assert of(second)[0] in late
+    assert set(of(second)[1:] + of(third)) <= set(early[:30])
+    assert early[-1] not in of(third)
+
+
+def test_a_full_bot_of_one_account_leaves_the_turn_to_others(world: World) -> None:
+    busy, *others = world.bot(card=CARD.__class__("1", CARD.games, 1)), *world.bots(2)
+    first, second = world.account(), world.account()
+    blocked = arranged(world, *[plan([busy, others[0]], first)] * 20)
+    free = arranged(world, plan(others, first), *[plan(others, second)] * 3)
+
+    claimed = of(world.claim(5))
+
+    assert len(claimed) == 5
+    assert set(claimed) == {*free, claimed[0]}
+    assert claimed[0] in blocked
+
+
+def test_matches_of_a_duplicate_group_go_out_together_even_where_one_was_asked_for(world: World) -> None:
+    seated = world.bots(2)
+    alone = arranged(world, plan(seated))
+    group = arranged(world, plan(seated, together="a"), plan(seated[::-1], together="a"))
+    after = arranged(world, plan(seated))
+
+    first, second, third = world.claim(2), world.claim(1), world.claim(2)
+
+    assert of(first) == alone  # a part of the group would fit; the whole comes first when the next asks
+    assert set(of(second)) == set(group)
+    assert of(third) == after
+
+
+def test_a_duplicate_group_waits_until_its_bots_have_their_calls_free(world: World) -> None:
+    busy, other = world.bot(card=CARD.__class__("1", CARD.games, 2)), world.bot()
+    (before,) = arranged(world, plan([busy, other]))
+    group = arranged(world, *[plan([busy, other], together="a")] * 3)
+
+    (first,) = world.claim(5)
+    assert first.match_id == before
+    assert world.claim(5) == []
+    world.finish(first)
+
+    assert set(of(world.claim(5))) == set(group)  # three seats of a bot that takes two calls: it has them both
+
+
+def test_a_duplicate_group_given_back_in_parts_goes_out_whole_again(world: World) -> None:
+    seated = world.bots(2)
+    arranged(world, *[plan(seated, together="a")] * 3)
+    claimed = world.claim(3)
+    world.finish(claimed[0])
+
+    give_back(world, claimed[1:2])
+    assert world.claim(3) == []
+    give_back(world, claimed[2:])
+    again = world.claim(1)
+
+    assert set(of(again)) == set(of(claimed[1:]))
+    world.pass_seconds(16)
+    assert len(world.claim(1)) == 1  # what was lost is taken up one by one
