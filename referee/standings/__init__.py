@@ -5,15 +5,15 @@ Pure and exact: everything follows from the results handed in, in whatever order
 
 from referee.standings.crosstable import Crosstable, Meetings, Met, crosstable, meetings
 from referee.standings.error_bars import ErrorBar, bootstrap
+from referee.standings.event import event_table, scored_byes
 from referee.standings.luck import Adjusted, Mean, luck_adjusted
 from referee.standings.outcome import Outcome, points
 from referee.standings.table import TIE_BREAKS, Row, table
-from referee.standings.tally import Bye
+from referee.standings.tally import ScoredBye
 
 __all__ = [
     "TIE_BREAKS",
     "Adjusted",
-    "Bye",
     "Crosstable",
     "ErrorBar",
     "Mean",
@@ -21,10 +21,13 @@ __all__ = [
     "Met",
     "Outcome",
     "Row",
+    "ScoredBye",
     "bootstrap",
     "crosstable",
+    "event_table",
     "luck_adjusted",
     "meetings",
     "points",
+    "scored_byes",
     "table",
 ]

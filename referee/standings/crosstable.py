@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from referee.standings.outcome import Outcome, comparisons
-from referee.standings.tally import Bye
 
 
 class Met(NamedTuple):
@@ -76,9 +75,12 @@ class Meetings:
 
 
 def meetings(
-    entrants: Iterable[Hashable], outcomes: Iterable[Outcome], byes: Iterable[Bye] = ()
+    entrants: Iterable[Hashable], outcomes: Iterable[Outcome], byes: Iterable[Hashable] = ()
 ) -> dict[Hashable, Meetings]:
-    """Of every entrant. Seats played by stand-ins are nobody's, and nobody's opponents."""
+    """Of every entrant; ``byes`` names whoever had one, once for each.
+
+    Seats played by stand-ins are nobody's, and nobody's opponents.
+    """
     order = {entrant: place for place, entrant in enumerate(dict.fromkeys(entrants))}
     seats: dict[Hashable, Counter[int]] = {entrant: Counter() for entrant in order}
     opponents: dict[Hashable, Counter[Hashable]] = {entrant: Counter() for entrant in order}
@@ -90,7 +92,7 @@ def meetings(
         for seat, entrant in zip(present, seated, strict=True):
             seats[entrant][seat] += 1
             opponents[entrant].update(rival for rival in seated if rival != entrant)
-    rested = Counter(entrant for entrant, _ in byes)
+    rested = Counter(byes)
     return {
         entrant: Meetings(
             seats=tuple(seats[entrant][seat] for seat in range(largest)),

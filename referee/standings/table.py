@@ -8,7 +8,7 @@ from typing import Final
 from referee.standings import tally as columns
 from referee.standings.crosstable import Met, meetings_within
 from referee.standings.outcome import Outcome
-from referee.standings.tally import Bye, Column, tally
+from referee.standings.tally import Column, ScoredBye, tally
 
 TIE_BREAKS: Final[Mapping[str, tuple[str, ...]]] = {  # what decides, in this order
     "round_robin": ("points", "head_to_head", "sonneborn_berger", "wins"),
@@ -54,7 +54,7 @@ class Row:
 def table(
     entrants: Iterable[Hashable],
     outcomes: Iterable[Outcome],
-    byes: Iterable[Bye] = (),
+    byes: Iterable[ScoredBye] = (),
     *,
     tie_breaks: Sequence[str] = TIE_BREAKS["round_robin"],
     given: Mapping[str, Mapping[Hashable, int]] | None = None,

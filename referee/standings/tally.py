@@ -4,10 +4,19 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from typing import NamedTuple
 
 from referee.standings.outcome import Outcome, shares
 
-Bye = tuple[Hashable, Fraction]  # who had it, and the points it brings
+
+class ScoredBye(NamedTuple):
+    """A bye that counts: what it brings in all, and the matches it stands for (those of a table of its stage)."""
+
+    entrant: Hashable
+    points: Fraction
+    matches: int = 1
+
+
 Column = Mapping[Hashable, Fraction]
 
 
@@ -18,26 +27,27 @@ class Tally:
 
     unit: int
     outcomes: Sequence[Outcome]
-    byes: Sequence[Bye]
+    byes: Sequence[ScoredBye]
     points: Mapping[Hashable, int]  # of matches and byes
     matches: Mapping[Hashable, int]
+    rested: Mapping[Hashable, int]  # matches that byes stand for
     byes_had: Mapping[Hashable, int]
     wins: Mapping[Hashable, int]
     returns: Mapping[Hashable, int]
 
     @property
-    def stages(self) -> int:
-        """The most matches and byes that anybody has."""
-        return max((self.matches[entrant] + self.byes_had[entrant] for entrant in self.points), default=0)
+    def full(self) -> int:
+        """The most matches that anybody has, byes included."""
+        return max((self.matches[entrant] + self.rested[entrant] for entrant in self.points), default=0)
 
 
-def tally(entrants: Iterable[Hashable], outcomes: Sequence[Outcome], byes: Iterable[Bye] = ()) -> Tally:
+def tally(entrants: Iterable[Hashable], outcomes: Sequence[Outcome], byes: Iterable[ScoredBye] = ()) -> Tally:
     """Adds up what counts for these entrants; whoever is not among them is passed over."""
     gained: dict[Hashable, int] = dict.fromkeys(entrants, 0)
-    matches, byes_had, wins, returns = (dict.fromkeys(gained, 0) for _ in range(4))
-    rested = [(entrant, brought) for entrant, brought in byes if entrant in gained]
+    matches, rested, byes_had, wins, returns = (dict.fromkeys(gained, 0) for _ in range(5))
+    scored_byes = [bye for bye in byes if bye.entrant in gained]
     sizes = {len(outcome.placements) for outcome in outcomes}
-    unit = lcm(2, *(2 * (size - 1) for size in sizes), *(brought.denominator for _, brought in rested))
+    unit = lcm(2, *(2 * (size - 1) for size in sizes), *(bye.points.denominator for bye in scored_byes))
     for outcome in outcomes:
         placements = outcome.placements
         worth = unit // (2 * (len(placements) - 1))
@@ -49,10 +59,11 @@ def tally(entrants: Iterable[Hashable], outcomes: Sequence[Outcome], byes: Itera
             matches[entrant] += 1
             wins[entrant] += alone_first and placements[seat] == 1
             returns[entrant] += outcome.returns[seat]
-    for entrant, brought in rested:
-        gained[entrant] += int(brought * unit)
-        byes_had[entrant] += 1
-    return Tally(unit, outcomes, rested, gained, matches, byes_had, wins, returns)
+    for bye in scored_byes:
+        gained[bye.entrant] += int(bye.points * unit)
+        rested[bye.entrant] += bye.matches
+        byes_had[bye.entrant] += 1
+    return Tally(unit, outcomes, scored_byes, gained, matches, rested, byes_had, wins, returns)
 
 
 # -- columns --
@@ -65,8 +76,8 @@ def total_points(sums: Tally) -> Column:
 def points_per_match(sums: Tally) -> Column:
     """Points of matches played by their number; byes do not count, nobody's 0 without a match."""
     played = dict(sums.points)
-    for entrant, brought in sums.byes:
-        played[entrant] -= int(brought * sums.unit)
+    for bye in sums.byes:
+        played[bye.entrant] -= int(bye.points * sums.unit)
     return {entrant: Fraction(played[entrant], sums.unit * max(1, sums.matches[entrant])) for entrant in played}
 
 
@@ -82,9 +93,9 @@ def buchholz(sums: Tally) -> Column:
     8.1 and 16, which know two seats only.
     """
     brings, weight = _brings(sums), _weight(sums)
-    own, stages = sums.points, sums.stages
+    own, full = sums.points, sums.full
     scale = lcm(*weight.values())
-    total = {entrant: scale * gained * (stages - sums.matches[entrant]) for entrant, gained in own.items()}
+    total = {entrant: scale * gained * (full - sums.matches[entrant]) for entrant, gained in own.items()}
     for outcome in sums.outcomes:
         size = len(outcome.entrants)
         seated = [outcome.entrants[seat] for seat in outcome.seats_of(own)]
@@ -115,16 +126,16 @@ def sonneborn_berger(sums: Tally) -> Column:
                     beaten += rival if placed == placement else 2 * rival
             total[entrant] += scale // 2 // weight[size] * beaten
     column = {entrant: Fraction(value, scale * sums.unit) for entrant, value in total.items()}
-    for entrant, brought in sums.byes:
-        column[entrant] += brought * Fraction(own[entrant], sums.unit)
+    for bye in sums.byes:
+        column[bye.entrant] += bye.points * Fraction(own[bye.entrant], sums.unit)
     return column
 
 
 def _brings(sums: Tally) -> Mapping[Hashable, int]:
     """What each entrant is worth to its opponents' columns: its points, a missed match counted as level."""
-    half, stages = sums.unit // 2, sums.stages
+    half, full = sums.unit // 2, sums.full
     return {
-        entrant: gained + half * (stages - sums.matches[entrant] - sums.byes_had[entrant])
+        entrant: gained + half * (full - sums.matches[entrant] - sums.rested[entrant])
         for entrant, gained in sums.points.items()
     }
 
