@@ -41,9 +41,7 @@ TABLES = st.lists(
 
 
 def duels(won: int, lost: int, one: str = "a", other: str = "b") -> list[Result]:
-    first: Result = (one, other), (1, 2), None
-    second: Result = (one, other), (2, 1), None
-    return [first] * won + [second] * lost
+    return [ranked(one, other)] * won + [ranked(other, one)] * lost
 
 
 def ranked(*bots: str) -> Result:
