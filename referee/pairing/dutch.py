@@ -12,6 +12,10 @@ from referee.pairing.scoregroup import (
     COLOUR,
     DOWN_BEFORE,
     DOWN_LAST,
+    FAR_DOWN_BEFORE,
+    FAR_DOWN_LAST,
+    FAR_UP_BEFORE,
+    FAR_UP_LAST,
     SIBLING,
     STRONG,
     UP_BEFORE,
@@ -22,7 +26,7 @@ from referee.pairing.scoregroup import (
 
 EXACT: Final = 400  # up to so many entrants everything avoidable is avoided; above, repair is local
 WINDOW: Final = 200  # how many ranks a local repair looks at
-STEPS: Final = 12
+STEPS: Final = 1_500  # candidates looked at in a bracket for each bound on its cost
 
 
 def dutch(past: Past, people: Sequence[int], first: int, topscore: int | None) -> list[tuple[int, int]]:
@@ -41,6 +45,7 @@ def dutch(past: Past, people: Sequence[int], first: int, topscore: int | None) -
         float_cost=lambda one: DOWN_LAST * (past.floats[0][one] == -1) + DOWN_BEFORE * (past.floats[1][one] == -1),
         seat=due.seat,
         steps=STEPS,
+        grade=past.score.__getitem__,
     )
     mate = _by_brackets(past, ranked, rules)
     for may in [*levels[level:], _anybody]:
@@ -104,8 +109,16 @@ def _pair_cost(past: Past, seat: Sequence[int | None], strength: Sequence[int]) 
             if strength[one] >= STRONGLY <= strength[other]:
                 price += STRONG
         if score[one] != score[other]:
-            lower = one if score[one] < score[other] else other
-            price += UP_LAST * (last[lower] == 1) + UP_BEFORE * (before[lower] == 1)
+            upper, lower = (one, other) if score[one] > score[other] else (other, one)
+            apart = score[upper] - score[lower]
+            if last[lower] == 1:
+                price += UP_LAST + FAR_UP_LAST * apart
+            if before[lower] == 1:
+                price += UP_BEFORE + FAR_UP_BEFORE * apart
+            if last[upper] == -1:
+                price += FAR_DOWN_LAST * apart
+            if before[upper] == -1:
+                price += FAR_DOWN_BEFORE * apart
         family = kin[one]
         if family is not None and other in family:
             price += SIBLING
@@ -127,8 +140,9 @@ def _by_brackets(past: Past, ranked: Sequence[int], rules: Rules) -> dict[int, i
     for index, residents in enumerate(groups):
         below -= len(residents)
         last = index == len(groups) - 1
-        accepts = _completion(past, ranked[len(ranked) - below :], rules.may, len(ranked))
-        found = Bracket(rules, moved, residents, accepts, last).pairs()
+        accepts = _completion(ranked[len(ranked) - below :], rules.may, len(ranked))
+        wasted = _wasted([] if last else groups[index + 1], rules.may, len(ranked))
+        found = Bracket(rules, moved, residents, accepts, wasted, last).pairs()
         if found is None:
             moved = [*moved, *residents]
             continue
@@ -138,7 +152,7 @@ def _by_brackets(past: Past, ranked: Sequence[int], rules: Rules) -> dict[int, i
     return mate
 
 
-def _completion(past: Past, below: Sequence[int], may: May, total: int) -> Callable[[Sequence[int]], bool]:
+def _completion(below: Sequence[int], may: May, total: int) -> Callable[[Sequence[int]], bool]:
     """Whether those who would move down, with all below, can be paired among themselves."""
     known: dict[frozenset[int], bool] = {}
 
@@ -152,6 +166,22 @@ def _completion(past: Past, below: Sequence[int], may: May, total: int) -> Calla
         return known[key]
 
     return accepts
+
+
+def _wasted(following: Sequence[int], may: May, total: int) -> Callable[[Sequence[int]], int]:
+    """How many pairs the next bracket must do without because of who they are that move down to it (FIDE C.7)."""
+    known: dict[frozenset[int], int] = {}
+
+    def wasted(down: Sequence[int]) -> int:
+        if total > EXACT or not down:
+            return 0
+        key = frozenset(down)
+        if key not in known:
+            people = [*down, *following]
+            known[key] = len(people) // 2 - len(enlarged(people, may, {})) // 2
+        return known[key]
+
+    return wasted
 
 
 def _repaired(ranked: Sequence[int], may: May, mate: dict[int, int]) -> dict[int, int]:

@@ -6,12 +6,19 @@ from dataclasses import dataclass, field
 from itertools import combinations, islice
 from typing import Final
 
+Way = tuple[int, list[tuple[int, int]], list[int]]  # what it costs, the pairs, who is left over
+
 FREE: Final = -1  # stands for "nobody": who is paired with it moves down
-DIGIT: Final = 14  # bits a criterion may count to: no bracket has more pairs
-UP_BEFORE, DOWN_BEFORE, UP_LAST, DOWN_LAST, STRONG, COLOUR, FLOAT, MOVED_FLOAT, SIBLING = (
-    1 << DIGIT * place for place in range(9)
-)
-_WITHOUT_LIMIT: Final = SIBLING << DIGIT
+DIGIT: Final = 20  # bits a criterion may count to: more than any bracket has pairs, or these differ in score
+FAR_UP_BEFORE, FAR_DOWN_BEFORE, FAR_UP_LAST, FAR_DOWN_LAST = (1 << DIGIT * place for place in range(4))
+UP_BEFORE, DOWN_BEFORE, UP_LAST, DOWN_LAST, STRONG, COLOUR, NEXT, FLOAT = (1 << DIGIT * place for place in range(4, 12))
+GRADES: Final = 20  # the scores among those moved down that are told apart, from the lowest
+DOWN: Final = FLOAT << DIGIT * (GRADES + 1)
+SIBLING: Final = DOWN << DIGIT
+_WITHOUT_LIMIT: Final = SIBLING << 3 * DIGIT
+_SLACKS: Final = (0, STRONG - 1, COLOUR - 1, 2 * COLOUR - 1, 4 * COLOUR - 1, NEXT - 1, 3 * NEXT - 1, DOWN - 1, 3 * DOWN)
+_WAYS: Final = 120  # to pair those moved down, before the rest is
+_CHOICES: Final = 400  # of those who move down together
 _EXCHANGES: Final = 40  # of one for one, and as many of two for two
 
 
@@ -23,7 +30,8 @@ class Rules:
     cost: Callable[[int, int], int]
     float_cost: Callable[[int], int]
     seat: Sequence[int | None]  # which of the two seats one is due
-    steps: int  # how many candidates are looked at for each bound and member
+    steps: int  # how many candidates are looked at within each bound
+    grade: Callable[[int], int]  # rises with the score; of who moves down on, the lowest is best
 
 
 @dataclass(slots=True)
@@ -35,6 +43,7 @@ class Bracket:
     moved: list[int]
     residents: list[int]
     accepts: Callable[[Sequence[int]], bool]
+    wasted: Callable[[Sequence[int]], int]  # how many more of the next bracket could be paired if nobody had to rest
     last: bool
     _left: int = field(default=0)
 
@@ -45,58 +54,101 @@ class Bracket:
         raising what it may cost, so that what is ideal is found at once, and large brackets without going back.
         """
         ideal = self._ideal()
-        bounds = [ideal, ideal + STRONG - 1, ideal + COLOUR - 1, ideal + 2 * COLOUR - 1, ideal + 4 * COLOUR - 1]
-        for bound in [*bounds, _WITHOUT_LIMIT]:
-            best = None
-            while (found := self._attempt(bound)) is not None:
-                best = found
-                bound = found[0] - 1  # within what was found, look for less
-                if bound < ideal:
-                    break
-            if best is not None:
-                return best[1], best[2]
+        for bound in [*(ideal + slack for slack in _SLACKS), _WITHOUT_LIMIT]:
+            found = self._attempt(bound)
+            if found is not None:
+                found = self._improved(found, ideal)
+                return found[1], found[2]
         return None
+
+    def _improved(self, found: Way, ideal: int) -> Way:
+        """The cheapest way that can be found from one on: first with the same moving down but all else ideal."""
+        moving_down = found[0] // NEXT * NEXT
+        for slack in _SLACKS[:4]:
+            if ideal < moving_down + slack < found[0] and (better := self._attempt(moving_down + slack)) is not None:
+                found = better
+                break
+        while found[0] > ideal and (better := self._attempt(found[0] - 1)) is not None:
+            found = better
+        return found
 
     def _ideal(self) -> int:
         """A cost below which no way can be: how many pairs must be due the same seat."""
         people = [*self.moved, *self.residents]
         dues = [self.rules.seat[one] for one in people]
-        spare = dues.count(None) + len(people) % 2
-        return COLOUR * max(0, (abs(dues.count(0) - dues.count(1)) - spare + 1) // 2)
+        odd = len(people) % 2
+        spare = dues.count(None) + odd
+        return odd * (DOWN + FLOAT) + COLOUR * max(0, (abs(dues.count(0) - dues.count(1)) - spare + 1) // 2)
 
-    def _attempt(self, bound: int) -> tuple[int, list[tuple[int, int]], list[int]] | None:
+    def _moves_on(self, one: int) -> int:
+        """What it costs if one of those moved down moves on: the more, the higher its score among them."""
+        scores = sorted({self.rules.grade(other) for other in self.moved})
+        grade = min(GRADES, 1 + scores.index(self.rules.grade(one)))
+        return DOWN + (FLOAT << DIGIT * grade) + self.rules.float_cost(one)
+
+    def _attempt(self, bound: int) -> Way | None:
         """The first way found that costs at most ``bound``."""
-        self._left = self.rules.steps * (len(self.moved) + len(self.residents) + 10)
+        self._left = self.rules.steps + len(self.moved) + len(self.residents)
         if not self.moved:
             return self._homogeneous(self.residents, 0, bound)
-        for cost, pairs, rest in self._transpositions(self.moved, self.residents, 0, bound, floating=not self.last):
+        ways = self._transpositions(self.moved, self.residents, 0, bound, floating=not self.last)
+        for cost, pairs, rest in islice(ways, _WAYS):
             floating = [one for one, other in pairs if other == FREE]
             found = self._homogeneous(rest, cost, bound, floating)
             if found is not None:
                 return found[0], [pair for pair in pairs if pair[1] != FREE] + found[1], found[2]
+            self._left = self.rules.steps // 4
         return None
 
-    def _homogeneous(
-        self, people: list[int], spent: int, bound: int, floating: Sequence[int] = ()
-    ) -> tuple[int, list[tuple[int, int]], list[int]] | None:
+    def _homogeneous(self, people: list[int], spent: int, bound: int, floating: Sequence[int] = ()) -> Way | None:
         """The upper half against the lower: transpositions of the lower, then exchanges between both."""
         for floats in range(len(people) % 2, 1 if self.last else len(people) + 1, 2):
-            cost = spent + FLOAT * (floats - len(people) % 2)
+            cost = spent + floats * (DOWN + FLOAT)
             if cost > bound:
                 return None
-            for upper, lower in _halves(people, (len(people) - floats) // 2):
-                for total, pairs, rest in self._transpositions(upper, lower, cost, bound, floating=False):
-                    total += sum(map(self.rules.float_cost, rest))  # who floats is known only now
-                    down = [*floating, *rest]
-                    if total <= bound and (not down or self.accepts(down)):
-                        return total, pairs, down
+            found = self._shared(people, floats, cost, bound, floating)
+            if found is None and floats > 1:
+                found = self._chosen(people, floats, cost, bound, floating)
+            if found is not None:
+                return found
+        return None
+
+    def _shared(self, people: list[int], floats: int, spent: int, bound: int, floating: Sequence[int]) -> Way | None:
+        """With those moving down whom the transpositions leave over."""
+        for upper, lower in _halves(people, (len(people) - floats) // 2):
+            for cost, pairs, rest in self._transpositions(upper, lower, spent, bound, floating=False):
+                down = [*floating, *rest]
+                total = self._total(cost, rest, down, bound)
+                if total <= bound and (self.last or self.accepts(down)):
+                    return total, pairs, down
+            if self._left <= 0:
+                return None
+        return None
+
+    def _chosen(self, people: list[int], floats: int, spent: int, bound: int, floating: Sequence[int]) -> Way | None:
+        """With those moving down chosen beforehand, the lowest first: where many must, few choices are accepted."""
+        for rest in islice(combinations(reversed(people), floats), _CHOICES):
+            down = [*floating, *reversed(rest)]
+            total = self._total(spent, rest, down, bound)
+            if total > bound or not self.accepts(down):
+                continue
+            self._left = max(self._left, len(people) * len(people))
+            staying = [one for one in people if one not in rest]
+            for upper, lower in _halves(staying, len(staying) // 2):
+                for cost, pairs, _ in self._transpositions(upper, lower, total, bound, floating=False):
+                    return cost, pairs, down
                 if self._left <= 0:
                     break
         return None
 
+    def _total(self, cost: int, rest: Sequence[int], down: Sequence[int], bound: int) -> int:
+        """``cost`` with what it costs that these move down."""
+        total = cost + sum(map(self.rules.float_cost, rest))
+        return total if self.last or total > bound else total + NEXT * self.wasted(down)
+
     def _transpositions(
         self, upper: Sequence[int], lower: Sequence[int], spent: int, bound: int, *, floating: bool
-    ) -> Iterator[tuple[int, list[tuple[int, int]], list[int]]]:
+    ) -> Iterator[Way]:
         """Ways to give each of ``upper`` one of ``lower``, in the order of who gets whom: cost, pairs, who is left.
 
         Goes back as soon as the cost, with the pairs that must be due the same seat among the rest, is beyond the
@@ -121,10 +173,10 @@ class Bracket:
                         cost, at = price, 0
                         break
                 else:
-                    if floating and at <= len(free) and cost + MOVED_FLOAT <= bound:
+                    if floating and at <= len(free) and (on := cost + self._moves_on(one)) <= bound:
                         chosen.append((len(free), FREE, cost))
                         tally.take(one, FREE)
-                        cost, at = cost + MOVED_FLOAT + self.rules.float_cost(one), 0
+                        cost, at = on, 0
                     else:
                         at = -1
                 if at == 0:

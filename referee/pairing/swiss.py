@@ -14,9 +14,9 @@ What is kept, in the order of what it is worth:
 At two seats this is FIDE's Dutch system (C.04.3), with the first seat for White, but for these differences: who has
 the bye is settled before the brackets, so that its score is the lowest possible; siblings (3); a bracket is searched
 for a bounded number of steps, exchanges reach over eight ranks, and what its choice does to the next bracket is
-looked at only as far as completion goes (of C.6 and C.7 only that few float); floats are weighed for two stages back,
-but not their scores (C.16 to C.19); nobody who has left counts for floats. Up to 400 entrants 2, 3 and completion
-are exact: they are decided by largest matchings. Above, they are repaired locally.
+looked at for the number of its pairs (C.7), not for their scores; the differences in score of repeated floats are
+added up (C.16 to C.19), not compared one by one; floats against somebody who has left are forgotten. Up to 400
+entrants 2, 3 and completion are exact: they are decided by largest matchings. Above, they are repaired locally.
 
 Scores are the points of the standings; an odd bye is worth ``bye_points``. A table none of whose matches count is as
 if it had not been: its entrants may meet again. Late entries begin with no points; who is not active is not paired.
