@@ -1,5 +1,7 @@
 """The scheduler: looks at the record again and again, and does what follows from the time or from what was lost.
 
+Events are carried on in ``workers.events``.
+
 It holds nothing: several may run, any may be killed, and a queue that was emptied is refilled within a sweep.
 ``python -m workers.scheduler``
 """
@@ -14,9 +16,10 @@ from redis import Redis
 from referee import journal
 from referee.errors import Unavailable
 from referee.settings import Settings
-from referee.store import claims, deliveries, groups, idempotency, tournaments
+from referee.store import claims, deliveries, groups, idempotency
 from referee.store.db import Database
 from workers import queues
+from workers.events import Events
 
 log = logging.getLogger(__name__)
 
@@ -30,12 +33,12 @@ class Scheduler:
         self._database = database
         self._redis = redis
         self._master_key = master_key
+        self._events = Events(database, master_key)
 
     def sweep(self) -> None:
-        """1. Wakes runners for what is due, whatever becomes of the rest. 2. Ends tournaments and deal groups.
-        3. Forgets the answers to requests, and the messages to owners, that came long ago."""
+        """1. Wakes runners for what is due, whatever becomes of the rest. 2. Closes deal groups. 3. Forgets the
+        answers to requests, and the messages to owners, that came long ago. 4. Carries events on."""
         with self._database.read() as session:
-            tournament_ended = tournaments.any_ended(session)
             left_open = groups.left_open(session)
             answers_old = idempotency.any_old(session)
             todo = claims.sweep(session)
@@ -45,14 +48,15 @@ class Scheduler:
             queues.wake_alone(self._redis, match_id)
         if todo.due or todo.expired or todo.checks_due or messages_due:
             queues.wake(self._redis)
-        if tournament_ended or left_open:
-            self._close(left_open)
+        self._close(left_open)
         if answers_old:
             with self._database.write() as session:
                 idempotency.forget_old(session)
         if deliveries_old:
             with self._database.write() as session:
                 deliveries.forget_old(session)
+        if self._events.carry_on():
+            queues.wake(self._redis)
 
     def _close(self, group_ids: list[str]) -> None:
         for group_id in group_ids:
@@ -61,9 +65,6 @@ class Scheduler:
                     groups.close_if_over(session, group_id, master_key=self._master_key)
             except groups.WrongMasterKey as error:  # of no concern to the others
                 log.error("group not closed", extra={"group": group_id, "reason": str(error)})
-        with self._database.write() as session:
-            for tournament_id in tournaments.finish_ended(session):
-                log.info("tournament finished", extra={"tournament": tournament_id})
 
     def run(self, stopped: threading.Event, *, every_s: float = SWEEP_S) -> None:
         """Sweeps every ``every_s`` seconds; a record or a queue that cannot answer is tried again."""

@@ -21,7 +21,8 @@ from api.views import Resource, record
 from referee import standings
 from referee.clocks import Limits
 from referee.errors import Forbidden, NotFound
-from referee.store import announcing, bots, matches, tournaments
+from referee.store import announcing, bots, entering, matches, outcomes, starting, tournaments
+from referee.store import progress as progresses
 from referee.store.paging import Page
 from referee.store.schema import Bot, Tournament
 
@@ -99,7 +100,7 @@ def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     One of your own, verified and able to play the game; an organiser may enter any bot in his tournament.
     """
     tournament = tournaments.get_tournament(record(), tournament_id)
-    tournaments.enter(record(), tournament.id, entrant(entry["bot"], tournament).id)
+    entering.enter(record(), tournament.id, entrant(entry["bot"], tournament).id)
     return whole(tournament)
 
 
@@ -115,7 +116,7 @@ def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
     """
     tournament = tournaments.get_tournament(record(), tournament_id)
     try:
-        tournaments.withdraw(record(), tournament.id, entrant(entry["bot"], tournament).id)
+        entering.withdraw(record(), tournament.id, entrant(entry["bot"], tournament).id)
     except NotFound as error:
         if error.kind != "entry":
             raise
@@ -130,7 +131,7 @@ def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
 @resource.gives(WholeTournamentView)
 def start(tournament_id: str) -> Any:
     """Close the entries and play"""
-    return whole(tournaments.start(record(), mine(tournament_id).id, master_key=master_key()))
+    return whole(starting.start(record(), mine(tournament_id).id))
 
 
 @resource.on("POST", '/<id("trn"):tournament_id>/pause')
@@ -161,7 +162,7 @@ def cancel(tournament_id: str) -> Any:
 
     Matches that are over keep their results; the others are cancelled.
     """
-    return whole(tournaments.cancel(record(), mine(tournament_id).id, master_key=master_key()))
+    return whole(announcing.cancel(record(), mine(tournament_id).id, master_key=master_key()))
 
 
 @resource.on("GET", '/<id("trn"):tournament_id>/standings')
@@ -172,7 +173,7 @@ def show_standings(tournament_id: str) -> Any:
     """The table, best first"""
     tournament = tournaments.get_tournament(record(), tournament_id)
     entered = {bot.id: bot for _, bot in tournaments.entries(record(), tournament.id)}
-    table = standings.table(entered, tournaments.results(record(), tournament.id))
+    table = standings.table(entered, outcomes.outcomes(record(), tournament.id))
     return everything([standings_row(row, entered[str(row.entrant)]) for row in table])
 
 
@@ -212,7 +213,7 @@ def entrant(bot_id: str, tournament: Tournament) -> Bot:
 
 
 def whole(tournament: Tournament) -> dict[str, Any]:
-    progress = tournaments.progress(record(), tournament.id)
+    progress = progresses.progress(record(), tournament.id)
     return {
         **shown(tournament),
         "entries": [

@@ -13,7 +13,7 @@ from referee.cli import tables
 from referee.cli.api_client import Api
 from referee.cli.installation import data_option, record_of
 from referee.cli.tables import Standings
-from referee.store import ratings, tournaments
+from referee.store import outcomes, ratings, tournaments
 
 TOURNAMENTS_SHOWN = 5
 LADDERS_SHOWN = 20
@@ -71,7 +71,7 @@ def _tournament_rows(session: Session, tournament_id: str) -> list[Json]:
             "wins": row.wins,
             "returns": row.returns,
         }
-        for row in tabulated.table(entered, tournaments.results(session, tournament_id))
+        for row in tabulated.table(entered, outcomes.outcomes(session, tournament_id))
     ]
 
 

@@ -1,79 +1,33 @@
-"""What an organiser does with a tournament besides starting and cancelling it: draft, edit, open, pause, resume."""
+"""What an organiser does with a tournament besides starting it: draft, edit, open, pause, resume, cancel."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from referee.clocks import Limits
 from referee.errors import Conflict
-from referee.games import game as rules_of
-from referee.store import tournaments
-from referee.store.names import checked_name
+from referee.store import matches, tournaments
+from referee.store.db import now
 from referee.store.schema import Match, Tournament
+from referee.store.terms import Terms
 
 
-def draft(
-    session: Session,
-    name: str,
-    *,
-    game: str,
-    options: Mapping[str, Any],
-    seats: int,
-    created_by: str,
-    limits: Limits,
-    format: str,
-    cycles: int,
-    rated: bool,
-) -> Tournament:
-    """A new tournament that takes no entries yet. Raises what ``create_tournament`` does."""
-    tournament = tournaments.create_tournament(
-        session,
-        name,
-        game=game,
-        options=options,
-        seats=seats,
-        created_by=created_by,
-        limits=limits,
-        format=format,
-        cycles=cycles,
-        rated=rated,
-    )
-    tournament.status = "draft"
-    session.flush()
-    return tournament
+def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tournament:
+    """A new tournament that takes no entries yet. Takes and raises what ``create_tournament`` does."""
+    return tournaments.create_tournament(session, name, created_by=created_by, status="draft", **terms)
 
 
-def edit(
-    session: Session,
-    tournament_id: str,
-    *,
-    revision: int,
-    name: str | None = None,
-    seats: int | None = None,
-    options: Mapping[str, Any] | None = None,
-    cycles: int | None = None,
-    rated: bool | None = None,
-    limits: Limits | None = None,
-) -> Tournament:
-    """Changes a draft. Raises ``BadOption`` for options or seats that the game does not know, and ``Conflict`` for
-    an old revision."""
+def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any) -> Tournament:
+    """Changes a draft; ``changes`` are fields of ``Terms``. Raises ``BadOption`` for what does not fit together, and
+    ``Conflict`` for an old revision."""
     tournament = tournaments.locked_in_state(session, tournament_id, "draft")
     if tournament.revision != revision:
         raise Conflict(f"the tournament has revision {tournament.revision}, the change was made to {revision}")
-    seats = tournament.seats if seats is None else seats
-    options = tournament.options if options is None else options
-    tournament.options = rules_of(tournament.game).start(seats, options).options
-    tournament.seats = seats
-    if name is not None:
-        tournament.name = checked_name(name)
-    if cycles is not None:
-        tournament.cycles = cycles
-    if rated is not None:
-        tournament.rated = rated
-    if limits is not None:
-        tournament.budget_ms, tournament.bank_ms = limits.budget_ms, limits.bank_ms
+    columns = Terms.of(tournament).changed(changes).columns()
+    if "starts_at" in changes:
+        tournaments.check_starts_ahead(columns["starts_at"], now(session))
+    for name, value in columns.items():
+        setattr(tournament, name, value)
     return _changed(session, tournament)
 
 
@@ -92,6 +46,28 @@ def pause(session: Session, tournament_id: str) -> Tournament:
 def resume(session: Session, tournament_id: str) -> Tournament:
     """The matches that wait are due again."""
     return _moved(session, tournament_id, ("paused", "running"), ("waiting", "due"))
+
+
+def cancel(session: Session, tournament_id: str, *, master_key: bytes, reason: str | None = None) -> Tournament:
+    """Ends a tournament before its time; matches that are over keep their results.
+
+    Deal groups in which nothing was played are closed by the scheduler.
+    """
+    tournament = tournaments.locked_in_state(session, tournament_id, "draft", "open", "running", "paused")
+    moment = now(session)
+    tournament.status, tournament.status_reason, tournament.finished_at = "cancelled", reason, moment
+    unbegun = Match.status.in_(["waiting", "due"]), Match.started_at.is_(None)
+    session.execute(
+        update(Match)
+        .where(Match.tournament_id == tournament_id, *unbegun)
+        .values(status="cancelled", reason="tournament_cancelled", finished_at=moment, epoch=Match.epoch + 1)
+    )
+    begun = select(Match.id).where(
+        Match.tournament_id == tournament_id, Match.status.in_(["waiting", "due", "running", "stuck"])
+    )
+    for match_id in session.scalars(begun.order_by(Match.id)).all():
+        matches.cancel(session, match_id, "tournament_cancelled", master_key=master_key)
+    return _changed(session, tournament)
 
 
 def _moved(session: Session, tournament_id: str, states: tuple[str, str], matches: tuple[str, str]) -> Tournament:

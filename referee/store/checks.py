@@ -13,7 +13,7 @@ from referee.store.bots import signing_generations
 from referee.store.db import lease_now, now
 from referee.store.leases import LEASE_S, expired
 from referee.store.names import printable
-from referee.store.schema import Bot
+from referee.store.schema import Bot, Tournament, TournamentEntry
 
 CHECKS_AT_ONCE = 10
 LOST_BEFORE_GIVEN_UP = 3  # a check whose claimers die one after the other must not take the matches beside it along
@@ -69,17 +69,37 @@ def claim_due_checks(session: Session, limit: int = CHECKS_AT_ONCE) -> list[Chec
 def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, Any], card: Card | None) -> Bot:
     """Notes what a check found: with a card the address counts as proven, without one the bot is unverified.
 
+    A bot that an event calls before its start stays verified when it only did not answer: it is absent there.
     ``report`` is for the owner. Raises ``StaleEpoch`` when the check was claimed anew or the address changed.
     """
     claimed = select(Bot).where(Bot.id == bot_id, Bot.check_epoch == epoch, Bot.check_state == "running")
     bot = session.scalar(claimed.with_for_update())
     if bot is None:
         raise StaleEpoch(f"check {epoch} of bot {bot_id} is no longer ours")
-    _end(bot, report, card, now(session))
+    forgiven = card is None and _failed_to_answer(report) and _called_for_an_event(session, bot)
+    _end(bot, report, card, now(session), forgiven=forgiven)
     return bot
 
 
-def _end(bot: Bot, report: dict[str, Any], card: Card | None, moment: datetime) -> None:
+def _failed_to_answer(report: dict[str, Any]) -> bool:
+    """Whether nothing says that the address is not the bot's any more."""
+    challenge = report.get("challenge") or {}
+    return challenge.get("code") != "wrong_proof"
+
+
+def _called_for_an_event(session: Session, bot: Bot) -> bool:
+    """Whether an event that has begun waits for this check, of an address that was proven before."""
+    entry = TournamentEntry
+    waiting = (
+        select(entry.bot_id)
+        .join(Tournament, Tournament.id == entry.tournament_id)
+        .where(entry.bot_id == bot.id, entry.preflight.in_(["asked", "absent"]), entry.withdrawn_at.is_(None))
+        .where(Tournament.status.in_(["running", "paused"]))
+    )
+    return bot.proven_url == bot.url and session.scalar(waiting.limit(1)) is not None
+
+
+def _end(bot: Bot, report: dict[str, Any], card: Card | None, moment: datetime, *, forgiven: bool = False) -> None:
     bot.check_state, bot.check_due_at, bot.checked_at, bot.checks_lost = "idle", None, moment, 0
     bot.lease_boot = bot.lease_until = None
     bot.check_report = report
@@ -88,7 +108,7 @@ def _end(bot: Bot, report: dict[str, Any], card: Card | None, moment: datetime) 
         bot.version = printable(card.version)[:128]
         bot.games = [printable(game)[:40] for game in card.games]
         bot.max_calls = card.max_calls
-    if bot.status in ("unverified", "verified"):
+    if bot.status in ("unverified", "verified") and not (forgiven and bot.status == "verified"):
         bot.status = "unverified" if card is None else "verified"
         bot.status_reason = "the check failed" if card is None else None
     bot.revision += 1

@@ -1,0 +1,140 @@
+"""The stages of an event in the record, and the event as its format is told of it."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from referee import pairing
+from referee.pairing.formats import formats
+from referee.pairing.sections import sections
+from referee.store.entrants import entrants
+from referee.store.schema import Bot, Match, Result, Stage, Tournament, TournamentEntry
+
+Json = dict[str, Any]
+GOING_ON: Final = ("waiting", "due", "running")
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How far a stage is: ``tables`` it has, ``arranged`` of them, ``open`` matches that are not over."""
+
+    number: int
+    tables: int
+    arranged: int
+    open: int
+
+
+def format_of(tournament: Tournament) -> pairing.Format:
+    return formats()[tournament.format]
+
+
+def draw_of(tournament: Tournament) -> bytes:
+    """Decides by lot; before the start, when nothing is decided, zeros stand for it."""
+    return tournament.draw or bytes(32)
+
+
+def event_of(session: Session, tournament: Tournament, *, before: int | None = None) -> pairing.Event:
+    """The event from the record alone: its entrants as they are now, its stages (those before a number, or all) and
+    every finished match at their tables. Formats that look at no result are told of none."""
+    query = select(Stage).where(Stage.tournament_id == tournament.id).order_by(Stage.number)
+    if before is not None:
+        query = query.where(Stage.number < before)
+    rows = list(session.scalars(query))
+    legs = {} if format_of(tournament).static else legs_of(session, tournament.id)
+    return pairing.Event(
+        seats=tournament.seats,
+        options=tournament.format_options,
+        cycles=tournament.cycles,
+        entrants=entrants(session, tournament),
+        played=tuple(_played(row, legs) for row in rows),
+        draw=draw_of(tournament),
+    )
+
+
+def legs_of(
+    session: Session, tournament_id: str, stage: int | None = None, tables: Sequence[int] | None = None
+) -> dict[tuple[int, int], list[pairing.Leg]]:
+    """The finished matches of each (stage, table), in the order of their legs; a stage's, some tables', or all."""
+    query = select(Match.stage, Match.table_no, Result.entrants, Result.placements, Result.returns)
+    query = query.join(Result, Result.match_id == Match.id)
+    query = query.where(Match.tournament_id == tournament_id, Match.status == "finished", Match.stage.is_not(None))
+    if stage is not None:
+        query = query.where(Match.stage == stage)
+    if tables is not None:
+        query = query.where(Match.table_no.in_(tables))
+    found: dict[tuple[int, int], list[pairing.Leg]] = defaultdict(list)
+    for number, table_no, *by_seat in session.execute(
+        query.order_by(Match.stage, Match.table_no, Match.leg, Result.seq)
+    ):
+        found[number, table_no].append(pairing.Leg(*(tuple(values) for values in by_seat)))
+    return found
+
+
+def table_of(stored: Json) -> pairing.Table:
+    return pairing.Table(tuple(stored["entrants"]), stored["label"], stored["legs"])
+
+
+def row_of(session: Session, tournament: Tournament, number: int, stage: pairing.Stage, moment: datetime) -> Stage:
+    """A stage to be written. Each table keeps the number of the deal group it is of, ``section``."""
+    groups = _sections(session, tournament, stage)
+    section_of = {index: number for number, indexes in enumerate(groups) for index in indexes}
+    return Stage(
+        tournament_id=tournament.id,
+        number=number,
+        label=stage.label[:40],
+        tables=[
+            {"entrants": list(one.entrants), "label": one.label, "legs": one.legs, "section": section_of[index]}
+            for index, one in enumerate(stage.tables)
+        ],
+        byes=[{"entrant": bye.entrant, "reason": bye.reason} for bye in stage.byes],
+        arranged=0,
+        created_at=moment,
+    )
+
+
+def extents(session: Session, tournament: Tournament) -> list[Extent]:
+    """The stages that are not over, in their order."""
+    going_on = (
+        select(Match.stage, func.count())
+        .where(Match.tournament_id == tournament.id, Match.status.in_(GOING_ON), Match.stage.is_not(None))
+        .group_by(Match.stage)
+    )
+    open_matches = dict(session.execute(going_on).all())
+    tables = func.json_array_length(Stage.tables)
+    query = select(Stage.number, tables, Stage.arranged)
+    query = query.where(Stage.tournament_id == tournament.id, Stage.ended_at.is_(None)).order_by(Stage.number)
+    return [
+        Extent(number, tables, arranged, open_matches.get(number, 0))
+        for number, tables, arranged in session.execute(query)
+    ]
+
+
+def newest(session: Session, tournament_id: str) -> int:
+    """The number of the newest stage; 0 before the first."""
+    return session.scalar(select(func.max(Stage.number)).where(Stage.tournament_id == tournament_id)) or 0
+
+
+def following(event: pairing.Event, stage: pairing.Stage) -> pairing.Event:
+    """The event with one more stage, of which nothing is played yet."""
+    played = pairing.Played(stage, tuple(() for _ in stage.tables))
+    return replace(event, played=(*event.played, played))
+
+
+def _played(row: Stage, legs: dict[tuple[int, int], list[pairing.Leg]]) -> pairing.Played:
+    tables = tuple(table_of(one) for one in row.tables)
+    byes = tuple(pairing.Bye(one["entrant"], one["reason"]) for one in row.byes)
+    counted = tuple(tuple(legs.get((row.number, number), ())) for number in range(1, len(tables) + 1))
+    return pairing.Played(pairing.Stage(tables, byes, row.label), counted)
+
+
+def _sections(session: Session, tournament: Tournament, stage: pairing.Stage) -> list[list[int]]:
+    if tournament.deals != "common":
+        return [[index] for index in range(len(stage.tables))]
+    query = select(Bot.id, Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
+    owners = dict(session.execute(query.where(TournamentEntry.tournament_id == tournament.id)).all())
+    return sections([table.entrants for table in stage.tables], owners)
