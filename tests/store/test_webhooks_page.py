@@ -1,0 +1,100 @@
+"""The page on webhooks: its examples have the form of what is sent, its code verifies, its numbers are the code's."""
+
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from api.schemas.webhooks import NewWebhook
+from referee.bots.signing import Signer, webhook_secret
+from referee.store import deliveries, outbox, webhooks
+from referee.store.schema import Bot, Delivery, Webhook
+from tests.store.world import World
+from tests.surroundings import MASTER_KEY
+
+PAGE = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text()
+EXAMPLES = {
+    event: json.loads(text) for event, text in re.findall(r"<!-- event: (\S+) -->\n```json\n(.*?)```", PAGE, re.DOTALL)
+}
+
+
+def block(name: str) -> str:
+    found = re.search(rf"<!-- {name} -->\n```\w+\n(.*?)```", PAGE, re.DOTALL)
+    assert found, name
+    return found[1]
+
+
+def form(value: Any) -> Any:
+    """What two bodies of one event share: members and types; of a list the form of its items."""
+    match value:
+        case dict():
+            return {name: form(inner) for name, inner in value.items()}
+        case list():
+            forms = [form(inner) for inner in value]
+            assert all(one == forms[0] for one in forms)
+            return forms[0]
+    return type(value).__name__
+
+
+@pytest.fixture
+def verify() -> Callable[..., Any]:
+    """The function on the page."""
+    names: dict[str, Any] = {}
+    exec(block("verify"), names)  # the page's own code is what is tested
+    message: Callable[..., Any] = names["message"]
+    return message
+
+
+def test_the_code_of_the_page_takes_what_is_signed_and_nothing_else(verify: Callable[..., Any]) -> None:
+    old, new, other = (webhook_secret(MASTER_KEY, "whk_1", generation) for generation in (1, 2, 3))
+    body = json.dumps(EXAMPLES["ping"]).encode()
+
+    def headers(moment: int) -> dict[str, str]:
+        signature = Signer([old, new]).signature("dlv_1", moment, body)
+        return {"webhook-id": "dlv_1", "webhook-timestamp": str(moment), "webhook-signature": signature}
+
+    now = int(time.time())
+    assert verify(old, headers(now), body) == verify(new, headers(now), body) == EXAMPLES["ping"]
+    for refused in [(other, headers(now), body), (old, headers(now), body + b" "), (old, headers(now - 400), body)]:
+        with pytest.raises(ValueError, match="not "):
+            verify(*refused)
+
+
+def test_the_tables_of_the_page_are_those_of_the_code() -> None:
+    assert set(EXAMPLES) == set(re.findall(r"^\| `([\w.]+)` \|", PAGE, re.MULTILINE)) == set(outbox.EVENTS)
+    assert all(example["type"] == event for event, example in EXAMPLES.items())
+    assert NewWebhook().load(json.loads(block("request")))
+    units = {"s": 1, "min": 60, "h": 3600}
+    waits = re.findall(r"^\| (\d) \| (\d+) (s|min|h) \|", PAGE, re.MULTILINE)
+    assert [(int(number), int(much) * units[unit]) for number, much, unit in waits] == [
+        (number, delay_s) for number, delay_s in enumerate(deliveries.DELAYS_S, start=2)
+    ]
+    for said in (
+        f"| webhooks of an account | {webhooks.PER_ACCOUNT} |",
+        f"| body of a message | {outbox.LARGEST_BODY_BYTES // 1024} KiB |",
+        f"| calls at once to one address | {deliveries.PER_TARGET}, while it fails {deliveries.PER_FAILING_TARGET} |",
+        f"| deliveries are listed for | {deliveries.KEPT.days} days |",
+        f"is tried {deliveries.PROVING_ATTEMPTS} times",
+    ):
+        assert said in PAGE.replace("\n", " ")
+
+
+def test_what_is_sent_has_the_form_of_the_examples(world: World) -> None:
+    seated = world.bots(2)
+    with world.database.write() as session:
+        owner_id = session.get_one(Bot, seated[0]).owner_id
+        webhook = webhooks.create(session, owner_id, "https://hooks.example.org", list(webhooks.CHOICE))
+        session.get_one(Webhook, webhook.id).status = "active"
+    world.play(seated)
+
+    with world.database.read() as session:
+        sent = {delivery.event: json.loads(delivery.body) for delivery in session.scalars(select(Delivery))}
+
+    assert set(sent) == {"ping", "match.finished"}
+    for event, body in sent.items():
+        assert form(body) == form(EXAMPLES[event]), event
