@@ -6,13 +6,13 @@ import struct
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor, lcm
+from math import ceil, erfc, floor, lcm, sqrt
 from typing import Final
 
 from referee.standings.outcome import Outcome, shares
 
 LEAST_GROUPS: Final = 2
-TAIL: Final = Fraction(25, 1000)  # left out on each side, so that 95 % stay
+NORMAL: Final = 1.959964  # standard deviations to each side that hold 95 %
 # How often a group is in a sample, by the byte drawn for it: Poisson with mean 1, in steps of 1/256.
 COUNTS: Final = bytes(count for count, bytes_of in enumerate((95, 93, 47, 16, 4, 1)) for _ in range(bytes_of))
 Sums = dict[Hashable, tuple[int, int]]  # by entrant: points in units, matches
@@ -20,10 +20,10 @@ Sums = dict[Hashable, tuple[int, int]]  # by entrant: points in units, matches
 
 @dataclass(frozen=True, slots=True)
 class ErrorBar:
-    """Points per match, and the interval that holds 95 % of the samples' values.
+    """Points per match, and an interval of 95 % confidence.
 
-    ``groups`` are the deal groups it rests on: with fewer than ``LEAST_GROUPS`` there is no interval, and with
-    few of them the interval is too narrow. Without a match there is no value either.
+    ``groups`` are the deal groups it rests on: with fewer than ``LEAST_GROUPS`` there is no interval, with fewer
+    than eight or so it is too narrow. Without a match there is no value either.
     """
 
     points_per_match: Fraction | None
@@ -38,8 +38,10 @@ def bootstrap(
     """The error bar of every entrant; byes and seats played by stand-ins do not count.
 
     Matches of one deal group share their cards, so whole groups are resampled: in each sample a group counts 0, 1,
-    2 … times, independently, by a Poisson law of mean 1 (Hanley and MacGibbon 2006). How often follows from
-    ``draw`` and the group's name alone: the same results give the same bars, in whatever order.
+    2 … times, independently, by a Poisson law of mean 1 (Hanley and MacGibbon 2006). The interval leaves out the same
+    share of samples at both ends, fewer when groups are few (the expanded percentile interval of Hesterberg 2015).
+    How often a group counts follows from ``draw`` and its name alone: the same results give the same bars, in
+    whatever order.
     """
     order = dict.fromkeys(entrants)
     unit, groups = _sums_by_group(order, list(outcomes))
@@ -60,8 +62,17 @@ def _bar(unit: int, parts: Sequence[tuple[int, int]], ratios: list[float]) -> Er
     if not ratios:
         return ErrorBar(mean, None, None, len(parts))
     ratios.sort()
-    low, high = ratios[floor(TAIL * len(ratios))], ratios[ceil((1 - TAIL) * len(ratios)) - 1]
+    tail = _tail(len(parts)) * len(ratios)
+    low, high = ratios[floor(tail)], ratios[ceil(len(ratios) - tail) - 1]
     return ErrorBar(mean, low / unit, high / unit, len(parts))
+
+
+def _tail(groups: int) -> float:
+    """The share of samples left out at each end: 2.5 % with many groups. Resampling n groups spreads by too little,
+    sqrt((n - 1) / n) of what it should, and knows nothing of Student's t (Abramowitz and Stegun 26.7.5)."""
+    freedom, z = groups - 1, NORMAL
+    student = z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+    return erfc(student * sqrt(groups / freedom) / sqrt(2)) / 2
 
 
 def _sums_by_group(entrants: Mapping[Hashable, None], outcomes: Sequence[Outcome]) -> tuple[int, dict[str, Sums]]:

@@ -64,6 +64,21 @@ def test_an_error_bar_is_as_wide_as_theory_says() -> None:
     assert bar.high == pytest.approx(0.598, abs=0.015)
 
 
+def test_an_error_bar_of_few_groups_is_wider() -> None:
+    # 8 and 100 deals, half of them won. Student's t with 7 degrees of freedom is 2.365, and sqrt(8 / 7) is 1.069.
+    few, many = (
+        bootstrap("A", [outcome("AB", [1 + n % 2, 2 - n % 2], f"{n}") for n in range(deals)], draw=DRAW, samples=4000)[
+            "A"
+        ]
+        for deals in (8, 96)
+    )
+
+    assert few.low is not None
+    assert many.low is not None
+    normal = sqrt(12) * (0.5 - many.low)  # what 96 deals would tell, had there been 8
+    assert (0.5 - few.low) / normal == pytest.approx(2.365 * 1.069 / 1.96, abs=0.25)
+
+
 @some
 @given(events(), st.randoms(use_true_random=False))
 def test_error_bars_follow_from_results_and_draw_alone(event: Event, dice: Any) -> None:
