@@ -7,7 +7,7 @@ import asyncio
 import secrets
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
@@ -259,9 +259,11 @@ class _Call:
 class BotSeat:
     """A bot in its seat: asks it what the match wants to know. ``last`` is the evidence of the last call."""
 
-    def __init__(self, caller: BotCaller, header: Json, seat: int, *, names: bool = False) -> None:
+    def __init__(
+        self, caller: BotCaller, header: Json, seat: int, *, ids: Sequence[str] = (), names: bool = False
+    ) -> None:
         self.caller = caller
-        self.questions = wire.Questions(header, seat, names=names)
+        self.questions = wire.Questions(header, seat, ids=ids, names=names)
         self.last: tuple[bytes, Reply] | None = None  # what was sent, what came back
 
     async def ask(self, request: Request) -> Answer:

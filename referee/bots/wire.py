@@ -30,12 +30,15 @@ _TOKEN = re.compile(rb'\\.|["\[\]{}]', re.DOTALL)
 # -- what we send --
 
 
-def match_facts(header: Json, seat: int, *, names: bool = False) -> Json:
+def match_facts(header: Json, seat: int, *, ids: Sequence[str] = (), names: bool = False) -> Json:
     """The ``match`` member of a question, from row 0 of the log.
 
-    Rivals are seat numbers; with ``names`` (open events) they also bear their names and versions.
+    Players are seat numbers and the ``ids`` that ``aliases`` gave them, by seat; with ``names`` (unrated matches, open
+    events) they also bear their names and versions.
     """
     players: list[Json] = [{"seat": place} for place in range(header["seats"])]
+    for player, id in zip(players, ids, strict=False):
+        player["id"] = id
     if names:
         for player, known in zip(players, header["players"], strict=True):
             player |= {"name": known["name"], "version": known["version"]}
@@ -51,10 +54,10 @@ def decision_id(match_id: str, n: int, seat: int) -> str:
 class Questions:
     """The bodies of ``/decide`` for one seat of one match; a body is a function of its request alone."""
 
-    def __init__(self, header: Json, seat: int, *, names: bool = False) -> None:
+    def __init__(self, header: Json, seat: int, *, ids: Sequence[str] = (), names: bool = False) -> None:
         self.match_id: str = header["match"]
         self.seat = seat
-        self._match = orjson.Fragment(encoded(match_facts(header, seat, names=names)))
+        self._match = orjson.Fragment(encoded(match_facts(header, seat, ids=ids, names=names)))
 
     def ask(self, request: Request) -> tuple[str, bytes]:
         """The decision's id and the body that asks for it."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from referee.bots.aliases import aliases
 from referee.bots.client import BotCaller, BotSeat, CallLimits, Target
 from referee.bots.driver import Ask, drive
 from referee.bots.guard import Policy, parse_url
@@ -130,6 +131,7 @@ class _Table:
     def __init__(self, header: Json, seated: Sequence[Entrant], plan: Plan, number: int) -> None:
         self._bots: list[BotSeat] = []
         limits = CallLimits()
+        ids = aliases(b"", "referee play", [entrant.id for entrant in seated])  # nobody is to be hidden here
         self._seats: list[Ask] = []
         for seat, entrant in enumerate(seated):
             if entrant.is_house:
@@ -137,9 +139,8 @@ class _Table:
                 house = players()[entrant.source.removeprefix(HOUSE)](dice)
                 self._seats.append(_House(plan.game, house).ask)
             else:
-                bot = BotSeat(
-                    BotCaller(Target(entrant.id, entrant.source, plan.secrets), LOCAL_POLICY, limits), header, seat
-                )
+                caller = BotCaller(Target(entrant.id, entrant.source, plan.secrets), LOCAL_POLICY, limits)
+                bot = BotSeat(caller, header, seat, ids=ids)
                 self._bots.append(bot)
                 self._seats.append(bot.ask)
 

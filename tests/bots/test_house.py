@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from referee.bots import client, wire
+from referee.bots.aliases import aliases
 from referee.bots.client import BotSeat, Target
 from referee.bots.driver import drive
 from referee.bots.house import serve
@@ -78,7 +79,8 @@ async def is_a_proper_bot(url: str, others_url: str) -> None:
 
 async def plays(urls: list[str]) -> None:
     match = begun(len(urls))
-    seats = [BotSeat(caller(url, now=None), match.header, place) for place, url in enumerate(urls)]
+    ids = aliases(b"", "match", urls)
+    seats = [BotSeat(caller(url, now=None), match.header, place, ids=ids) for place, url in enumerate(urls)]
     await drive(match, lambda request: seats[request.seat].ask(request), unrecorded)
     assert match.faults == [0] * len(urls)
     assert all(seat.last is not None for seat in seats)

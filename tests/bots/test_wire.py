@@ -8,14 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.bots import wire
+from referee.bots.aliases import aliases
 from referee.bots.signing import Signer, bot_secret, challenge_proof, secret_bytes
 from referee.chance import RiggedChance
 from referee.games import catalogue
 from referee.match import FAULTS, Match, new_header
 from tests.bots.hostile import HEADER, question
 from tests.bots.schemas import NAMES, check, fits, validator
+from tests.surroundings import MASTER_KEY
 
 ID = "mat_test_7_1"
+
+
+IDS = aliases(MASTER_KEY, "mat_x", ["bot_a", "bot_b"])
 
 
 def found(body: str | bytes) -> str:
@@ -40,19 +45,30 @@ def test_every_schema_is_a_schema() -> None:
 
 
 def test_a_question_fits_its_schema() -> None:
-    id, body = wire.Questions(HEADER, 1).ask(question())
+    id, body = wire.Questions(HEADER, 1, ids=IDS).ask(question())
 
     asked = check("decide_request", body)
     assert id == asked["decision"]["id"] == ID
-    assert asked["match"]["players"] == [{"seat": 0}, {"seat": 1}]
+    assert asked["match"]["players"] == [{"seat": 0, "id": IDS[0]}, {"seat": 1, "id": IDS[1]}]
     assert "bot_a" not in body.decode()
 
 
 def test_a_question_names_the_players_only_where_the_event_shows_them() -> None:
-    _, body = wire.Questions(HEADER, 1, names=True).ask(question())
+    _, body = wire.Questions(HEADER, 1, ids=IDS, names=True).ask(question())
 
     players = check("decide_request", body)["match"]["players"]
-    assert players == [{"seat": 0, "name": "a", "version": "1"}, {"seat": 1, "name": "b", "version": "2"}]
+    assert players == [
+        {"seat": 0, "id": IDS[0], "name": "a", "version": "1"},
+        {"seat": 1, "id": IDS[1], "name": "b", "version": "2"},
+    ]
+
+
+def test_a_player_keeps_its_id_in_an_event_and_has_another_in_the_next() -> None:
+    first, again = (aliases(MASTER_KEY, "trn_1", bots) for bots in (["bot_a", "bot_b"], ["bot_b", "bot_a"]))
+
+    assert first == again[::-1]
+    assert len({*first, *aliases(MASTER_KEY, "trn_2", ["bot_a", "bot_b"])}) == 4
+    assert first != aliases(bytes(32), "trn_1", ["bot_a", "bot_b"])
 
 
 @pytest.mark.parametrize("game", sorted(catalogue()))
@@ -67,9 +83,10 @@ def test_questions_of_every_game_fit_the_schema_and_are_the_same_when_asked_agai
     for request, again in zip(match.requests(), twin.requests(), strict=True):
         # The twin's dictionaries may be in any order: keys are sorted on the wire.
         shuffled = json.loads(json.dumps(again.observation), object_pairs_hook=lambda pairs: dict(reversed(pairs)))
-        body = wire.Questions(header, request.seat).ask(request)[1]
+        ids = aliases(MASTER_KEY, "mat_1", ["bot_0", "bot_1", "bot_2"])
+        body = wire.Questions(header, request.seat, ids=ids).ask(request)[1]
         check("decide_request", body)
-        assert body == wire.Questions(header, request.seat).ask(_with(again, shuffled))[1]
+        assert body == wire.Questions(header, request.seat, ids=ids).ask(_with(again, shuffled))[1]
 
 
 class InOrder(RiggedChance):
