@@ -1,32 +1,112 @@
-"""`referee audit`: everything stored compared with what follows from the logs."""
+"""`referee audit`: everything stored compared with what follows from the logs; with ``--repair``, put right."""
 
+import json
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from referee.cli.installation import data_option, record_of
 from referee.store import audit as auditing
+from referee.store import repairs
+from referee.store.audit import Difference
+from referee.store.db import Database
+from referee.store.repairs import Repaired
 
 SHOWN = 100
+KEPT = 10_000  # differences told in JSON
 
 
 @click.command()
 @data_option
-def audit(data: Path | None) -> None:
+@click.option("--repair", is_flag=True, help="Put ratings and counts right that do not follow from the ledger.")
+@click.option("--read-only", is_flag=True, help="Do not freeze ladders that are in doubt.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object in place of the text.")
+def audit(data: Path | None, *, repair: bool, read_only: bool, as_json: bool) -> None:
     """Replay every log, fold every ladder anew, and compare bit for bit.
 
-    The exit status is 1 when anything differs.
+    A ladder whose numbers differ is frozen until --repair put it right: results are recorded, ratings stand still.
+    The exit status is 1 when anything differs (with --repair: when anything still does).
     """
+    if repair and read_only:
+        raise click.UsageError("--repair writes; it does not go with --read-only")
     settings, database = record_of(data)
-    found = 0
-    with database.read() as session:
-        for difference in auditing.audit(session):
-            found += 1
-            if found <= SHOWN:
-                click.echo(str(difference))
+    found, count = _found(database)
+    frozen = [] if read_only else _frozen(database, found)
+    mended = _mended(database) if repair else []
+    left, count_left = _found(database) if mended else (found, count)
     database.dispose()
-    if found > SHOWN:
-        click.echo(f"… and {found - SHOWN} more")
-    click.echo(f"{settings.data_dir}: " + ("the record holds" if not found else f"{found} differences"))
-    sys.exit(1 if found else 0)
+    if as_json:
+        click.echo(json.dumps(_as_json(found, frozen, mended, left)))
+    else:
+        _tell(settings.data_dir, left, count_left, mended, frozen)
+    sys.exit(1 if count_left else 0)
+
+
+def _found(database: Database) -> tuple[list[Difference], int]:
+    """The first differences, and how many there are."""
+    with database.read() as session, _bar(auditing.size(session)) as step:
+        differences = auditing.audit(session, step)
+        found = list(islice(differences, KEPT))
+        return found, len(found) + sum(1 for _ in differences)
+
+
+def _frozen(database: Database, found: list[Difference]) -> list[str]:
+    if not any(one.ladder_id for one in found):
+        return []
+    with database.write() as session:
+        return repairs.freeze(session, found)
+
+
+def _mended(database: Database) -> list[Repaired]:
+    with database.read() as session:
+        frozen = repairs.in_doubt(session)
+    mended = []
+    for ladder_id in frozen:
+        with database.write() as session:
+            mended.append(repairs.repair(session, ladder_id))
+    return mended
+
+
+def _tell(folder: Path, left: list[Difference], count: int, mended: list[Repaired], frozen: list[str]) -> None:
+    for one in mended:
+        click.echo(f"ladder {one.ladder_id} repaired by act {one.seq}: {one.reason}")
+    for difference in left[:SHOWN]:
+        click.echo(str(difference))
+    if count > SHOWN:
+        click.echo(f"… and {count - SHOWN} more")
+    if frozen and not mended:
+        click.echo(f"frozen until `referee audit --repair`: {', '.join(frozen)}")
+    click.echo(f"{folder}: " + ("the record holds" if not count else f"{count} differences"))
+
+
+def _as_json(
+    found: list[Difference], frozen: list[str], mended: list[Repaired], left: list[Difference]
+) -> dict[str, object]:
+    return {
+        "holds": not left,
+        "differences": [_row(one) for one in found],
+        "frozen": [] if mended else frozen,
+        "repaired": [{"ladder": one.ladder_id, "seq": one.seq, "done": one.done} for one in mended],
+        "left": [_row(one) for one in left],
+    }
+
+
+def _row(one: Difference) -> dict[str, str | None]:
+    row = {"what": one.what, "id": one.id, "stored": one.stored, "expected": one.expected}
+    return {**row, "ladder": one.ladder_id}
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Callable[[int], None]]:
+    """Progress on standard error, where somebody watches."""
+    console = Console(stderr=True)
+    columns = (TextColumn("auditing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("auditing", total=total)
+        yield lambda more: progress.advance(task, more)

@@ -131,12 +131,18 @@ def acts(session: Session, ladder_id: str, *, after: int = 0, until: int | None 
     """The acts of a ladder in their order, from the one after ``after`` to ``until``, a page at a time."""
     while True:
         rows = session.connection().execute(_ACTS, {"ladder": ladder_id, "after": after, "until": until or _LAST})
-        page = [Act(*row[:5], *(values or () for values in row[5:])) for row in rows]
+        page = [_act(*row) for row in rows]
         if page:
             yield page
         if len(page) < PAGE:
             return
         after = page[-1].seq
+
+
+def _act(seq: int, kind: str, match_id: str | None, entered: int | None, voided: int | None, *by_seat: Any) -> Act:
+    lengths = {len(values) if isinstance(values, list) else 0 for values in by_seat}
+    # A result that somebody has cut about counts for nothing; the audit names it.
+    return Act(seq, kind, match_id, entered, voided, *(by_seat if len(lengths) == 1 and lengths != {0} else ()))
 
 
 def fold_from(session: Session, ladder_id: str, after: int, until: int) -> Fold:

@@ -8,20 +8,21 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import func, or_, select, update
 from sqlalchemy.orm import Session
 
+from referee.bots.aliases import aliases
 from referee.clocks import Limits
 from referee.errors import Conflict, NotFound
 from referee.match import new_header
 from referee.rows import parsed
-from referee.store import groups, logs
+from referee.store import groups, logs, voiding
 from referee.store.arranging import Plan as Plan
 from referee.store.arranging import arrange
 from referee.store.bots import signing_generations
 from referee.store.db import changed, now
 from referee.store.paging import Cursor, Page, newest_first
-from referee.store.schema import Bot, Group, Match, MatchSeat, SealedAnswer
+from referee.store.schema import Bot, Group, Match, MatchSeat, SealedAnswer, Tournament
 
 Json = dict[str, Any]
 
@@ -55,6 +56,8 @@ class Loaded:
     group_state: str
     nonces: list[str] | None
     nonce_hashes: list[str] | None
+    aliases: list[str]  # by seat: what players are called towards bots
+    names: bool  # whether bots are told the names and versions of their rivals too
     seed: bytes = field(repr=False)
 
 
@@ -104,8 +107,30 @@ def list_matches(
     return newest_first(session, query, Match.created_at, Match.id, limit=limit, cursor=cursor)
 
 
-def cancel(session: Session, match_id: str, reason: str = "cancelled", *, master_key: bytes) -> Match:
-    """Ends a match that is not over, without a result; its runner finds out at its next write."""
+def cancel(
+    session: Session,
+    match_id: str,
+    reason: str = "cancelled",
+    *,
+    master_key: bytes,
+    whole_group: bool = False,
+    by: str | None = None,
+) -> Match:
+    """Ends a match that is not over, without a result; its runner finds out at its next write.
+
+    One of several in a deal group is cancelled with all of them, which must be wished by ``whole_group`` (else
+    ``Conflict``): those that are finished become void, with the same reason.
+    """
+    match = get_match(session, match_id)
+    others = select(func.count()).where(
+        Match.group_id == match.group_id, Match.id != match_id, Match.status.not_in(["cancelled", "void"])
+    )
+    together = session.scalars(others).one()
+    if together and not whole_group:
+        raise Conflict(f"the match shares its cards with {together} more; cancel them all by whole_group")
+    if together and match.status not in groups.ENDED:
+        voiding.cancel_group(session, match.group_id, reason, by=by, master_key=master_key)
+        return match
     ended = (
         update(Match)
         .where(Match.id == match_id, Match.status.in_(["waiting", "due", "running", "stuck"]))
@@ -139,6 +164,8 @@ def load(session: Session, match_id: str, *, master_key: bytes) -> Loaded:
         group_state=group.state,
         nonces=group.nonces,
         nonce_hashes=group.nonce_hashes,
+        aliases=_aliases(session, match, master_key),
+        names=_shows_names(session, match),
         seed=groups.seed_of(group, master_key),
     )
 
@@ -161,6 +188,20 @@ def _players(session: Session, match_id: str) -> list[Player]:
         )
         for seat, bot in rows
     ]
+
+
+def _aliases(session: Session, match: Match, master_key: bytes) -> list[str]:
+    seats = select(func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)).where(MatchSeat.match_id == match.id)
+    entrants = list(session.scalars(seats.order_by(MatchSeat.seat)))
+    return aliases(master_key, match.tournament_id or match.id, entrants)
+
+
+def _shows_names(session: Session, match: Match) -> bool:
+    """Unrated matches hide nobody; of the rated ones those do not whose event says so."""
+    if not match.rated:
+        return True
+    open_seats = select(Tournament.open_seats).where(Tournament.id == match.tournament_id)
+    return bool(session.scalar(open_seats))
 
 
 def _player(bot: Bot, seat: int, moment: datetime) -> Player:

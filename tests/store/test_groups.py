@@ -137,7 +137,7 @@ def test_D1_a_cancelled_match_closes_the_group_too(world: World, common: tuple[s
     first, second = world.claim(2)
     world.finish(first)
     with world.database.write() as session:
-        matches.cancel(session, second.match_id, master_key=MASTER_KEY)
+        matches.cancel(session, second.match_id, master_key=MASTER_KEY, whole_group=True)
 
     with world.database.read() as session:
         reveal = groups.reveal_of(session, group_of(world, first.match_id), MASTER_KEY)

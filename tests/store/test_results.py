@@ -144,7 +144,8 @@ def test_F2_results_count_in_the_order_of_their_numbers(world: World) -> None:
         ("DELETE FROM rating_changes", "change"),
         ("UPDATE results SET placements = '[1, 1]'", "result"),
         ("UPDATE results SET digest = 'x'", "log"),
-        ("UPDATE matches SET status = 'void' WHERE id IN (SELECT min(id) FROM matches)", ""),
+        ("UPDATE matches SET status = 'void' WHERE id IN (SELECT min(id) FROM matches)", "act"),
+        ("UPDATE rating_counts SET bots = bots + 1", "count"),
     ],
 )
 def test_F3_the_audit_finds_what_was_altered(world: World, change: str, named: str) -> None:
@@ -156,7 +157,7 @@ def test_F3_the_audit_finds_what_was_altered(world: World, change: str, named: s
     with world.database.write() as session:
         session.execute(text(change))
 
-    assert any(one.startswith(named) for one in found(world)) == bool(named)
+    assert any(one.startswith(named) for one in found(world))
 
 
 def test_K18_a_flipped_byte_in_a_stored_log_is_found(world: World) -> None:
