@@ -16,7 +16,7 @@ from referee.chance import CommittedChance
 from referee.errors import BadLog, RefereeError, StaleEpoch, Unavailable
 from referee.match import FAULTS, Answer, Match, Request
 from referee.rows import digest
-from referee.store import groups, house, matches, results
+from referee.store import groups, health, house, matches, results
 from referee.store.claims import Claim
 from referee.store.matches import Loaded, Player
 from referee.store.recording import Evidence, Record, Sealed
@@ -192,7 +192,9 @@ class _Table:
         stored = False
         while not stored:
             try:
-                await self._playing.recorder.write(results.finish, tail, outcome, master_key=self._playing.master_key)
+                await self._playing.recorder.write(
+                    health.finish, tail, outcome, master_key=self._playing.master_key, sour=self._sour()
+                )
                 stored = True
             except Unavailable as error:
                 log.warning("result not stored, trying again", extra={"match": tail.match_id, "reason": str(error)})
@@ -202,6 +204,11 @@ class _Table:
         if not self.match.over and self._recorded < len(self.match.lines):
             await self._playing.recorder.put(self._record(evidence=[]))
         await drive(self.match, self._ask, self._note)
+
+    def _sour(self) -> set[int]:
+        """Seats that were given up: not asked any more, or at an address that may not be called."""
+        refused = {row["seat"] for row in self.match.log.rows if row.get("fault") == "egress_denied"}
+        return self.match.retired | refused
 
     def _replay(self) -> None:
         """Plays the whole log once more: what depends on anything but the record must not become a result."""
@@ -267,7 +274,7 @@ def _seat(playing: Playing, loaded: Loaded, player: Player) -> BotSeat | HouseSe
     if house.is_house(player.url):
         name = house.player_name(player.url)
         return HouseSeat(name, loaded.header["game"], loaded.id, playing.master_key)
-    return BotSeat(playing.caller(player), loaded.header, player.seat, names=not loaded.header["rated"])
+    return BotSeat(playing.caller(player), loaded.header, player.seat, ids=loaded.aliases, names=loaded.names)
 
 
 def vars_of(reply: client.Reply) -> Json:

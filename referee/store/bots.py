@@ -18,6 +18,7 @@ from referee.store.schema import Account, Bot, Match, MatchSeat, Tournament, Tou
 
 OLD_SECRET_LASTS: Final = timedelta(hours=24)
 DEFAULT_MAX_CALLS: Final = 8
+MOST_SOUR: Final = 3  # matches in a row to whose end a bot could not be called: then it is paused
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +125,16 @@ def pause(session: Session, bot_id: str, reason: str | None = None, *, revision:
 
 
 def resume(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
-    """Ends a pause; the bot is verified if its address still is the one that answered the challenge."""
+    """Ends a pause; the bot is verified if its address still is the one that answered the challenge. One that could
+    not be called to the end of its last matches is checked first."""
     bot = _at_revision(session, bot_id, revision)
     if bot.status != "paused":
         raise Conflict(f"the bot is {bot.status}, not paused")
     proven = bot.proven_url == bot.url
     bot.status, bot.status_reason = ("verified" if proven else "unverified"), None
+    if bot.sour_matches >= MOST_SOUR:
+        bot.status, bot.status_reason, bot.sour_matches = "unverified", "checked before it plays again", 0
+        _make_check_due(session, bot)
     bot.revision += 1
     return bot
 
