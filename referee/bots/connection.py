@@ -102,11 +102,11 @@ class Connection(asyncio.BufferedProtocol):
             self._answered.set_result(None)
 
     def eof_received(self) -> bool:
-        self._end("the bot closed the connection")
+        self._end("the other side closed the connection")
         return False
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._end(f"the connection broke: {error}" if error else "the bot closed the connection")
+        self._end(f"the connection broke: {error}" if error else "the other side closed the connection")
 
     def _time_is_up(self, due: Callable[[], float]) -> None:
         if due() > self._loop.time():

@@ -68,7 +68,8 @@ def any_due(session: Session) -> bool:
 
 def claim_due(session: Session, limit: int) -> list[Parcel]:
     """Up to ``limit`` deliveries that are due, or whose claimer has gone, the oldest first; each is given to one asker
-    at a time, and one address gets at most four at once, one while it fails."""
+    at a time, and one address gets at most four at once, one while it fails. Those that fail never get all the room.
+    """
     if limit < 1:
         return []
     queue_up(session, "deliveries")  # so that what is under way to an address is counted by one at a time
@@ -77,16 +78,19 @@ def claim_due(session: Session, limit: int) -> list[Parcel]:
     under_way = _under_way(session, boot, seconds)
     full: set[str] = set()
     parcels: list[Parcel] = []
+    failing = 0
     while len(parcels) < limit:
         rows = _candidates(session, _free(moment, boot, seconds), full)
         for delivery, webhook in rows:
             target = _target(webhook.url)
-            if under_way[target] >= (PER_FAILING_TARGET if webhook.failing_since else PER_TARGET):
+            fails = webhook.failing_since is not None
+            if under_way[target] >= (PER_FAILING_TARGET if fails else PER_TARGET) or (fails and failing >= limit // 2):
                 full.add(webhook.id)
             elif delivery.attempts >= ATTEMPTS:
                 _end(delivery, "failed", f"the referee did not get through with {ATTEMPTS} attempts")
             elif len(parcels) < limit:
                 under_way[target] += 1
+                failing += fails
                 delivery.lease_boot, delivery.lease_until = boot, seconds + LEASE_S
                 parcels.append(_claimed(delivery, webhook, moment))
         session.flush()
@@ -100,16 +104,8 @@ def finish(session: Session, delivery_id: str, epoch: int, outcome: Outcome, *, 
 
     Raises ``StaleEpoch`` when the delivery was claimed anew, recalled or dropped.
     """
-    mine = [Delivery.id == delivery_id, Delivery.epoch == epoch, Delivery.status == "due"]
-    # The webhook is locked first, as by those who change it.
-    webhook = session.scalar(
-        select(Webhook)
-        .where(Webhook.id == select(Delivery.webhook_id).where(*mine).scalar_subquery())
-        .with_for_update()
-        .execution_options(populate_existing=True)
-    )
-    delivery = session.scalar(select(Delivery).where(*mine).with_for_update())
-    if webhook is None or delivery is None:
+    webhook, delivery = _locked(session, delivery_id) or (None, None)
+    if webhook is None or delivery is None or (delivery.epoch, delivery.status) != (epoch, "due"):
         raise StaleEpoch(f"claim {epoch} of delivery {delivery_id} is no longer ours")
     moment = now(session)
     delivery.answer = outcome.answer
@@ -143,12 +139,9 @@ def redeliver(session: Session, delivery_id: str, *, account_id: str) -> Deliver
 
     Raises ``NotFound`` for what is not this account's, ``Conflict`` while it is due or its webhook is not active.
     """
-    owned = select(Delivery).join(Webhook, Webhook.id == Delivery.webhook_id)
-    owned = owned.where(Delivery.id == delivery_id, Webhook.account_id == account_id)
-    delivery = session.scalar(owned.with_for_update())
-    if delivery is None:
+    webhook, delivery = _locked(session, delivery_id) or (None, None)
+    if webhook is None or delivery is None or webhook.account_id != account_id:
         raise NotFound("delivery", delivery_id)
-    webhook = session.get_one(Webhook, delivery.webhook_id)
     if webhook.status != "active":
         raise Conflict(f"the webhook is {webhook.status}; only an active one is told")
     if delivery.status == "due":
@@ -171,6 +164,16 @@ def forget_old(session: Session) -> int:
     webhook_ids = list(session.scalars(_with_old(before)))
     old = select(Delivery.id).where(Delivery.webhook_id.in_(webhook_ids), Delivery.created_at < before)
     return changed(session, delete(Delivery).where(Delivery.id.in_(old.limit(_FORGET))))
+
+
+def _locked(session: Session, delivery_id: str) -> tuple[Webhook, Delivery] | None:
+    """A delivery with its webhook, fresh; the webhook is locked first, as by those who change it."""
+    its = Webhook.id == select(Delivery.webhook_id).where(Delivery.id == delivery_id).scalar_subquery()
+    hook = select(Webhook).where(its).with_for_update(key_share=True)
+    webhook = session.scalar(hook.execution_options(populate_existing=True))
+    sent = select(Delivery).where(Delivery.id == delivery_id).with_for_update(key_share=True)
+    delivery = session.scalar(sent.execution_options(populate_existing=True))
+    return None if webhook is None or delivery is None else (webhook, delivery)
 
 
 # -- claiming --

@@ -65,4 +65,5 @@ _ACTIVE: Final = (
     select(_WEBHOOKS.c.id, _WEBHOOKS.c.events)
     .where(_WEBHOOKS.c.account_id.in_(bindparam("accounts", expanding=True)), _WEBHOOKS.c.status == "active")
     .order_by(_WEBHOOKS.c.id)
+    .with_for_update(read=True, key_share=True)  # so that none is removed between this look and the message to it
 )

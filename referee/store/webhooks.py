@@ -88,7 +88,7 @@ def edit(
 
 def remove(session: Session, webhook_id: str) -> None:
     """Takes a webhook away with all that was, or was to be, sent to it. Raises ``NotFound``."""
-    webhook = _locked(session, webhook_id)
+    webhook = _locked(session, webhook_id, to_remove=True)
     session.execute(delete(Delivery).where(Delivery.webhook_id == webhook.id))
     session.delete(webhook)
     session.flush()
@@ -151,8 +151,9 @@ def _give_up(session: Session, which: Sequence[object], problem: str) -> None:
     session.execute(failed.values(**values, lease_boot=None, lease_until=None))
 
 
-def _locked(session: Session, webhook_id: str) -> Webhook:
-    query = select(Webhook).where(Webhook.id == webhook_id).with_for_update()
+def _locked(session: Session, webhook_id: str, *, to_remove: bool = False) -> Webhook:
+    """The webhook; messages can be put into the outbox for it meanwhile, unless it is to be removed."""
+    query = select(Webhook).where(Webhook.id == webhook_id).with_for_update(key_share=not to_remove)
     # Fresh: it may have been read, and changed by another, before the lock was had.
     webhook = session.scalar(query.execution_options(populate_existing=True))
     if webhook is None:

@@ -258,6 +258,22 @@ def test_one_address_gets_four_at_once_one_while_it_fails_and_holds_nobody_up(ho
     assert len(hooks.claim()) == deliveries.PER_FAILING_TARGET
 
 
+def test_those_that_fail_never_get_all_the_room(hooks: Hooks) -> None:
+    failing = {hooks.active(f"https://hooks{n}.example.org") for n in range(3)}
+    hooks.emit()
+    for parcel in hooks.claim():
+        due_at = hooks.finish(parcel, BADLY).due_at
+    well = hooks.active("https://well.example.org")
+    hooks.world.clock.moment = due_at
+    hooks.emit()
+
+    told = [parcel.webhook_id for parcel in hooks.claim(limit=4)]
+
+    assert len(set(told)) == len(told) == 3
+    assert well in told
+    assert len(failing & set(told)) == 2
+
+
 def test_a_moved_webhook_is_proven_anew_and_what_was_due_goes_to_the_new_address(hooks: Hooks) -> None:
     webhook_id = hooks.active()
     hooks.emit()
