@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 from random import Random
-from statistics import median
+from statistics import NormalDist, median
 
 from bench.measure import Benchmark, Json, cpu_seconds, rounded
 from referee.standings import (
@@ -37,6 +37,8 @@ def main() -> None:
     alone = played(Random(2), [(0, f"own {number}", Random(number).sample(range(few), 2)) for number in range(many)])
     work = timed(lambda: bootstrap(range(few), alone, draw=DRAW, samples=SAMPLES), 1)
     figures[f"{few} entrants, {many} deal groups, error bars of {SAMPLES} samples, ms"] = work
+    for groups in (3, 5, 8, 20):
+        figures[f"share of error bars over {groups} deal groups that hold the truth"] = coverage(benchmark, groups)
     benchmark.report(figures)
 
 
@@ -53,6 +55,20 @@ def measured(benchmark: Benchmark, entrants: int, seats: int) -> Json:
     }
     runs = benchmark.runs if entrants < 10_000 else 1
     return {f"{name}, ms": timed(work, runs) for name, work in parts.items()}
+
+
+def coverage(benchmark: Benchmark, groups: int) -> float:
+    """Of bots that win 63.8 % of their matches, each against one opponent."""
+    pairs = benchmark.size(400, 10)
+    dice = Random(groups)
+    results = [
+        Outcome((pair, -pair), [1, 2] if dice.gauss(0.5, 1) > dice.gauss(0, 1) else [2, 1], [0, 0], f"{group}")
+        for group in range(groups)
+        for pair in range(1, pairs + 1)
+    ]
+    truth = NormalDist().cdf(0.5 / 2**0.5)
+    bars = bootstrap(range(1, pairs + 1), results, draw=DRAW).values()
+    return rounded(sum((bar.low or 0) <= truth <= (bar.high or 0) for bar in bars) / pairs)
 
 
 def timed(work: Callable[[], object], runs: int) -> float:
