@@ -79,7 +79,7 @@ def seat_order(event: Event, stage: int, table: int) -> list[int]:
 # -- a table --
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Score:
     """What a table has come to. All points are doubled: two for each opponent left behind, one for a tie."""
 
@@ -89,9 +89,17 @@ class Score:
 
     def of(self, entrant: str) -> tuple[int, int]:
         """(in the legs of best_of, in the tie-break legs)."""
-        best_of: int = self.options["best_of"]
-        points = [_points(leg, entrant) for leg in self.legs]
-        return sum(points[:best_of]), sum(points[best_of:])
+        return self._points[entrant]
+
+    @cached_property
+    def _points(self) -> Mapping[str, tuple[int, int]]:
+        main, tie_break = dict.fromkeys(self.entrants, 0), dict.fromkeys(self.entrants, 0)
+        for number, leg in enumerate(self.legs):
+            points = main if number < self.options["best_of"] else tie_break
+            for one, share in zip(leg.entrants, half_shares(leg.placements), strict=True):
+                if one in points:
+                    points[one] += share
+        return {one: (main[one], tie_break[one]) for one in self.entrants}
 
     @property
     def is_tied(self) -> bool:
@@ -109,10 +117,6 @@ class Score:
             return (2 * left - lead) // 4 + 1 if lead <= 2 * left else 0
         tied = onward < len(scores) and scores[onward - 1] == scores[onward]
         return 1 if tied and left + self.options["tie_breaks"] > 0 else 0
-
-
-def _points(leg: Leg, entrant: str) -> int:
-    return half_shares(leg.placements)[leg.entrants.index(entrant)] if entrant in leg.entrants else 0
 
 
 # -- the whole course --
