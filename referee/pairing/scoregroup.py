@@ -17,6 +17,7 @@ DOWN: Final = FLOAT << DIGIT * (GRADES + 1)
 SIBLING: Final = DOWN << DIGIT
 _WITHOUT_LIMIT: Final = SIBLING << 3 * DIGIT
 _SLACKS: Final = (0, STRONG - 1, COLOUR - 1, 2 * COLOUR - 1, 4 * COLOUR - 1, NEXT - 1, 3 * NEXT - 1, DOWN - 1, 3 * DOWN)
+_FEW: Final = 40  # in a bracket of more residents these two are hardly looked for
 _WAYS: Final = 120  # to pair those moved down, before the rest is
 _CHOICES: Final = 400  # of those who move down together
 _EXCHANGES: Final = 40  # of one for one, and as many of two for two
@@ -92,7 +93,7 @@ class Bracket:
         if not self.moved:
             return self._homogeneous(self.residents, 0, bound)
         ways = self._transpositions(self.moved, self.residents, 0, bound, floating=not self.last)
-        for cost, pairs, rest in islice(ways, _WAYS):
+        for cost, pairs, rest in islice(ways, _WAYS if len(self.residents) <= _FEW else 2):
             floating = [one for one, other in pairs if other == FREE]
             found = self._homogeneous(rest, cost, bound, floating)
             if found is not None:
@@ -107,7 +108,7 @@ class Bracket:
             if cost > bound:
                 return None
             found = self._shared(people, floats, cost, bound, floating)
-            if found is None and floats > 1:
+            if found is None and floats > 1 and len(people) <= _FEW:
                 found = self._chosen(people, floats, cost, bound, floating)
             if found is not None:
                 return found
@@ -121,6 +122,7 @@ class Bracket:
                 total = self._total(cost, rest, down, bound)
                 if total <= bound and (self.last or self.accepts(down)):
                     return total, pairs, down
+            self._left -= len(people) // 8  # to lay the halves out takes time too
             if self._left <= 0:
                 return None
         return None
@@ -132,7 +134,7 @@ class Bracket:
             total = self._total(spent, rest, down, bound)
             if total > bound or not self.accepts(down):
                 continue
-            self._left = max(self._left, len(people) * len(people))
+            self._left = max(self._left, self.rules.steps // 4)
             staying = [one for one in people if one not in rest]
             for upper, lower in _halves(staying, len(staying) // 2):
                 for cost, pairs, _ in self._transpositions(upper, lower, total, bound, floating=False):
@@ -232,17 +234,7 @@ def _halves(people: Sequence[int], pairs: int) -> Iterator[tuple[list[int], list
         downs = list(combinations(range(pairs, min(len(people), pairs + reach)), many))
         ways = sorted((sum(down) - sum(up), [-place for place in reversed(up)], down) for up in ups for down in downs)
         for _, up, down in islice(ways, _EXCHANGES):
-            out = {-place for place in up}
-            yield (
-                [*(one for place, one in enumerate(upper) if place not in out), *(people[place] for place in down)],
-                sorted_like(
-                    people,
-                    [people[place] for place in out] + [one for one in lower if one not in {people[p] for p in down}],
-                ),
-            )
-
-
-def sorted_like(people: Sequence[int], some: Sequence[int]) -> list[int]:
-    """``some`` in the order in which ``people`` holds them."""
-    wanted = set(some)
-    return [one for one in people if one in wanted]
+            gone = {-place for place in up}
+            staying = [people[place] for place in range(pairs) if place not in gone]
+            rest = [people[place] for place in range(pairs, len(people)) if place not in down]
+            yield [*staying, *(people[place] for place in down)], [*(people[place] for place in sorted(gone)), *rest]
