@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 from referee.pairing.lots import shuffled
 from referee.pairing.model import Event, Leg, Played
@@ -115,22 +116,17 @@ def _remember_table(of: Past, at_table: Sequence[int]) -> None:
 
 
 def _remember_leg(of: Past, number: dict[str, int], leg: Leg, gains: list[tuple[int, int]]) -> None:
-    for (one, seat), gain in zip(
-        ((number.get(entrant, -1), seat) for seat, entrant in enumerate(leg.entrants)),
-        half_shares(leg.placements),
-        strict=True,
-    ):
-        if one >= 0:
+    for seat, (entrant, gain) in enumerate(zip(leg.entrants, half_shares(tuple(leg.placements)), strict=True)):
+        one = number.get(entrant)
+        if one is not None:
             of.sat[one][seat] += 1
             of.lately[one].append(seat)
             gains.append((one, gain))
 
 
-def half_shares(placements: Sequence[int]) -> list[int]:
+@lru_cache(maxsize=1_000)  # few orders come up, and these very often
+def half_shares(placements: tuple[int, ...]) -> list[int]:
     """For each seat twice the opponents left behind, and one for each it ties with."""
-    ordered = sorted(placements)
-    if ordered == list(range(1, len(ordered) + 1)):
-        return [2 * (len(ordered) - place) for place in placements]
     held = Counter(placements)
     return [2 * sum(many for place, many in held.items() if place > own) + held[own] - 1 for own in placements]
 

@@ -15,12 +15,15 @@ def seated(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """
     if len(costs) > EXACT_SEATS:
         return _swapped(costs)
+    places: tuple[int, ...]
     if len(costs) == EXACT_SEATS:
-        one, two, three, four = costs
-        return min(
-            _ORDERS[4], key=lambda at: one[at.index(0)] + two[at.index(1)] + three[at.index(2)] + four[at.index(3)]
+        one, two, three, four = costs  # spelled out: large events ask this of thousands of tables
+        _, places = min((one[a] + two[b] + three[c] + four[d], (a, b, c, d)) for a, b, c, d in _ORDERS[EXACT_SEATS])
+    else:
+        places = min(
+            _ORDERS[len(costs)], key=lambda places: sum(row[at] for row, at in zip(costs, places, strict=True))
         )
-    return min(_ORDERS[len(costs)], key=lambda order: sum(costs[who][seat] for seat, who in enumerate(order)))
+    return tuple(sorted(range(len(costs)), key=places.__getitem__))
 
 
 def _swapped(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
