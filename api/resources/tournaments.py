@@ -18,13 +18,14 @@ from api.schemas.tournaments import (
     WholeTournamentView,
 )
 from api.views import Resource, record
-from referee import standings
 from referee.clocks import Limits
 from referee.errors import Forbidden, NotFound
-from referee.store import announcing, bots, entering, matches, outcomes, starting, tournaments
+from referee.standings import Row
+from referee.store import announcing, bots, entering, matches, starting, tournaments
 from referee.store import progress as progresses
 from referee.store.paging import Page
 from referee.store.schema import Bot, Tournament
+from referee.store.standings import event_standings
 
 resource = Resource("tournaments", "/api/v1/tournaments", "Events: many matches that make one table.")
 
@@ -173,7 +174,7 @@ def show_standings(tournament_id: str) -> Any:
     """The table, best first"""
     tournament = tournaments.get_tournament(record(), tournament_id)
     entered = {bot.id: bot for _, bot in tournaments.entries(record(), tournament.id)}
-    table = standings.table(entered, outcomes.outcomes(record(), tournament.id))
+    table = event_standings(record(), tournament, entered)
     return everything([standings_row(row, entered[str(row.entrant)]) for row in table])
 
 
@@ -243,7 +244,7 @@ def shown(tournament: Tournament) -> dict[str, Any]:
     }
 
 
-def standings_row(row: standings.Row, bot: Bot) -> dict[str, Any]:
+def standings_row(row: Row, bot: Bot) -> dict[str, Any]:
     return {
         "place": row.place,
         "bot": bot.id,

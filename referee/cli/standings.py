@@ -7,13 +7,14 @@ from pathlib import Path
 import click
 from sqlalchemy.orm import Session
 
-from referee import standings as tabulated
 from referee.canonical import Json
 from referee.cli import tables
 from referee.cli.api_client import Api
 from referee.cli.installation import data_option, record_of
 from referee.cli.tables import Standings
-from referee.store import outcomes, ratings, tournaments
+from referee.store import ratings, tournaments
+from referee.store.schema import Tournament
+from referee.store.standings import event_standings
 
 TOURNAMENTS_SHOWN = 5
 LADDERS_SHOWN = 20
@@ -48,7 +49,7 @@ def _from_service(api: Api) -> Iterator[Standings]:
 def _from_record(session: Session) -> Iterator[Standings]:
     for one in tournaments.list_tournaments(session, limit=TOURNAMENTS_SHOWN).items:
         title = _title({"name": one.name, "game": one.game, "status": one.status})
-        yield tables.tournament(title, _tournament_rows(session, one.id)[:LINES_SHOWN])
+        yield tables.tournament(title, _tournament_rows(session, one)[:LINES_SHOWN])
     for ladder in ratings.list_ladders(session, limit=LADDERS_SHOWN).items:
         page = ratings.ladder_page(session, ladder.id, limit=LINES_SHOWN)
         rows = [
@@ -59,8 +60,8 @@ def _from_record(session: Session) -> Iterator[Standings]:
         yield tables.ladder(title, rows)
 
 
-def _tournament_rows(session: Session, tournament_id: str) -> list[Json]:
-    entered = {bot.id: bot for _, bot in tournaments.entries(session, tournament_id)}
+def _tournament_rows(session: Session, tournament: Tournament) -> list[Json]:
+    entered = {bot.id: bot for _, bot in tournaments.entries(session, tournament.id)}
     return [
         {
             "place": row.place,
@@ -71,7 +72,7 @@ def _tournament_rows(session: Session, tournament_id: str) -> list[Json]:
             "wins": row.wins,
             "returns": row.returns,
         }
-        for row in tabulated.table(entered, outcomes.outcomes(session, tournament_id))
+        for row in event_standings(session, tournament, entered)
     ]
 
 
