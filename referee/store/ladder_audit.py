@@ -37,9 +37,10 @@ def check_ladder(session: Session, ladder_id: str, step: Callable[[int], None]) 
 def walked(refold: Refold, step: Callable[[int], None]) -> Iterator[tuple[Act, Changes, Changes]]:
     """Each act with its stored changes and those that follow. Of a repair, what stood before is not to be derived."""
     for page in refold.pages():
-        kept = _stored_changes(refold.session, [act.seq for act, _ in page])
-        for act, moves in page:
+        kept = _stored_changes(refold.session, [act.seq for act in page])
+        for act in page:
             stored = kept.get(act.seq, {})
+            moves = refold.take(act)
             if act.kind == "repair":
                 refold.repaired(act.seq, list(stored))
             yield act, stored, _expected(refold, act, moves, stored)

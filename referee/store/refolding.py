@@ -25,13 +25,12 @@ class Refold:
     as_of: dict[str, int] = field(default_factory=dict)
     _before: dict[int, dict[str, Held]] = field(default_factory=dict)  # results made void later: how things stood
 
-    def pages(self) -> Iterator[list[tuple[Act, list[Move]]]]:
-        """The acts with the moves that follow from them. Of a repair they do not: whom it moved is told to ``repaired``
-        before the next page is asked for."""
-        for page in acts(self.session, self.ladder_id):
-            yield [(act, self._moves(act)) for act in page]
+    def pages(self) -> Iterator[list[Act]]:
+        """All acts of the ladder; each is to be given to ``take``, in this order."""
+        return acts(self.session, self.ladder_id)
 
-    def _moves(self, act: Act) -> list[Move]:
+    def take(self, act: Act) -> list[Move]:
+        """Goes over an act and gives the moves that follow from it. Of a repair none do; tell ``repaired``."""
         moves: list[Move] = []
         if act.kind == "void" and act.result_seq is not None and act.result_seq < act.seq:
             moves = self._without(act)
