@@ -6,8 +6,8 @@ import click
 from sqlalchemy.orm import Session
 
 from referee.cli.installation import data_option, made_record_of, record_of
-from referee.errors import NotFound
-from referee.store import accounts
+from referee.errors import Conflict, NotFound
+from referee.store import accounts, matches
 from referee.store.upgrading import newest
 
 TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token
@@ -52,6 +52,20 @@ def upgrade(data: Path | None) -> None:
     _, database = made_record_of(data)
     database.dispose()
     click.echo(f"the schema is at revision {newest()}")
+
+
+@admin.command()
+@click.argument("match_id", metavar="MATCH")
+@data_option
+def revive(match_id: str, data: Path | None) -> None:
+    """Make a stuck match due again: one whose runners died over it, once the cause is found."""
+    _, database = record_of(data)
+    try:
+        with database.write() as session:
+            matches.revive(session, match_id)
+    except (NotFound, Conflict) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"{match_id} is due", err=True)
 
 
 def open_account(session: Session, name: str, role: str) -> str:

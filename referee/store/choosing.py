@@ -69,7 +69,7 @@ def chosen(session: Session, boot: str, seconds: float, limit: int, *, match_id:
     1. Matches whose claimer is gone, the oldest first, each by itself. 2. Those that are due: whoever has the fewest
     matches being played comes next, and of his the oldest. No bot is given more than it takes calls.
     """
-    calls = Calls(_calls_left(session, boot, seconds))
+    calls = Calls(calls_left(session, boot, seconds))
     lost = _rows(session, select(_M.id, _M.created_at).where(_lost_once(boot, seconds)), limit, match_id)
     taken = _fitting(session, calls, [Unit((row.id,), row.created_at) for row in lost], limit)
     if len(taken) < limit:
@@ -82,7 +82,7 @@ def chosen_alone(
     session: Session, boot: str, seconds: float, limit: int, *, match_id: str | None = None
 ) -> list[list[str]]:
     """The same of matches that lost their claimer too often to be played beside others."""
-    calls = Calls(_calls_left(session, boot, seconds))
+    calls = Calls(calls_left(session, boot, seconds))
     rows = [row for wanted in alone(boot, seconds) for row in _rows(session, wanted, limit, match_id)]
     units = [Unit((row.id,), row.created_at) for row in sorted(rows, key=lambda row: (row.created_at, row.id))]
     return [list(unit.match_ids) for unit in _fitting(session, calls, units, limit)]
@@ -234,7 +234,7 @@ def _wanted(unit: Unit, seats: Mapping[str, Counter[str]]) -> Counter[str]:
     return sum((seats[match_id] for match_id in unit.match_ids), Counter())
 
 
-def _calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
+def calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
     """How many more calls each bot that plays now could take; a seat takes one at a time."""
     playing = (
         select(_BOTS.c.id, _BOTS.c.max_calls - func.count())

@@ -145,6 +145,17 @@ def cancel(
     return match
 
 
+def revive(session: Session, match_id: str) -> Match:
+    """Makes a stuck match due again, as if it had never lost a claim; what is recorded of it stays. For the operator,
+    once he has found what cost its runners their lives. Raises ``NotFound``, and ``Conflict`` unless it is stuck."""
+    match = get_match(session, match_id)
+    fresh = {"status": "due", "reason": None, "lost_claims": 0, "claims_without_progress": 0}
+    revived = update(Match).where(Match.id == match_id, Match.status == "stuck").values(fresh)
+    if changed(session, revived.values(epoch=Match.epoch + 1)) == 0:
+        raise Conflict(f"the match is {match.status}, not stuck")
+    return session.get_one(Match, match_id, populate_existing=True)
+
+
 def load(session: Session, match_id: str, *, master_key: bytes) -> Loaded:
     """All that is recorded of a match; the runner replays it and asks the open question again."""
     match = get_match(session, match_id)

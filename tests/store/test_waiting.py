@@ -1,0 +1,122 @@
+"""Why am I waiting: positions in the queue, and for every bot the one reason from a closed list."""
+
+import pytest
+from sqlalchemy import update
+
+from referee.errors import NotFound
+from referee.store import claims, matches, waiting
+from referee.store.schema import Bot, Match, Tournament, TournamentEntry
+from referee.store.waiting import REASONS, Reason, Waiting
+from tests.store.test_choosing import arranged, plan
+from tests.store.world import CARD, GAME, START, World
+
+
+def asked(world: World, bot_id: str) -> Waiting:
+    with world.database.read() as session:
+        return waiting.waiting(session, bot_id)
+
+
+def reason(world: World, bot_id: str) -> Reason | None:
+    return asked(world, bot_id).reason
+
+
+def change(world: World, table: type, **values: object) -> None:
+    with world.database.write() as session:
+        session.execute(update(table).values(values))
+
+
+def test_positions_follow_the_turns_of_those_who_arrange(world: World) -> None:
+    early, late, many, few = *world.bots(2), world.account(), world.account()
+    pair = world.bots(2)
+    arranged(world, *[plan(pair, many)] * 5)
+    (last,) = arranged(world, plan([early, late], many))
+    (alone,) = arranged(world, plan([early, pair[0]], few))
+
+    told = asked(world, early)
+
+    # By turns: many, few, then the others of many. The one of few shares its turn with the first of many.
+    assert [(one.match_id, one.position) for one in told.matches] == [(last, 7), (alone, 2)]
+    assert told.reason == Reason("behind", ahead=6)
+    assert told.reason.text == "6 matches come before it"
+    assert (told.playing, told.open) == (0, 2)
+    claimed = [claim.match_id for claim in world.claim(7)]
+    assert (claimed.index(alone), claimed.index(last)) == (1, 6)
+    assert (asked(world, early).playing, reason(world, early)) == (2, None)
+
+
+def test_every_match_says_what_keeps_it(world: World) -> None:
+    busy, other = world.bot(card=CARD.__class__("1", CARD.games, 1)), world.bot()
+    first, second = arranged(world, plan([busy, other])) + arranged(world, plan([busy, other]))
+    assert reason(world, busy) == Reason("next")
+    world.clock.moment = world.clock.moment.replace(year=2027)
+    assert reason(world, busy) == Reason("runner_needed")
+
+    (claim,) = world.claim(5)
+    assert [one.reason for one in asked(world, other).matches] == [
+        Reason("group_opening"), Reason("rival_full", seat=0)
+    ]  # fmt: skip
+    assert asked(world, busy).matches[1].reason == Reason("bot_full")
+    world.pass_seconds(16)
+    assert asked(world, busy).matches[0].reason == Reason("runner_needed")
+
+    with world.database.write() as session:
+        claims.give_back(session, [claim])
+        session.execute(update(Match).where(Match.id == first).values(lost_claims=2))
+        session.execute(update(Match).where(Match.id == second).values(status="stuck"))
+    assert [one.reason for one in asked(world, busy).matches] == [Reason("played_alone"), Reason("stuck")]
+    with world.database.write() as session:
+        matches.revive(session, second)
+        session.execute(update(Match).values(status="waiting"))
+    assert reason(world, busy) == Reason("tournament_paused")
+
+
+def test_a_duplicate_group_says_that_it_goes_out_whole(world: World) -> None:
+    pair = world.bots(2)
+    arranged(world, *[plan(pair, together="a")] * 2)
+    claimed = world.claim(2)
+    with world.database.write() as session:
+        claims.give_back(session, claimed[:1])
+
+    told = {one.match_id: one.reason for one in asked(world, pair[0]).matches}
+
+    assert told[claimed[0].match_id] == Reason("group_playing")
+
+
+def test_a_bot_without_matches_is_told_why(world: World) -> None:
+    bot_id, owner_id = world.bot(), world.account()
+    assert reason(world, bot_id) == Reason("not_entered")
+    with world.database.write() as session:
+        fixed = {"options": {}, "seats": 2, "cycles": 1, "rated": True, "budget_ms": 1, "bank_ms": 1, "revision": 1}
+        session.add(
+            Tournament(
+                id="trn_1",
+                name="Cup",
+                game=GAME,
+                format="swiss",
+                status="open",
+                created_by=owner_id,
+                created_at=START,
+                **fixed,
+            )
+        )
+        session.flush()
+        session.add(TournamentEntry(tournament_id="trn_1", bot_id=bot_id, number=1))
+    assert reason(world, bot_id) == Reason("event_not_started")
+    change(world, Tournament, status="running", preflight_until=START)
+    assert reason(world, bot_id) == Reason("preflight")
+    change(world, Tournament, preflight_until=None)
+    assert reason(world, bot_id) == Reason("stage_not_over")
+    change(world, TournamentEntry, since=3)
+    assert asked(world, bot_id).events[0].reason.text == "the bot joined late and plays from stage 3 on"
+    change(world, Tournament, format="ladder")
+    assert reason(world, bot_id) == Reason("ladder_next")
+    change(world, TournamentEntry, preflight="absent")
+    assert reason(world, bot_id) == Reason("absent")
+
+    states = {"not_verified": "unverified", "paused": "paused", "unhealthy": "paused", "retired": "retired"}
+    for code, status in states.items():
+        change(world, Bot, status=status, sour_matches=3 if code == "unhealthy" else 0)
+        assert reason(world, bot_id) == Reason(code)
+        assert code in REASONS
+    with pytest.raises(NotFound):
+        asked(world, "bot_0")
