@@ -251,8 +251,15 @@ def standings_row(row: Row, bot: Bot) -> dict[str, Any]:
         "name": bot.name,
         "owner": bot.owner_id,
         "matches": row.matches,
+        "byes": row.byes,
         "points": float(row.points),
         "points_exact": str(row.points),
         "wins": row.wins,
         "returns": row.returns,
+        "tie_breaks": [
+            {"name": name, "value": float(value), "exact": str(value)}
+            if value is not None
+            else {"name": name, "value": None, "exact": None}
+            for name, value in row.tie_breaks.items()
+        ],
     }

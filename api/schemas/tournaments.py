@@ -87,13 +87,25 @@ class WholeTournamentView(TournamentView):
     progress = fields.Nested(ProgressView, required=True, metadata={"description": "matches that are over, of all"})
 
 
+class TieBreakView(Strict):
+    name = fields.String(required=True, metadata={"example": "buchholz"})
+    value = fields.Float(required=True, allow_none=True, metadata={"description": "null: it does not apply"})
+    exact = fields.String(required=True, allow_none=True, metadata={"description": "as a fraction", "example": "13/2"})
+
+
 class StandingsRow(Strict):
-    place = fields.Integer(required=True, metadata={"description": "equal points share a place"})
+    place = fields.Integer(required=True, metadata={"description": "shared by those whom no tie-break parts"})
     bot = fields.String(required=True)
     name = fields.String(required=True)
     owner = fields.String(required=True)
     matches = fields.Integer(required=True)
+    byes = fields.Integer(required=True)
     points = fields.Float(required=True, metadata={"description": "a match gives at most 1, a tie its half"})
     points_exact = fields.String(required=True, metadata={"description": "as a fraction", "example": "7/2"})
-    wins = fields.Integer(required=True)
+    wins = fields.Integer(required=True, metadata={"description": "matches won alone"})
     returns = fields.Integer(required=True, metadata={"description": "gained over all matches"})
+    tie_breaks = fields.List(
+        fields.Nested(TieBreakView),
+        required=True,
+        metadata={"description": "the columns of the format, in the order in which they decide"},
+    )

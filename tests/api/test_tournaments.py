@@ -52,6 +52,9 @@ def test_a_tournament_runs_from_draft_to_standings(service: Service, organiser: 
     assert (after["progress"]["done"], after["progress"]["by_status"]) == (3, {"finished": 3})
     assert sum(Fraction(row["points_exact"]) for row in table) == 3  # a point a match
     assert [row["matches"] for row in table] == [2, 2, 2]
+    assert [row["tie_breaks"][0] for row in table] == [
+        {"name": "points", "value": row["points"], "exact": row["points_exact"]} for row in table
+    ]
     assert [row["place"] for row in table] == sorted(row["place"] for row in table)
     assert {match["stage"] for match in played} == {1, 2, 3}
 
