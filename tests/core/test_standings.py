@@ -1,15 +1,18 @@
 """Tournament tables: points, byes, tie-breaks in their order, shared places."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.pairing import formats
+from referee.pairing import Entrant, Event, Leg, Played, formats
+from referee.pairing.history import past
 from referee.standings import TIE_BREAKS, Outcome, Row, ScoredBye, event_table, points, table
 
 NONE, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
@@ -236,6 +239,32 @@ def test_a_bye_of_a_swiss_stands_for_all_matches_of_its_stage() -> None:
     assert column(rows, "buchholz") == {"A": 6, "B": 6, "C": 6}  # A met B twice and C; B A twice and itself; …
 
 
+@pytest.mark.parametrize(("seats", "entrants"), [(2, 7), (3, 8), (4, 11)])
+def test_a_swiss_pairs_by_the_points_that_its_table_shows(seats: int, entrants: int) -> None:
+    dice, swiss = Random(seats), formats()["swiss"]
+    people = tuple(Entrant(f"bot {number}") for number in range(entrants))
+    event = Event(seats, swiss.options({}, seats), 1, people, (), bytes(32))
+    results: list[Outcome] = []
+    byes: list[tuple[int, str, str]] = []
+    while stage := swiss.next_stage(event):
+        number = len(event.played) + 1
+        legs = []
+        for table_of in stage.tables:
+            placed = [1 + dice.randrange(seats) for _ in range(seats)]
+            legs.append((Leg(table_of.entrants, tuple(placed), (0,) * seats),))
+            results.append(outcome(table_of.entrants, placed, stage=number))
+        byes += [(number, bye.entrant, bye.reason) for bye in stage.byes]
+        event = replace(event, played=(*event.played, Played(stage, tuple(legs))))
+
+    rows = event_table("swiss", seats, [one.id for one in people], results, byes)
+
+    known = past(event)
+    assert byes
+    assert {row.entrant: row.points for row in rows} == {
+        entrant: Fraction(score, 2 * (seats - 1)) for entrant, score in zip(known.ids, known.score, strict=True)
+    }
+
+
 def test_byes_of_other_formats_bring_nothing() -> None:
     (row,) = event_table("knockout", 2, "A", [], [(1, "A", "odd")], given={"bracket": {"A": 1}})
 
@@ -249,11 +278,11 @@ def test_every_format_declares_its_tie_breaks() -> None:
 # -- properties --
 
 ENTRANTS = "ABCDEFG"
-Event = tuple[list[Outcome], list[ScoredBye]]
+Happened = tuple[list[Outcome], list[ScoredBye]]
 
 
 @st.composite
-def events(draw: st.DrawFn) -> Event:
+def events(draw: st.DrawFn) -> Happened:
     """Matches of any form, unfair and incomplete, among some of the entrants."""
 
     def match(number: int) -> Outcome:
@@ -273,7 +302,7 @@ def events(draw: st.DrawFn) -> Event:
 
 @some
 @given(events(), st.randoms(use_true_random=False))
-def test_the_order_of_results_and_entrants_cannot_matter(event: Event, dice: Any) -> None:
+def test_the_order_of_results_and_entrants_cannot_matter(event: Happened, dice: Any) -> None:
     results, byes = event
     for tie_breaks in TIE_BREAKS.values():
         rows = {row.entrant: row for row in table(ENTRANTS, results, byes, tie_breaks=tie_breaks)}
@@ -286,7 +315,7 @@ def test_the_order_of_results_and_entrants_cannot_matter(event: Event, dice: Any
 
 @some
 @given(events())
-def test_points_add_up_and_equals_share_a_place(event: Event) -> None:
+def test_points_add_up_and_equals_share_a_place(event: Happened) -> None:
     full = [Outcome(one.entrants, one.placements, one.returns, one.group) for one in event[0]]
 
     rows = table(ENTRANTS, full, tie_breaks=TIE_BREAKS["swiss"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from referee.standings import Adjusted, Mean, Outcome, bootstrap, luck_adjusted
 from referee.standings.error_bars import COUNTS
-from tests.core.test_standings import ENTRANTS, HALF, Event, events, outcome, some
+from tests.core.test_standings import ENTRANTS, HALF, Happened, events, outcome, some
 
 DRAW = bytes(range(32))
 
@@ -81,7 +81,7 @@ def test_an_error_bar_of_few_groups_is_wider() -> None:
 
 @some
 @given(events(), st.randoms(use_true_random=False))
-def test_error_bars_follow_from_results_and_draw_alone(event: Event, dice: Any) -> None:
+def test_error_bars_follow_from_results_and_draw_alone(event: Happened, dice: Any) -> None:
     results, _ = event
 
     bars = bootstrap(ENTRANTS, results, draw=DRAW, samples=50)
@@ -154,7 +154,7 @@ def test_matches_of_one_deal_are_not_taken_for_independent() -> None:
 
 @some
 @given(events(), st.randoms(use_true_random=False))
-def test_luck_adjusted_scores_cancel_out(event: Event, dice: Any) -> None:
+def test_luck_adjusted_scores_cancel_out(event: Happened, dice: Any) -> None:
     full = [Outcome(one.entrants, one.placements, one.returns, one.group) for one in event[0]]
 
     adjusted = luck_adjusted(ENTRANTS, full)

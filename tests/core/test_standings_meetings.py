@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 
 from referee.standings import Meetings, Met, crosstable, meetings
-from tests.core.test_standings import ENTRANTS, Event, events, outcome, some
+from tests.core.test_standings import ENTRANTS, Happened, events, outcome, some
 
 
 def test_a_crosstable_compares_every_two_of_a_table() -> None:
@@ -44,7 +44,7 @@ def test_seats_opponents_and_byes_are_counted() -> None:
 
 @some
 @given(events())
-def test_both_sides_of_a_crosstable_agree(event: Event) -> None:
+def test_both_sides_of_a_crosstable_agree(event: Happened) -> None:
     against = crosstable(ENTRANTS, event[0])
     met = meetings(ENTRANTS, event[0])
 
