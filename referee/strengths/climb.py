@@ -2,7 +2,7 @@
 
 Each step of the first kind, of D. R. Hunter, MM algorithms for generalized Bradley–Terry models, Annals of Statistics
 32 (2004), pages 384–406, makes the results likelier from wherever it starts, but may take thousands of steps to the
-last digit; Newton's method takes a few from there, and costs a solution of linear equations each.
+last digit; Newton's method takes a few from there, and needs the curvature, which costs bots cubed.
 """
 
 from math import exp, log
@@ -64,17 +64,23 @@ def _scaled(levels: list[float]) -> list[float]:
 def _polished(
     said: Likelihood, levels: list[float], taken: int, limit: int, tolerance: float
 ) -> tuple[list[float], int, bool]:
-    height = said.log(levels)
+    """A curvature serves as long as the ways it shows shrink well: it is the dear part."""
+    height, before = said.log(levels), float("inf")
+    curvature = Curvature(said, levels)
     for step in range(taken, limit + 1):
-        curvature = Curvature(said, levels)
         way = curvature.solved(said.slope(levels))
-        if max(map(abs, way)) < tolerance:
+        length = max(map(abs, way))
+        if length < tolerance:
             return [level + part for level, part in zip(levels, way, strict=True)], step, True
+        if length > before / 4:
+            curvature = Curvature(said, levels)
+            way = curvature.solved(said.slope(levels))
+            length = max(map(abs, way))
         for _ in range(_HALVINGS):
             higher = [level + part for level, part in zip(levels, way, strict=True)]
             reached = said.log(higher)
             if reached >= height:
                 break
             way = [part / 2 for part in way]
-        levels, height = higher, reached
+        levels, height, before = higher, reached, length
     return levels, limit, False
