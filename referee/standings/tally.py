@@ -92,9 +92,8 @@ def buchholz(sums: Tally) -> Column:
     played by a stand-in count as an opponent with the entrant's own points. After FIDE Handbook C.07 (2023),
     8.1 and 16, which know two seats only.
     """
-    brings, weight = _brings(sums), _weight(sums)
+    brings, scale = _brings(sums), _scale(sums)
     own, full = sums.points, sums.full
-    scale = lcm(*weight.values())
     total = {entrant: scale * gained * (full - sums.matches[entrant]) for entrant, gained in own.items()}
     for outcome in sums.outcomes:
         size = len(outcome.entrants)
@@ -102,7 +101,7 @@ def buchholz(sums: Tally) -> Column:
         table = sum(brings[entrant] for entrant in seated)
         for entrant in seated:
             absent = own[entrant] * (size - len(seated))
-            total[entrant] += scale // weight[size] * (table - brings[entrant] + absent)
+            total[entrant] += scale // (size - 1) * (table - brings[entrant] + absent)
     return {entrant: Fraction(value, scale * sums.unit) for entrant, value in total.items()}
 
 
@@ -110,10 +109,9 @@ def sonneborn_berger(sums: Tally) -> Column:
     """The points of the opponents left behind and half of those of the level ones: at each table divided by the
     number of opponents, summed over the matches. Opponents bring what they bring to Buchholz; a bye brings its
     points times the entrant's own. After FIDE Handbook C.07 (2023), 9.1 and 16."""
-    brings, weight = _brings(sums), _weight(sums)
+    brings, scale = _brings(sums), _scale(sums)
     own = sums.points
-    scale = 2 * lcm(*weight.values())
-    total = dict.fromkeys(own, 0)
+    twice = dict.fromkeys(own, 0)
     for outcome in sums.outcomes:
         size, placements = len(outcome.entrants), outcome.placements
         present = set(outcome.seats_of(own))
@@ -124,8 +122,8 @@ def sonneborn_berger(sums: Tally) -> Column:
                 if other != seat and placed <= placement:
                     rival = brings[outcome.entrants[other]] if other in present else own[entrant]
                     beaten += rival if placed == placement else 2 * rival
-            total[entrant] += scale // 2 // weight[size] * beaten
-    column = {entrant: Fraction(value, scale * sums.unit) for entrant, value in total.items()}
+            twice[entrant] += scale // (size - 1) * beaten
+    column = {entrant: Fraction(value, 2 * scale * sums.unit) for entrant, value in twice.items()}
     for bye in sums.byes:
         column[bye.entrant] += bye.points * Fraction(own[bye.entrant], sums.unit)
     return column
@@ -140,6 +138,6 @@ def _brings(sums: Tally) -> Mapping[Hashable, int]:
     }
 
 
-def _weight(sums: Tally) -> Mapping[int, int]:
-    """The opponents at a table, by its seats."""
-    return {size: size - 1 for size in {2} | {len(outcome.entrants) for outcome in sums.outcomes}}
+def _scale(sums: Tally) -> int:
+    """What every table's number of opponents divides."""
+    return lcm(1, *(size - 1 for size in {len(outcome.entrants) for outcome in sums.outcomes}))
