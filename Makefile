@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer and make; everything else is installed into .venv from the committed lock files.
 #   make demo [DEMO_ARGS=--exit]   make up   make test   make coverage   make lint   make types   make bench   make chaos   make mutants   make lock
-#   make bench-peers   make clean
+#   make bench-peers   make simulate   make clean
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
@@ -15,10 +15,11 @@ UP_ARGS ?=
 BENCH_ARGS ?=
 CHAOS_ARGS ?=
 MUTANTS_ARGS ?=
+SIMULATE_ARGS ?=
 PYTEST_ARGS ?=
 PYTEST_PROCESSES ?= 2  # a file goes to one of them as a whole
 
-.PHONY: demo up test coverage lint types bench bench-peers chaos mutants lock clean
+.PHONY: demo up test coverage lint types bench bench-peers chaos mutants simulate lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.runtime
@@ -55,6 +56,10 @@ chaos: $(VENV)/.dev
 # Plants faults in the rules of the games, in a copy, and tells which no test notices: MUTANTS_ARGS="--count 20 prisoners".
 mutants: $(VENV)/.dev
 	@$(BIN)/python -m tests.mutants $(MUTANTS_ARGS)
+
+# Plays thousands of simulated events of every format and checks what must hold: SIMULATE_ARGS="--count 3000 --seed 1 swiss".
+simulate: $(VENV)/.dev
+	@$(BIN)/python -m tests.events $(SIMULATE_ARGS)
 
 # Pins anew what pyproject.toml asks for. async-timeout: the Redis client wants it on the oldest Pythons alone.
 lock:

@@ -1,0 +1,35 @@
+"""An event as JSON and back, as a record keeps it: what a format decides may depend on nothing else."""
+
+import json
+from dataclasses import asdict
+
+from referee.pairing import Bye, Entrant, Event, Leg, Played, Stage, Table
+
+
+def rebuilt(event: Event) -> Event:
+    """The same event made of fresh objects, by way of text."""
+    kept = json.loads(json.dumps({**asdict(event), "options": dict(event.options), "draw": event.draw.hex()}))
+    return Event(
+        seats=kept["seats"],
+        options=kept["options"],
+        cycles=kept["cycles"],
+        entrants=tuple(Entrant(**one) for one in kept["entrants"]),
+        played=tuple(
+            Played(
+                stage=Stage(
+                    tables=tuple(
+                        Table(tuple(table["entrants"]), table["label"], table["legs"])
+                        for table in played["stage"]["tables"]
+                    ),
+                    byes=tuple(Bye(**bye) for bye in played["stage"]["byes"]),
+                    label=played["stage"]["label"],
+                ),
+                legs=tuple(
+                    tuple(Leg(tuple(leg["entrants"]), tuple(leg["placements"]), tuple(leg["returns"])) for leg in legs)
+                    for legs in played["legs"]
+                ),
+            )
+            for played in kept["played"]
+        ),
+        draw=bytes.fromhex(kept["draw"]),
+    )
