@@ -78,7 +78,8 @@ def round_robin(entrants: Sequence[Entrant], seats: int, cycles: int = 1) -> lis
     _check(len(entrants), seats, cycles)
     stages = _circle(entrants) if seats == 2 else _packed(list(combinations(entrants, seats)))
     taken: Counter[tuple[Entrant, int]] = Counter()
-    once = [[_seated(table, taken) for table in stage] for stage in stages]
+    place = {entrant: at for at, entrant in enumerate(entrants)}
+    once = [[_paired(table, place) if seats == 2 else _seated(table, taken) for table in stage] for stage in stages]
     return [[_turned(table, cycle) for table in stage] for cycle in range(cycles) for stage in once]
 
 
@@ -139,6 +140,13 @@ def _packed(tables: Sequence[tuple[Entrant, ...]]) -> list[list[tuple[Entrant, .
         stages[place].append(table)
         sitting[place].update(table)
     return stages
+
+
+def _paired(pair: tuple[Entrant, ...], place: Mapping[Entrant, int]) -> tuple[Entrant, ...]:
+    """The earlier place first if the two are an odd number of places apart, else the later: over all pairs everybody
+    has each seat equally often, or once more than the other where the number of its pairs is odd."""
+    early, late = sorted(pair, key=place.__getitem__)
+    return (early, late) if (place[late] - place[early]) % 2 else (late, early)
 
 
 def _seated(table: tuple[Entrant, ...], taken: Counter[tuple[Entrant, int]]) -> tuple[Entrant, ...]:
