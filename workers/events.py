@@ -41,7 +41,8 @@ class Events:
         self._resting = {one: until for one, until in self._resting.items() if one in running}
         begun = self._seconds()
         awake = [one for one in running if self._resting.get(one, 0) <= begun]
-        return any([self._tried(tournament_id, self._take_turn) for tournament_id in awake])
+        took_steps = [self._tried(tournament_id, self._take_turn) for tournament_id in awake]
+        return any(took_steps)
 
     def _start(self, tournament_id: str) -> bool:
         with self._database.write() as session:

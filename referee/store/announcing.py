@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from referee.errors import Conflict
-from referee.store import matches, tournaments
+from referee.store import groups, logs, tournaments, voiding
 from referee.store.db import now
-from referee.store.schema import Match, Tournament
+from referee.store.schema import Group, Match, Tournament
 from referee.store.terms import Terms
 
 
@@ -56,18 +56,54 @@ def cancel(session: Session, tournament_id: str, *, master_key: bytes, reason: s
     tournament = tournaments.locked_in_state(session, tournament_id, "draft", "open", "running", "paused")
     moment = now(session)
     tournament.status, tournament.status_reason, tournament.finished_at = "cancelled", reason, moment
+    _cancel_unbegun(session, tournament, "tournament_cancelled")
+    _break_off(session, tournament, master_key)
+    return _changed(session, tournament)
+
+
+def finish(session: Session, tournament_id: str) -> Tournament:
+    """Ends a ladder: nothing more is arranged, what is not begun is cancelled, what is being played is played out,
+    and then the event is over. Raises ``Conflict`` for other formats, which end by themselves."""
+    tournament = tournaments.locked_in_state(session, tournament_id, "running", "paused")
+    if tournament.format != "ladder":
+        raise Conflict(f"a {tournament.format} ends by itself; only a ladder is ended by its organiser")
+    _cancel_unbegun(session, tournament, "ladder_ended")
+    made = session.scalars(select(func.count()).where(Match.tournament_id == tournament_id)).one()
+    tournament.planned, tournament.status = max(made, 1), "running"
+    return _changed(session, tournament)
+
+
+def _cancel_unbegun(session: Session, tournament: Tournament, reason: str) -> None:
     unbegun = Match.status.in_(["waiting", "due"]), Match.started_at.is_(None)
     session.execute(
         update(Match)
-        .where(Match.tournament_id == tournament_id, *unbegun)
-        .values(status="cancelled", reason="tournament_cancelled", finished_at=moment, epoch=Match.epoch + 1)
+        .where(Match.tournament_id == tournament.id, *unbegun)
+        .values(status="cancelled", reason=reason, finished_at=now(session), epoch=Match.epoch + 1)
     )
-    begun = select(Match.id).where(
-        Match.tournament_id == tournament_id, Match.status.in_(["waiting", "due", "running", "stuck"])
-    )
-    for match_id in session.scalars(begun.order_by(Match.id)).all():
-        matches.cancel(session, match_id, "tournament_cancelled", master_key=master_key)
-    return _changed(session, tournament)
+
+
+def _break_off(session: Session, tournament: Tournament, master_key: bytes) -> None:
+    """What has begun ends without a result. Its deal group keeps the results it has, unless the same bots were to
+    meet the same cards again: of those all count or none."""
+    query = select(Match.id, Match.group_id, Group.kind).join(Group, Group.id == Match.group_id)
+    begun = query.where(Match.tournament_id == tournament.id, Match.status.in_(["waiting", "due", "running", "stuck"]))
+    groups_left: dict[str, str] = {}
+    for match_id, group_id, kind in session.execute(begun.order_by(Match.id)).all():
+        groups_left[group_id] = kind
+        if kind != "duplicate":
+            _stop(session, match_id)
+    for group_id, kind in sorted(groups_left.items()):
+        if kind == "duplicate":
+            voiding.cancel_group(session, group_id, "tournament_cancelled", by=None, master_key=master_key)
+        else:
+            groups.close_if_over(session, group_id, master_key=master_key)
+
+
+def _stop(session: Session, match_id: str) -> None:
+    gone = {"status": "cancelled", "reason": "tournament_cancelled", "finished_at": now(session)}
+    free = {"epoch": Match.epoch + 1, "lease_boot": None, "lease_until": None}
+    session.execute(update(Match).where(Match.id == match_id).values(**gone, **free))
+    logs.pack_what_there_is(session, match_id)
 
 
 def _moved(session: Session, tournament_id: str, states: tuple[str, str], matches: tuple[str, str]) -> Tournament:

@@ -13,7 +13,7 @@ from sqlalchemy import and_, case, exists, func, select, update
 from sqlalchemy.orm import Session
 
 from referee import pairing
-from referee.store import preflight, starting, tabling
+from referee.store import matchmaking, preflight, starting, tabling
 from referee.store.db import Database, now
 from referee.store.schema import Match, Stage, Tournament
 from referee.store.stages import (
@@ -32,7 +32,6 @@ from referee.store.tabling import Wanted, sets_arranged
 
 AHEAD: Final = 500  # open matches up to which an event that looks at no result is arranged beforehand
 TABLES_AHEAD: Final = 200  # tables of such an event decided in one step
-LADDERS: Final = "ladder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +71,8 @@ def next_step(session: Session, tournament: Tournament) -> Step | None:
         return Step("settled", _settle)
     if tournament.preflight_until is not None:
         return Step("begun", _begin) if preflight.is_over(session, tournament, moment) else None
+    if tournament.format == "ladder":
+        return _to_match(session, tournament)
     stages = extents(session, tournament)
     return (
         _to_arrange(tournament, stages)
@@ -88,6 +89,20 @@ def _settle(session: Session, tournament: Tournament, _: bytes) -> bool:
 
 def _begin(session: Session, tournament: Tournament, _: bytes) -> bool:
     return starting.begin(session, tournament)
+
+
+# -- a ladder, which has no stages --
+
+
+def _to_match(session: Session, tournament: Tournament) -> Step | None:
+    if matchmaking.is_ending(tournament):
+        return None if _anything_open(session, tournament) else Step("finished", _finish)
+    wanted = matchmaking.tables_wanted(session, tournament)
+    return Step("matched", partial(_match, wanted)) if wanted else None
+
+
+def _match(wanted: matchmaking.Tables, session: Session, tournament: Tournament, master_key: bytes) -> bool:
+    return matchmaking.arrange_tables(session, tournament, wanted, master_key=master_key)
 
 
 # -- a stage's matches --

@@ -67,9 +67,10 @@ def seats_of(session: Session, tournament: Tournament, bot_ids: Collection[str] 
     return [seat for seat in seats if seat.withdrawn_at is None or (began is not None and seat.withdrawn_at > began)]
 
 
-def entrants(session: Session, tournament: Tournament) -> tuple[Entrant, ...]:
-    """All who took part from the start or joined later, as the pairing sees them. Ratings are those at the start."""
-    rated, games = ratings_at_start(session, tournament)
+def entrants(session: Session, tournament: Tournament, *, today: bool = False) -> tuple[Entrant, ...]:
+    """All who took part from the start or joined later, as the pairing sees them. Ratings are those at the start,
+    unless those of ``today`` are asked for."""
+    rated, games = _ratings(session, tournament, today=today)
     return tuple(
         Entrant(
             id=seat.bot_id,
@@ -84,9 +85,9 @@ def entrants(session: Session, tournament: Tournament) -> tuple[Entrant, ...]:
     )
 
 
-def ratings_at_start(session: Session, tournament: Tournament) -> tuple[dict[str, int], dict[str, int]]:
-    """(values in micro-points, games today) by bot on the event's ladder, the values as they were when it began:
-    whoever asks again after some matches must get the same."""
+def _ratings(session: Session, tournament: Tournament, *, today: bool) -> tuple[dict[str, int], dict[str, int]]:
+    """(values in micro-points, games today) by bot on the event's ladder; the values as they were when it began,
+    because whoever asks again after some matches must get the same."""
     key = hashlib.sha256(dumps(dict(tournament.options))).hexdigest()
     wanted = Ladder.game == tournament.game, Ladder.options_key == key, Ladder.seats == tournament.seats
     ladder_id = session.scalar(select(Ladder.id).where(*wanted))
@@ -95,7 +96,9 @@ def ratings_at_start(session: Session, tournament: Tournament) -> tuple[dict[str
     entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
     of_ladder = Rating.ladder_id == ladder_id, Rating.bot_id.in_(entered)
     now = session.execute(select(Rating.bot_id, Rating.value, Rating.games).where(*of_ladder)).all()
-    values = {bot_id: value for bot_id, value, _ in now} | _before_later_changes(session, tournament, ladder_id)
+    values = {bot_id: value for bot_id, value, _ in now}
+    if not today:
+        values |= _before_later_changes(session, tournament, ladder_id)
     return values, {bot_id: games for bot_id, _, games in now}
 
 
