@@ -38,7 +38,7 @@ def dutch(past: Past, people: Sequence[int], first: int, topscore: int | None) -
     ranked = sorted(people, key=lambda one: (-past.score[one], one))
     due = preferences(past)
     levels = _levels(past, due.clash, topscore)
-    level = _feasible(past, ranked, levels)
+    level, over = _feasible(ranked, levels)
     rules = Rules(
         may=levels[level],
         cost=_pair_cost(past, due.seat, due.strength),
@@ -47,7 +47,7 @@ def dutch(past: Past, people: Sequence[int], first: int, topscore: int | None) -
         steps=STEPS,
         grade=past.score.__getitem__,
     )
-    mate = _by_brackets(past, ranked, rules)
+    mate = _by_brackets(past, ranked, rules, over)
     for may in [*levels[level:], _anybody]:
         if len(mate) < len(ranked):
             mate = _repaired(ranked, may, mate)
@@ -55,11 +55,11 @@ def dutch(past: Past, people: Sequence[int], first: int, topscore: int | None) -
     return [seated_pair(past, due, one, mate[one], first) for one in ranked if place[one] < place[mate[one]]]
 
 
-def pairable(past: Past, people: Sequence[int]) -> int:
-    """Over how much one must look away to pair everybody: 0 nothing, 1 absolute claims to seats, 2 siblings too,
-    3 rematches too."""
+def pairable(past: Past, people: Sequence[int]) -> tuple[int, int]:
+    """What must be looked away from to pair everybody: 0 nothing, 1 absolute claims to seats, 2 siblings too; and how
+    many cannot be paired even so, other than with somebody they have met."""
     ranked = sorted(people, key=lambda one: (-past.score[one], one))
-    return _feasible(past, ranked, _levels(past, preferences(past).clash, None))
+    return _feasible(ranked, _levels(past, preferences(past).clash, None))
 
 
 # -- who may meet whom --
@@ -80,21 +80,24 @@ def _levels(past: Past, clash: May, topscore: int | None) -> list[May]:
             return unrelated(one, other)
         return topscore is not None and max(past.score[one], past.score[other]) > topscore
 
-    return [unclaimed, unrelated, strangers, _anybody]
+    return [unclaimed, unrelated, strangers]
 
 
 def _anybody(one: int, other: int) -> bool:
     return True
 
 
-def _feasible(past: Past, ranked: Sequence[int], levels: Sequence[May]) -> int:
-    """The first level at which everybody can be paired. In large events a level counts as one that can."""
+def _feasible(ranked: Sequence[int], levels: Sequence[May]) -> tuple[int, int]:
+    """The first level at which everybody can be paired, or the last and how many are left over. In large events the
+    first level is hoped for."""
+    over = 0
     if len(ranked) > EXACT:
-        return 0
+        return 0, 0
     for level, may in enumerate(levels):
-        if len(enlarged(ranked, may, {})) == len(ranked):
-            return level
-    return len(levels) - 1
+        over = len(ranked) - len(enlarged(ranked, may, {}))
+        if not over:
+            return level, 0
+    return len(levels) - 1, over
 
 
 def _pair_cost(past: Past, seat: Sequence[int | None], strength: Sequence[int]) -> Callable[[int, int], int]:
@@ -132,7 +135,7 @@ def _pair_cost(past: Past, seat: Sequence[int | None], strength: Sequence[int]) 
 # -- brackets --
 
 
-def _by_brackets(past: Past, ranked: Sequence[int], rules: Rules) -> dict[int, int]:
+def _by_brackets(past: Past, ranked: Sequence[int], rules: Rules, over: int) -> dict[int, int]:
     mate: dict[int, int] = {}
     moved: list[int] = []
     groups = [list(group) for _, group in groupby(ranked, key=lambda one: past.score[one])]
@@ -140,8 +143,10 @@ def _by_brackets(past: Past, ranked: Sequence[int], rules: Rules) -> dict[int, i
     for index, residents in enumerate(groups):
         below -= len(residents)
         last = index == len(groups) - 1
-        accepts = _completion(ranked[len(ranked) - below :], rules.may, len(ranked))
-        wasted = _wasted([] if last else groups[index + 1], rules.may, len(ranked))
+        accepts = _completion(ranked[len(ranked) - below :], rules.may, over)
+        wasted = _wasted([] if last else groups[index + 1], rules.may)
+        if len(ranked) > EXACT:
+            accepts, wasted = (lambda down: True), (lambda down: 0)
         found = Bracket(rules, moved, residents, accepts, wasted, last).pairs()
         if found is None:
             moved = [*moved, *residents]
@@ -152,29 +157,25 @@ def _by_brackets(past: Past, ranked: Sequence[int], rules: Rules) -> dict[int, i
     return mate
 
 
-def _completion(below: Sequence[int], may: May, total: int) -> Callable[[Sequence[int]], bool]:
-    """Whether those who would move down, with all below, can be paired among themselves."""
+def _completion(below: Sequence[int], may: May, over: int) -> Callable[[Sequence[int]], bool]:
+    """Whether of those who would move down, with all below, no more are left over than must be."""
     known: dict[frozenset[int], bool] = {}
 
     def accepts(down: Sequence[int]) -> bool:
-        if total > EXACT:
-            return True
         key = frozenset(down)
         if key not in known:
             people = [*down, *below]
-            known[key] = len(enlarged(people, may, {})) == len(people)
+            known[key] = len(people) - len(enlarged(people, may, {})) <= over
         return known[key]
 
     return accepts
 
 
-def _wasted(following: Sequence[int], may: May, total: int) -> Callable[[Sequence[int]], int]:
+def _wasted(following: Sequence[int], may: May) -> Callable[[Sequence[int]], int]:
     """How many pairs the next bracket must do without because of who they are that move down to it (FIDE C.7)."""
     known: dict[frozenset[int], int] = {}
 
     def wasted(down: Sequence[int]) -> int:
-        if total > EXACT or not down:
-            return 0
         key = frozenset(down)
         if key not in known:
             people = [*down, *following]

@@ -153,9 +153,9 @@ def _pair_bye(of: Past, waiting: Sequence[int]) -> int:
     """The first whose rest leaves the others pairable; where nobody's does, who leaves least to look away from."""
     fewest = of.byes[waiting[0]]
     able = [one for one in waiting if of.byes[one] == fewest]
-    levels: dict[int, int] = {}
+    looked_away: dict[int, tuple[int, int]] = {}
     for one in able:
-        levels[one] = pairable(of, [other for other in waiting if other != one])
-        if levels[one] <= 1:
+        looked_away[one] = pairable(of, [other for other in waiting if other != one])
+        if looked_away[one] <= (1, 0):
             return one
-    return min(able, key=lambda one: levels[one])
+    return min(able, key=lambda one: (looked_away[one][1], looked_away[one][0]))
