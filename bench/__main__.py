@@ -10,7 +10,19 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-NAMES = ("engine", "players", "http", "http_strictness", "matches", "ratings", "pairing", "standings", "store", "api")
+NAMES = (
+    "engine",
+    "players",
+    "http",
+    "http_strictness",
+    "matches",
+    "ratings",
+    "pairing",
+    "standings",
+    "store",
+    "places",
+    "api",
+)
 
 
 def main() -> int:

@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from sqlalchemy import Insert, Table, and_, bindparam, delete, func, select
+from sqlalchemy import Insert, Table, bindparam, delete, func, select
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.orm import Session
 
-from referee.ratings import MICRO
+from referee.ratings import MICRO, START
 from referee.store.db import database_of
 from referee.store.folding import Held
 from referee.store.schema import Rating, RatingCount
@@ -47,8 +47,11 @@ def place_of(session: Session, ladder_id: str, bot_id: str) -> Place | None:
     for width, band, bots in session.connection().execute(_BANDS, {**where, "next": (value // WIDE + 1) * 64}):
         total += bots if width == WIDE else 0
         above += bots if band > value // width else 0
-    within = session.connection().execute(_WITHIN, {**where, "end": (value // NARROW + 1) * NARROW}).scalar_one()
-    return Place(above + within + 1, total, value, games, as_of_seq)
+    end = (value // NARROW + 1) * NARROW
+    # Bots without a match stand at the start, nowhere else: elsewhere the index alone tells.
+    within = _PLAYED_WITHIN if value < START < end else _WITHIN
+    above += session.connection().execute(within, {**where, "end": end}).scalar_one()
+    return Place(above + 1, total, value, games, as_of_seq)
 
 
 def bands(held: Iterable[Held]) -> Counter[Band]:
@@ -100,11 +103,10 @@ _BANDS = (
 _WITHIN = (
     select(func.count())
     .select_from(_RATINGS)
-    .where(
-        and_(_RATINGS.c.ladder_id == bindparam("ladder"), _RATINGS.c.games > 0),
-        and_(_RATINGS.c.value > bindparam("value"), _RATINGS.c.value < bindparam("end")),
-    )
+    .where(_RATINGS.c.ladder_id == bindparam("ladder"))
+    .where(_RATINGS.c.value > bindparam("value"), _RATINGS.c.value < bindparam("end"))
 )
+_PLAYED_WITHIN = _WITHIN.where(_RATINGS.c.games > 0)
 
 
 def _adding(sqlite: bool) -> Insert:

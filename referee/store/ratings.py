@@ -167,8 +167,9 @@ def _page(
 ) -> Page[Standing]:
     """A page of (value, games, bot), the best first."""
     last, last_bot, seen, place = _ladder_position(cursor)
-    if cursor is not None:
-        query = query.where(or_(value < last, and_(value == last, bot_id > last_bot)))
+    if last is not None:
+        # Said so that the database seeks the place in the index instead of passing over all before it.
+        query = query.where(value <= last, or_(value < last, bot_id > last_bot))
     lines: list[Standing] = []
     for rating, games, bot in session.execute(query.order_by(value.desc(), bot_id).limit(limit + 1)):
         seen += 1
