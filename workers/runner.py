@@ -27,6 +27,7 @@ from workers.recorder import Recorder
 log = logging.getLogger(__name__)
 
 CLAIM_AT_ONCE = 8  # a few at a time, so that runners that begin together share what is due
+REST = 10  # times as long as a claim took that brought nothing: all that is due may wait for bots that are full
 LOOK_S = 0.25  # between two looks for more while there is room
 LIFETIME_S = 300.0  # then nothing new is taken: a fresh work-horse goes on
 LAST_CALL_S = 3000.0  # then what is still being played is handed on, well before RQ's alarm
@@ -59,6 +60,7 @@ class Runner:
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._born = time.monotonic()
+        self._resting_s = 0.0  # the age before which nothing is claimed
 
     def stop(self) -> None:
         """Asks for the end: open questions may still be answered, nothing new is asked."""
@@ -98,9 +100,12 @@ class Runner:
                 for check in await self._recorder.write(checks.claim_due_checks):
                     self._spawn(self._check(check))
             await self._courier.collect()
-            while room > 0 and (todo.due or todo.expired) and not todo.alone:
+            while room > 0 and (todo.due or todo.expired) and not todo.alone and self._age_s() >= self._resting_s:
+                asked_s = self._age_s()
                 taken = await self._recorder.write(claims.claim, room)
                 self._begin(taken)
+                if not taken:
+                    self._resting_s = self._age_s() + REST * (self._age_s() - asked_s)
                 room = min(self._slots - len(self._tasks), CLAIM_AT_ONCE) if taken else 0
         except Unavailable as error:
             log.warning("nothing claimed", extra={"reason": str(error)})

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, cast
 
-from sqlalchemy import ColumnElement, Select, Table, and_, case, exists, func, literal_column, select
+from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, case, exists, func, literal_column, select
 from sqlalchemy.orm import Session
 
 from referee.store.leases import expired
@@ -18,7 +18,8 @@ from referee.store.schema import Bot, Group, Match, MatchSeat
 from referee.store.schema.matches import AGE
 
 LOST_BEFORE_ALONE: Final = 2
-MOST_LOOKED_AT: Final = 400  # matches that one asker passes over because their bots cannot take all their calls
+WINDOWS: Final = (100, 2_000)  # of his oldest, the wider where it has to be: what comes behind waits for full bots too
+MOST_LOOKED_AT: Final = 400  # matches of one creator among which those are sought whose bots can take all calls
 
 # The tables themselves: runners ask several times a second, and what the ORM adds would be most of the cost.
 _MATCHES, _SEATS, _BOTS, _GROUPS = (cast(Table, model.__table__) for model in (Match, MatchSeat, Bot, Group))
@@ -144,18 +145,18 @@ class _Queue:
     def _creators(self) -> list[tuple[str | None, datetime, int]]:
         """Who has due matches: since when the oldest waits, and how many are being played."""
         boot, seconds = self._lease
-        running = select(_M.created_by, func.count()).where(
-            _M.status == literal_column("'running'"), ~expired(_M, boot, seconds)
-        )
-        playing = {row[0]: row[1] for row in self._session.execute(running.group_by(_M.created_by))}
+        running = self._session.execute(_PLAYING_OF_CREATORS, {"boot": boot, "seconds": seconds})
+        playing = {row[0]: row[1] for row in running}
         waiting = [(row[0], row[1]) for row in self._session.execute(_CREATORS)]
         waiting.append((None, self._session.scalar(_OF_NOBODY)))
         return [(creator, oldest, playing.get(creator, 0)) for creator, oldest in waiting if oldest is not None]
 
     def _line(self, creator: str | None) -> Iterator[Unit]:
         """What this creator's turn brings, as far as the bots can be called at that moment."""
-        while len(self._passed) < MOST_LOOKED_AT:
+        looked_at = 0
+        while looked_at < MOST_LOOKED_AT:
             units = self._units(creator)
+            looked_at += len(units)
             if not units:
                 return
             seats = _seats(self._session, self._calls, [one for unit in units for one in unit.match_ids])
@@ -168,15 +169,8 @@ class _Queue:
 
     def _units(self, creator: str | None) -> list[Unit]:
         """The next few of his, none with a bot that plays as much as it can."""
-        query = select(_M.id, _M.created_at, _M.group_id, _GROUPS.c.kind).join(_GROUPS, _GROUPS.c.id == _M.group_id)
-        query = query.where(DUE, ~LOST_TWICE, _M.created_by == creator)
-        if full := self._calls.full():
-            query = query.where(~exists().where(_SEATS.c.match_id == _M.id, _SEATS.c.bot_id.in_(full)))
-        if self._passed:
-            query = query.where(_M.id.not_in(self._passed))
-        if self._match_id is not None:
-            query = query.where(_M.id == self._match_id)
-        rows = self._session.execute(query.order_by(*_AGE).limit(self._at_once)).all()
+        looked = (self._oldest(creator, window) for window in WINDOWS)
+        rows: Sequence[Any] = next((found for found in looked if found), [])
         together = self._together([row.group_id for row in rows if row.kind == "duplicate"])
         units = []
         for row in rows:
@@ -186,6 +180,18 @@ class _Queue:
             else:
                 self._passed.add(row.id)
         return units
+
+    def _oldest(self, creator: str | None, window: int) -> Sequence[Any]:
+        line = select(*(_M[name] for name in (*AGE, "group_id"))).where(DUE, ~LOST_TWICE, _M.created_by == creator)
+        if self._match_id is not None:
+            line = line.where(_M.id == self._match_id)
+        if self._passed:
+            line = line.where(_M.id.not_in(self._passed))
+        oldest = line.order_by(*_AGE).limit(window).subquery()
+        query = select(oldest, _GROUPS.c.kind).join(_GROUPS, _GROUPS.c.id == oldest.c.group_id)
+        if full := self._calls.full():
+            query = query.where(~exists().where(_SEATS.c.match_id == oldest.c.id, _SEATS.c.bot_id.in_(full)))
+        return self._session.execute(query.order_by(*(oldest.c[name] for name in AGE)).limit(self._at_once)).all()
 
     def _together(self, group_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """The due matches of duplicate groups; none of a group while another runner plays one of it."""
@@ -211,7 +217,11 @@ def _fitting(session: Session, calls: Calls, units: Sequence[Unit], limit: int) 
     if not units:
         return []
     seats = _seats(session, calls, [one for unit in units for one in unit.match_ids])
-    return [unit for unit in units if calls.take(_wanted(unit, seats))][:limit]
+    taken: list[Unit] = []
+    for unit in units:
+        if len(taken) < limit and calls.take(_wanted(unit, seats)):
+            taken.append(unit)
+    return taken
 
 
 def _rows(session: Session, query: Select[Any], limit: int, match_id: str | None) -> Sequence[Any]:
@@ -223,8 +233,7 @@ def _rows(session: Session, query: Select[Any], limit: int, match_id: str | None
 def _seats(session: Session, calls: Calls, match_ids: Sequence[str]) -> dict[str, Counter[str]]:
     """How often each bot sits at these matches; what the bots declared is noted with their calls."""
     seats: dict[str, Counter[str]] = {match_id: Counter() for match_id in match_ids}
-    query = select(_SEATS.c.match_id, _SEATS.c.bot_id, _BOTS.c.max_calls).join(_BOTS, _BOTS.c.id == _SEATS.c.bot_id)
-    for match_id, bot_id, max_calls in session.execute(query.where(_SEATS.c.match_id.in_(match_ids))):
+    for match_id, bot_id, max_calls in session.execute(_SEATED, {"matches": match_ids}):
         seats[match_id][bot_id] += 1
         calls.most[bot_id] = max_calls
     return seats
@@ -236,13 +245,7 @@ def _wanted(unit: Unit, seats: Mapping[str, Counter[str]]) -> Counter[str]:
 
 def calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
     """How many more calls each bot that plays now could take; a seat takes one at a time."""
-    playing = (
-        select(_BOTS.c.id, _BOTS.c.max_calls - func.count())
-        .join(_SEATS, _SEATS.c.bot_id == _BOTS.c.id)
-        .join(_MATCHES, _M.id == _SEATS.c.match_id)
-        .where(_M.status == literal_column("'running'"), ~expired(_M, boot, seconds))
-    )
-    return {row[0]: row[1] for row in session.execute(playing.group_by(_BOTS.c.id, _BOTS.c.max_calls))}
+    return {row[0]: row[1] for row in session.execute(_CALLS_LEFT, {"boot": boot, "seconds": seconds})}
 
 
 def _creators() -> Select[Any]:
@@ -259,5 +262,20 @@ def _first_due(first: ColumnElement[Any]) -> Select[Any]:
     return select(first).where(DUE)
 
 
+# Built once: a runner that looks for work spends more time on building questions than on their answers.
+_PLAYED: Final = and_(_M.status == literal_column("'running'"), ~expired(_M, bindparam("boot"), bindparam("seconds")))
+_PLAYING_OF_CREATORS: Final = select(_M.created_by, func.count()).where(_PLAYED).group_by(_M.created_by)
+_CALLS_LEFT: Final = (
+    select(_BOTS.c.id, _BOTS.c.max_calls - func.count())
+    .join(_SEATS, _SEATS.c.bot_id == _BOTS.c.id)
+    .join(_MATCHES, _M.id == _SEATS.c.match_id)
+    .where(_PLAYED)
+    .group_by(_BOTS.c.id, _BOTS.c.max_calls)
+)
+_SEATED: Final = (
+    select(_SEATS.c.match_id, _SEATS.c.bot_id, _BOTS.c.max_calls)
+    .join(_BOTS, _BOTS.c.id == _SEATS.c.bot_id)
+    .where(_SEATS.c.match_id.in_(bindparam("matches", expanding=True)))
+)
 _CREATORS: Final = _creators()
 _OF_NOBODY: Final[Select[Any]] = _first_due(func.min(_M.created_at)).where(_M.created_by.is_(None))
