@@ -62,8 +62,8 @@ class History:
 def drawn(known: Format, rng: Random, most: int = 24) -> Scenario:
     """A scenario of this format that its ``options`` and ``check`` admit."""
     seats = rng.choice((2, 2, 2, 3, 4, 5))
-    cycles = rng.choice((1, 1, 2)) if known.name in ("round_robin", "double_round_robin", "gauntlet") else 1
-    most = min(most, {2: most, 3: 9, 4: 8, 5: 7}[seats]) if "robin" in known.name else most
+    cycles = rng.choice((1, 1, 2)) if known.name in ("round_robin", "gauntlet") else 1
+    most = min(most, {2: most, 3: 8, 4: 7, 5: 6}[seats]) if "robin" in known.name else most
     count = rng.randint(seats, most)
     entrants = tuple(_entrant(number, count, rng) for number in range(count))
     options = known.options(_options(known.name, seats, entrants, rng), seats)
