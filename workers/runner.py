@@ -60,7 +60,7 @@ class Runner:
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._born = time.monotonic()
-        self._resting_s = 0.0  # the age before which nothing is claimed
+        self._resting_s = 0.0  # the age before which nothing is claimed, unless a match ends
 
     def stop(self) -> None:
         """Asks for the end: open questions may still be answered, nothing new is asked."""
@@ -135,7 +135,11 @@ class Runner:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._resting_s = 0.0  # its bots can be called by others now
 
     async def _match(self, claim: Claim) -> None:
         """The edge of a match: nothing that goes wrong in one reaches another."""
