@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.errors import Conflict
@@ -56,8 +56,8 @@ def cancel(session: Session, tournament_id: str, *, master_key: bytes, reason: s
     tournament = tournaments.locked_in_state(session, tournament_id, "draft", "open", "running", "paused")
     moment = now(session)
     tournament.status, tournament.status_reason, tournament.finished_at = "cancelled", reason, moment
-    _cancel_unbegun(session, tournament, "tournament_cancelled")
     _break_off(session, tournament, master_key)
+    _cancel_unbegun(session, tournament, "tournament_cancelled")
     return _changed(session, tournament)
 
 
@@ -85,10 +85,13 @@ def _cancel_unbegun(session: Session, tournament: Tournament, reason: str) -> No
 def _break_off(session: Session, tournament: Tournament, master_key: bytes) -> None:
     """What has begun ends without a result. Its deal group keeps the results it has, unless the same bots were to
     meet the same cards again: of those all count or none."""
+    of_event = Match.tournament_id == tournament.id
+    half_played = select(Match.group_id).where(of_event, Match.started_at.is_not(None))
+    begun = or_(Match.started_at.is_not(None), and_(Group.kind == "duplicate", Group.id.in_(half_played)))
     query = select(Match.id, Match.group_id, Group.kind).join(Group, Group.id == Match.group_id)
-    begun = query.where(Match.tournament_id == tournament.id, Match.status.in_(["waiting", "due", "running", "stuck"]))
+    query = query.where(of_event, begun, Match.status.in_(["waiting", "due", "running", "stuck"]))
     groups_left: dict[str, str] = {}
-    for match_id, group_id, kind in session.execute(begun.order_by(Match.id)).all():
+    for match_id, group_id, kind in session.execute(query.order_by(Match.id)).all():
         groups_left[group_id] = kind
         if kind != "duplicate":
             _stop(session, match_id)
