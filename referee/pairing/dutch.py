@@ -1,6 +1,6 @@
 """Dutch Swiss pairing for tables of two: brackets from the highest score down. One bracket is scoregroup.py's."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -29,16 +29,18 @@ WINDOW: Final = 200  # how many ranks a local repair looks at
 STEPS: Final = 1_500  # candidates looked at in a bracket for each bound on its cost
 
 
-def dutch(past: Past, people: Sequence[int], first: int, topscore: int | None) -> list[tuple[int, int]]:
-    """Pairs of an even number of ``people`` by seat, the highest first.
+def dutch(
+    past: Past, resting: Collection[int], first: int, topscore: int | None
+) -> tuple[list[tuple[int, int]], list[int]]:
+    """Pairs by seat, the highest first, and who rests: one of ``resting``, which is empty for an even number.
 
     ``first`` is the seat drawn for the first pairing number. ``topscore`` is given in the last stage: who has more
     than it may be due the same seat as an opponent however strongly.
     """
-    ranked = sorted(people, key=lambda one: (-past.score[one], one))
     due = preferences(past)
-    levels = _levels(past, due.clash, topscore)
-    level, over = _feasible(ranked, levels)
+    levels = _levels(past, due.clash, topscore, resting)
+    everybody = _everybody(past, resting)
+    level, over = _feasible(everybody, levels)
     rules = Rules(
         may=levels[level],
         cost=_pair_cost(past, due.seat, due.strength),
@@ -47,25 +49,33 @@ def dutch(past: Past, people: Sequence[int], first: int, topscore: int | None) -
         steps=STEPS,
         grade=past.score.__getitem__,
     )
-    mate = _by_brackets(past, ranked, rules, over)
-    for may in [*levels[level:], _anybody]:
-        if len(mate) < len(ranked):
-            mate = _repaired(ranked, may, mate)
-    place = {one: at for at, one in enumerate(ranked)}
-    return [seated_pair(past, due, one, mate[one], first) for one in ranked if place[one] < place[mate[one]]]
+    mate = _by_brackets(past, rules, resting, over)
+    for may in [*levels[level:], _or_rests(lambda one, other: True, len(past.ids), resting)]:
+        if len(mate) < len(everybody):
+            mate = _repaired(everybody, may, mate)
+    place = {one: at for at, one in enumerate(everybody)}
+    nobody = len(past.ids)
+    pairs = [(one, mate[one]) for one in everybody if place[one] < place[mate[one]] and mate[one] != nobody]
+    return [seated_pair(past, due, one, other, first) for one, other in pairs], [mate[nobody]] if resting else []
 
 
-def pairable(past: Past, people: Sequence[int]) -> tuple[int, int]:
-    """What must be looked away from to pair everybody: 0 nothing, 1 absolute claims to seats, 2 siblings too; and how
-    many cannot be paired even so, other than with somebody they have met."""
-    ranked = sorted(people, key=lambda one: (-past.score[one], one))
-    return _feasible(ranked, _levels(past, preferences(past).clash, None))
+def pairable(past: Past, resting: Collection[int]) -> tuple[int, int]:
+    """What must be looked away from to pair all but one of ``resting``: 0 nothing, 1 absolute claims to seats, 2
+    siblings too; and how many cannot be paired even so, other than with somebody they have met."""
+    return _feasible(_everybody(past, resting), _levels(past, preferences(past).clash, None, resting))
+
+
+def _everybody(past: Past, resting: Collection[int]) -> list[int]:
+    """All by rank; with a bye to be had, nobody comes last: a number of its own, whom only those may meet who may
+    rest."""
+    ranked = sorted(range(len(past.ids)), key=lambda one: (-past.score[one], one))
+    return [*ranked, len(past.ids)] if resting else ranked
 
 
 # -- who may meet whom --
 
 
-def _levels(past: Past, clash: May, topscore: int | None) -> list[May]:
+def _levels(past: Past, clash: May, topscore: int | None, resting: Collection[int]) -> list[May]:
     met, kin = past.met, [past.kin(one) for one in range(len(past.ids))]
 
     def strangers(one: int, other: int) -> bool:
@@ -80,11 +90,15 @@ def _levels(past: Past, clash: May, topscore: int | None) -> list[May]:
             return unrelated(one, other)
         return topscore is not None and max(past.score[one], past.score[other]) > topscore
 
-    return [unclaimed, unrelated, strangers]
+    return [_or_rests(may, len(past.ids), resting) for may in (unclaimed, unrelated, strangers)]
 
 
-def _anybody(one: int, other: int) -> bool:
-    return True
+def _or_rests(may: May, nobody: int, resting: Collection[int]) -> May:
+    if not resting:
+        return may
+    return lambda one, other: (
+        other in resting if one == nobody else one in resting if other == nobody else may(one, other)
+    )
 
 
 def _feasible(ranked: Sequence[int], levels: Sequence[May]) -> tuple[int, int]:
@@ -135,18 +149,20 @@ def _pair_cost(past: Past, seat: Sequence[int | None], strength: Sequence[int]) 
 # -- brackets --
 
 
-def _by_brackets(past: Past, ranked: Sequence[int], rules: Rules, over: int) -> dict[int, int]:
+def _by_brackets(past: Past, rules: Rules, resting: Collection[int], over: int) -> dict[int, int]:
+    everybody = _everybody(past, resting)
+    nobody = len(past.ids)
     mate: dict[int, int] = {}
     moved: list[int] = []
-    groups = [list(group) for _, group in groupby(ranked, key=lambda one: past.score[one])]
-    below = len(ranked)
+    groups = [list(group) for _, group in groupby(everybody[:nobody], key=lambda one: past.score[one])]
+    reached = 0
     for index, residents in enumerate(groups):
-        below -= len(residents)
+        reached += len(residents)
         last = index == len(groups) - 1
-        accepts = _completion(ranked[len(ranked) - below :], rules.may, over)
+        accepts = _completion(everybody[reached:], rules.may, over)
         wasted = _wasted([] if last else groups[index + 1], rules.may)
-        if len(ranked) > EXACT:
-            accepts, wasted = (lambda down: True), (lambda down: 0)
+        if nobody > EXACT:
+            accepts, wasted = _may_all_rest(resting) if last else _anything, _nothing
         found = Bracket(rules, moved, residents, accepts, wasted, last).pairs()
         if found is None:
             moved = [*moved, *residents]
@@ -154,7 +170,21 @@ def _by_brackets(past: Past, ranked: Sequence[int], rules: Rules, over: int) -> 
         pairs, moved = found
         for one, other in pairs:
             mate[one], mate[other] = other, one
+    if len(moved) == 1 and moved[0] in resting:
+        mate[moved[0]], mate[nobody] = nobody, moved[0]
     return mate
+
+
+def _anything(down: Sequence[int]) -> bool:
+    return True
+
+
+def _nothing(down: Sequence[int]) -> int:
+    return 0
+
+
+def _may_all_rest(resting: Collection[int]) -> Callable[[Sequence[int]], bool]:
+    return set(resting).issuperset
 
 
 def _completion(below: Sequence[int], may: May, over: int) -> Callable[[Sequence[int]], bool]:

@@ -38,7 +38,7 @@ class Rules:
 @dataclass(slots=True)
 class Bracket:
     """``moved`` were left over from higher brackets; ``residents`` are of this score; both by rank. ``accepts`` says
-    whether those who would move down leave a pairing for everybody below."""
+    whether those who would move down leave a pairing for everybody below; in the last, whether they may rest."""
 
     rules: Rules
     moved: list[int]
@@ -92,7 +92,8 @@ class Bracket:
         self._left = self.rules.steps + len(self.moved) + len(self.residents)
         if not self.moved:
             return self._homogeneous(self.residents, 0, bound)
-        ways = self._transpositions(self.moved, self.residents, 0, bound, floating=not self.last)
+        may_rest = not self.last or (len(self.moved) + len(self.residents)) % 2 == 1
+        ways = self._transpositions(self.moved, self.residents, 0, bound, floating=may_rest)
         for cost, pairs, rest in islice(ways, _WAYS if len(self.residents) <= _FEW else 2):
             floating = [one for one, other in pairs if other == FREE]
             found = self._homogeneous(rest, cost, bound, floating)
@@ -103,7 +104,7 @@ class Bracket:
 
     def _homogeneous(self, people: list[int], spent: int, bound: int, floating: Sequence[int] = ()) -> Way | None:
         """The upper half against the lower: transpositions of the lower, then exchanges between both."""
-        for floats in range(len(people) % 2, 1 if self.last else len(people) + 1, 2):
+        for floats in range(len(people) % 2, 2 if self.last else len(people) + 1, 2):
             cost = spent + floats * (DOWN + FLOAT)
             if cost > bound:
                 return None
@@ -120,7 +121,7 @@ class Bracket:
             for cost, pairs, rest in self._transpositions(upper, lower, spent, bound, floating=False):
                 down = [*floating, *rest]
                 total = self._total(cost, rest, down, bound)
-                if total <= bound and (self.last or self.accepts(down)):
+                if total <= bound and self.accepts(down):
                     return total, pairs, down
             self._left -= len(people) // 8  # to lay the halves out takes time too
             if self._left <= 0:

@@ -2,8 +2,8 @@
 
 What is kept, in the order of what it is worth:
 
-1. A bye goes to nobody twice while somebody who is there has had none, and to the lowest score at which that and
-   the next point can be kept; there, to who has missed most stages least, then to the lowest pairing number.
+1. A bye goes to nobody twice while somebody who is there has had none, and to the lowest score at which this and
+   the next two points can be kept; there, to those who have missed fewest stages. Of these the pairing decides.
 2. Nobody meets anybody again while that can be avoided; at tables of three and more as seldom as swaps can bring
    about.
 3. Siblings (of one owner) do not meet while that can be avoided without breaking 2.
@@ -11,8 +11,8 @@ What is kept, in the order of what it is worth:
    (an absolute claim in FIDE's words), except by 2 and 3, or in the last stage above half of what can be had.
 5. Scores: brackets from the top, S1 against S2, transpositions, exchanges, floaters (FIDE C.04.3).
 
-At two seats this is FIDE's Dutch system (C.04.3), with the first seat for White, but for these differences: who has
-the bye is settled before the brackets, so that its score is the lowest possible; siblings (3); a bracket is searched
+At two seats this is FIDE's Dutch system (C.04.3), with the first seat for White, but for these differences: siblings
+(3), who have no counterpart there, nor have entries that come late with no points; a bracket is searched
 for a bounded number of steps, exchanges reach over eight ranks, and what its choice does to the next bracket is
 looked at for the number of its pairs (C.7), not for their scores; the differences in score of repeated floats are
 added up (C.16 to C.19), not compared one by one; floats against somebody who has left are forgotten. Up to 400
@@ -23,6 +23,7 @@ if it had not been: its entrants may meet again. Late entries begin with no poin
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from math import ceil, log2
 from typing import Any, Final
 
@@ -74,13 +75,12 @@ class Swiss:
         of = past(event)
         if len(of.ids) < event.seats:
             return None
-        byes = _byes(of, event)
-        resting = set(byes)
-        people = [one for one in range(len(of.ids)) if one not in resting]
         tables: Sequence[tuple[int, ...]]
         if event.seats == 2:
-            tables = dutch(of, people, _first_seat(event), _topscore(event))
+            tables, byes = dutch(of, _may_rest(of, event), _first_seat(event), _topscore(event))
         else:
+            byes = _resting(of, event)
+            people = [one for one in range(len(of.ids)) if one not in byes]
             tables = tables_of_more(of, people, event.seats)
         return Stage(
             tuple(Table(tuple(of.ids[one] for one in table)) for table in tables),
@@ -132,30 +132,31 @@ def _topscore(event: Event) -> int | None:
 # -- byes --
 
 
-def _byes(of: Past, event: Event) -> list[int]:
-    """Who rests, the least deserving first: the lowest score, missed stages, then the highest pairing number."""
-    count = len(of.ids) % event.seats
-    if not count:
+def _resting(of: Past, event: Event) -> list[int]:
+    """Who rests at tables of more: those who come first, among equals the highest pairing numbers."""
+    waiting = sorted(range(len(of.ids)), key=lambda one: (_waits(of, event, one), -one))
+    return waiting[: len(of.ids) % event.seats]
+
+
+def _may_rest(of: Past, event: Event) -> list[int]:
+    """At tables of two: those of whom one rests, equals all. The first of whom one can without a rematch or siblings
+    meeting; where that cannot be, those who leave least to look away from."""
+    if len(of.ids) % 2 == 0:
         return []
-    stages = len(event.played)
+    waiting = sorted(range(len(of.ids)), key=lambda one: _waits(of, event, one))
+    groups = [list(group) for _, group in groupby(waiting, key=lambda one: _waits(of, event, one))]
+    able = [group for group in groups if of.byes[group[0]] == of.byes[waiting[0]]]
+    if len(waiting) > EXACT:
+        return able[0]
+    looked_away: list[tuple[int, int]] = []
+    for group in able:
+        level, over = pairable(of, group)
+        if level <= 1 and not over:
+            return group
+        looked_away.append((over, level))
+    return able[looked_away.index(min(looked_away))]
 
-    def order(one: int) -> tuple[int, int, int, int]:
-        missed = stages - len(of.lately[one]) - of.byes[one]
-        return of.byes[one], of.score[one], missed, -one
 
-    waiting = sorted(range(len(of.ids)), key=order)
-    if event.seats == 2 and len(waiting) <= EXACT:
-        return [_pair_bye(of, waiting)]
-    return waiting[:count]
-
-
-def _pair_bye(of: Past, waiting: Sequence[int]) -> int:
-    """The first whose rest leaves the others pairable; where nobody's does, who leaves least to look away from."""
-    fewest = of.byes[waiting[0]]
-    able = [one for one in waiting if of.byes[one] == fewest]
-    looked_away: dict[int, tuple[int, int]] = {}
-    for one in able:
-        looked_away[one] = pairable(of, [other for other in waiting if other != one])
-        if looked_away[one] <= (1, 0):
-            return one
-    return min(able, key=lambda one: (looked_away[one][1], looked_away[one][0]))
+def _waits(of: Past, event: Event, one: int) -> tuple[int, int, int]:
+    """Fewer byes, then a lower score, then fewer stages missed."""
+    return of.byes[one], of.score[one], len(event.played) - len(of.lately[one]) - of.byes[one]
