@@ -82,7 +82,7 @@ def _rows(said: Likelihood, levels: list[float], spread: Errors | RoughErrors) -
     reach = [NORMAL_95 * POINTS * spread.of(bot) for bot in range(len(levels))]
     lows = sorted(point - far for point, far in zip(points, reach, strict=True))
     highs = sorted(point + far for point, far in zip(points, reach, strict=True))
-    ranking = sorted(range(len(levels)), key=lambda bot: (-points[bot], said.ids[bot]))
+    ranking = sorted(range(len(levels)), key=lambda bot: -points[bot])  # of equals the lower id first
     superior: list[float | None] = [
         _normal((levels[bot] - levels[below]) / spread.between(bot, below)) for bot, below in pairwise(ranking)
     ]

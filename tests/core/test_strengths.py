@@ -197,6 +197,18 @@ def test_every_step_makes_the_results_likelier(newton: bool) -> None:
     assert heights[-1] > heights[0] + 10
 
 
+def test_many_bots_without_newton_arrive_too() -> None:
+    # A star: 30 bots lost 20 matches each to one. Unless all are moved together, a thousand steps are not enough.
+    results = [match for number in range(30) for match in duels(20, 0, "star", f"bot {number}")]
+
+    slow, quick = fit(results, iterations=500, exact=0), fit(results)
+
+    assert slow.converged
+    assert quick.iterations < 30
+    assert [row.id for row in slow.rows] == [row.id for row in quick.rows]
+    assert [row.points for row in slow.rows] == pytest.approx([row.points for row in quick.rows], abs=0.02)
+
+
 def test_a_fit_that_was_cut_short_says_so() -> None:
     assert not fit(baseball(), iterations=2).converged
     assert fit(baseball()).converged
