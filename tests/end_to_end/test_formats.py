@@ -1,0 +1,96 @@
+"""Whole events by the service's own processes, which are killed in the middle of them."""
+
+import signal
+from typing import Any
+
+from sqlalchemy import select, update
+
+from referee.standings import event_table
+from referee.store import accounts, outcomes, progress, starting, tournaments
+from referee.store.entering import enter
+from referee.store.leases import LEASE_S
+from referee.store.schema import Match, MatchSeat, Stage, Tournament
+from tests.end_to_end.bots import Bots
+from tests.end_to_end.processes import gone, send
+from tests.end_to_end.service import PATIENT, Service
+
+BOTS = ("sound", "random", "first", "sound", "random")
+
+
+def test_a_swiss_and_a_knockout_go_to_their_ends_whoever_is_killed(service: Service) -> None:
+    with Bots() as bots:
+        service.redis()
+        for name in BOTS:
+            service.enlist(bots.serve(name))
+        away = service.enlist(absent := bots.serve("first"))
+        bots.run(absent.close())
+        swiss = _announced(service, "swiss", format_options={"stages": 3})
+        knockout = _announced(service, "knockout", stand_in="random")
+
+        service.scheduler()
+        service.worker()
+        service.until(lambda: _finished(service, swiss) >= 2, "the first results")
+        killed = service.everything()
+        for pid in killed:
+            send(pid, signal.SIGKILL)
+        service.until(lambda: all(gone(pid) for pid in killed), "the end of scheduler and worker")
+        halted = service.statuses()
+        service.scheduler()
+        service.worker()
+        _let_leases_run_out(service)
+        service.until(lambda: _statuses(service) == {"finished"}, "the end of both events")
+        service.until(lambda: not service.differences(), "a record that holds")
+
+    assert halted.get("finished", 0) < 12
+    with service.database.read() as session:
+        stages = session.scalars(select(Stage).where(Stage.tournament_id == swiss).order_by(Stage.number)).all()
+        table = event_table(
+            "swiss",
+            2,
+            [bot.id for _, bot in tournaments.entries(session, swiss)],
+            outcomes.outcomes(session, swiss),
+            outcomes.byes(session, swiss),
+        )
+        counted = select(MatchSeat.rated).join(Match, Match.id == MatchSeat.match_id)
+        stood_in = session.scalars(counted.where(Match.tournament_id == knockout, MatchSeat.entrant_id == away)).all()
+        done = [progress.progress(session, one) for one in (swiss, knockout)]
+    assert [(len(stage.tables), len(stage.byes)) for stage in stages] == [(2, 1)] * 3  # five bots: one rests
+    assert [row.matches + row.byes for row in table if row.entrant != away] == [3] * 5
+    assert stood_in
+    assert not any(stood_in)
+    assert [(one.done, one.total, one.by_status) for one in done] == [(6, 6, {"finished": 6}), (5, 5, {"finished": 5})]
+
+
+def _announced(service: Service, format: str, **terms: Any) -> str:
+    with service.database.write() as session:
+        organiser = accounts.create_account(session, f"Organiser of a {format}", "organiser")
+        tournament = tournaments.create_tournament(
+            session,
+            f"A {format}",
+            game="saint-poker",
+            options={"rounds": 2},
+            seats=2,
+            limits=PATIENT,
+            created_by=organiser.id,
+            format=format,
+            **terms,
+        )
+        for bot_id in service.bot_ids:
+            enter(session, tournament.id, bot_id)
+        return starting.start(session, tournament.id).id
+
+
+def _finished(service: Service, tournament_id: str) -> int:
+    with service.database.read() as session:
+        return progress.progress(session, tournament_id).by_status.get("finished", 0)
+
+
+def _statuses(service: Service) -> set[str]:
+    with service.database.read() as session:
+        return set(session.scalars(select(Tournament.status)))
+
+
+def _let_leases_run_out(service: Service) -> None:
+    with service.database.write() as session:
+        held = update(Match).where(Match.status == "running")
+        session.execute(held.values(lease_until=Match.lease_until - LEASE_S))
