@@ -6,18 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, cast
 
-from sqlalchemy import (
-    ColumnElement,
-    Select,
-    Subquery,
-    Table,
-    and_,
-    bindparam,
-    func,
-    or_,
-    select,
-    union_all,
-)
+from sqlalchemy import Row, Select, Table, and_, bindparam, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from referee.canonical import dumps
@@ -115,10 +104,9 @@ def ladder_page(session: Session, ladder_id: str, *, limit: int = 50, cursor: Cu
     """
     check_limit(limit)
     get_ladder(session, ladder_id)
-    query = select(Rating.value, Rating.games, Bot).join(Bot, Bot.id == Rating.bot_id)
-    query = query.where(Rating.ladder_id == ladder_id, Rating.games > 0)
-    page = _page(session, query, Rating.value, Rating.bot_id, limit, cursor)
-    return LadderPage(page, last_seq(session, ladder_id))
+    query = select(Rating.value, Rating.games, Bot).where(Rating.ladder_id == ladder_id)
+    rows = session.execute(_from(query.join(Bot, Bot.id == Rating.bot_id), Rating, Rating.value, limit, cursor))
+    return LadderPage(_page(rows.all(), limit, cursor), last_seq(session, ladder_id))
 
 
 def ladder_at(
@@ -127,55 +115,60 @@ def ladder_at(
     """The ladder as it stood after act ``seq``, whatever has become of it since.
 
     ``as_of_seq`` is the ladder's own last act up to there. Raises ``BadOption`` for an act to come. A page costs a
-    look at every bot that moved since.
+    look at every change since.
     """
     check_limit(limit)
     get_ladder(session, ladder_id)
     if not 0 <= seq <= last_seq(session, ladder_id):
         raise BadOption("as_of_seq", f"the ladder's last act is {last_seq(session, ladder_id)}")
-    then = _standing_at(ladder_id, seq)
-    query = select(then.c.value, then.c.games, Bot).join(Bot, Bot.id == then.c.bot_id).where(then.c.games > 0)
-    page = _page(session, query, then.c.value, then.c.bot_id, limit, cursor)
+    still = select(Rating.value, Rating.games, Bot).where(Rating.ladder_id == ladder_id, Rating.as_of_seq <= seq)
+    still = _from(still.join(Bot, Bot.id == Rating.bot_id), Rating, Rating.value, limit, cursor)
+    moved = _from(_moved_since(ladder_id, seq), RatingChange, RatingChange.after, limit, cursor)
+    rows = [*session.execute(still), *session.execute(moved)]
+    page = _page(sorted(rows, key=lambda row: (-row[0], row[2].id))[: limit + 1], limit, cursor)
     of_ladder = select(func.max(LadderAct.seq)).where(LadderAct.ladder_id == ladder_id, LadderAct.seq <= seq)
     return LadderPage(page, session.scalar(of_ladder) or 0)
 
 
-def _standing_at(ladder_id: str, seq: int) -> Subquery:
-    """Bot, value and games: as stored for who has not moved since, else by his last change before."""
-    still = select(Rating.bot_id, Rating.value, Rating.games)
-    still = still.where(Rating.ladder_id == ladder_id, Rating.as_of_seq <= seq)
-    earlier = aliased(RatingChange)
+def _moved_since(ladder_id: str, seq: int) -> Select[int, int, Bot]:
+    """The bots that moved since, as their last change up to ``seq`` left them."""
+    later, earlier = aliased(RatingChange), aliased(RatingChange)
+    bots = select(later.bot_id).where(later.seq > seq, later.ladder_id == ladder_id).distinct().subquery()
     latest = (
         select(func.max(earlier.seq))
-        .where(earlier.ladder_id == ladder_id, earlier.bot_id == Rating.bot_id, earlier.seq <= seq)
-        .correlate(Rating)
+        .where(earlier.ladder_id == ladder_id, earlier.bot_id == bots.c.bot_id, earlier.seq <= seq)
+        .correlate(bots)
         .scalar_subquery()
     )
-    moved = select(RatingChange.bot_id, RatingChange.after, RatingChange.games)
-    moved = moved.join(Rating, and_(Rating.bot_id == RatingChange.bot_id, RatingChange.seq == latest))
-    moved = moved.where(Rating.ladder_id == ladder_id, Rating.as_of_seq > seq)
-    return union_all(still, moved).subquery()
+    last = and_(RatingChange.bot_id == bots.c.bot_id, RatingChange.seq == latest)
+    query = select(RatingChange.after, RatingChange.games, Bot).select_from(bots).join(RatingChange, last)
+    return query.join(Bot, Bot.id == bots.c.bot_id)
 
 
-def _page(
-    session: Session,
+def _from(
     query: Select[int, int, Bot],
-    value: ColumnElement[int] | InstrumentedAttribute[int],
-    bot_id: ColumnElement[str] | InstrumentedAttribute[str],
+    rated: type[Rating | RatingChange],
+    value: InstrumentedAttribute[int],
     limit: int,
     cursor: Cursor | None,
-) -> Page[Standing]:
-    """A page of (value, games, bot), the best first."""
-    last, last_bot, seen, place = _ladder_position(cursor)
+) -> Select[int, int, Bot]:
+    """The next so many and one more, the best first; only bots with matches that count."""
+    last, last_bot, _, _ = _ladder_position(cursor)
     if last is not None:
         # Said so that the database seeks the place in the index instead of passing over all before it.
-        query = query.where(value <= last, or_(value < last, bot_id > last_bot))
+        query = query.where(value <= last, or_(value < last, rated.bot_id > last_bot))
+    return query.where(rated.games > 0).order_by(value.desc(), rated.bot_id).limit(limit + 1)
+
+
+def _page(rows: Sequence[Row[int, int, Bot]], limit: int, cursor: Cursor | None) -> Page[Standing]:
+    """Lines with their places, of which the cursor carries the last."""
+    last, _, seen, place = _ladder_position(cursor)
     lines: list[Standing] = []
-    for rating, games, bot in session.execute(query.order_by(value.desc(), bot_id).limit(limit + 1)):
+    for value, games, bot in rows:
         seen += 1
-        place = place if rating == last else seen
-        last = rating
-        lines.append(Standing(place, bot.id, bot.name, bot.owner_id, bot.status, rating, games))
+        place = place if value == last else seen
+        last = value
+        lines.append(Standing(place, bot.id, bot.name, bot.owner_id, bot.status, value, games))
     more = len(lines) > limit
     lines = lines[:limit]
     return Page(lines, [lines[-1].value, lines[-1].bot_id, seen - 1, lines[-1].place] if more else None)
