@@ -22,11 +22,13 @@ from referee.store.matches import Loaded, Player
 from referee.store.recording import Evidence, Record, Sealed
 from workers.house_seats import HouseSeat
 from workers.recorder import RETRY_S, Recorder
+from workers.uplink import Uplink, is_unconnected
 
 log = logging.getLogger(__name__)
 
 NONCE_MS = 3_000  # for each of the two steps of a group's start
 NOTICE_MS = 2_000
+UNCLEAR_S = 0.1  # between two looks whether others can be reached
 OPENING_S = 0.2  # between two looks at a group that another runner opens
 
 
@@ -44,6 +46,7 @@ class Playing:
     limits: CallLimits
     master_key: bytes
     stopping: Callable[[], bool]
+    uplink: Uplink
     hold: Callable[[], AbstractContextManager[None]]  # keeps the claim ours while the block runs
 
     def caller(self, player: Player) -> BotCaller:
@@ -217,7 +220,33 @@ class _Table:
             raise BadLog(len(again.lines), f"match {self._loaded.id} does not replay")
 
     async def _ask(self, request: Request) -> Answer:
-        return await self.seats[request.seat].ask(request)
+        """The seat's answer. While our own line is down the question is asked again and again, at no charge."""
+        seat, uplink = self.seats[request.seat], self._playing.uplink
+        owner_id = self._loaded.players[request.seat].owner_id
+        while True:
+            uplink.calling(owner_id)
+            answer = await seat.ask(request)
+            if seat.last is None:  # the house
+                return answer
+            if not is_unconnected(seat.last[1]):
+                uplink.answered()
+                return answer
+            if await self._is_its_fault(uplink.failed(owner_id)):
+                return answer
+
+    async def _is_its_fault(self, failed_at: float) -> bool:
+        uplink = self._playing.uplink
+        while (verdict := uplink.verdict(failed_at)) == "unclear":
+            await self._rest(UNCLEAR_S)
+        if verdict == "down":
+            log.warning("nobody can be reached, asking again", extra={"match": self._loaded.id})
+            await self._rest(uplink.probe_s)
+        return verdict == "fault"
+
+    async def _rest(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        if self._playing.stopping():
+            raise HandedOver("told to stop")
 
     def _note(self, match: Match, rows: list[Json], answer: Answer) -> Awaitable[None]:
         """Writes an answer down before anything comes of it."""

@@ -23,6 +23,7 @@ from workers.delivering import Courier
 from workers.holding import Holder
 from workers.playing import HandedOver, Playing, play
 from workers.recorder import Recorder
+from workers.uplink import Uplink
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ class Tally:
 class Runner:
     """One event loop full of matches. ``run`` ends when nothing is due, or soon after ``stop``."""
 
-    def __init__(self, settings: Settings, database: Database) -> None:
+    def __init__(self, settings: Settings, database: Database, *, uplink: Uplink | None = None) -> None:
         self.tally = Tally()
         self._slots = settings.runner_slots
         self._master_key = settings.master_key
@@ -56,6 +57,7 @@ class Runner:
         self._recorder = Recorder(database)
         self._policy = Policy.from_settings(settings)
         self._limits = CallLimits()
+        self._uplink = uplink or Uplink()
         self._courier = Courier(self._recorder, self._policy, self._master_key)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
@@ -150,6 +152,7 @@ class Runner:
             limits=self._limits,
             master_key=self._master_key,
             stopping=self._stopping.is_set,
+            uplink=self._uplink,
             hold=lambda: self._holder.holding(claim),
         )
         try:
