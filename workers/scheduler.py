@@ -16,7 +16,7 @@ from redis import Redis
 from referee import journal
 from referee.errors import Unavailable
 from referee.settings import Settings
-from referee.store import claims, deliveries, groups, idempotency
+from referee.store import claims, deliveries, groups, house, idempotency
 from referee.store.db import Database
 from workers import queues
 from workers.events import Events
@@ -34,6 +34,7 @@ class Scheduler:
         self._redis = redis
         self._master_key = master_key
         self._events = Events(database, master_key)
+        self._has_house = False
 
     def sweep(self) -> None:
         """1. Wakes runners for what is due, whatever becomes of the rest. 2. Closes deal groups. 3. Forgets the
@@ -66,10 +67,18 @@ class Scheduler:
             except groups.WrongMasterKey as error:  # of no concern to the others
                 log.error("group not closed", extra={"group": group_id, "reason": str(error)})
 
+    def _make_house(self) -> None:
+        if not self._has_house:
+            with self._database.write() as session:
+                house.house_bots(session)
+            self._has_house = True
+
     def run(self, stopped: threading.Event, *, every_s: float = SWEEP_S) -> None:
-        """Sweeps every ``every_s`` seconds; a record or a queue that cannot answer is tried again."""
+        """Sweeps every ``every_s`` seconds; a record or a queue that cannot answer is tried again. Before the first
+        the house bots are made, so that who looks for rivals finds them."""
         while not stopped.is_set():
             try:
+                self._make_house()
                 self.sweep()
             except Unavailable as error:
                 log.warning("sweep put off", extra={"reason": str(error)})

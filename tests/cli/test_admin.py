@@ -65,3 +65,12 @@ def test_a_service_that_does_not_answer_is_said(tmp_path: Path) -> None:
 
     assert refused.exit_code == 1
     assert "http://127.0.0.1:9 does not answer" in refused.output
+
+
+def test_only_a_stuck_match_is_made_due_again(tmp_path: Path) -> None:
+    run(tmp_path, "admin", "create", "Olga")
+
+    refused = run(tmp_path, "admin", "revive", "mat_0")
+
+    assert refused.exit_code == 1
+    assert "no match has the id mat_0" in refused.output
