@@ -20,7 +20,7 @@ REACH: Final = 400  # … among so many, or as far as it takes to find one
 
 # What it costs to seat somebody, in units of one `spread` of distance in rating.
 UNIT: Final = 1_000_000
-MET: Final = UNIT  # each recent meeting with somebody at the table
+MET: Final = UNIT  # a recent meeting with somebody at the table; where all have met often, as many as is usual
 SETTLED: Final = UNIT // 2  # a bot that has all its provisional games behind it; in proportion before
 AHEAD: Final = UNIT // 4  # each match that a bot has had more than the bots of its owner in the mean …
 MOST_AHEAD: Final = 6 * UNIT  # … but never more than this, nor less than the same below zero
@@ -78,9 +78,9 @@ def next_tables(
 ) -> list[tuple[str, ...]]:
     """At most ``want`` tables, entrants by seat; fewer where ``at_once`` are in flight or nobody is left who may play.
 
-    ``busy`` are the matches each entrant is in now, ``met`` the recent meetings of two, ``sat`` how often each has
-    had each seat; ``games`` of an entrant are all its matches so far. Nothing but these decides: ``serial`` (the
-    number of the next match, say) makes the lots of one call differ from those of another.
+    ``busy`` are the matches each entrant is in now, ``met`` the recent meetings of two (as far back as one likes),
+    ``sat`` how often each has had each seat; ``games`` of an entrant are all its matches so far. Nothing but these
+    decides: ``serial`` (the number of the next match, say) makes the lots of one call differ from those of another.
 
     1. Nobody sits in more than ``per_bot`` matches, and nobody beside a bot of the same owner.
     2. Owners share the seats in flight: ``share`` says how many of them one may hold.
@@ -156,6 +156,9 @@ class _Hall:
         self.level = share([len(bots) for bots in self.bots.values()], options["at_once"], self.per_bot, seats)
         lot = {at: place for place, at in enumerate(lots)}
         self.lot = [lot[at] for at in self.line]
+        self.meetings: Counter[str] = Counter()
+        for pair, times in met.items():
+            self.meetings.update(dict.fromkeys(pair, times))
         self._open()
 
     def _open(self) -> None:
@@ -240,18 +243,25 @@ class _Hall:
 
     def _cost(self, at: int, members: Sequence[int]) -> int:
         distance = abs(self.ratings[at] - self.ratings[members[0]]) * UNIT // self.spread_micro
-        meetings = sum(self.met.get(frozenset((self.ids[at], self.ids[one])), 0) for one in members)
+        meetings = sum(
+            self.met.get(frozenset((self.ids[at], self.ids[one])), 0) * MET // self._usual(one) for one in members
+        )
         settled = min(self.games[at], PROVISIONAL_GAMES) * SETTLED // PROVISIONAL_GAMES
         owner = self.owners[at]
         ahead = (self.games[at] - self.had[owner] // len(self.bots[owner])) * AHEAD
         surplus = (self.had[owner] - self.mean) * SURPLUS
         return (
             distance
-            + meetings * MET
+            + meetings
             + settled
             + max(-MOST_AHEAD, min(ahead, MOST_AHEAD))
             + max(-MOST_SURPLUS, min(surplus, MOST_SURPLUS))
         )
+
+    def _usual(self, at: int) -> int:
+        """How often this one has met another in the mean, 1 at least: so that few bots, who meet all the time, are
+        still matched by rating however far back meetings are counted."""
+        return max(1, self.meetings[self.ids[at]] // max(1, len(self.line) - 1))
 
     def _sit(self, at: int) -> None:
         owner = self.owners[at]

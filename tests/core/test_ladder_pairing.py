@@ -135,12 +135,14 @@ def test_owners_share_the_seats_as_water_finds_its_level(
     assert share(bots, at_once, per_bot, 2) == level
 
 
-def played(owners: Mapping[str, int], count: int, at_once: int) -> tuple[Counter[str], float]:
-    """Matches of each bot when so many were played, always a few at once; and the mean distance in rating."""
+def played(
+    owners: Mapping[str, int], count: int, at_once: int, met: Counter[frozenset[str]]
+) -> tuple[Counter[str], float]:
+    """Matches of each bot when so many were played, a few at once, and the mean distance in rating; counts ``met``."""
     rng = Random(7)
     bots = {f"{owner}.{number}": owner for owner, many in owners.items() for number in range(many)}
     ratings = {one: int(rng.gauss(1500, 200)) for one in bots}
-    games, busy, met = Counter[str](), Counter[str](), Counter[frozenset[str]]()
+    games, busy = Counter[str](), Counter[str]()
     flying: list[tuple[str, ...]] = []
     distance = made = 0
     while made < count:
@@ -150,7 +152,7 @@ def played(owners: Mapping[str, int], count: int, at_once: int) -> tuple[Counter
             distance += abs(ratings[table[0]] - ratings[table[1]])
             flying.append(table)
             busy.update(table)
-            met[frozenset(table)] = 1
+            met[frozenset(table)] += 1
         done = flying.pop(rng.randrange(len(flying)))
         busy.subtract(done)
         games.update(done)
@@ -160,7 +162,7 @@ def played(owners: Mapping[str, int], count: int, at_once: int) -> tuple[Counter
 def test_an_owner_of_many_bots_plays_no_more_than_others() -> None:
     owners = {**{f"one {number}": 1 for number in range(20)}, "many": 20}
 
-    games, _ = played(owners, 600, at_once=6)
+    games, _ = played(owners, 600, 6, Counter())
 
     of_owner = Counter[str]()
     for one, many in games.items():
@@ -171,10 +173,20 @@ def test_an_owner_of_many_bots_plays_no_more_than_others() -> None:
 
 
 def test_among_many_the_matches_are_close() -> None:
-    games, distance = played({f"owner {number}": 1 + number % 3 for number in range(60)}, 600, at_once=10)
+    games, distance = played({f"owner {number}": 1 + number % 3 for number in range(60)}, 600, 10, Counter())
 
     assert distance < 80  # two at random: 226
     assert len(games) == 120
+
+
+def test_few_who_meet_all_the_time_still_meet_neighbours_most() -> None:
+    met = Counter[frozenset[str]]()
+
+    _, distance = played({f"owner {number}": 1 for number in range(10)}, 600, 2, met)
+
+    assert distance < 0.9 * 152  # two of these at random
+    assert len(met) == 45, "two have never met"
+    assert max(met.values()) <= 4 * 600 / 45
 
 
 def test_thousands_are_sorted_out_near_their_place() -> None:
