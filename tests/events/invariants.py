@@ -138,6 +138,8 @@ def swiss_in_calm(history: History, rested: Counter[str]) -> None:
     sat = Counter(one for played in end.played for table in played.stage.tables for one in table.entrants)
     assert all(sat[one.id] + rested[one.id] == len(end.played) for one in end.entrants), "somebody misses a stage"
     assert max(rested.values(), default=0) <= 1, "a second bye"
+    if 2 * len(end.played) <= len(end.entrants):  # with many stages for few entrants, rematches come first
+        assert seat_spread(history) <= 2, f"seats differ by {seat_spread(history)}"
 
 
 def _met(played: Sequence[Played]) -> Counter[frozenset[str]]:
@@ -198,6 +200,7 @@ def knockout(history: History) -> None:
         assert [place for place, _ in table].count(1) == 1, "no winner"
         assert history.decided[-1][1].label == "final"
         _fields_shrink(history)
+        _points_decide(end)
         _the_strongest_meet_in_the_final(history)
 
 
@@ -226,6 +229,25 @@ def _fields_shrink(history: History) -> None:
     assert sizes[-1] == seats
     if seats == 2:
         assert all(not stage.byes for _, stage in history.decided[1:]), "byes after the first stage"
+
+
+def _points_decide(end: Event) -> None:
+    """Of a pair the one with more points is in the next stage, the other not, but for the third place."""
+    for before, after in pairwise(end.played):
+        on = {one for table in after.stage.tables if table.label != "third_place" for one in table.entrants}
+        on |= {bye.entrant for bye in after.stage.byes}
+        for table, legs in zip(before.stage.tables, before.legs, strict=True):
+            points = Counter(
+                one
+                for leg in legs
+                for one, place in zip(leg.entrants, leg.placements, strict=True)
+                for other in leg.placements
+                if place < other
+            )
+            ranked = [*points, *(one for one in table.entrants if one not in points)]
+            if end.seats == 2 and points[ranked[0]] > points[ranked[1]]:
+                assert on & {*ranked} == {ranked[0]}, f"{ranked[0]} won, {on & {*ranked}} goes on"
+            assert len(on & {*ranked}) >= (1 if end.seats == 2 else end.options["advance"])
 
 
 def _the_strongest_meet_in_the_final(history: History) -> None:
