@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, cast
 
-from sqlalchemy import Table, insert, select
+from sqlalchemy import Row, Table, insert, select
 from sqlalchemy.orm import Session
 
 from referee import __version__
@@ -86,14 +86,16 @@ class _Draft:
     plans: Sequence[Plan]
 
     @cached_property
-    def bots(self) -> dict[str, Bot]:
+    def bots(self) -> Mapping[str, Row[Any]]:
         wanted = {bot_id for plan in self.plans for bot_id in plan.bots}
-        return {bot.id: bot for bot in self.session.scalars(select(Bot).where(Bot.id.in_(wanted)))}
+        columns = (Bot.id, Bot.owner_id, Bot.status, Bot.name, Bot.version, Bot.games)
+        return {bot.id: bot for bot in self.session.execute(select(*columns).where(Bot.id.in_(wanted)))}
 
     @cached_property
     def options(self) -> dict[tuple[str, int, bytes], Json]:
         """The complete options of each combination that occurs."""
-        return {_key(plan): rules_of(plan.game).start(len(plan.bots), plan.options).options for plan in self.plans}
+        of_kind = {_key(plan): plan for plan in self.plans}
+        return {key: rules_of(one.game).start(len(one.bots), one.options).options for key, one in of_kind.items()}
 
     @cached_property
     def deals(self) -> list[Hashable]:
@@ -114,9 +116,8 @@ class _Draft:
 
     def check(self) -> None:
         _ = self.options
-        for plan in self.plans:
-            for bot_id in plan.bots:
-                self._check_bot(bot_id, plan.game)
+        for game, bot_id in {(plan.game, bot_id): None for plan in self.plans for bot_id in plan.bots}:
+            self._check_bot(bot_id, game)
 
     def _check_bot(self, bot_id: str, game: str) -> None:
         bot = self.bots.get(bot_id)

@@ -31,6 +31,7 @@ from referee.store.stages import (
 from referee.store.tabling import Wanted, sets_arranged
 
 AHEAD: Final = 500  # open matches up to which an event that looks at no result is arranged beforehand
+DECIDED_AT_ONCE: Final = ("round_robin", "double_round_robin", "swiss", "gauntlet")  # no table asks for more matches
 TABLES_AHEAD: Final = 200  # tables of such an event decided in one step
 
 
@@ -128,7 +129,7 @@ def _arrange(seen: Extent, session: Session, tournament: Tournament, master_key:
 
 def _to_extend(session: Session, tournament: Tournament, stages: Sequence[Extent]) -> Step | None:
     """More matches at tables whose matches are over, where the format asks for them."""
-    if format_of(tournament).static or not stages:
+    if tournament.format in DECIDED_AT_ONCE:
         return None
     event = None
     for seen in stages:
@@ -166,7 +167,7 @@ def _extensions(
         more = format_of(tournament).more_legs(event, table, legs[stage, table_no])
         if more:
             wanted.append(Wanted(table_no, table, None, more, done[table_no]))
-    return wanted[: tabling.PORTION]
+    return wanted[: tabling.PORTION // tournament.seats]
 
 
 def _extend(stage: int, wanted: Sequence[Wanted], session: Session, tournament: Tournament, master_key: bytes) -> bool:
@@ -198,9 +199,11 @@ def _to_pair(session: Session, tournament: Tournament, stages: Sequence[Extent])
     if not static and _anything_open(session, tournament):
         return None
     event = event_of(session, tournament)
-    decided = _decided(tournament, event)
+    decided, before, moment = _decided(tournament, event), len(event.played), now(session)
     if decided:
-        return Step("paired", partial(_pair, len(event.played), decided))
+        numbered = enumerate(decided, before + 1)
+        rows = [row_of(session, tournament, number, stage, moment) for number, stage in numbered]
+        return Step("paired", partial(_pair, before, rows))
     if stages or _anything_open(session, tournament):
         return None
     return Step("finished", _finish)
@@ -221,12 +224,10 @@ def _decided(tournament: Tournament, event: pairing.Event) -> list[pairing.Stage
     return decided
 
 
-def _pair(before: int, decided: Sequence[pairing.Stage], session: Session, tournament: Tournament, _: bytes) -> bool:
+def _pair(before: int, rows: Sequence[Stage], session: Session, tournament: Tournament, _: bytes) -> bool:
     if newest(session, tournament.id) != before:
         return False
-    moment = now(session)
-    for number, stage in enumerate(decided, before + 1):
-        session.add(row_of(session, tournament, number, stage, moment))
+    session.add_all(rows)
     session.flush()
     return True
 

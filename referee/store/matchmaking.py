@@ -51,7 +51,7 @@ def tables_wanted(session: Session, tournament: Tournament) -> Tables | None:
         [one for one in _with_games(entrants(session, tournament, today=True), sat) if one.active],
         seats=tournament.seats,
         options=tournament.format_options,
-        want=min(want, PORTION),
+        want=min(want, PORTION // tournament.seats),
         draw=draw_of(tournament),
         serial=serial,
         busy=busy,

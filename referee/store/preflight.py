@@ -51,6 +51,7 @@ def settle(session: Session, tournament: Tournament) -> None:
     """Notes who is ready and who is absent, marks changed versions, seats the stand-in where one is needed and sends
     it away where the bot is back, and asks the absent again. Some entries at a time."""
     moment = now(session)
+    _settle_ready(session, tournament)
     query = _unsettled(tournament, moment).order_by(TournamentEntry.number).limit(AT_ONCE)
     for entry, bot in session.execute(query).all():
         _judge(session, tournament, entry, bot)
@@ -64,6 +65,22 @@ def settle(session: Session, tournament: Tournament) -> None:
         if entry.preflight == "absent" and bot.check_state == "idle":
             _check_again(session, and_(Bot.id == bot.id, _long_ago(moment)), moment)
     session.flush()
+
+
+def _settle_ready(session: Session, tournament: Tournament) -> None:
+    """Those of whom nothing else is to be noted, which is nearly all of them, at once."""
+    of_bot = Bot.id == TournamentEntry.bot_id
+    well = select(Bot.id).where(of_bot, Bot.status == "verified", Bot.check_state == "idle")
+    well = well.where(Bot.check_report["ok"].as_boolean().is_(True))
+    version = select(Bot.version).where(of_bot).scalar_subquery()
+    waiting = (
+        TournamentEntry.tournament_id == tournament.id,
+        TournamentEntry.preflight == "asked",
+        TournamentEntry.version.is_(None),
+        TournamentEntry.withdrawn_at.is_(None),
+    )
+    ready = update(TournamentEntry).where(*waiting, well.exists()).values(preflight="ready", version=version)
+    session.execute(ready.execution_options(synchronize_session=False))
 
 
 def _unsettled(tournament: Tournament, moment: datetime) -> Select[TournamentEntry, Bot]:

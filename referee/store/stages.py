@@ -17,6 +17,7 @@ from referee.store.schema import Bot, Match, Result, Stage, Tournament, Tourname
 
 Json = dict[str, Any]
 GOING_ON: Final = ("waiting", "due", "running")
+LARGEST_GROUP: Final = 160  # seats that share a deal: their matches are arranged in one transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,15 @@ def event_of(session: Session, tournament: Tournament, *, before: int | None = N
         played=tuple(_played(row, legs) for row in rows),
         draw=draw_of(tournament),
     )
+
+
+def course_of(session: Session, tournament: Tournament) -> tuple[pairing.Event, pairing.Stage | None]:
+    """The event as it was before the stage that is going on, and that stage; None when the newest is over."""
+    newest_first = select(Stage).where(Stage.tournament_id == tournament.id).order_by(Stage.number.desc())
+    row = session.scalar(newest_first.limit(1))
+    if row is None or row.ended_at is not None:
+        return event_of(session, tournament), None
+    return event_of(session, tournament, before=row.number), _stage_of(row)
 
 
 def legs_of(
@@ -126,10 +136,14 @@ def following(event: pairing.Event, stage: pairing.Stage) -> pairing.Event:
 
 
 def _played(row: Stage, legs: dict[tuple[int, int], list[pairing.Leg]]) -> pairing.Played:
-    tables = tuple(table_of(one) for one in row.tables)
+    stage = _stage_of(row)
+    counted = tuple(tuple(legs.get((row.number, number), ())) for number in range(1, len(stage.tables) + 1))
+    return pairing.Played(stage, counted)
+
+
+def _stage_of(row: Stage) -> pairing.Stage:
     byes = tuple(pairing.Bye(one["entrant"], one["reason"]) for one in row.byes)
-    counted = tuple(tuple(legs.get((row.number, number), ())) for number in range(1, len(tables) + 1))
-    return pairing.Played(pairing.Stage(tables, byes, row.label), counted)
+    return pairing.Stage(tuple(table_of(one) for one in row.tables), byes, row.label)
 
 
 def _sections(session: Session, tournament: Tournament, stage: pairing.Stage) -> list[list[int]]:
@@ -137,4 +151,5 @@ def _sections(session: Session, tournament: Tournament, stage: pairing.Stage) ->
         return [[index] for index in range(len(stage.tables))]
     query = select(Bot.id, Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
     owners = dict(session.execute(query.where(TournamentEntry.tournament_id == tournament.id)).all())
-    return sections([table.entrants for table in stage.tables], owners)
+    tables = [table.entrants for table in stage.tables]
+    return sections(tables, owners, limit=max(2, LARGEST_GROUP // tournament.seats))

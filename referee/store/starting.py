@@ -9,8 +9,7 @@ from sqlalchemy.orm import Session
 from referee.errors import BadOption
 from referee.store import outbox, preflight
 from referee.store.db import now
-from referee.store.entrants import seats_of
-from referee.store.schema import Bot, Tournament, TournamentEntry
+from referee.store.schema import Bot, Tournament, TournamentEntry, Webhook
 from referee.store.stages import event_of, format_of
 from referee.store.tabling import orders
 from referee.store.tournaments import locked_in_state
@@ -23,13 +22,11 @@ def start(session: Session, tournament_id: str, *, draw: bytes | None = None) ->
     are too few, or too many, for the format.
     """
     tournament = locked_in_state(session, tournament_id, "open")
-    _check_entries(session, tournament)
     moment = now(session)
     tournament.status, tournament.status_reason = "running", None
     tournament.started_at, tournament.draw = moment, draw or secrets.token_bytes(32)
     preflight.ask(session, tournament, moment)
-    session.flush()
-    plan(session, tournament)
+    _plan(session, tournament)
     tournament.revision += 1
     return tournament
 
@@ -44,7 +41,8 @@ def start_by_itself(session: Session, tournament_id: str) -> Tournament:
     """Starts an event whose time has come; one that cannot start stays open, says why, and starts once it can."""
     tournament = locked_in_state(session, tournament_id, "open")
     try:
-        return start(session, tournament_id)
+        with session.begin_nested():
+            return start(session, tournament_id)
     except BadOption as error:
         if tournament.status_reason != error.reason:
             tournament.status_reason = error.reason
@@ -58,24 +56,29 @@ def begin(session: Session, tournament: Tournament) -> bool:
     tournament.preflight_until = None
     tournament.revision += 1
     try:
-        _check_entries(session, tournament)
+        _plan(session, tournament)
     except BadOption as error:
         tournament.status, tournament.status_reason = "open", f"not started: {error.reason}"
         tournament.started_at = tournament.draw = tournament.planned = tournament.starts_at = None
         return False
-    plan(session, tournament)
     tell(session, tournament, "tournament.started")
     return True
 
 
-def plan(session: Session, tournament: Tournament) -> None:
-    """Notes how many matches the event will have, as far as can be foreseen."""
-    tournament.planned = format_of(tournament).planned(event_of(session, tournament)) * len(orders(tournament))
+def _plan(session: Session, tournament: Tournament) -> None:
+    """Notes how many matches the event will have, as far as can be foreseen. Raises ``BadOption`` unless those who
+    can play, with stand-ins for the absent, make an event."""
+    session.flush()
+    event, format = event_of(session, tournament), format_of(tournament)
+    playing = sum(entrant.active for entrant in event.entrants)
+    format.check(playing, tournament.seats, tournament.format_options, tournament.cycles)
+    tournament.planned = format.planned(event) * len(orders(tournament))
 
 
 def tell(session: Session, tournament: Tournament, event: str) -> None:
     """Tells the organiser and all whose bots take part."""
     owners = select(Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
+    owners = owners.join(Webhook, Webhook.account_id == Bot.owner_id)
     owners = owners.where(TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None))
     told = {
         "tournament": tournament.id,
@@ -85,14 +88,3 @@ def tell(session: Session, tournament: Tournament, event: str) -> None:
         "status": tournament.status,
     }
     outbox.emit(session, event, {tournament.created_by, *session.scalars(owners)}, told)
-
-
-def _check_entries(session: Session, tournament: Tournament) -> None:
-    """Raises ``BadOption`` unless those who can play, with stand-ins for the absent, make an event."""
-    seats = [seat for seat in seats_of(session, tournament) if seat.withdrawn_at is None]
-    before = tournament.started_at is None
-    playing = sum(
-        seat.bot_status == "verified" and seat.plays_game if before else seat.played_by(tournament) is not None
-        for seat in seats
-    )
-    format_of(tournament).check(playing, tournament.seats, tournament.format_options, tournament.cycles)

@@ -14,9 +14,9 @@ from referee.pairing import Table
 from referee.store.arranging import Deal, Plan, arrange
 from referee.store.entrants import seats_of
 from referee.store.schema import Match, Stage, Tournament
-from referee.store.stages import table_of
+from referee.store.stages import LARGEST_GROUP, table_of
 
-PORTION: Final = 100  # matches in one transaction, about; a deal group is never split
+PORTION: Final = LARGEST_GROUP  # seats in one transaction, about; a deal group is never split
 
 Json = dict[str, Any]
 
@@ -102,14 +102,14 @@ def sets_arranged(session: Session, tournament: Tournament, stage: int, tables: 
 def _next_tables(stage: Stage, matches_a_set: int) -> list[Wanted]:
     in_order = sorted(range(len(stage.tables)), key=lambda index: (stage.tables[index]["section"], index))
     taken: list[Wanted] = []
-    matches = 0
+    seats = 0
     for index in in_order[stage.arranged :]:
         stored = stage.tables[index]
-        if matches >= PORTION and stored["section"] != taken[-1].section:
+        if seats >= PORTION and stored["section"] != taken[-1].section:
             break
         table = table_of(stored)
         taken.append(Wanted(index + 1, table, stored["section"], table.legs))
-        matches += table.legs * matches_a_set
+        seats += table.legs * matches_a_set * len(table.entrants)
     return taken
 
 
