@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import ColumnElement, and_, exists, func, select
 from sqlalchemy.orm import Session
 
 from referee.store import choosing, house
@@ -40,6 +40,7 @@ REASONS: Final[dict[str, str]] = {  # the closed list
     "not_entered": "the bot is in no event, and nobody has arranged a match with it",
 }
 MOST_SHOWN: Final = 20  # matches, and events
+MANY_SEATS: Final = 5_000
 QUIET: Final = timedelta(seconds=10)  # that a match may be due while nobody plays before a runner is missed
 OPEN: Final = ("waiting", "due", "running", "stuck")
 ALIVE: Final = ("draft", "open", "running", "paused")
@@ -107,14 +108,24 @@ def waiting(session: Session, bot_id: str) -> Waiting:
 
 
 def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
-    """In the order in which they would be played. Found among the open ones: a bot may have sat in very many."""
+    """In the order in which they would be played."""
     columns = (
         *(Match.id, Match.status, Match.tournament_id, Match.created_by, Match.created_at, Match.group_id),
         *(Match.lease_boot, Match.lease_until, Match.lost_claims, Group.state, Group.kind),
     )
-    sits = select(MatchSeat.seat).where(MatchSeat.match_id == Match.id, func.coalesce(MatchSeat.bot_id, "") == bot_id)
-    query = select(*columns).join(Group, Group.id == Match.group_id).where(Match.status.in_(OPEN), sits.exists())
+    query = (
+        select(*columns).join(Group, Group.id == Match.group_id).where(Match.status.in_(OPEN), _sits(session, bot_id))
+    )
     return session.execute(query.order_by(Match.created_at, Match.stage, Match.table_no, Match.leg, Match.id)).all()
+
+
+def _sits(session: Session, bot_id: str) -> ColumnElement[bool]:
+    """Whether the bot sits at a match: looked up among its seats or, where it sat in very many, at each match."""
+    seats = select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
+    if len(session.scalars(seats.limit(MANY_SEATS)).all()) < MANY_SEATS:
+        return Match.id.in_(seats)
+    # Not by the index of bots, which SQLite would else prefer.
+    return exists().where(MatchSeat.match_id == Match.id, func.coalesce(MatchSeat.bot_id, "") == bot_id)
 
 
 class _Hall:
