@@ -2,7 +2,9 @@
 
 import http.client
 import json
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -15,13 +17,19 @@ TIMEOUT_S = 15.0
 PAGES = 100  # at most so many of a list are followed
 
 
-class ApiRefusal(RefereeError):
-    """The service answered with a problem."""
+Field = tuple[str, str]
 
-    def __init__(self, status: int, code: str, detail: str) -> None:
-        super().__init__(f"the service refuses ({status} {code}): {detail}")
+
+class ApiRefusal(RefereeError):
+    """The service answered with a problem. ``fields`` are pairs of a field and what is wrong with it."""
+
+    def __init__(self, status: int, code: str, detail: str, fields: Sequence[Field] = ()) -> None:
+        reasons = "; ".join(f"{field}: {message}" for field, message in fields)
+        super().__init__(f"the service refuses ({status} {code}): {reasons or detail}")
         self.status = status
         self.code = code
+        self.detail = detail
+        self.fields = tuple(fields)
 
 
 class ApiUnreachable(RefereeError):
@@ -35,9 +43,9 @@ class Api:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ApiUnreachable(f"{url!r} is no address of a service; expected something like http://127.0.0.1:8000")
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self.url = f"{parts.scheme}://{parts.netloc}"
-        self._connection = kind(parts.hostname, parts.port, timeout=TIMEOUT_S)
+        self._parts = parts
+        self._connection = self._connected(TIMEOUT_S)
         self._headers = {"Accept": "application/json", "User-Agent": f"referee/{__version__}"}
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
@@ -52,7 +60,11 @@ class Api:
         return self._json("GET", path, None)
 
     def post(self, path: str, body: Json | None = None) -> Any:
+        """Has one effect, also where the connection broke before the answer and the request was sent again."""
         return self._json("POST", path, body)
+
+    def put(self, path: str, body: Json) -> Any:
+        return self._json("PUT", path, body)
 
     def items(self, path: str) -> Iterator[Json]:
         """All items of a list, page after page."""
@@ -68,6 +80,33 @@ class Api:
         """The body of a file; ``path`` is from the root of the service."""
         return self._answer("GET", path, None)
 
+    @contextmanager
+    def stream(
+        self, path: str, headers: Mapping[str, str] | None = None, *, silence_s: float = TIMEOUT_S
+    ) -> Iterator[http.client.HTTPResponse]:
+        """An answer to be read bit by bit, over a connection of its own; ``path`` is from the root of the service.
+
+        Reading raises ``OSError`` and ``HTTPException`` when the service goes away or is silent for ``silence_s``.
+        """
+        connection = self._connected(silence_s)
+        try:
+            try:
+                connection.request("GET", path, headers=self._headers | dict(headers or {}))
+                response = connection.getresponse()
+                refused = response.read() if response.status >= 400 else None
+            except (OSError, http.client.HTTPException) as error:
+                raise ApiUnreachable(f"{self.url} does not answer: {error}") from error
+            if refused is not None:
+                raise _refusal(response.status, refused)
+            yield response
+        finally:
+            connection.close()
+
+    def _connected(self, timeout_s: float) -> http.client.HTTPConnection:
+        kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
+        assert self._parts.hostname
+        return kind(self._parts.hostname, self._parts.port, timeout=timeout_s)
+
     def _json(self, method: str, path: str, body: Json | None) -> Any:
         answer = self._answer(method, f"/api/v1{path}", body)
         try:
@@ -78,6 +117,8 @@ class Api:
     def _answer(self, method: str, path: str, body: Json | None) -> bytes:
         content = None if body is None else json.dumps(body).encode()
         headers = self._headers | ({} if content is None else {"Content-Type": "application/json"})
+        if method == "POST" and "Authorization" in headers:
+            headers["Idempotency-Key"] = secrets.token_hex(16)
         try:
             status, answer = self._exchange(method, path, content, headers)
         except (OSError, http.client.HTTPException) as error:
@@ -87,14 +128,15 @@ class Api:
         return answer
 
     def _exchange(self, method: str, path: str, content: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
-        if method == "POST":
-            self._connection.close()  # a kept connection may just be closing, and a POST is not sent twice
+        may_repeat = method != "POST" or "Idempotency-Key" in headers
+        if not may_repeat:
+            self._connection.close()  # a kept connection may just be closing
         try:
             self._connection.request(method, path, content, headers)
             response = self._connection.getresponse()
         except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
             self._connection.close()
-            if method != "GET":
+            if not may_repeat:
                 raise
             self._connection.request(method, path, content, headers)
             response = self._connection.getresponse()
@@ -105,7 +147,7 @@ def _refusal(status: int, answer: bytes) -> ApiRefusal:
     try:
         problem = json.loads(answer)
         detail = problem.get("detail") or problem.get("title") or ""
-        reasons = "; ".join(str(error) for error in problem.get("errors") or [])
-        return ApiRefusal(status, str(problem.get("code", "")), f"{detail} {reasons}".strip())
-    except (ValueError, AttributeError):
+        fields = [(str(error["field"]), str(error["message"])) for error in problem.get("errors") or []]
+        return ApiRefusal(status, str(problem.get("code", "")), str(detail), fields)
+    except (ValueError, AttributeError, KeyError, TypeError):
         return ApiRefusal(status, "", answer[:200].decode(errors="replace"))

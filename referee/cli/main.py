@@ -17,6 +17,7 @@ COMMANDS = {  # in the order of the help page: module beside this file, and the 
     "games": ("games", "games"),
     "rules": ("rules", "rules"),
     "house": ("house", "house"),
+    "tournament": ("tournament", "tournament"),
     "standings": ("standings", "standings"),
     "audit": ("audit", "audit"),
     "admin": ("admin", "admin"),

@@ -1,0 +1,164 @@
+"""What all commands of the family share: which service they ask, with which token, and how they answer and fail."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TextIO
+
+import click
+from click.core import ParameterSource
+
+from referee.canonical import Json
+from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
+from referee.errors import RefereeError
+
+STATUSES = "Exit status: 0 fine, 1 refused, 2 wrong usage, 3 the service cannot be reached."
+
+ADVICE = {  # what to do, by the code of the refusal
+    "unauthenticated": "give a good token with --token-file or REFEREE_TOKEN",
+    "not_found": "`referee tournament list` shows what there is",
+    "precondition_failed": "ask again",
+    "rate_limited": "wait a minute and ask again",
+    "unavailable": "ask again in a moment",
+}
+FLAGS = {  # fields of the API that are called otherwise here
+    "options": "--option",
+    "time.budget_ms": "--budget-ms",
+    "time.bank_ms": "--bank-ms",
+    "rated": "--rated/--unrated",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A service, and whether its answers are to be shown as JSON."""
+
+    api: Api
+    as_json: bool
+
+    def tell(self, document: Json | list[Any], text: str) -> None:
+        """The result of a command: one JSON document, or words."""
+        click.echo(json.dumps(document) if self.as_json else text)
+
+
+class Refused(click.ClickException):
+    """One sentence on standard error, and exit status 1."""
+
+
+class Away(click.ClickException):
+    """One sentence on standard error, and the exit status of a service that cannot be reached."""
+
+    exit_code = 3  # 2 is click's own, for usage
+
+
+def asks_service(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command its ``Remote`` as the first argument, and the options that say which service that is."""
+
+    @click.option(
+        *("--url", "url"),
+        envvar="REFEREE_URL",
+        default="http://127.0.0.1:8000",
+        help="Of the service. [default: REFEREE_URL, else http://127.0.0.1:8000]",
+    )
+    @click.option(
+        *("--token-file", "token_file"),
+        envvar="REFEREE_TOKEN_FILE",
+        type=click.File(),
+        help="A file that holds your token; - reads it from the input. [default: REFEREE_TOKEN_FILE]",
+    )
+    @click.option(
+        *("--token", "token"),
+        envvar="REFEREE_TOKEN",
+        help="Your token. Others on this machine can see it here: better use --token-file. [default: REFEREE_TOKEN]",
+    )
+    @click.option("--json", "as_json", is_flag=True, help="One JSON document in place of the text.")
+    @wraps(command)
+    def asking(
+        *args: Any, url: str, token: str | None, token_file: TextIO | None, as_json: bool, **options: Any
+    ) -> Any:
+        text = _token(token, token_file)
+        with failing_plainly(as_json), Api(url, text) as api:
+            return command(Remote(api, as_json), *args, **options)
+
+    return asking
+
+
+def _token(given: str | None, file: TextIO | None) -> str | None:
+    """What is said on the command line comes before the environment."""
+    typed = click.get_current_context().get_parameter_source
+    is_typed, file_is_typed = (typed(one) is ParameterSource.COMMANDLINE for one in ("token", "token_file"))
+    if is_typed and file_is_typed:
+        raise click.UsageError("give --token or --token-file, not both")
+    if file is not None and (file_is_typed or given is None):
+        given = file.readline()
+    text = (given or "").strip()
+    if not (text.isascii() and text.isprintable() and " " not in text):
+        raise click.UsageError("this is no token: one is ref_ with letters and digits")
+    return text or None
+
+
+@contextmanager
+def failing_plainly(as_json: bool) -> Iterator[None]:
+    """Turns what the service or the machine refuses into a sentence; with ``as_json`` also into a document."""
+    try:
+        yield
+    except RefereeError as error:
+        if as_json:
+            click.echo(json.dumps({"error": problem_of(error)}))
+        failure = Away if is_away(error) else Refused
+        raise failure(sentence_of(error)) from error
+    except BrokenPipeError:
+        raise  # whoever read our output has enough; click ends quietly
+    except OSError as error:  # a full disk, a folder that is none
+        raise Refused(f"{error.filename or 'output'}: {error.strerror or error}") from error
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def is_away(error: RefereeError) -> bool:
+    """Whether the service did not answer, or could not."""
+    return isinstance(error, ApiUnreachable) or (isinstance(error, ApiRefusal) and error.status >= 500)
+
+
+def problem_of(error: RefereeError) -> Json:
+    """An error for programs, in the form the service itself uses."""
+    if not isinstance(error, ApiRefusal):
+        return {"code": "unreachable" if isinstance(error, ApiUnreachable) else "refused", "detail": str(error)}
+    fields = [{"field": field, "message": message} for field, message in error.fields]
+    return {"status": error.status, "code": error.code, "detail": error.detail, "errors": fields}
+
+
+def sentence_of(error: RefereeError) -> str:
+    if isinstance(error, ApiUnreachable):
+        return f"{error}; is it running, and is --url (or REFEREE_URL) right?"
+    if not isinstance(error, ApiRefusal):
+        return str(error)
+    said = "; ".join(f"{flag_of(field)}: {message}" for field, message in error.fields)
+    said = (said or _in_flags(error.detail) or f"the service answered {error.status}").rstrip(".")
+    advice = ADVICE.get(error.code)
+    return f"{said}; {advice}" if advice else said
+
+
+def flag_of(field: str) -> str:
+    """How a field of the API is given on the command line; as it is where it is not given there."""
+    for prefix in ("format_options", "options"):
+        if field.startswith(prefix + "."):
+            return f"--{prefix.replace('_', '-').removesuffix('s')} {field.removeprefix(prefix + '.')}"
+    return FLAGS.get(field) or _flags().get(field, field)
+
+
+def _in_flags(text: str) -> str:
+    """A sentence of the service with the wishes it names as they are typed here."""
+    for field, flag in _flags().items():
+        text = text.replace(field, flag) if "_" in field else text
+    return text
+
+
+def _flags() -> dict[str, str]:
+    """The options of the command that runs, by name."""
+    context = click.get_current_context(silent=True)
+    options = context.command.params if context else []
+    return {str(one.name): one.opts[0] for one in options if isinstance(one, click.Option)}

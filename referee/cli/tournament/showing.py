@@ -1,0 +1,142 @@
+"""`referee tournament list`, `show`, `standings`: what an event is, who takes part, who leads."""
+
+from itertools import islice
+
+import click
+
+from referee.canonical import Json
+from referee.cli.tournament import finding, words
+from referee.cli.tournament.remote import Remote, asks_service
+
+STATES = ("draft", "open", "running", "paused", "finished", "cancelled")
+LISTED = 50
+SHOWN = 100  # entries
+
+tournament_argument = click.argument("tournament", metavar="TOURNAMENT")
+
+
+@click.command("list")
+@click.option("--status", type=click.Choice(STATES), help="Only those in this state.")
+@click.option("--game", help="Only those of this game.")
+@click.option("--limit", type=click.IntRange(1), default=LISTED, show_default=True, help="At most so many.")
+@asks_service
+def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> None:
+    """List events, the newest first.
+
+    \b
+    Example:
+      referee tournament list --status running
+    """
+    filters = "".join(f"&{name}={value}" for name, value in (("status", status), ("game", game)) if value)
+    found = list(islice(remote.api.items(f"/tournaments?limit={min(limit, 100)}{filters}"), limit))
+    rows = [
+        (
+            one["id"],
+            one["name"],
+            one["status"],
+            one["game"],
+            str(one["seats"]),
+            one["format"],
+            words.clock(one["created_at"]),
+        )
+        for one in found
+    ]
+    heads = ("id", "name", "status", "game", "seats", "format", "drafted")
+    text = words.table(heads, rows, left=("id", "name", "status", "game", "format", "drafted"))
+    remote.tell({"items": found}, text if found else "there are none")
+
+
+@click.command()
+@tournament_argument
+@asks_service
+def show(remote: Remote, tournament: str) -> None:
+    """Show an event.
+
+    Its terms, how far it is, who is entered, and whose bot answered before the start.
+
+    \b
+    Example:
+      referee tournament show "Spring cup"
+    """
+    event_id = finding.tournament_id(remote.api, tournament)
+    event = remote.api.get(f"/tournaments/{event_id}")
+    entries = list(remote.api.items(f"/tournaments/{event_id}/entries?limit=100"))
+    parts = [f"{event['name']} ({event['id']})", words.lines([*words.terms(event), ("progress", _progress(event))])]
+    if entries:
+        parts.append(f"\n{_counted(event['entries'])}\n{_entries(entries[:SHOWN])}")
+    if len(entries) > SHOWN:
+        parts.append(f"… and {len(entries) - SHOWN} more; --json has them all")
+    remote.tell({**event, "entered": entries}, "\n".join(parts))
+
+
+@click.command()
+@tournament_argument
+@click.option("--limit", type=click.IntRange(1), help="At most so many lines. [default: all]")
+@click.option("--bot", help="Only the line of this bot.")
+@asks_service
+def standings(remote: Remote, tournament: str, limit: int | None, bot: str | None) -> None:
+    """Show the table.
+
+    Best first, with the tie-breaks in the order in which they decide.
+
+    \b
+    Example:
+      referee tournament standings "Spring cup" --limit 10
+    """
+    event_id = finding.tournament_id(remote.api, tournament)
+    event = remote.api.get(f"/tournaments/{event_id}")
+    if bot is None:
+        path = f"/tournaments/{event_id}/standings?limit={min(limit or 100, 100)}"
+        rows = list(islice(remote.api.items(path), limit))
+        document: Json = {"items": rows}
+    else:
+        entrant = finding.bot_id(remote.api, bot)
+        document = remote.api.get(f"/tournaments/{event_id}/standings/{entrant}")
+        rows = [document]
+    text = words.standings(f"{words.title(event)}; {words.progress(event)}", rows)
+    remote.tell(document, text.plain() if rows else "nobody is entered")
+
+
+def _progress(event: Json) -> str:
+    by_status = event["progress"]["by_status"]
+    told = ", ".join(f"{count} {status}" for status, count in by_status.items())
+    return words.progress(event) + (f" ({told})" if told else "")
+
+
+def _counted(entries: Json) -> str:
+    """``5 entered: 4 ready, 1 absent, 1 stand in``."""
+    names = (
+        ("asked", "asked"),
+        ("ready", "ready"),
+        ("absent", "absent"),
+        ("stand_ins", "replaced"),
+        ("withdrawn", "withdrawn"),
+    )
+    told = [f"{entries[field]} {word}" for field, word in names if entries[field]]
+    return f"{entries['entered']} entered" + (f": {', '.join(told)}" if told else "")
+
+
+def _entries(entries: list[Json]) -> str:
+    rows = [
+        (entry["name"], entry["bot"], words.number(entry["seed"]), entry["version"] or "-", _state(entry))
+        for entry in entries
+    ]
+    return words.table(
+        ("bot", "id", "seed", "version", "pre-flight"), rows, left=("bot", "id", "version", "pre-flight")
+    )
+
+
+def _state(entry: Json) -> str:
+    """How the bot did when it was called, and what came of it."""
+    if entry["withdrawn_at"]:
+        return f"withdrawn {words.clock(entry['withdrawn_at'])}"
+    said = [entry["preflight"].replace("none", "not called yet")]
+    if entry["preflight_reason"]:
+        said.append(entry["preflight_reason"])
+    if entry["stand_in"]:
+        said.append("a house bot plays its seats")
+    if entry["version_changed_at"]:
+        said.append(f"changed its version {words.clock(entry['version_changed_at'])}")
+    if entry["since"] > 1:
+        said.append(f"plays from stage {entry['since']} on")
+    return ", ".join(said)
