@@ -25,7 +25,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_event_goes_on_where_it_was_left(world: World, kind: str) -> None:
-    bots = world.bots(6 if kind == "Swiss" else 5)
+    bots = world.bots(7 if "Swiss" in kind else 5)
     terms = {"rated": False, "created_by": world.account("organiser"), **KINDS[kind]}
     if kind == "Swiss":
         terms["deals"] = "common"
