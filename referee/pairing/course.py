@@ -122,7 +122,7 @@ class Score:
 # -- the whole course --
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outcome:
     """A stage that was played: ``field`` entered it (pairs: by place in the bracket, None where nobody is left),
     ``ranked`` are the entrants of each table best first, ``on`` went on (like ``field``, of the stage after)."""
@@ -132,6 +132,12 @@ class Outcome:
     ranked: tuple[tuple[str, ...], ...]
     on: tuple[str | None, ...]
     is_final: bool
+
+    @cached_property
+    def tables(self) -> Mapping[str, int | None]:
+        """The number of everybody's table, from 1; None for a bye."""
+        byes: dict[str, int | None] = {bye.entrant: None for bye in self.played.stage.byes}
+        return byes | {one: at for at, table in enumerate(self.played.stage.tables, 1) for one in table.entrants}
 
 
 class Course:

@@ -82,7 +82,7 @@ def bracket(event: Event, running: Stage | None = None) -> Json:
 
 
 def _drawn(course: Course, number: int, outcome: Outcome) -> Json:
-    stage, scores = outcome.played.stage, _scores(course, outcome)
+    stage, scores, on = outcome.played.stage, _scores(course, outcome), {*outcome.on}
     tables = [
         {
             "table": at,
@@ -92,7 +92,7 @@ def _drawn(course: Course, number: int, outcome: Outcome) -> Json:
                 {
                     **_entrant(course, number, one),
                     "points": sum(scores[one]) / 2,
-                    "advanced": one == ranked[0] if stage.label == FINAL else one in outcome.on,
+                    "advanced": one == ranked[0] if stage.label == FINAL else one in on,
                 }
                 for one in ranked
             ],
@@ -124,10 +124,7 @@ def _entrant(course: Course, number: int, one: str) -> Json:
 def _origin(course: Course, number: int, one: str) -> Json | None:
     """The newest of the first ``number`` stages in which ``one`` was, and its table there."""
     for earlier in range(number, 0, -1):
-        stage = course.outcomes[earlier - 1].played.stage
-        for at, table in enumerate(stage.tables, 1):
-            if one in table.entrants:
-                return {"stage": earlier, "table": at}
-        if any(bye.entrant == one for bye in stage.byes):
-            return {"stage": earlier, "table": None}
+        there = course.outcomes[earlier - 1].tables
+        if one in there:
+            return {"stage": earlier, "table": there[one]}
     return None

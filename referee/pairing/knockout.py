@@ -24,6 +24,7 @@ from referee.pairing.seating import seat_cost, seated
 
 SEEDINGS = ("rating", "hand", "draw")
 MAX_LEGS, MAX_TIE_BREAKS = 15, 15
+LOOK = 16  # tables looked at for somebody who is kept from a table-mate
 
 
 class Knockout:
@@ -165,7 +166,7 @@ def _spread(there: Sequence[str], byes: int, tables: int, course: Course) -> lis
         free = list(range(tables) if row % 2 == 0 else reversed(range(tables)))
         for one in there[byes + row * tables : byes + (row + 1) * tables]:
             origin = came_from.get(one)
-            best = min(free, key=lambda at: sum(came_from.get(other, -1) == origin for other in members[at]))
+            best = min(free[:LOOK], key=lambda at: sum(came_from.get(other, -1) == origin for other in members[at]))
             free.remove(best)
             members[best].append(one)
     return members

@@ -9,6 +9,7 @@ import pytest
 
 from referee.errors import BadOption
 from referee.pairing import Bye, Entrant, Event, Leg, Played, Stage, Table
+from referee.pairing.duplicates import as_one
 from referee.pairing.knockout import Knockout, bracket, places
 from referee.ratings import MICRO
 
@@ -198,6 +199,13 @@ def test_larger_tables_play_all_legs_and_add_the_points() -> None:
     assert KNOCKOUT.more_legs(running, table, [first, second]) == 1
     assert KNOCKOUT.more_legs(running, table, [first, leg("BCA", "BAC")]) == 0
     assert places(after(running, [first, second, leg("ABC", "CBA")])) == [(1, "C"), (2, "B"), (3, "A")]
+
+
+def test_a_duplicate_set_is_one_leg() -> None:
+    first = Leg(("A", "B", "C"), (1, 2, 3), (5, 0, -5))
+    second = Leg(("B", "C", "A"), (1, 2, 2), (4, -2, -2))
+
+    assert as_one([first, second]) == Leg(("A", "B", "C"), (2, 1, 3), (3, 4, -7))  # A 2 + ½, B 1 + 2, C 0 + ½
 
 
 def test_seats_even_out_over_the_stages() -> None:
