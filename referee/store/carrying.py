@@ -156,7 +156,7 @@ def _extensions(
     session: Session, tournament: Tournament, stage: int, decided: Sequence[int], event: pairing.Event
 ) -> list[Wanted]:
     tables = session.get_one(Stage, (tournament.id, stage)).tables
-    legs = legs_of(session, tournament.id, stage, decided)
+    legs = legs_of(session, tournament, stage, decided)
     done = sets_arranged(session, tournament, stage, decided)
     wanted = []
     players = tabling.players_of(session, tournament, {one for at in decided for one in tables[at - 1]["entrants"]})

@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee import pairing
+from referee.pairing.duplicates import as_one
 from referee.pairing.formats import formats
 from referee.pairing.sections import sections
 from referee.store.entrants import entrants
@@ -46,7 +47,7 @@ def event_of(session: Session, tournament: Tournament, *, before: int | None = N
     if before is not None:
         query = query.where(Stage.number < before)
     rows = list(session.scalars(query))
-    legs = {} if format_of(tournament).static else legs_of(session, tournament.id)
+    legs = {} if format_of(tournament).static else legs_of(session, tournament)
     return pairing.Event(
         seats=tournament.seats,
         options=tournament.format_options,
@@ -67,22 +68,27 @@ def course_of(session: Session, tournament: Tournament) -> tuple[pairing.Event, 
 
 
 def legs_of(
-    session: Session, tournament_id: str, stage: int | None = None, tables: Sequence[int] | None = None
+    session: Session, tournament: Tournament, stage: int | None = None, tables: Sequence[int] | None = None
 ) -> dict[tuple[int, int], list[pairing.Leg]]:
-    """The finished matches of each (stage, table), in the order of their legs; a stage's, some tables', or all."""
-    query = select(Match.stage, Match.table_no, Result.entrants, Result.placements, Result.returns)
+    """The finished matches of each (stage, table), in the order of their legs; a stage's, some tables', or all. In a
+    knockout, which counts legs, the matches of a duplicate set are one."""
+    query = select(Match.stage, Match.table_no, Match.group_id, Result.entrants, Result.placements, Result.returns)
     query = query.join(Result, Result.match_id == Match.id)
-    query = query.where(Match.tournament_id == tournament_id, Match.status == "finished", Match.stage.is_not(None))
+    query = query.where(Match.tournament_id == tournament.id, Match.status == "finished", Match.stage.is_not(None))
     if stage is not None:
         query = query.where(Match.stage == stage)
     if tables is not None:
         query = query.where(Match.table_no.in_(tables))
-    found: dict[tuple[int, int], list[pairing.Leg]] = defaultdict(list)
-    for number, table_no, *by_seat in session.execute(
-        query.order_by(Match.stage, Match.table_no, Match.leg, Result.seq)
-    ):
-        found[number, table_no].append(pairing.Leg(*(tuple(values) for values in by_seat)))
-    return found
+    sets_are_legs = tournament.format == "knockout" and tournament.deals == "duplicate"
+    found: dict[tuple[int, int], dict[object, list[pairing.Leg]]] = defaultdict(dict)
+    rows = session.execute(query.order_by(Match.stage, Match.table_no, Match.leg, Result.seq))
+    for place, (number, table_no, group, *by_seat) in enumerate(rows):
+        leg = pairing.Leg(*(tuple(values) for values in by_seat))
+        found[number, table_no].setdefault(group if sets_are_legs else place, []).append(leg)
+    return {
+        table: [as_one(matches) if len(matches) > 1 else matches[0] for matches in legs.values()]
+        for table, legs in found.items()
+    }
 
 
 def table_of(stored: Json) -> pairing.Table:
