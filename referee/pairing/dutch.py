@@ -104,14 +104,12 @@ def _or_rests(may: May, nobody: int, resting: Collection[int]) -> May:
 def _feasible(ranked: Sequence[int], levels: Sequence[May]) -> tuple[int, int]:
     """The first level at which everybody can be paired, or the last and how many are left over. In large events the
     first level is hoped for."""
-    over = 0
     if len(ranked) > EXACT:
         return 0, 0
-    for level, may in enumerate(levels):
-        over = len(ranked) - len(enlarged(ranked, may, {}))
-        if not over:
+    for level, may in enumerate(levels[:-1]):
+        if len(enlarged(ranked, may, {}, most=0)) == len(ranked):
             return level, 0
-    return len(levels) - 1, over
+    return len(levels) - 1, len(ranked) - len(enlarged(ranked, levels[-1], {}))
 
 
 def _pair_cost(past: Past, seat: Sequence[int | None], strength: Sequence[int]) -> Callable[[int, int], int]:
@@ -195,7 +193,7 @@ def _completion(below: Sequence[int], may: May, over: int) -> Callable[[Sequence
         key = frozenset(down)
         if key not in known:
             people = [*down, *below]
-            known[key] = len(people) - len(enlarged(people, may, {})) <= over
+            known[key] = len(people) - len(enlarged(people, may, {}, most=over)) <= over
         return known[key]
 
     return accepts

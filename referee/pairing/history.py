@@ -39,7 +39,7 @@ class Past:
     siblings: dict[str, set[int]] = field(default_factory=dict)
 
     def kin(self, one: int) -> set[int] | None:
-        """The entrants of one's owner, itself among them; None where it has no siblings."""
+        """The entrants of one's owner, itself among them; None where it has no siblings, or nobody else is there."""
         return self.siblings.get(self.owners[one])
 
 
@@ -76,7 +76,7 @@ def past(event: Event) -> Past:
     for at, owner in enumerate(of.owners):
         if owner:
             families.setdefault(owner, set()).add(at)
-    of.siblings = {owner: family for owner, family in families.items() if len(family) > 1}
+    of.siblings = {owner: family for owner, family in families.items() if 1 < len(family) < count}
     for age, played in zip(range(len(event.played) - 1, -1, -1), event.played, strict=True):
         _remember(of, number, played, seats, of.floats[age] if age < 2 else None)
     return of

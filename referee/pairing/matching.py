@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 May = Callable[[int, int], bool]
 
 
-def enlarged(people: Sequence[int], may: May, mate: dict[int, int]) -> dict[int, int]:
+def enlarged(people: Sequence[int], may: May, mate: dict[int, int], *, most: int | None = None) -> dict[int, int]:
     """A largest matching of ``people`` under ``may``, grown from ``mate`` (who may already be paired, both ways).
 
     Whoever is paired stays so, if with another. Augmenting paths over contracted odd cycles (J. Edmonds, Paths,
     trees, and flowers, 1965): as long as there is one the matching is not the largest, and when there is none it is.
-    ``people`` are tried in their order, so that those who are near in it tend to be paired.
+    ``people`` are tried in their order, so that those who are near in it tend to be paired. With ``most`` the search
+    ends, before the matching is the largest, as soon as more than so many must be left over.
     """
     matched = dict(mate)
     free = [one for one in people if one not in matched]
@@ -21,9 +22,17 @@ def enlarged(people: Sequence[int], may: May, mate: dict[int, int]) -> dict[int,
         if partner is not None:
             other = free.pop(partner)
             matched[root], matched[other] = other, root
+    open_to_all, failed = list(people), 0
     for root in people:
-        if root not in matched:
-            _Search(people, may, matched).augment(root)
+        if root in matched:
+            continue
+        search = _Search(open_to_all, may, matched)
+        if not search.augment(root):
+            failed += 1
+            if most is not None and failed > most:
+                break
+            # No path will ever lead through a tree that found none.
+            open_to_all = [one for one in open_to_all if one not in search.outer and one not in search.parent]
     return matched
 
 

@@ -19,6 +19,8 @@ _WITHOUT_LIMIT: Final = SIBLING << 3 * DIGIT
 _SLACKS: Final = (0, STRONG - 1, COLOUR - 1, 2 * COLOUR - 1, 4 * COLOUR - 1, NEXT - 1, 3 * NEXT - 1, DOWN - 1, 3 * DOWN)
 _FEW: Final = 40  # in a bracket of more residents these two are hardly looked for
 _WAYS: Final = 120  # to pair those moved down, before the rest is
+_BUDGET: Final = 40  # times the steps of one bound
+_IMPROVEMENTS: Final = 30
 _CHOICES: Final = 400  # of those who move down together
 _EXCHANGES: Final = 40  # of one for one, and as many of two for two
 
@@ -47,6 +49,7 @@ class Bracket:
     wasted: Callable[[Sequence[int]], int]  # how many more of the next bracket could be paired if nobody had to rest
     last: bool
     _left: int = field(default=0)
+    _budget: int = field(default=0)  # for all bounds together
 
     def pairs(self) -> tuple[list[tuple[int, int]], list[int]] | None:
         """Pairs and who moves down; None where no acceptable way was found within the steps allowed.
@@ -55,6 +58,7 @@ class Bracket:
         raising what it may cost, so that what is ideal is found at once, and large brackets without going back.
         """
         ideal = self._ideal()
+        self._budget = _BUDGET * self.rules.steps
         for bound in [*(ideal + slack for slack in _SLACKS), _WITHOUT_LIMIT]:
             found = self._attempt(bound)
             if found is not None:
@@ -69,7 +73,9 @@ class Bracket:
             if ideal < moving_down + slack < found[0] and (better := self._attempt(moving_down + slack)) is not None:
                 found = better
                 break
-        while found[0] > ideal and (better := self._attempt(found[0] - 1)) is not None:
+        for _ in range(_IMPROVEMENTS):
+            if found[0] <= ideal or self._budget <= 0 or (better := self._attempt(found[0] - 1)) is None:
+                break
             found = better
         return found
 
@@ -124,7 +130,8 @@ class Bracket:
                 if total <= bound and self.accepts(down):
                     return total, pairs, down
             self._left -= len(people) // 8  # to lay the halves out takes time too
-            if self._left <= 0:
+            self._budget -= len(people) // 8
+            if self._left <= 0 or self._budget <= 0:
                 return None
         return None
 
@@ -140,8 +147,11 @@ class Bracket:
             for upper, lower in _halves(staying, len(staying) // 2):
                 for cost, pairs, _ in self._transpositions(upper, lower, total, bound, floating=False):
                     return cost, pairs, down
-                if self._left <= 0:
+                self._budget -= len(people) // 8
+                if self._left <= 0 or self._budget <= 0:
                     break
+            if self._budget <= 0:
+                return None
         return None
 
     def _total(self, cost: int, rest: Sequence[int], down: Sequence[int], bound: int) -> int:
@@ -169,6 +179,7 @@ class Bracket:
                 one = upper[len(chosen)]
                 for place in range(at, len(free)):
                     self._left -= 1
+                    self._budget -= 1
                     other = free[place]
                     if may(one, other) and (price := cost + cost_of(one, other)) <= bound:
                         chosen.append((place, free.pop(place), cost))
@@ -184,7 +195,7 @@ class Bracket:
                         at = -1
                 if at == 0:
                     continue
-            if not chosen or self._left <= 0:
+            if not chosen or self._left <= 0 or self._budget <= 0:
                 return
             place, other, cost = chosen.pop()
             tally.give_back(upper[len(chosen)], other)

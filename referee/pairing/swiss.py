@@ -6,7 +6,8 @@ What is kept, in the order of what it is worth:
    the next two points can be kept; there, to those who have missed fewest stages. Of these the pairing decides.
 2. Nobody meets anybody again while that can be avoided; at tables of three and more as seldom as swaps can bring
    about.
-3. Siblings (of one owner) do not meet while that can be avoided without breaking 2.
+3. Siblings (of one owner) do not meet while everybody can be paired without that and without breaking 2; where not,
+   few do, but perhaps not the fewest.
 4. At tables of two nobody is to have one seat three times running, or three times more often than the other
    (an absolute claim in FIDE's words), except by 2 and 3, or in the last stage above half of what can be had.
 5. Scores: brackets from the top, S1 against S2, transpositions, exchanges, floaters (FIDE C.04.3).
@@ -14,8 +15,8 @@ What is kept, in the order of what it is worth:
 At two seats this is FIDE's Dutch system (C.04.3), with the first seat for White, but for these differences: siblings
 (3), who have no counterpart there, nor have entries that come late with no points; a bracket is searched
 for a bounded number of steps, exchanges reach over eight ranks, and what its choice does to the next bracket is
-looked at for the number of its pairs (C.7), not for their scores; the differences in score of repeated floats are
-added up (C.16 to C.19), not compared one by one; floats against somebody who has left are forgotten. Up to 400
+looked at for the number of its pairs (C.7) as if it were the last, not for their scores; the differences in score of
+repeated floats are added up (C.16 to C.19), not compared one by one; floats against somebody who has left are forgotten. Up to 400
 entrants 2, 3 and completion are exact: they are decided by largest matchings. Above, they are repaired locally.
 
 Scores are the points of the standings; an odd bye is worth ``bye_points``. A table none of whose matches count is as
