@@ -16,8 +16,21 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from api import errors, limits, requests, site
 from api.ids import IdConverter, id_schema
-from api.resources import accounts, bots, games, health, ladders, matches, tournaments, webhooks
-from api.schemas.base import Address, Id, Moment, Name, Numeral, Truth, Whole
+from api.resources import (
+    accounts,
+    bots,
+    brackets,
+    entries,
+    games,
+    health,
+    ladders,
+    matches,
+    stages,
+    standings,
+    tournaments,
+    webhooks,
+)
+from api.schemas.base import Address, Id, Instant, Moment, Name, Numeral, Remark, Truth, Whole
 from referee import __version__
 from referee.settings import Settings
 from referee.store.db import Database
@@ -111,13 +124,28 @@ class ProblemApi(Api):  # type: ignore[misc]  # flask_smorest ships no types
 def _install_resources(app: Flask) -> None:
     api = ProblemApi(app)
     api.register_converter(IdConverter, id_schema)
-    kinds = {Whole: "integer", Numeral: "integer", Truth: "boolean", Name: "string", Address: "string", Id: "string"}
-    for kind, type_name in kinds.items():
-        api.register_field(kind, type_name, None)
-    api.register_field(Moment, "string", "date-time")
+    kinds = {"integer": (Whole, Numeral), "boolean": (Truth,), "string": (Name, Remark, Address, Id)}
+    for type_name, of_type in kinds.items():
+        for kind in of_type:
+            api.register_field(kind, type_name, None)
+    for moment in (Moment, Instant):
+        api.register_field(moment, "string", "date-time")
     api.spec.components.security_scheme(
         "bearer", {"type": "http", "scheme": "bearer", "description": "A token of an account: `ref_…`."}
     )
-    for module in (accounts, bots, games, matches, ladders, tournaments, webhooks, health):
+    for module in (
+        accounts,
+        bots,
+        games,
+        matches,
+        ladders,
+        tournaments,
+        entries,
+        stages,
+        brackets,
+        standings,
+        webhooks,
+        health,
+    ):
         api.register_blueprint(module.resource)
     app.extensions["referee.spec"] = api.spec

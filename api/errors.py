@@ -58,7 +58,7 @@ CODES = {
 }
 
 # Refusals raised where they are found.
-OWN_CODES = ("bad_host", "log_not_ready", "malformed_body", "malformed_json")
+OWN_CODES = ("bad_host", "log_not_ready", "malformed_body", "malformed_json", "too_large")
 
 # All that a client may meet; a code keeps its meaning, new ones may come.
 ALL_CODES = sorted({*OWN_CODES, *CODES.values(), *(code for _, code in TABLE.values()), "http_error"})

@@ -19,6 +19,7 @@ from webargs.flaskparser import FlaskParser
 from api import auth, etags, idempotency
 from api.body import read_body, read_json
 from api.errors import invalid
+from api.schemas.base import Wish
 from referee.store.db import Database
 from workers import queues
 
@@ -40,6 +41,11 @@ class Parser(FlaskParser):
     """Reads arguments with our own JSON loader and reports what is wrong with them as a problem."""
 
     DEFAULT_UNKNOWN_BY_LOCATION = {**FlaskParser.DEFAULT_UNKNOWN_BY_LOCATION, "json": RAISE, "query": RAISE}  # noqa: RUF012  # as the parent has it
+
+    def load_json(self, req: Request, schema: Schema) -> Any:
+        if isinstance(schema, Wish) and not read_body(req):
+            return {}
+        return super().load_json(req, schema)
 
     def _raw_load_json(self, req: Request) -> Any:
         return read_json(req)
@@ -115,8 +121,9 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
     # -- what goes in and out --
 
     def takes(self, schema: type[Schema]) -> Callable[[View], View]:
-        """A JSON body."""
-        return cast(Callable[[View], View], self.arguments(schema, location="json"))
+        """A JSON body; one of wishes may be left out."""
+        needed = not issubclass(schema, Wish)
+        return cast(Callable[[View], View], self.arguments(schema, location="json", required=needed))
 
     def asks(self, schema: type[Schema]) -> Callable[[View], View]:
         """Parameters in the query."""

@@ -1,5 +1,6 @@
-"""Matches: arranged, listed, cancelled; their logs."""
+"""Matches: arranged, listed, cancelled, made void; their logs."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Response, current_app, request
@@ -7,11 +8,11 @@ from flask import Response, current_app, request
 from api.auth import asker, viewer_id, viewer_role
 from api.errors import Problem, invalid, not_found
 from api.pagination import after, envelope, list_of
-from api.schemas.matches import MatchQuery, MatchView, NewMatch, WholeMatchView
+from api.schemas.matches import CancelMatch, MatchQuery, MatchView, NewMatch, VoidedView, VoidMatch, WholeMatchView
 from api.views import Resource, record
 from referee.clocks import Limits
 from referee.errors import Forbidden, NotFound, NotReady, QuotaExceeded
-from referee.store import bots, groups, logs, matches, quotas
+from referee.store import bots, groups, logs, matches, quotas, tournaments, voiding
 from referee.store.paging import Page
 from referee.store.schema import Match, MatchSeat
 
@@ -57,6 +58,7 @@ def list_matches(query: dict[str, Any]) -> Any:
         status=query.get("status"),
         bot_id=query.get("bot"),
         tournament_id=query.get("tournament"),
+        stage=query.get("stage"),
         game=query.get("game"),
         open_seats="bot" in query and not (knows_all() or owns(query["bot"])),
         limit=query["limit"],
@@ -76,17 +78,67 @@ def show(match_id: str) -> Any:
 
 @resource.on("POST", '/<id("mat"):match_id>/cancel')
 @resource.owner
+@resource.takes(CancelMatch)
 @resource.once
 @resource.gives(WholeMatchView)
-def cancel(match_id: str) -> Any:
+def cancel(wish: dict[str, Any], match_id: str) -> Any:
     """Cancel a match that is not over
 
-    For whoever arranged it and for organisers. It stays listed, without a result.
+    For whoever arranged it and for organisers; in an event for its organiser. It stays listed, without a result.
+    Matches that share their cards are cancelled together: 409 until `whole_group` says so.
     """
     match = matches.get_match(record(), match_id)
-    if asker().role == "owner" and (match.created_by != asker().id or match.tournament_id is not None):
+    if not (governs(match) or (match.tournament_id is None and asker().role == "organiser")):
         raise Forbidden("only whoever arranged a match, or an organiser, cancels it")
-    return whole(matches.cancel(record(), match_id, master_key=master_key()))
+    cancelled = matches.cancel(
+        record(),
+        match_id,
+        wish["reason"],
+        master_key=master_key(),
+        whole_group=wish["whole_group"],
+        by=asker().id,
+    )
+    return whole(cancelled)
+
+
+@resource.on("POST", '/<id("mat"):match_id>/void')
+@resource.organiser
+@resource.wakes
+@resource.takes(VoidMatch)
+@resource.once
+@resource.gives(VoidedView)
+def void(wish: dict[str, Any], match_id: str) -> Any:
+    """Make a match that was played not count
+
+    For the organiser who arranged it, or whose event it is. Its log and placements stay readable, with the reason;
+    its ladder becomes what it would be without it, by an act that is appended. `replay` has it played again, while
+    its event runs.
+    """
+    if not governs(matches.get_match(record(), match_id)):
+        raise Forbidden("only the organiser who arranged a match, or whose event it is, makes it void")
+    done = voiding.void(
+        record(),
+        match_id,
+        wish["reason"],
+        by=asker().id,
+        master_key=master_key(),
+        replay=wish["replay"],
+        whole_group=wish["whole_group"],
+    )
+    return {"void": done.matches, "cancelled": done.cancelled, "replays": done.replays, "acts": done.acts}
+
+
+@resource.on("POST", '/<id("mat"):match_id>/revive')
+@resource.admin
+@resource.wakes
+@resource.once
+@resource.gives(WholeMatchView)
+def revive(match_id: str) -> Any:
+    """Let a stuck match go on
+
+    For the operator, once he knows what cost its runners their lives. It goes on from its last recorded row.
+    """
+    return whole(matches.revive(record(), match_id))
 
 
 @resource.on("GET", '/<id("mat"):match_id>/log')
@@ -132,31 +184,45 @@ def check_right(new_match: dict[str, Any]) -> None:
         raise QuotaExceeded(f"at most {OPEN_MATCHES} matches of yours may be open; wait or cancel some")
 
 
+def governs(match: Match) -> bool:
+    """Whether the asker may end or judge it: he arranged it, or runs its event, or is the operator."""
+    if asker().role == "admin":
+        return True
+    if match.tournament_id is not None:
+        return tournaments.get_tournament(record(), match.tournament_id).created_by == asker().id
+    return match.created_by == asker().id
+
+
 def page_of_matches(found: Page[Match], query: dict[str, Any]) -> dict[str, Any]:
-    seats = matches.seats_of(record(), [match.id for match in found.items])
-    return envelope(Page([shown(match, seats[match.id]) for match in found.items], found.next), query)
+    return envelope(Page(shown_all(found.items), found.next), query)
 
 
 def whole(match: Match) -> dict[str, Any]:
     group = groups.get_group(record(), match.group_id)
-    seats = matches.seats_of(record(), [match.id])[match.id]
     described = {
         "id": group.id,
+        "kind": group.kind,
         "state": group.state,
         "commitment": group.commitment,
         "entries": group.entries if group.state == "over" else None,
         "reveal": groups.revealed(group, master_key()),
     }
-    return {**shown(match, seats), "group": described}
+    return {**shown_all([match])[0], "group": described}
 
 
-def shown(match: Match, seats: list[MatchSeat]) -> dict[str, Any]:
+def shown_all(found: Sequence[Match]) -> list[dict[str, Any]]:
+    seats = matches.seats_of(record(), [match.id for match in found])
+    told = {match.id for match in found} if knows_all() else matches.seats_told(record(), found)
+    return [shown(match, seats[match.id], told=match.id in told) for match in found]
+
+
+def shown(match: Match, seats: list[MatchSeat], *, told: bool) -> dict[str, Any]:
     return {
         "id": match.id,
         "game": match.game,
         "rules_version": match.rules_version,
         "options": match.options,
-        "seats": [seat_view(seat, told=not is_secret(match) or knows_all()) for seat in seats],
+        "seats": [seat_view(seat, told=told) for seat in seats],
         "time": {"budget_ms": match.budget_ms, "bank_ms": match.bank_ms},
         "rated": match.rated,
         "status": match.status,
@@ -164,6 +230,8 @@ def shown(match: Match, seats: list[MatchSeat]) -> dict[str, Any]:
         "tournament": match.tournament_id,
         "stage": match.stage,
         "table": match.table_no,
+        "leg": match.leg,
+        "replay_of": match.replay_of,
         "group_id": match.group_id,
         "created_at": match.created_at,
         "started_at": match.started_at,
@@ -171,12 +239,8 @@ def shown(match: Match, seats: list[MatchSeat]) -> dict[str, Any]:
     }
 
 
-def is_secret(match: Match) -> bool:
-    """Whether only organisers may know who plays: a bot that knew its rivals could favour a friend."""
-    return match.rated and match.status not in groups.ENDED
-
-
 def knows_all() -> bool:
+    """Whether the asker may know who plays a rated match that is not over."""
     return viewer_role() in ("organiser", "admin")
 
 
@@ -193,6 +257,8 @@ def seat_view(seat: MatchSeat, *, told: bool) -> dict[str, Any]:
         "bot": seat.bot_id if told else None,
         "name": seat.bot_name if told else None,
         "version": seat.version if told else None,
+        "entrant": (seat.entrant_id or seat.bot_id) if told else None,
+        "rated": seat.rated if told else None,
         "placement": seat.placement,
         "returns": seat.returns,
     }

@@ -1,17 +1,17 @@
-"""Tournaments: announced and run by organisers, entered by owners, watched by everybody."""
+"""Tournaments: announced and run by organisers, watched by everybody. Entries, stages and tables stand beside."""
 
+from dataclasses import asdict
+from datetime import datetime, timedelta
 from typing import Any
 
 from api import etags
 from api.auth import asker
-from api.errors import invalid
-from api.pagination import PageQuery, after, envelope, everything, list_of
+from api.pagination import PageQuery, after, envelope, list_of
 from api.resources.matches import master_key, page_of_matches
 from api.schemas.matches import MatchView
 from api.schemas.tournaments import (
-    EntryBody,
+    CancelTournament,
     NewTournament,
-    StandingsRow,
     TournamentChanges,
     TournamentQuery,
     TournamentView,
@@ -19,15 +19,17 @@ from api.schemas.tournaments import (
 )
 from api.views import Resource, record
 from referee.clocks import Limits
-from referee.errors import Forbidden, NotFound
-from referee.standings import Row
-from referee.store import announcing, bots, entering, matches, starting, tournaments
+from referee.errors import Forbidden
+from referee.standings import TIE_BREAKS
+from referee.store import announcing, entering, matches, starting, tournaments
 from referee.store import progress as progresses
 from referee.store.paging import Page
-from referee.store.schema import Bot, Tournament
-from referee.store.standings import event_standings
+from referee.store.schema import Tournament
 
 resource = Resource("tournaments", "/api/v1/tournaments", "Events: many matches that make one table.")
+
+# Fields that the record calls by the same name.
+AS_KEPT = tuple(name for name in TournamentView._declared_fields if name not in ("time", "organiser"))
 
 
 @resource.on("POST")
@@ -38,7 +40,8 @@ resource = Resource("tournaments", "/api/v1/tournaments", "Events: many matches 
 def announce(new: dict[str, Any]) -> Any:
     """Draft a tournament
 
-    For organisers. It takes entries once it is opened.
+    For organisers. It takes entries once it is opened. Terms that are left out have their usual values, and
+    `format_options` comes back complete.
     """
     limits = Limits(**new.pop("time"))
     return whole(announcing.draft(record(), new.pop("name"), created_by=asker().id, limits=limits, **new))
@@ -62,7 +65,11 @@ def list_tournaments(query: dict[str, Any]) -> Any:
 @resource.reads
 @resource.gives(WholeTournamentView)
 def show(tournament_id: str) -> Any:
-    """A tournament with its entries and how far it is"""
+    """A tournament: its terms, and how far it is
+
+    Progress counts matches; its estimated end goes by the pace of the last ones. `draw`, which decided every lot, is
+    told when the event is over, so that anybody can pair it again.
+    """
     return whole(tournaments.get_tournament(record(), tournament_id))
 
 
@@ -73,7 +80,10 @@ def show(tournament_id: str) -> Any:
 @resource.writes
 @resource.gives(WholeTournamentView)
 def edit(changes: dict[str, Any], tournament_id: str) -> Any:
-    """Change a draft"""
+    """Change a draft
+
+    All terms but the game. Another format begins with its own options.
+    """
     tournament = mine(tournament_id)
     etags.must_match(WholeTournamentView, whole(tournament))
     if "time" in changes:
@@ -90,48 +100,17 @@ def open_entries(tournament_id: str) -> Any:
     return whole(announcing.open_entries(record(), mine(tournament_id).id))
 
 
-@resource.on("POST", '/<id("trn"):tournament_id>/enter')
-@resource.owner
-@resource.takes(EntryBody)
-@resource.once
-@resource.gives(WholeTournamentView)
-def enter(entry: dict[str, Any], tournament_id: str) -> Any:
-    """Enter a bot
-
-    One of your own, verified and able to play the game; an organiser may enter any bot in his tournament.
-    """
-    tournament = tournaments.get_tournament(record(), tournament_id)
-    entering.enter(record(), tournament.id, entrant(entry["bot"], tournament).id)
-    return whole(tournament)
-
-
-@resource.on("POST", '/<id("trn"):tournament_id>/withdraw')
-@resource.owner
-@resource.takes(EntryBody)
-@resource.once
-@resource.gives(WholeTournamentView)
-def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
-    """Take a bot out
-
-    Its matches that run are played, the others are cancelled and count for nobody.
-    """
-    tournament = tournaments.get_tournament(record(), tournament_id)
-    try:
-        entering.withdraw(record(), tournament.id, entrant(entry["bot"], tournament).id)
-    except NotFound as error:
-        if error.kind != "entry":
-            raise
-        raise invalid([("bot", "is not entered in this tournament")]) from None
-    return whole(tournament)
-
-
 @resource.on("POST", '/<id("trn"):tournament_id>/start')
 @resource.organiser
 @resource.wakes
 @resource.once
 @resource.gives(WholeTournamentView)
 def start(tournament_id: str) -> Any:
-    """Close the entries and play"""
+    """Close the entries and play
+
+    Every bot is called first (preflight), for a minute or so at most; who does not answer is absent, and sits out or
+    is stood in for. Then the first stage is paired. 422 names `entries` when too few, or too many, could play.
+    """
     return whole(starting.start(record(), mine(tournament_id).id))
 
 
@@ -156,26 +135,29 @@ def resume(tournament_id: str) -> Any:
 
 @resource.on("POST", '/<id("trn"):tournament_id>/cancel')
 @resource.organiser
+@resource.takes(CancelTournament)
 @resource.once
 @resource.gives(WholeTournamentView)
-def cancel(tournament_id: str) -> Any:
+def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     """Cancel a tournament
 
     Matches that are over keep their results; the others are cancelled.
     """
-    return whole(announcing.cancel(record(), mine(tournament_id).id, master_key=master_key()))
+    tournament_id = mine(tournament_id).id
+    return whole(announcing.cancel(record(), tournament_id, master_key=master_key(), reason=wish["reason"]))
 
 
-@resource.on("GET", '/<id("trn"):tournament_id>/standings')
-@resource.anyone
-@resource.reads
-@resource.gives(list_of(StandingsRow))
-def show_standings(tournament_id: str) -> Any:
-    """The table, best first"""
-    tournament = tournaments.get_tournament(record(), tournament_id)
-    entered = {bot.id: bot for _, bot in tournaments.entries(record(), tournament.id)}
-    table = event_standings(record(), tournament, entered)
-    return everything([standings_row(row, entered[str(row.entrant)]) for row in table])
+@resource.on("POST", '/<id("trn"):tournament_id>/finish')
+@resource.organiser
+@resource.once
+@resource.gives(WholeTournamentView)
+def finish(tournament_id: str) -> Any:
+    """End a ladder
+
+    Other formats end by themselves. Matches that run are played out, those not begun are cancelled; the event is
+    `finished` when the last is over.
+    """
+    return whole(announcing.finish(record(), mine(tournament_id).id))
 
 
 @resource.on("GET", '/<id("trn"):tournament_id>/matches')
@@ -202,64 +184,26 @@ def runs(tournament: Tournament) -> bool:
     return asker().role == "admin" or tournament.created_by == asker().id
 
 
-def entrant(bot_id: str, tournament: Tournament) -> Bot:
-    """The bot to enter or withdraw: of the asker, or any bot for whoever runs the tournament."""
-    try:
-        bot = bots.get_bot(record(), bot_id)
-    except NotFound:
-        raise invalid([("bot", "no bot has this id")]) from None
-    if bot.owner_id != asker().id and not runs(tournament):
-        raise Forbidden("the bot is not yours")
-    return bot
-
-
 def whole(tournament: Tournament) -> dict[str, Any]:
-    progress = progresses.progress(record(), tournament.id)
+    found, counted = progresses.progress(record(), tournament.id), entering.counts(record(), tournament.id)
+    over = tournament.status in ("finished", "cancelled")
     return {
         **shown(tournament),
-        "entries": [
-            {"bot": bot.id, "name": bot.name, "owner": bot.owner_id, "withdrawn_at": entry.withdrawn_at}
-            for entry, bot in tournaments.entries(record(), tournament.id)
-        ],
-        "progress": {"done": progress.done, "total": progress.total, "by_status": progress.by_status},
+        "entries": asdict(counted),
+        "preflight_until": tournament.preflight_until,
+        "progress": {**asdict(found), "estimated_end": to_the_minute(found.estimated_end)},
+        "tie_breaks": TIE_BREAKS[tournament.format],
+        "draw": tournament.draw.hex() if over and tournament.draw else None,
     }
 
 
 def shown(tournament: Tournament) -> dict[str, Any]:
-    return {
-        "id": tournament.id,
-        "name": tournament.name,
-        "game": tournament.game,
-        "options": tournament.options,
-        "seats": tournament.seats,
-        "format": tournament.format,
-        "cycles": tournament.cycles,
-        "rated": tournament.rated,
+    return {name: getattr(tournament, name) for name in AS_KEPT} | {
         "time": {"budget_ms": tournament.budget_ms, "bank_ms": tournament.bank_ms},
-        "status": tournament.status,
         "organiser": tournament.created_by,
-        "created_at": tournament.created_at,
-        "started_at": tournament.started_at,
-        "finished_at": tournament.finished_at,
     }
 
 
-def standings_row(row: Row, bot: Bot) -> dict[str, Any]:
-    return {
-        "place": row.place,
-        "bot": bot.id,
-        "name": bot.name,
-        "owner": bot.owner_id,
-        "matches": row.matches,
-        "byes": row.byes,
-        "points": float(row.points),
-        "points_exact": str(row.points),
-        "wins": row.wins,
-        "returns": row.returns,
-        "tie_breaks": [
-            {"name": name, "value": float(value), "exact": str(value)}
-            if value is not None
-            else {"name": name, "value": None, "exact": None}
-            for name, value in row.tie_breaks.items()
-        ],
-    }
+def to_the_minute(moment: datetime | None) -> datetime | None:
+    """The next full minute: an estimate that moves at every look would keep everybody from a 304."""
+    return None if moment is None else moment.replace(second=0, microsecond=0) + timedelta(minutes=1)

@@ -14,6 +14,7 @@ from referee.errors import BadOption
 from referee.store.names import LONGEST, SHORTEST, checked_name
 
 MAX_INT = 2**53
+LONGEST_TIME = 40
 
 
 class Strict(Schema):
@@ -21,6 +22,10 @@ class Strict(Schema):
 
     class Meta:
         unknown = RAISE
+
+
+class Wish(Strict):
+    """A body of wishes that may be left out altogether."""
 
 
 class Query(Schema):
@@ -80,6 +85,18 @@ class Name(fields.String):
             raise ValidationError(error.reason) from None
 
 
+class Remark(fields.String):
+    """Plain text on one line, shown to others as it is."""
+
+    def __init__(self, longest: int, **options: Any) -> None:
+        super().__init__(validate=[validate.Length(1, longest), self._check], **options)
+
+    @staticmethod
+    def _check(text: str) -> None:
+        if not text.isprintable() or not text.strip():
+            raise ValidationError("plain text on one line")
+
+
 class Address(fields.String):
     """A URL; what it may look like, and which addresses may be called, is judged by the guard."""
 
@@ -115,3 +132,20 @@ class Moment(fields.Field[datetime]):
         moment = datetime.fromisoformat(value) if isinstance(value, str) else value
         moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
         return str(moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"))
+
+
+class Instant(fields.Field[datetime]):
+    """A time coming in: RFC 3339 with its distance from UTC."""
+
+    def __init__(self, **options: Any) -> None:
+        metadata = {"type": "string", "format": "date-time", "example": "2027-01-31T18:00:00Z"}
+        super().__init__(load_only=True, metadata=metadata | options.pop("metadata", {}), **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> datetime:
+        try:
+            moment = datetime.fromisoformat(value if len(value) <= LONGEST_TIME else "")
+            if moment.tzinfo is None:
+                raise ValueError(value)
+            return moment.astimezone(UTC)
+        except (TypeError, ValueError, OverflowError):
+            raise ValidationError("a time such as 2027-01-31T18:00:00Z, with its distance from UTC") from None

@@ -5,12 +5,15 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.pagination import PageQuery
-from api.schemas.base import Id, Moment, Strict, Truth, Whole
+from api.schemas.base import Id, Moment, Numeral, Remark, Strict, Truth, Whole, Wish
 from api.schemas.games import GAMES, check_options
 from referee.clocks import Limits
-from referee.store.schema import GROUP_STATES, MATCH_STATES
+from referee.store.schema import GROUP_KINDS, GROUP_STATES, MATCH_STATES
+from referee.store.voiding import MOST_REASON
 
 MOST_SEATS = 10
+LAST_STAGE = 1_000_000
+WHOLE_GROUP = "all matches that share their cards with this one"
 DEFAULTS = Limits()
 
 
@@ -44,18 +47,53 @@ class MatchQuery(PageQuery):
     status = fields.String(validate=validate.OneOf(MATCH_STATES))
     bot = Id("bot")
     tournament = Id("trn")
+    stage = Numeral(low=1, high=LAST_STAGE, metadata={"description": "of the tournaments"})
     game = fields.String(validate=validate.OneOf(GAMES))
+
+
+class CancelMatch(Wish):
+    reason = Remark(MOST_REASON, load_default="cancelled", metadata={"description": "for everybody"})
+    whole_group = Truth(load_default=False, metadata={"description": f"cancel {WHOLE_GROUP}; needed where there are"})
+
+
+class VoidMatch(Strict):
+    reason = Remark(MOST_REASON, required=True, metadata={"description": "for everybody"})
+    replay = Truth(load_default=False, metadata={"description": "play it again, with fresh cards"})
+    whole_group = Truth(load_default=False, metadata={"description": f"void {WHOLE_GROUP}; needed in duplicate deals"})
+
+
+class VoidedView(Strict):
+    void = fields.List(fields.String(), required=True, metadata={"description": "matches that are void now"})
+    cancelled = fields.List(
+        fields.String(), required=True, metadata={"description": "matches of the group that were not over"}
+    )
+    replays = fields.List(fields.String(), required=True, metadata={"description": "matches arranged in their place"})
+    acts = fields.List(
+        fields.Integer(),
+        required=True,
+        metadata={"description": "numbers of the acts that took their results out of the ladders"},
+    )
 
 
 class SeatView(Strict):
     seat = fields.Integer(required=True)
     bot = fields.String(
-        required=True, allow_none=True, metadata={"description": "null while a rated match is not over"}
+        required=True,
+        allow_none=True,
+        metadata={"description": "null while a rated match is not over, unless its event says so"},
     )
     name = fields.String(
         required=True, allow_none=True, metadata={"description": "as it was when the match began; null as `bot` is"}
     )
     version = fields.String(required=True, allow_none=True)
+    entrant = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "whose seat it is: another than `bot` where a house bot stands in"},
+    )
+    rated = fields.Boolean(
+        required=True, allow_none=True, metadata={"description": "counts where the match does; null as `bot` is"}
+    )
     placement = fields.Integer(required=True, allow_none=True)
     returns = fields.Integer(required=True, allow_none=True, metadata={"description": "what the seat gained"})
 
@@ -68,6 +106,13 @@ class RevealView(Strict):
 
 class GroupView(Strict):
     id = fields.String(required=True)
+    kind = fields.String(
+        required=True,
+        validate=validate.OneOf(GROUP_KINDS),
+        metadata={
+            "description": "own: this match alone; common: tables of a stage; duplicate: the same bots, seats rotated"
+        },
+    )
     state = fields.String(required=True, validate=validate.OneOf(GROUP_STATES))
     commitment = fields.String(
         required=True, metadata={"description": "SHA-256 of the seed and the group's id, given before the first draw"}
@@ -92,10 +137,20 @@ class MatchView(Strict):
     time = fields.Nested(TimeView, required=True)
     rated = fields.Boolean(required=True)
     status = fields.String(required=True, validate=validate.OneOf(MATCH_STATES))
-    reason = fields.String(required=True, allow_none=True, metadata={"description": "why it has no result"})
+    reason = fields.String(
+        required=True, allow_none=True, metadata={"description": "why it was cancelled, or does not count"}
+    )
     tournament = fields.String(required=True, allow_none=True)
     stage = fields.Integer(required=True, allow_none=True)
-    table = fields.Integer(required=True, allow_none=True)
+    table = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "from 1; in a ladder the number of the match"}
+    )
+    leg = fields.Integer(required=True, allow_none=True, metadata={"description": "of the matches at one table"})
+    replay_of = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "the match that is void, or cancelled, and played anew"},
+    )
     group_id = fields.String(required=True, metadata={"description": "the deal group whose end opens the log"})
     created_at = Moment(required=True)
     started_at = Moment(required=True, allow_none=True)

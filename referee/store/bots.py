@@ -1,5 +1,6 @@
 """Bots as registered by their owners: names, addresses, states. Calling them is the runners', checks in ``checks``."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -18,6 +19,7 @@ from referee.store.schema import Account, Bot, Match, MatchSeat, Tournament, Tou
 
 OLD_SECRET_LASTS: Final = timedelta(hours=24)
 DEFAULT_MAX_CALLS: Final = 8
+NAMED_AT_ONCE: Final = 500
 MOST_SOUR: Final = 3  # matches in a row to whose end a bot could not be called: then it is paused
 
 
@@ -67,6 +69,14 @@ def get_bot(session: Session, bot_id: str, *, owner_id: str | None = None) -> Bo
     if bot is None or (owner_id is not None and bot.owner_id != owner_id):
         raise NotFound("bot", bot_id)
     return bot
+
+
+def names_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
+    """What these bots are called, by id."""
+    wanted = sorted(set(bot_ids))
+    portions = [wanted[at : at + NAMED_AT_ONCE] for at in range(0, len(wanted), NAMED_AT_ONCE)]
+    found = (session.execute(select(Bot.id, Bot.name).where(Bot.id.in_(ids))) for ids in portions)
+    return {bot_id: name for rows in found for bot_id, name in rows}
 
 
 def list_bots(

@@ -1,19 +1,57 @@
 """Entries of a tournament: taken, withdrawn, seeded by hand."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 from referee.store import bots
 from referee.store.db import now
+from referee.store.paging import Cursor, Page, check_limit
 from referee.store.schema import Bot, Stage, Tournament, TournamentEntry
 from referee.store.terms import most_entries
 from referee.store.tournaments import locked_in_state
 
 LARGEST_SEED: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many entries there are: those not withdrawn, of these asked, ready and absent, and with a stand-in now."""
+
+    entered: int
+    withdrawn: int
+    asked: int
+    ready: int
+    absent: int
+    stand_ins: int
+
+
+def list_entries(
+    session: Session, tournament_id: str, *, preflight: str | None = None, limit: int = 50, cursor: Cursor | None = None
+) -> Page[tuple[TournamentEntry, Bot]]:
+    """A page of entries in their order, withdrawn ones among them."""
+    check_limit(limit)
+    query = select(TournamentEntry, Bot).join(Bot, Bot.id == TournamentEntry.bot_id)
+    query = query.where(TournamentEntry.tournament_id == tournament_id)
+    if preflight is not None:
+        query = query.where(TournamentEntry.preflight == preflight)
+    if cursor is not None:
+        query = query.where(TournamentEntry.number > _number(cursor))
+    rows = [(entry, bot) for entry, bot in session.execute(query.order_by(TournamentEntry.number).limit(limit + 1))]
+    return Page(rows[:limit], [rows[limit - 1][0].number] if len(rows) > limit else None)
+
+
+def counts(session: Session, tournament_id: str) -> Counts:
+    """How many take part, and how their bots did before the start."""
+    there = TournamentEntry.withdrawn_at.is_(None)
+    asked, ready, absent = (there & (TournamentEntry.preflight == one) for one in ("asked", "ready", "absent"))
+    columns = (there, ~there, asked, ready, absent, there & TournamentEntry.stand_in_id.is_not(None))
+    query = select(*(func.coalesce(func.sum(case((column, 1), else_=0)), 0) for column in columns))
+    return Counts(*map(int, session.execute(query.where(TournamentEntry.tournament_id == tournament_id)).one()))
 
 
 def enter(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
@@ -98,3 +136,10 @@ def _join_late(session: Session, tournament: Tournament, entry: TournamentEntry,
     entry.since = (session.scalar(newest) or 0) + 1
     entry.version, entry.preflight = bot.version, "asked"
     bots.request_check(session, bot.id)
+
+
+def _number(cursor: Cursor) -> int:
+    match list(cursor):
+        case [int(number)]:
+            return number
+    raise BadOption("cursor", "is not one that a page gave")

@@ -74,6 +74,17 @@ def get_match(session: Session, match_id: str) -> Match:
     return match
 
 
+def seats_told(session: Session, found: Sequence[Match]) -> set[str]:
+    """The ids of those of these matches whose seats everybody may know now: a bot that knew its rivals could favour
+    a friend."""
+    hidden = [match for match in found if match.rated and match.status not in groups.ENDED]
+    events = {match.tournament_id for match in hidden if match.tournament_id is not None}
+    query = select(Tournament.id).where(Tournament.id.in_(events), Tournament.open_seats)
+    telling = set(session.scalars(query)) if events else set()
+    kept = {match.id for match in hidden if match.tournament_id not in telling}
+    return {match.id for match in found} - kept
+
+
 def seats_of(session: Session, match_ids: Sequence[str]) -> dict[str, list[MatchSeat]]:
     """The seats of each of these matches, in order."""
     seats: dict[str, list[MatchSeat]] = {match_id: [] for match_id in match_ids}
@@ -89,17 +100,20 @@ def list_matches(
     status: str | None = None,
     bot_id: str | None = None,
     tournament_id: str | None = None,
+    stage: int | None = None,
     game: str | None = None,
     open_seats: bool = False,
     limit: int = 50,
     cursor: Cursor | None = None,
 ) -> Page[Match]:
     """Matches by these filters. With ``open_seats`` only those whose seats everybody may know: a rated match tells
-    who plays it when it is over."""
+    who plays it when it is over, or at once where its event says so."""
     query = select(Match)
     if open_seats:
-        query = query.where(or_(Match.rated.is_(False), Match.status.in_(groups.ENDED)))
-    for column, wanted in ((Match.status, status), (Match.tournament_id, tournament_id), (Match.game, game)):
+        told = Match.tournament_id.in_(select(Tournament.id).where(Tournament.open_seats))
+        query = query.where(or_(Match.rated.is_(False), Match.status.in_(groups.ENDED), told))
+    filters = (Match.status, status), (Match.tournament_id, tournament_id), (Match.stage, stage), (Match.game, game)
+    for column, wanted in filters:
         if wanted is not None:
             query = query.where(column == wanted)
     if bot_id is not None:

@@ -59,14 +59,20 @@ class LadderPage:
 
 def ladder_for(session: Session, game: str, options: Mapping[str, Any], seats: int) -> Ladder:
     """The ladder of this game with these (complete) options and seats, made when it is first needed."""
-    key = hashlib.sha256(dumps(dict(options))).hexdigest()
-    wanted = select(Ladder).where(Ladder.game == game, Ladder.options_key == key, Ladder.seats == seats)
-    ladder = session.scalar(wanted)
+    ladder = find_ladder(session, game, options, seats)
     if ladder is None:
+        key = hashlib.sha256(dumps(dict(options))).hexdigest()
         row = {"id": new_id("ladder"), "game": game, "options": dict(options), "options_key": key, "seats": seats}
         session.execute(insert_once(session, Ladder, {**row, "created_at": now(session)}))
-        ladder = session.scalars(wanted).one()
+        ladder = find_ladder(session, game, options, seats)
+        assert ladder is not None
     return ladder
+
+
+def find_ladder(session: Session, game: str, options: Mapping[str, Any], seats: int) -> Ladder | None:
+    """The ladder of this game with these (complete) options and seats, if there is one yet."""
+    key = hashlib.sha256(dumps(dict(options))).hexdigest()
+    return session.scalar(select(Ladder).where(Ladder.game == game, Ladder.options_key == key, Ladder.seats == seats))
 
 
 def ladder_id_for(session: Session, game: str, options: Mapping[str, Any], seats: int) -> str:

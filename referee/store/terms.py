@@ -61,12 +61,13 @@ class Terms:
         return replace(self, **changes)
 
     def columns(self) -> Json:
-        """All columns these terms fill; raises ``BadOption`` and ``NoSuchGame`` for what does not fit together."""
+        """All columns these terms fill; raises ``BadOption``, whose field is one of the terms (``options.rounds``), and
+        ``NoSuchGame`` for what does not fit together."""
         if self.format not in FORMATS:
             raise BadOption("format", f"must be one of {', '.join(FORMATS)}")
         if not 1 <= self.cycles <= MAX_CYCLES:
             raise BadOption("cycles", f"must be 1 to {MAX_CYCLES}")
-        complete = rules_of(self.game).start(self.seats, self.options).options
+        complete = self._complete_options()
         deals = self.deals or self._usual_deals()
         self._check_deals(deals)
         self._check_entries()
@@ -79,6 +80,13 @@ class Terms:
             "budget_ms": self.limits.budget_ms,
             "bank_ms": self.limits.bank_ms,
         }
+
+    def _complete_options(self) -> Json:
+        try:
+            return rules_of(self.game).start(self.seats, self.options).options
+        except BadOption as error:
+            field = "seats" if error.field == "players" else f"options.{error.field}"
+            raise BadOption(field, error.reason) from None
 
     def _usual_deals(self) -> str:
         return "common" if self.rated and self.format != "ladder" else "own"

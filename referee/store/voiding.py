@@ -53,13 +53,15 @@ def void(
     group_id = session.scalar(select(Match.group_id).where(Match.id == match_id))
     if group_id is None:
         raise NotFound("match", match_id)
+    event = _event(session, group_id)
+    if replay and event is not None and event.status not in ("running", "paused"):
+        raise Conflict(f"the event is {event.status}; a match of it can become void, but not be played again")
     kind, count = session.execute(
         select(Group.kind, func.count()).join(Match, Match.group_id == Group.id).where(Group.id == group_id)
         .group_by(Group.kind)
     ).one()  # fmt: skip
     if kind == "duplicate" and count > 1 and not whole_group:
         raise Conflict(f"the match is one of {count} that share their cards and bots; void them all by whole_group")
-    event = _event_for_replay(session, match_id) if replay else None
     matches = _locked(session, group_id, None if whole_group else match_id)
     (asked,) = (match for match in matches if match.id == match_id)
     if asked.status not in ("finished", "stuck"):
@@ -73,12 +75,22 @@ def void(
 
 def cancel_group(session: Session, group_id: str, reason: str, *, by: str | None, master_key: bytes) -> Voided:
     """Ends a deal group that is not over as a whole: what is going on is cancelled, what is finished becomes void."""
+    _event(session, group_id)
     return _end(session, _locked(session, group_id, None), reason, by, master_key)
 
 
 def _check(reason: str) -> None:
     if not reason.strip() or len(reason) > MOST_REASON:
         raise BadOption("reason", f"must be 1 to {MOST_REASON} characters")
+
+
+def _event(session: Session, group_id: str) -> Tournament | None:
+    """The event of the group, locked before its matches, as by all who lock both; its tables are others by this."""
+    query = select(Tournament).join(Group, Group.tournament_id == Tournament.id).where(Group.id == group_id)
+    event = session.scalar(query.with_for_update(of=Tournament).execution_options(populate_existing=True))
+    if event is not None:
+        event.revision += 1
+    return event
 
 
 def _locked(session: Session, group_id: str, match_id: str | None) -> list[Match]:
@@ -130,15 +142,6 @@ def _stop(session: Session, match: Match, status: str, reason: str, moment: date
 
 
 # -- playing it again --
-
-
-def _event_for_replay(session: Session, match_id: str) -> Tournament | None:
-    """The event of the match, locked; raises ``Conflict`` when it is over."""
-    query = select(Tournament).join(Match, Match.tournament_id == Tournament.id).where(Match.id == match_id)
-    event = session.scalar(query.with_for_update(of=Tournament).execution_options(populate_existing=True))
-    if event is not None and event.status not in ("running", "paused"):
-        raise Conflict(f"the event is {event.status}; a match of it can become void, but not be played again")
-    return event
 
 
 def _replayed(
