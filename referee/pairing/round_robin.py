@@ -130,23 +130,22 @@ def _circle(entrants: Sequence[Entrant]) -> list[list[tuple[Entrant, ...]]]:
 
 def _packed(tables: Sequence[tuple[Entrant, ...]]) -> list[list[tuple[Entrant, ...]]]:
     """Puts each table into the first stage where none of its entrants sits yet."""
+    bits = {entrant: 1 << at for at, entrant in enumerate(dict.fromkeys(one for table in tables for one in table))}
     stages: list[list[tuple[Entrant, ...]]] = []
-    sitting: list[set[Entrant]] = []
+    open_stages: list[int] = []
+    sitting: list[int] = []  # in each of the open stages, by bits
     for table in tables:
-        place = next((i for i, seated in enumerate(sitting) if seated.isdisjoint(table)), len(stages))
-        if place == len(stages):
+        sits = sum(bits[one] for one in table)
+        place = next((at for at, others in enumerate(sitting) if not others & sits), len(sitting))
+        if place == len(sitting):
+            open_stages.append(len(stages))
             stages.append([])
-            sitting.append(set())
-        stages[place].append(table)
-        sitting[place].update(table)
+            sitting.append(0)
+        stages[open_stages[place]].append(table)
+        sitting[place] |= sits
+        if len(bits) - sitting[place].bit_count() < len(table):  # nobody else finds a table there
+            del open_stages[place], sitting[place]
     return stages
-
-
-def _paired(pair: tuple[Entrant, ...], place: Mapping[Entrant, int]) -> tuple[Entrant, ...]:
-    """The earlier place first if the two are an odd number of places apart, else the later: over all pairs everybody
-    has each seat equally often, or once more than the other where the number of its pairs is odd."""
-    early, late = sorted(pair, key=place.__getitem__)
-    return (early, late) if (place[late] - place[early]) % 2 else (late, early)
 
 
 def _seated(table: tuple[Entrant, ...], taken: Counter[tuple[Entrant, int]]) -> tuple[Entrant, ...]:

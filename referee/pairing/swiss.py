@@ -16,8 +16,9 @@ At two seats this is FIDE's Dutch system (C.04.3), with the first seat for White
 (3), who have no counterpart there, nor have entries that come late with no points; a bracket is searched
 for a bounded number of steps, exchanges reach over eight ranks, and what its choice does to the next bracket is
 looked at for the number of its pairs (C.7) as if it were the last, not for their scores; the differences in score of
-repeated floats are added up (C.16 to C.19), not compared one by one; floats against somebody who has left are forgotten. Up to 400
-entrants 2, 3 and completion are exact: they are decided by largest matchings. Above, they are repaired locally.
+repeated floats are added up (C.16 to C.19), not compared one by one; floats against somebody who has left are
+forgotten. Up to 400 entrants 2, 3 and completion are exact: they are decided by largest matchings. Above, they are
+repaired locally.
 
 Scores are the points of the standings; an odd bye is worth ``bye_points``. A table none of whose matches count is as
 if it had not been: its entrants may meet again. Late entries begin with no points; who is not active is not paired.
