@@ -148,6 +148,13 @@ def _packed(tables: Sequence[tuple[Entrant, ...]]) -> list[list[tuple[Entrant, .
     return stages
 
 
+def _paired(pair: tuple[Entrant, ...], place: Mapping[Entrant, int]) -> tuple[Entrant, ...]:
+    """The earlier place first if the two are an odd number of places apart, else the later: over all pairs everybody
+    has each seat equally often, or once more than the other where the number of its pairs is odd."""
+    early, late = sorted(pair, key=place.__getitem__)
+    return (early, late) if (place[late] - place[early]) % 2 else (late, early)
+
+
 def _seated(table: tuple[Entrant, ...], taken: Counter[tuple[Entrant, int]]) -> tuple[Entrant, ...]:
     """The table turned so that its entrants sit where they have sat least; ``taken`` counts on."""
     turns = [_turned(table, turn) for turn in range(len(table))]
