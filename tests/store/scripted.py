@@ -13,7 +13,6 @@ from referee.store import carrying, results
 from referee.store.db import Database, now
 from referee.store.recording import Record
 from referee.store.schema import Group, Match, MatchSeat, Stage, Tournament, TournamentEntry
-from tests.store.world import FakeClock
 from tests.surroundings import MASTER_KEY
 
 LINE = dumps({"engine_version": "1"})
@@ -33,18 +32,14 @@ class Dying(Database):
             raise Killed
 
 
-def steps(database: Database, tournament_id: str) -> None:
+def steps(dying: Dying, database: Database, tournament_id: str) -> None:
     """Carries an event on as far as it goes, every step being taken by a process that is killed over it, and then
     by another. Nothing is told from one to the other but by the record."""
-    dying = Dying(database.url.render_as_string(hide_password=False), clock=FakeClock())
-    try:
-        while True:
-            with suppress(Killed):
-                carrying.carry_on(dying, tournament_id, master_key=MASTER_KEY)
-            if carrying.carry_on(database, tournament_id, master_key=MASTER_KEY) is None:
-                return
-    finally:
-        dying.dispose()
+    while True:
+        with suppress(Killed):
+            carrying.carry_on(dying, tournament_id, master_key=MASTER_KEY)
+        if carrying.carry_on(database, tournament_id, master_key=MASTER_KEY) is None:
+            return
 
 
 def play_due(database: Database, tournament_id: str, limit: int | None = None) -> int:

@@ -8,51 +8,51 @@ import pytest
 from referee.store.schema import Tournament
 from tests.store import scripted
 from tests.store.events import answer_checks, create, enter, go_on, progress_of, start
-from tests.store.world import World
+from tests.store.world import FakeClock, World
 
-KINDS: dict[str, dict[str, Any]] = {
-    "round robin": {"format": "round_robin"},
-    "double round robin": {"format": "double_round_robin", "seats": 3},
-    "Swiss": {"format": "swiss"},
-    "Swiss at tables of three": {"format": "swiss", "seats": 3, "game": "pool-nap"},
-    "knockout": {"format": "knockout", "format_options": {"best_of": 3, "tie_breaks": 2, "third_place": True}},
-    "gauntlet": {"format": "gauntlet"},
-    "duplicate": {"format": "swiss", "deals": "duplicate"},
-    "all orders": {"format": "knockout", "deals": "duplicate", "orders": "all", "seats": 3},
-    "ladder": {"format": "ladder", "format_options": {"at_once": 3}},
+KINDS: dict[str, tuple[int, dict[str, Any]]] = {  # bots, terms
+    "double round robin": (4, {"format": "double_round_robin"}),
+    "Swiss": (5, {"format": "swiss", "deals": "common"}),
+    "Swiss at tables of three": (7, {"format": "swiss", "seats": 3}),
+    "knockout": (4, {"format": "knockout", "format_options": {"best_of": 3, "tie_breaks": 2, "third_place": True}}),
+    "gauntlet": (4, {"format": "gauntlet", "cycles": 2}),
+    "duplicate": (4, {"format": "swiss", "deals": "duplicate", "orders": "all"}),
+    "ladder": (5, {"format": "ladder", "format_options": {"at_once": 3}}),
 }
+ENOUGH = 10  # matches of what would go on for ever
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_event_goes_on_where_it_was_left(world: World, kind: str) -> None:
-    bots = world.bots(7 if "Swiss" in kind else 5)
-    terms = {"rated": False, "created_by": world.account("organiser"), **KINDS[kind]}
-    if kind == "Swiss":
-        terms["deals"] = "common"
-    events = [create(world, **terms) for _ in range(2)]
+    count, terms = KINDS[kind]
+    bots, organiser = world.bots(count), world.account("organiser")
+    events = [create(world, rated=False, created_by=organiser, **terms) for _ in range(2)]
     for event in events:
         enter(world, event, *bots)
         start(world, event)
     answer_checks(world.database)
     whole, broken = events
 
-    played = _played(world, whole, lambda: go_on(world.database, whole))
-    again = _played(world, broken, lambda: scripted.steps(world.database, broken))
+    endless = terms["format"] == "ladder"
+    played = _played(world, whole, lambda: go_on(world.database, whole), endless=endless)
+    dying = scripted.Dying(world.database.url.render_as_string(hide_password=False), clock=FakeClock())
+    again = _played(world, broken, lambda: scripted.steps(dying, world.database, broken), endless=endless)
+    dying.dispose()
 
     assert again == played > 5
     assert scripted.shape(world.database, broken) == scripted.shape(world.database, whole)
     with world.database.read() as session:
         status = session.get_one(Tournament, whole).status
-    assert status == ("running" if kind == "ladder" else "finished")
+    assert status == ("running" if endless else "finished")
     progress = progress_of(world, whole)
-    assert kind == "ladder" or progress.done == progress.total == played
+    assert endless or progress.done == progress.total == played
 
 
-def _played(world: World, event: str, carry_on: Callable[[], object]) -> int:
+def _played(world: World, event: str, carry_on: Callable[[], object], *, endless: bool) -> int:
     """Plays the event to its end, or so far as matters; tells how many matches."""
     played = 0
     carry_on()
-    while played < 20 and (now := scripted.play_due(world.database, event)):
+    while not (endless and played >= ENOUGH) and (now := scripted.play_due(world.database, event)):
         played += now
         carry_on()
     return played
