@@ -7,11 +7,11 @@ from flask import current_app
 from api import etags, limits
 from api.auth import asker, viewer_id
 from api.pagination import PageQuery, after, envelope, list_of
-from api.schemas.bots import BotChanges, BotQuery, BotView, FaultView, NewBot, OwnBotView, SecretBotView
+from api.schemas.bots import BotChanges, BotQuery, BotView, FaultView, NewBot, OwnBotView, SecretBotView, WaitingView
 from api.views import Resource, record
 from referee.bots import guard
 from referee.bots.signing import bot_secret
-from referee.store import bots, faults
+from referee.store import bots, faults, waiting
 from referee.store.paging import Page
 from referee.store.schema import Bot, Fault
 
@@ -149,6 +149,32 @@ def list_faults(query: dict[str, Any], bot_id: str) -> Any:
     """
     found = faults.list_faults(record(), mine(bot_id).id, limit=query["limit"], cursor=after(query))
     return envelope(Page([evidence(fault) for fault in found.items], found.next), query)
+
+
+@resource.on("GET", '/<id("bot"):bot_id>/waiting')
+@resource.owner
+@resource.reads
+@resource.gives(WaitingView)
+def show_waiting(bot_id: str) -> Any:
+    """Why a bot is not playing
+
+    For its owner and for organisers: where each of its matches that are not over stands in the queue and what keeps
+    it, and why it has none in its events. Rivals are told by their seat alone.
+    """
+    organises = asker().role in ("organiser", "admin")
+    bot = bots.get_bot(record(), bot_id, owner_id=None if organises else asker().id)
+    found = waiting.waiting(record(), bot.id)
+    return {
+        "bot": bot.id,
+        "playing": found.playing,
+        "open": found.open,
+        "reason": found.reason,
+        "matches": [
+            {"match": one.match_id, "tournament": one.tournament_id, "position": one.position, "reason": one.reason}
+            for one in found.matches
+        ],
+        "events": [{"tournament": one.tournament_id, "reason": one.reason} for one in found.events],
+    }
 
 
 def governed(bot_id: str) -> Bot:

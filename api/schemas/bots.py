@@ -5,6 +5,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 from api.pagination import PageQuery
 from api.schemas.base import Address, Id, Moment, Name, Strict
 from referee.store.schema import BOT_STATES, CHECK_STATES
+from referee.store.waiting import REASONS
 
 
 class NewBot(Strict):
@@ -75,3 +76,42 @@ class FaultView(Strict):
     )
     timing = fields.Dict(required=True, allow_none=True, metadata={"description": "where the time went"})
     created_at = Moment(required=True)
+
+
+class ReasonView(Strict):
+    code = fields.String(
+        required=True, validate=validate.OneOf(list(REASONS)), metadata={"description": "a closed list"}
+    )
+    text = fields.String(required=True, metadata={"description": "for people"})
+    ahead = fields.Integer(required=True, allow_none=True, metadata={"description": "matches that come before it"})
+    seat = fields.Integer(required=True, allow_none=True, metadata={"description": "of the rival that is full"})
+    stage = fields.Integer(required=True, allow_none=True, metadata={"description": "from which it plays"})
+
+
+class OpenMatchView(Strict):
+    match = fields.String(required=True)
+    tournament = fields.String(required=True, allow_none=True)
+    position = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "among all matches that are due, from 1"}
+    )
+    reason = fields.Nested(ReasonView, required=True, allow_none=True, metadata={"description": "null: it is played"})
+
+
+class OpenEventView(Strict):
+    tournament = fields.String(required=True)
+    reason = fields.Nested(ReasonView, required=True)
+
+
+class WaitingView(Strict):
+    bot = fields.String(required=True)
+    playing = fields.Integer(required=True, metadata={"description": "matches of it that are being played"})
+    open = fields.Integer(required=True, metadata={"description": "matches of it that are not over"})
+    reason = fields.Nested(
+        ReasonView, required=True, allow_none=True, metadata={"description": "what matters most; null while it plays"}
+    )
+    matches = fields.List(
+        fields.Nested(OpenMatchView), required=True, metadata={"description": "the first 20 of those not over"}
+    )
+    events = fields.List(
+        fields.Nested(OpenEventView), required=True, metadata={"description": "in which it has no match just now"}
+    )

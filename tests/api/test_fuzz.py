@@ -60,6 +60,7 @@ def target(tmp_path_factory: pytest.TempPathFactory, empty_record: Path) -> Iter
         "delivery_id": ping["id"],
         "token_id": "tok_" + "0" * 26,
         "name": "saint-poker",
+        "stage": "1",
     }
     yield Target(service.app, [owner, organiser], ids)
     database: Database = service.database
