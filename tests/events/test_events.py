@@ -10,8 +10,8 @@ from tests.events.invariants import check
 from tests.events.ladders import ladder
 from tests.events.simulation import NAMES, Mishaps, drawn, played_out
 
-EVENTS = {"round_robin": 20, "double_round_robin": 10, "swiss": 100, "knockout": 100, "gauntlet": 60}
-MOST, LADDERS = 13, 12
+EVENTS = {"round_robin": 20, "double_round_robin": 10, "swiss": 70, "knockout": 70, "gauntlet": 50}
+MOST, LADDERS = 13, 8
 
 
 def test_every_format_is_simulated() -> None:

@@ -3,8 +3,8 @@
 from referee.pairing.knockout import places
 from referee.store.schema import Tournament
 from referee.store.stages import event_of
-from tests.store.events import begun
-from tests.store.scripted import play_due, steps
+from tests.store.events import begun, go_on
+from tests.store.scripted import play_due
 from tests.store.world import World
 
 
@@ -13,7 +13,7 @@ def test_a_duplicate_set_counts_as_one_leg(world: World) -> None:
     tournament_id, entered = begun(world, 2, format="knockout", deals="duplicate", trusted=True, format_options=options)
 
     while play_due(world.database, tournament_id):
-        steps(world.database, tournament_id)
+        go_on(world.database, tournament_id)
 
     with world.database.read() as session:
         tournament = session.get_one(Tournament, tournament_id)
