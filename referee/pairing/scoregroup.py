@@ -167,33 +167,22 @@ class Bracket:
         Goes back as soon as the cost, with the pairs that must be due the same seat among the rest, is beyond the
         bound. With ``floating`` one of ``upper`` may also move down.
         """
-        may, cost_of, seat = self.rules.may, self.rules.cost, self.rules.seat
         free = list(lower)
-        tally = _Tally(seat, upper, lower)
-        chosen: list[tuple[int, int, int]] = []  # index among the free, who, cost so far
+        tally = _Tally(self.rules.seat, upper, lower)
+        chosen: list[tuple[int, int, int]] = []  # index among the free, who, cost before
         cost, at = spent, 0
         while True:
             if len(chosen) == len(upper):
                 yield cost, [(one, other) for one, (_, other, _) in zip(upper, chosen, strict=True)], free[:]
-            elif cost + COLOUR * tally.unmet() <= bound:
+            elif (room := bound - cost) >= COLOUR * tally.unmet():
                 one = upper[len(chosen)]
-                for place in range(at, len(free)):
-                    self._left -= 1
-                    self._budget -= 1
-                    other = free[place]
-                    if may(one, other) and (price := cost + cost_of(one, other)) <= bound:
-                        chosen.append((place, free.pop(place), cost))
-                        tally.take(one, other)
-                        cost, at = price, 0
-                        break
-                else:
-                    if floating and at <= len(free) and (on := cost + self._moves_on(one)) <= bound:
-                        chosen.append((len(free), FREE, cost))
-                        tally.take(one, FREE)
-                        cost, at = on, 0
-                    else:
-                        at = -1
-                if at == 0:
+                choice = self._choice(one, free, at, room, floating=floating)
+                if choice is not None:
+                    place, price = choice
+                    other = free.pop(place) if place < len(free) else FREE
+                    chosen.append((place, other, cost))
+                    tally.take(one, other)
+                    cost, at = cost + price, 0
                     continue
             if not chosen or self._left <= 0 or self._budget <= 0:
                 return
@@ -202,6 +191,20 @@ class Bracket:
             if other != FREE:
                 free.insert(place, other)
             at = place + 1
+
+    def _choice(self, one: int, free: Sequence[int], at: int, room: int, *, floating: bool) -> tuple[int, int] | None:
+        """The index, from ``at`` on, of the first of the free whom one can be given for ``room``, and what that costs;
+        behind the last of them to move down."""
+        may, cost = self.rules.may, self.rules.cost
+        for place in range(at, len(free)):
+            self._left -= 1
+            self._budget -= 1
+            other = free[place]
+            if may(one, other) and (price := cost(one, other)) <= room:
+                return place, price
+        if floating and at <= len(free) and (price := self._moves_on(one)) <= room:
+            return len(free), price
+        return None
 
 
 class _Tally:
