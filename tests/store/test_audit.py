@@ -11,7 +11,8 @@ from referee.cli import main
 from referee.store import audit, groups, ratings, repairs, voiding
 from referee.store.db import Database
 from referee.store.differences import Difference
-from referee.store.schema import Ladder, LadderAct, Match, MatchLog, Rating, RatingChange, RatingCount, Result
+from referee.store.ladder_audit import check_ladder
+from referee.store.schema import Ladder, LadderAct, Match, MatchLog, Rating, RatingCount, Result
 from tests.store.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
 
@@ -49,7 +50,7 @@ TAMPERED = [
     ("DELETE FROM rating_changes", "change"),
     ("DELETE FROM ratings", "rating"),
     ("UPDATE rating_counts SET bots = 0", "count"),
-    ("UPDATE results SET placements = '[1, 1]' WHERE seq = 3", "result"),
+    ("UPDATE results SET placements = '[2, 2]' WHERE seq = 3", "result"),
     ("UPDATE results SET placements = '[]' WHERE seq = 4", "result"),
     ("UPDATE matches SET status = 'finished' WHERE status = 'void'", "act"),
     ("DELETE FROM rating_changes WHERE seq = 5; DELETE FROM ladder_acts WHERE seq = 5", "act"),
@@ -71,7 +72,8 @@ def test_K27_F3_what_was_tampered_with_is_named_frozen_and_put_right(world: Worl
 
         repaired = mend(world, ladder)
 
-        assert found(world) == [], change
+        with world.database.read() as session:
+            assert list(check_ladder(session, ladder, lambda more: None)) == [], change
         assert values(world).keys() == true.keys()
         if "ladder_acts WHERE" not in change:  # a result that enters late counts after the others
             assert values(world) == true, change
@@ -79,9 +81,10 @@ def test_K27_F3_what_was_tampered_with_is_named_frozen_and_put_right(world: Worl
             assert ratings.get_ladder(session, ladder).frozen_reason is None
             act = session.get_one(LadderAct, repaired.seq)
             assert (act.kind, act.ladder_id, act.reason) == ("repair", ladder, repaired.reason)
+    assert found(world) == []
 
 
-def test_a_repair_tells_what_stood_and_what_follows(world: World, ladder: str) -> None:
+def test_a_repair_tells_what_stood_and_what_follows_and_frozen_values_wait_for_it(world: World, ladder: str) -> None:
     with world.database.write() as session:
         bot, right = session.execute(select(Rating.bot_id, Rating.value).order_by(Rating.bot_id)).first() or ("", 0)
         session.execute(update(Rating).where(Rating.bot_id == bot).values(value=right + 1))
@@ -93,8 +96,6 @@ def test_a_repair_tells_what_stood_and_what_follows(world: World, ladder: str) -
         latest = ratings.history(session, ladder, bot, limit=1).items[0]
     assert (latest.kind, latest.before, latest.after) == ("repair", right + 1, right)
 
-
-def test_on_a_frozen_ladder_results_are_recorded_and_values_wait(world: World, ladder: str) -> None:
     bots = sorted(values(world))
     with world.database.write() as session:
         session.execute(update(Ladder).values(frozen_reason="in doubt"))
@@ -115,8 +116,7 @@ def test_on_a_frozen_ladder_results_are_recorded_and_values_wait(world: World, l
     world.play(bots[1:])
     assert found(world) == []
 
-
-def test_an_act_without_a_result_is_made_void(world: World, ladder: str) -> None:
+    # an act whose result is gone is made void
     with world.database.write() as session:
         last = session.scalars(select(Result.match_id).order_by(Result.seq.desc())).first()
         session.execute(delete(Result).where(Result.match_id == last))
@@ -132,7 +132,6 @@ def test_logs_and_reveals_are_told_and_freeze_nothing_and_progress_tells_of_all(
     with world.database.read() as session:
         assert list(audit.audit(session, steps.append)) == []
         assert sum(steps) == audit.size(session) == 5 + 6
-        assert session.scalar(select(func.count()).select_from(RatingChange)) == 2 * 5 + 3
         assert session.scalar(select(func.sum(RatingCount.bots)).where(RatingCount.ladder_id == ladder)) == 2 * 3
     with world.database.write() as session:
         one, two, three = session.scalars(select(MatchLog.match_id).order_by(MatchLog.match_id).limit(3))

@@ -11,7 +11,7 @@ from referee.store.folding import Held
 from referee.store.schema import Account, Bot, Rating, RatingCount
 from tests.store.world import GAME, World
 
-SIZE = 300
+SIZE = 120
 
 
 def test_places_and_counts_hold_through_any_moves(world: World, database: Database) -> None:
@@ -23,7 +23,7 @@ def test_places_and_counts_hold_through_any_moves(world: World, database: Databa
         session.flush()
         session.add_all(bot_row(bot, world) for bot in bots)
     held: dict[str, Held] = {}
-    for _ in range(4):
+    for _ in range(3):
         with database.write() as session:
             moved = {bot: some_rating(dice) for bot in dice.sample(bots, SIZE // 2)}
             places.count_moves(session, ladder_id, [held[bot] for bot in moved if bot in held], moved.values())
