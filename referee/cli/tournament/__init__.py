@@ -6,12 +6,13 @@ from referee.cli.tournament.announcing import create
 from referee.cli.tournament.judging import void, waiting
 from referee.cli.tournament.remote import STATUSES
 from referee.cli.tournament.running import cancel, enter, finish, open_, pause, resume, seeds, start, withdraw
-from referee.cli.tournament.showing import list_, show, standings
+from referee.cli.tournament.showing import list_, show
+from referee.cli.tournament.tabling import bracket, crosstable, standings, strengths
 from referee.cli.tournament.watching import watch
 
 COMMANDS = (  # in the order of the help page
     *(create, open_, enter, withdraw, seeds, start, pause, resume, cancel, finish),
-    *(list_, show, watch, standings),
+    *(list_, show, watch, standings, crosstable, bracket, strengths),
     *(void, waiting),
 )
 

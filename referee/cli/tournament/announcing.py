@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from referee.canonical import Json
+from referee.cli.tournament import finding
 from referee.cli.tournament.remote import Remote, asks_service
 from referee.cli.tournament.values import Moment, Pair, as_object
 from referee.pairing import formats
@@ -51,7 +52,7 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
       referee tournament create "Spring cup" --game saint-poker --seats 2 \\
           --format swiss --format-option stages=5 --stand-in sound --open
     """
-    event = remote.api.post("/tournaments", _body(name, terms))
+    event = remote.api.post("/tournaments", _body(remote, name, terms))
     if opens:
         event = remote.api.post(f"/tournaments/{event['id']}/open")
     step = "enter ID BOT…" if opens else "open ID"
@@ -59,11 +60,14 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
     remote.tell(event, words)
 
 
-def _body(name: str, terms: dict[str, Any]) -> Json:
-    """Only what was said; the rest is up to the service."""
+def _body(remote: Remote, name: str, terms: dict[str, Any]) -> Json:
+    """Only what was said; the rest is up to the service. The champion of a gauntlet may be told by its name."""
     body: Json = {"name": name}
     for part, field in (("format_option", "format_options"), ("option", "options")):
         body |= {field: given} if (given := as_object(terms.pop(part))) else {}
+    champion = body.get("format_options", {}).get("champion")
+    if isinstance(champion, str):
+        body["format_options"]["champion"] = finding.bot_id(remote.api, champion)
     time = {field: limit for field in ("budget_ms", "bank_ms") if (limit := terms.pop(field)) is not None}
     body |= {"time": time} if time else {}
     return body | {field: value for field, value in terms.items() if value is not None}

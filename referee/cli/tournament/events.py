@@ -1,15 +1,28 @@
-"""Server-sent events read from a service: parsed, and taken up again where they broke off."""
+"""What happens in an event: the service's stream, taken up again where it broke off, or asked for again and again.
+
+The messages are those of the stream: ``match`` (one that ended), ``progress``, ``standings``, and one ``end``.
+"""
 
 import http.client
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
-from referee.cli.api_client import Api, ApiUnreachable
+from referee.canonical import Json
+from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
+from referee.cli.tournament.words import OVER
 
 SILENCE_S = 60.0  # a stream says at least a comment in less
 LONGEST_LINE = 16 << 20
+POLLED_S = 1.0
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 10.0  # between two attempts while the service is away
+BUSY = 429
+NO_STREAM = (404, 406)
+LINES = 50
+
+Note = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +34,30 @@ class Event:
     content: Any
 
 
+def followed(api: Api, tournament_id: str, note: Note) -> Iterator[Event]:
+    """All messages until the event is over, however often the line breaks; ``note`` is told what is the matter.
+
+    Raises ``ApiRefusal`` for what waiting does not mend.
+    """
+    last_id, pause_s = "", FIRST_PAUSE_S
+    while True:
+        try:
+            for message in stream(api, f"/tournaments/{tournament_id}/events", last_id):
+                last_id, pause_s = message.id, FIRST_PAUSE_S
+                yield message
+                if message.name == "end":
+                    return
+        except ApiRefusal as error:
+            if error.status in NO_STREAM:
+                yield from polled(api, tournament_id, note)
+                return
+            _excuse(error, note)
+        except ApiUnreachable as error:
+            note(str(error))
+        time.sleep(pause_s)
+        pause_s = min(LONGEST_PAUSE_S, pause_s * 2)
+
+
 def stream(api: Api, path: str, last_id: str = "") -> Iterator[Event]:
     """The messages after ``last_id``, until the service ends the stream.
 
@@ -28,10 +65,13 @@ def stream(api: Api, path: str, last_id: str = "") -> Iterator[Event]:
     """
     headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last_id} if last_id else {})
     with api.stream(f"/api/v1{path}", headers, silence_s=SILENCE_S) as response:
+        if response.status == http.client.NO_CONTENT:  # nothing will ever follow
+            yield Event(last_id, "end", None)
+            return
         try:
             yield from parsed(response, last_id)
         except (OSError, ValueError, http.client.HTTPException) as error:
-            raise ApiUnreachable(f"the stream of {api.url} broke: {error}") from error
+            raise ApiUnreachable(f"{api.url} is gone in the middle of a stream: {error}") from error
 
 
 def parsed(lines: IO[bytes] | http.client.HTTPResponse, last_id: str = "") -> Iterator[Event]:
@@ -53,3 +93,46 @@ def parsed(lines: IO[bytes] | http.client.HTTPResponse, last_id: str = "") -> It
                 name = value
             case "data":
                 content.append(value)
+
+
+def polled(api: Api, tournament_id: str, note: Note) -> Iterator[Event]:
+    """What a stream would tell, less the matches: how it stands, each time that has changed."""
+    said: dict[str, Json] = {}
+    while True:
+        event, table = patiently(lambda: looked(api, tournament_id), note)
+        state = {"status": event["status"], "reason": event["status_reason"], **event["progress"]}
+        for name, content in (("progress", state), ("standings", table)):
+            if said.get(name) != content:
+                said[name] = content
+                yield Event("", name, content)
+        if event["status"] in OVER:
+            yield Event("", "end", {"status": event["status"], "reason": event["status_reason"]})
+            return
+        time.sleep(POLLED_S)
+
+
+def looked(api: Api, tournament_id: str) -> tuple[Json, Json]:
+    """The event, and the head of its table."""
+    path = f"/tournaments/{tournament_id}"
+    return api.get(path), api.get(f"{path}/standings?limit={LINES}")
+
+
+def patiently(ask: Callable[[], tuple[Json, Json]], note: Note) -> tuple[Json, Json]:
+    """The answer, however long the service is away; what it refuses for good is raised."""
+    pause_s = FIRST_PAUSE_S
+    while True:
+        try:
+            return ask()
+        except ApiUnreachable as error:
+            note(str(error))
+        except ApiRefusal as error:
+            _excuse(error, note)
+        time.sleep(pause_s)
+        pause_s = min(LONGEST_PAUSE_S, pause_s * 2)
+
+
+def _excuse(error: ApiRefusal, note: Note) -> None:
+    """A service that is busy or starting may be asked again; anything else is raised."""
+    if error.status < 500 and error.status != BUSY:
+        raise error
+    note(str(error))

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 import click
 from rich.console import Console, Group
@@ -13,100 +13,97 @@ from rich.text import Text
 
 from referee.canonical import Json
 from referee.cli.tournament import words
+from referee.cli.tournament.events import Event
 
-STEPS = 10  # lines of a stage in a pipe, besides those that tell of something new
-REST_LINES = 8  # of the screen, for title, heads, frame and bar
+STEPS = 10  # lines of a stage in a pipe
+REST_LINES = 8  # of the screen: title, heads, frame, bar, trouble
 
 
-class Display(Protocol):
-    """Something that shows an event; used as a context."""
+class Display:
+    """Knows how an event stands from its messages. Used as a context; showing it is for the kinds below."""
 
-    def __enter__(self) -> "Display": ...
+    def __init__(self, event: Json) -> None:
+        self.event = event
+        self.rows: Sequence[Json] = []
+        self.trouble = ""
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None: ...
-
-    def show(self, event: Json, rows: Sequence[Json]) -> None:
-        """The state of play; told as often as one likes."""
+    def tell(self, message: Event) -> None:
+        """The next thing that happened."""
+        self.trouble = ""
+        match message.name:
+            case "progress":
+                said = dict(message.content)
+                self.event = self.event | {"status": said.pop("status"), "status_reason": said.pop("reason")}
+                self.event["progress"] = said
+            case "standings":
+                self.rows = message.content["items"]
+        self.show()
 
     def note(self, trouble: str) -> None:
         """Why nothing moves at the moment."""
+        if trouble != self.trouble:
+            self.trouble = trouble
+            self.complain()
+
+    def show(self) -> None:
+        """The state of play; called as often as something happens."""
+
+    def complain(self) -> None:
+        """The trouble."""
+        click.echo(f"{self.trouble}; waiting for it", err=True)
+
+    def close(self, event: Json, rows: Sequence[Json]) -> None:
+        """How it ended; nothing is told after it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Leaves the terminal as it was."""
 
 
-def display(*, as_json: bool) -> Display:
+def display(event: Json, *, as_json: bool) -> Display:
     console = Console()
     if as_json:
-        return JsonLines()
-    return Screen(console) if console.is_terminal else Lines()
+        return JsonLines(event)
+    return Screen(event, console) if console.is_terminal else Lines(event)
 
 
-class JsonLines:
-    """A line of JSON for each change: ``{"event": "progress" or "standings", "data": …}``."""
+class JsonLines(Display):
+    """A line of JSON for each message."""
 
-    def __init__(self) -> None:
-        self._said: dict[str, Json] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Nothing is left to say."""
-
-    def show(self, event: Json, rows: Sequence[Json]) -> None:
-        self._say("standings", {"id": event["id"], "items": list(rows)})
-        state = {name: event[name] for name in ("id", "name", "status", "status_reason", "progress", "entries")}
-        self._say("progress", state)
-
-    def note(self, trouble: str) -> None:
-        click.echo(trouble, err=True)
-
-    def _say(self, name: str, content: Json) -> None:
-        if self._said.get(name) != content:
-            self._said[name] = content
-            click.echo(json.dumps({"event": name, "data": content}))
+    def tell(self, message: Event) -> None:
+        self.trouble = ""
+        click.echo(json.dumps({"event": message.name, "id": message.id, "data": message.content}))
 
 
-class Lines:
+class Lines(Display):
     """A line when the state or the stage changes and for each tenth of the matches; the table at the end."""
 
-    def __init__(self) -> None:
-        self._told: tuple[object, ...] = ()
-        self._in_trouble = False
+    _told: tuple[object, ...] = ()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Nothing is left to say."""
-
-    def show(self, event: Json, rows: Sequence[Json]) -> None:
-        self._in_trouble = False
-        so_far = event["progress"]
-        telling = (event["status"], so_far["stage"], so_far["done"] * STEPS // max(1, so_far["total"]))
+    def show(self) -> None:
+        so_far = self.event["progress"]
+        telling = (self.event["status"], so_far["stage"], so_far["done"] * STEPS // max(1, so_far["total"]))
         if telling != self._told:
             self._told = telling
-            click.echo(words.progress(event))
-        if event["status"] in words.OVER:
-            click.echo(f"\n{closing(event, rows)}")
+            click.echo(words.progress(self.event))
 
-    def note(self, trouble: str) -> None:
-        if not self._in_trouble:
-            click.echo(f"{trouble}; waiting for it", err=True)
-        self._in_trouble = True
+    def close(self, event: Json, rows: Sequence[Json]) -> None:
+        click.echo(f"\n{closing(event, rows)}")
 
 
-class Screen:
-    """The table under its title, the bar below; at the end the whole table stays."""
+class Screen(Display):
+    """The table under its title, the bar below; at the end the table stays."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, event: Json, console: Console) -> None:
+        super().__init__(event)
         self._console = console
         self._live = Live(console=console, refresh_per_second=8, transient=True)
         self._bar = Progress(
             BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn(), TextColumn("{task.description}")
         )
         self._task = self._bar.add_task("", total=None)
-        self._shown: tuple[Json, Sequence[Json]] | None = None
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -114,26 +111,30 @@ class Screen:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._live.stop()
-        if kind is None and self._shown is not None:
-            self._console.print(closing(*self._shown), highlight=False, markup=False)
 
-    def show(self, event: Json, rows: Sequence[Json], trouble: str = "") -> None:
-        self._shown = event, rows
-        so_far = event["progress"]
-        endless = event["format"] == "ladder" or not so_far["total"]
+    def show(self) -> None:
+        so_far = self.event["progress"]
+        endless = self.event["format"] == "ladder" or not so_far["total"]
         total = None if endless else so_far["total"]
-        self._bar.update(self._task, total=total, completed=so_far["done"], description=words.progress(event))
+        self._bar.update(self._task, total=total, completed=so_far["done"], description=words.progress(self.event))
         room = max(1, self._console.size.height - REST_LINES)
-        table = words.standings(words.title(event), rows[:room])
-        self._live.update(Group(table.rich(), self._bar, Text(trouble, style="yellow")))
+        table = words.standings(words.title(self.event), self.rows[:room])
+        self._live.update(
+            Group(
+                table.rich(), self._bar, Text(f"{self.trouble}; waiting for it" if self.trouble else "", style="yellow")
+            )
+        )
 
-    def note(self, trouble: str) -> None:
-        if self._shown is not None:
-            self.show(*self._shown, f"{trouble}; waiting for it")
+    def complain(self) -> None:
+        self.show()
+
+    def close(self, event: Json, rows: Sequence[Json]) -> None:
+        self._live.stop()
+        self._console.print(closing(event, rows), highlight=False, markup=False)
 
 
 def closing(event: Json, rows: Sequence[Json]) -> str:
     """What stays when it is over."""
-    reason = f" ({event['status_reason']})" if event.get("status_reason") else ""
+    reason = f" ({event['status_reason']})" if event["status_reason"] else ""
     head = f"{words.title(event)}: {event['status']}{reason}, {event['progress']['done']} matches"
-    return words.standings(head, rows).plain() if rows else head
+    return words.standings(head, rows, bars=True).plain() if rows else head

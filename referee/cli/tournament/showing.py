@@ -1,4 +1,4 @@
-"""`referee tournament list`, `show`, `standings`: what an event is, who takes part, who leads."""
+"""`referee tournament list` and `show`: what an event is, and who takes part."""
 
 from itertools import islice
 
@@ -67,34 +67,6 @@ def show(remote: Remote, tournament: str) -> None:
     if len(entries) > SHOWN:
         parts.append(f"… and {len(entries) - SHOWN} more; --json has them all")
     remote.tell({**event, "entered": entries}, "\n".join(parts))
-
-
-@click.command()
-@tournament_argument
-@click.option("--limit", type=click.IntRange(1), help="At most so many lines. [default: all]")
-@click.option("--bot", help="Only the line of this bot.")
-@asks_service
-def standings(remote: Remote, tournament: str, limit: int | None, bot: str | None) -> None:
-    """Show the table.
-
-    Best first, with the tie-breaks in the order in which they decide.
-
-    \b
-    Example:
-      referee tournament standings "Spring cup" --limit 10
-    """
-    event_id = finding.tournament_id(remote.api, tournament)
-    event = remote.api.get(f"/tournaments/{event_id}")
-    if bot is None:
-        path = f"/tournaments/{event_id}/standings?limit={min(limit or 100, 100)}"
-        rows = list(islice(remote.api.items(path), limit))
-        document: Json = {"items": rows}
-    else:
-        entrant = finding.bot_id(remote.api, bot)
-        document = remote.api.get(f"/tournaments/{event_id}/standings/{entrant}")
-        rows = [document]
-    text = words.standings(f"{words.title(event)}; {words.progress(event)}", rows)
-    remote.tell(document, text.plain() if rows else "nobody is entered")
 
 
 def _progress(event: Json) -> str:

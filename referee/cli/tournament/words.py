@@ -68,18 +68,31 @@ def given(options: Json | None) -> str:
     )
 
 
-def standings(name: str, rows: Sequence[Json]) -> Standings:
-    """The table, with the tie-breaks of the format in the order in which they decide."""
+def standings(name: str, rows: Sequence[Json], *, bars: bool = False) -> Standings:
+    """The table, with the tie-breaks of the format in the order in which they decide; ``bars``: with error bars."""
     breaks = [one["name"] for one in rows[0]["tie_breaks"] if one["name"] not in SHOWN_AS_PLAIN] if rows else []
     heads = ["place", "bot", "matches", "points", *(one.replace("_", " ") for one in breaks), "wins", "returns"]
-    return Standings(name, heads, [list(_line(row, breaks)) for row in rows])
+    heads += ["a match", "95 % (groups)"] if bars else []
+    return Standings(name, heads, [list(_line(row, breaks, bars)) for row in rows])
 
 
-def _line(row: Json, breaks: Sequence[str]) -> Iterator[str]:
+def _line(row: Json, breaks: Sequence[str], bars: bool) -> Iterator[str]:
     values = {one["name"]: one["value"] for one in row["tie_breaks"]}
-    yield from (str(row["place"]), row["name"], str(row["matches"]), number(row["points"]))
+    yield from (str(row["place"]), _marked(row), str(row["matches"]), number(row["points"]))
     yield from (number(values.get(one)) for one in breaks)
     yield from (str(row["wins"]), str(row["returns"]))
+    if bars:
+        bar = row["error_bar"]
+        yield number(row["points_per_match"])
+        yield "-" if bar["low"] is None else f"{bar['low']:.2f} to {bar['high']:.2f} ({bar['groups']})"
+
+
+def _marked(row: Json) -> str:
+    """The bot's name, and what one should know of it."""
+    marks = [
+        word for word, is_so in (("withdrawn", row["withdrawn"]), ("new version", row["version_changed"])) if is_so
+    ]
+    return str(row["name"]) + (f" ({', '.join(marks)})" if marks else "")
 
 
 def number(value: Any) -> str:

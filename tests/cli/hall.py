@@ -1,0 +1,65 @@
+"""A service with bots in it, for the commands that talk to one: started once for all tests of a file."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from referee.cli import main
+from referee.cli.api_client import Api
+from referee.cli.houses import Houses
+from tests.cli.running import Service, comes_true, service
+
+CAST = ("sound", "sound", "random", "random")
+LOOPBACK = "127.0.0.1/32:1024-65535"
+
+
+@dataclass
+class Hall:
+    """A running service, its organiser's token, and verified bots of two owners by name."""
+
+    up: Service
+    token: str
+    owner: str  # token of whoever owns the bots
+    bots: dict[str, str]  # ids by name
+
+    def says(self, *arguments: str, token: str | None = None, status: int = 0) -> Result:
+        """Runs ``referee tournament …`` as the organiser and expects this exit status."""
+        environment = {"REFEREE_URL": self.up.url, "REFEREE_TOKEN": self.token if token is None else token}
+        told = CliRunner().invoke(main, ["tournament", *arguments], env=environment)
+        assert told.exit_code == status, f"{arguments}: {told.exit_code}\n{told.output}\n{told.exception!r}"
+        return told
+
+    def json(self, *arguments: str, token: str | None = None, status: int = 0) -> Any:
+        """The document that it prints with ``--json``."""
+        return json.loads(self.says(*arguments, "--json", token=token, status=status).stdout)
+
+
+@contextmanager
+def hall(folder: Path) -> Iterator[Hall]:
+    changes = {"REFEREE_EGRESS_ALLOW": LOOPBACK}
+    with service(folder / "data", "--workers", "1", **changes) as up, Houses(CAST) as houses:
+        made = CliRunner().invoke(main, ["admin", "create", "Organiser"], env={"REFEREE_DATA": str(up.folder)})
+        token = made.stdout.strip()
+        with Api(up.url) as anybody:
+            owner = str(anybody.post("/accounts", {"name": "Ada"})["token"]["token"])
+        with Api(up.url, owner) as ada:
+            bots = {}
+            for index, player in enumerate(CAST):
+                bot = ada.post("/bots", {"name": f"Bot {'ABCD'[index]} {player}", "url": houses.urls[index]})
+                houses.tell(index, bot["secret"])
+                ada.post(f"/bots/{bot['id']}/check")
+                bots[bot["name"]] = bot["id"]
+            assert comes_true(lambda: all(_is_verified(ada, bot_id) for bot_id in bots.values()))
+        yield Hall(up, token, owner, bots)
+
+
+def _is_verified(api: Api, bot_id: str) -> bool:
+    bot = api.get(f"/bots/{bot_id}")
+    if bot["status"] != "verified" and bot["check"]["state"] == "idle":
+        api.post(f"/bots/{bot_id}/check")
+    return bool(bot["status"] == "verified")
