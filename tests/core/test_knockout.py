@@ -233,7 +233,7 @@ def test_fours_of_which_two_go_on_keep_tablemates_apart() -> None:
 
 @pytest.mark.parametrize(("seats", "advance"), [(s, a) for s in range(3, 6) for a in range(1, s)])
 def test_any_number_that_fills_a_table_plays_to_a_full_final(seats: int, advance: int) -> None:
-    for count in range(seats, 30):
+    for count in range(seats, 22):
         names = [f"{number:02}" for number in range(count)]
 
         end = to_the_end(event(names, seats=seats, advance=advance))
