@@ -15,6 +15,7 @@ from referee.store.db import Database, now
 log = logging.getLogger(__name__)
 
 TURN_S: Final = 0.5  # that an event may take before the others have their turn
+TROUBLED_S: Final = 10.0  # before an event that went wrong is tried again
 REST: Final = 10  # a look in vain is followed by a rest of so many times as long
 
 
@@ -35,14 +36,16 @@ class Events:
         with self._database.read() as session:
             due = starting.due_by_themselves(session, now(session))
             running = carrying.running(session)
-        for tournament_id in due:
+        for tournament_id in self._awake(due):
             if self._tried(tournament_id, self._start):
                 running.append(tournament_id)
-        self._resting = {one: until for one, until in self._resting.items() if one in running}
-        begun = self._seconds()
-        awake = [one for one in running if self._resting.get(one, 0) <= begun]
-        took_steps = [self._tried(tournament_id, self._take_turn) for tournament_id in awake]
+        self._resting = {one: until for one, until in self._resting.items() if one in (*due, *running)}
+        took_steps = [self._tried(tournament_id, self._take_turn) for tournament_id in self._awake(running)]
         return any(took_steps)
+
+    def _awake(self, tournament_ids: list[str]) -> list[str]:
+        moment = self._seconds()
+        return [one for one in tournament_ids if self._resting.get(one, moment) <= moment]
 
     def _start(self, tournament_id: str) -> bool:
         with self._database.write() as session:
@@ -70,4 +73,5 @@ class Events:
             raise  # the record's trouble is everybody's
         except Exception:
             log.exception("event not carried on", extra={"tournament": tournament_id})
+            self._resting[tournament_id] = self._seconds() + TROUBLED_S
             return False

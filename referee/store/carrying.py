@@ -6,7 +6,7 @@ one may be gone. A step that another has taken meanwhile is not taken again.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Final
 
 from sqlalchemy import and_, case, exists, func, select, update
@@ -201,9 +201,9 @@ def _to_pair(session: Session, tournament: Tournament, stages: Sequence[Extent])
     event = event_of(session, tournament)
     decided, before, moment = _decided(tournament, event), len(event.played), now(session)
     if decided:
-        numbered = enumerate(decided, before + 1)
-        rows = [row_of(session, tournament, number, stage, moment) for number, stage in numbered]
-        return Step("paired", partial(_pair, before, rows))
+        rows = [row_of(session, tournament, before + at, stage, moment) for at, stage in enumerate(decided, 1)]
+        planned = format_of(tournament).planned(reduce(following, decided, event)) * len(tabling.orders(tournament))
+        return Step("paired", partial(_pair, before, rows, planned))
     if stages or _anything_open(session, tournament):
         return None
     return Step("finished", _finish)
@@ -224,10 +224,11 @@ def _decided(tournament: Tournament, event: pairing.Event) -> list[pairing.Stage
     return decided
 
 
-def _pair(before: int, rows: Sequence[Stage], session: Session, tournament: Tournament, _: bytes) -> bool:
+def _pair(before: int, rows: Sequence[Stage], planned: int, session: Session, tournament: Tournament, _: bytes) -> bool:
     if newest(session, tournament.id) != before:
         return False
     session.add_all(rows)
+    tournament.planned = planned
     session.flush()
     return True
 

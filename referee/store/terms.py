@@ -53,7 +53,7 @@ class Terms:
         return cls(**kept, limits=Limits(tournament.budget_ms, tournament.bank_ms))
 
     def changed(self, changes: Mapping[str, Any]) -> "Terms":
-        """These terms with some others; another format, or another number of seats, begins with its own options."""
+        """These terms with some others; another format begins with its own options, and the usual deals stay usual."""
         if changes.get("format", self.format) != self.format:
             changes = {"format_options": {}, **changes}
         if "deals" not in changes and {"rated", "format"} & set(changes) and self.deals == self._usual_deals():
@@ -67,6 +67,8 @@ class Terms:
             raise BadOption("format", f"must be one of {', '.join(FORMATS)}")
         if not 1 <= self.cycles <= MAX_CYCLES:
             raise BadOption("cycles", f"must be 1 to {MAX_CYCLES}")
+        format_options = formats()[self.format].options(self.format_options, self.seats)
+        self._check_cycles(format_options)
         complete = self._complete_options()
         deals = self.deals or self._usual_deals()
         self._check_deals(deals)
@@ -75,7 +77,7 @@ class Terms:
         return kept | {
             "name": checked_name(self.name),
             "options": complete,
-            "format_options": formats()[self.format].options(self.format_options, self.seats),
+            "format_options": format_options,
             "deals": deals,
             "budget_ms": self.limits.budget_ms,
             "bank_ms": self.limits.bank_ms,
@@ -90,6 +92,14 @@ class Terms:
 
     def _usual_deals(self) -> str:
         return "common" if self.rated and self.format != "ladder" else "own"
+
+    def _check_cycles(self, format_options: Json) -> None:
+        """What the format says of the number of cycles; of the number of entries it is asked at the start."""
+        try:
+            formats()[self.format].check(most_entries(self.format), self.seats, format_options, self.cycles)
+        except BadOption as error:
+            if error.field == "cycles":
+                raise
 
     def _check_deals(self, deals: str) -> None:
         if deals not in GROUP_KINDS:

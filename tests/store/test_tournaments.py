@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from referee.clocks import Limits
 from referee.errors import BadOption, Conflict, NotFound
 from referee.standings import table
 from referee.store import announcing, bots, entering, groups, matches, outcomes, tournaments
+from referee.store.terms import Terms
 from tests.store.events import begin, begun, create, entered, go_on, progress_of, start
 from tests.store.world import GAME, World
 from tests.surroundings import MASTER_KEY
@@ -114,10 +116,48 @@ def test_a_cancelled_tournament_keeps_the_results_it_has(world: World) -> None:
         assert len(groups.left_open(session)) == 1  # of the match that never began: for the scheduler
 
 
-@pytest.mark.parametrize("bad", [{"format": "league"}, {"cycles": 0}, {"seats": 99}, {"options": {"x": 1}}])
-def test_what_cannot_be_held_is_refused(world: World, bad: dict[str, Any]) -> None:
-    with pytest.raises(BadOption):
-        create(world, **bad)
+@pytest.mark.parametrize(
+    ("bad", "field"),
+    [
+        ({"format": "league"}, "format"),
+        ({"cycles": 0}, "cycles"),
+        ({"format": "knockout", "cycles": 2}, "cycles"),
+        ({"format": "knockout", "format_options": {"best_of": 0}}, "format_options.best_of"),
+        ({"format": "ladder", "deals": "common"}, "deals"),
+        ({"deals": "duplicate"}, "trusted"),
+        ({"deals": "duplicate", "trusted": True, "orders": "any"}, "orders"),
+        ({"stand_in": "nobody"}, "stand_in"),
+        ({"late_entry": True}, "late_entry"),
+        ({"seats": 99}, "seats"),
+        ({"options": {"x": 1}}, "options.x"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_held_is_refused(bad: dict[str, Any], field: str) -> None:
+    usual: dict[str, Any] = {"name": "A Cup", "game": GAME, "options": {}, "seats": 2, "limits": Limits()}
+
+    with pytest.raises(BadOption) as refused:
+        Terms(**{**usual, **bad}).columns()
+
+    assert refused.value.field == field
+
+
+def test_a_draft_is_edited_as_a_whole_and_usual_deals_stay_usual(world: World) -> None:
+    tournament_id = create(world, status="draft")
+
+    def edited(**changes: Any) -> tuple[str, dict[str, Any], str]:
+        with world.database.write() as session:
+            revision = tournaments.get_tournament(session, tournament_id).revision
+            draft = announcing.edit(session, tournament_id, revision=revision, **changes)
+            return draft.format, draft.format_options, draft.deals
+
+    assert edited(rated=False) == ("round_robin", {}, "own")
+    assert edited(format="swiss", rated=True) == ("swiss", {"stages": None}, "common")
+    assert edited(format_options={"stages": 4}) == ("swiss", {"stages": 4}, "common")
+    assert edited(deals="duplicate", trusted=True) == ("swiss", {"stages": 4}, "duplicate")
+    with pytest.raises(BadOption, match="trusted"):
+        edited(trusted=False)
+    assert edited(format="ladder", deals=None)[2] == "own"
 
 
 def test_lists_and_unknown_ids(world: World) -> None:
