@@ -21,6 +21,7 @@ from api.resources import (
     bots,
     brackets,
     entries,
+    events,
     games,
     health,
     ladders,
@@ -144,6 +145,7 @@ def _install_resources(app: Flask) -> None:
         stages,
         brackets,
         standings,
+        events,
         webhooks,
         health,
     ):

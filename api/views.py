@@ -160,6 +160,10 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
             self.response(200, schema, content_type=media_type, description=description),
         )
 
+    def documents(self, **parts: Any) -> Callable[[View], View]:
+        """What the document of the operation says besides."""
+        return cast(Callable[[View], View], self.doc(**parts))
+
     def conditional(self, view: View) -> View:
         """Documents If-Match; the view itself compares, inside its transaction."""
         return cast(View, self.doc(parameters=[etags.PARAMETER])(view))

@@ -36,6 +36,8 @@ class Settings:
     allowed_hosts: tuple[str, ...]  # Host headers served; empty: any
     trusted_proxies: int  # reverse proxies in front whose X-Forwarded-For is believed
     rate_limits: bool
+    streams: int = 2000  # viewers of events at once, in one process of the API
+    streams_per_address: int = 20
 
     @classmethod
     def load(cls) -> Self:
@@ -70,6 +72,8 @@ class Settings:
             allowed_hosts=tuple(env.list("ALLOWED_HOSTS", [])),
             trusted_proxies=env.int("TRUSTED_PROXIES", 0, validate=validate.Range(0, 5)),
             rate_limits=env.bool("RATE_LIMITS", True),
+            streams=env.int("STREAMS", 2000, validate=validate.Range(0, 20_000)),
+            streams_per_address=env.int("STREAMS_PER_ADDRESS", 20, validate=validate.Range(1, 20_000)),
         )
 
 

@@ -48,6 +48,7 @@ class Playing:
     stopping: Callable[[], bool]
     uplink: Uplink
     hold: Callable[[], AbstractContextManager[None]]  # keeps the claim ours while the block runs
+    announce: Callable[[], None]  # tells those who watch that the record has changed
 
     def caller(self, player: Player) -> BotCaller:
         """A connection of its own to a bot."""
@@ -68,6 +69,7 @@ async def play(playing: Playing) -> bool:
             table = _Table(playing, loaded)
             await table.play()
         await table.finish()
+        playing.announce()
     except StaleEpoch as error:
         log.info("match is another's now", extra={"match": playing.claim.match_id, "reason": str(error)})
         return False

@@ -10,6 +10,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
+from referee import live
 from referee.bots.client import CallLimits
 from referee.bots.guard import Policy
 from referee.errors import Unavailable
@@ -17,7 +18,7 @@ from referee.settings import Settings
 from referee.store import checks, claims
 from referee.store.claims import Claim
 from referee.store.db import Database
-from workers import stopping
+from workers import queues, stopping
 from workers.checking import check_bot
 from workers.delivering import Courier
 from workers.holding import Holder
@@ -58,6 +59,8 @@ class Runner:
         self._policy = Policy.from_settings(settings)
         self._limits = CallLimits()
         self._uplink = uplink or Uplink()
+        redis = None if settings.redis_url is None else queues.connect(settings.redis_url)
+        self._announcer = live.Announcer(redis)
         self._courier = Courier(self._recorder, self._policy, self._master_key)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
@@ -154,6 +157,7 @@ class Runner:
             stopping=self._stopping.is_set,
             uplink=self._uplink,
             hold=lambda: self._holder.holding(claim),
+            announce=self._announcer.say,
         )
         try:
             finished = await play(playing)

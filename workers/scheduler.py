@@ -13,7 +13,7 @@ import threading
 
 from redis import Redis
 
-from referee import journal
+from referee import journal, live
 from referee.errors import Unavailable
 from referee.settings import Settings
 from referee.store import claims, deliveries, groups, house, idempotency
@@ -34,6 +34,7 @@ class Scheduler:
         self._redis = redis
         self._master_key = master_key
         self._events = Events(database, master_key)
+        self._announcer = live.Announcer(redis)
         self._has_house = False
 
     def sweep(self) -> None:
@@ -58,6 +59,7 @@ class Scheduler:
                 deliveries.forget_old(session)
         if self._events.carry_on():
             queues.wake(self._redis)
+            self._announcer.say()
 
     def _close(self, group_ids: list[str]) -> None:
         for group_id in group_ids:
