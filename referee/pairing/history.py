@@ -121,7 +121,8 @@ def _remember_leg(of: Past, number: dict[str, int], leg: Leg, gains: list[tuple[
         if one is not None:
             of.sat[one][seat] += 1
             of.lately[one].append(seat)
-            gains.append((one, gain))
+            if not leg.scored or leg.scored[seat]:
+                gains.append((one, gain))
 
 
 @lru_cache(maxsize=1_000)  # few orders come up, and these very often

@@ -51,11 +51,13 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A finished match that counts, everything by seat."""
+    """A finished match that counts, everything by seat. ``scored`` tells who played itself (() : all did); what a
+    stand-in plays decides a knockout's table, but brings no points where points are kept."""
 
     entrants: tuple[str, ...]
     placements: tuple[int, ...]
     returns: tuple[int, ...]
+    scored: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,8 @@ def legs_of(
 ) -> dict[tuple[int, int], list[pairing.Leg]]:
     """The finished matches of each (stage, table), in the order of their legs; a stage's, some tables', or all. In a
     knockout, which counts legs, the matches of a duplicate set are one."""
-    query = select(Match.stage, Match.table_no, Match.group_id, Result.entrants, Result.placements, Result.returns)
+    by_seat = Result.bots, Result.entrants, Result.placements, Result.returns
+    query = select(Match.stage, Match.table_no, Match.group_id, *by_seat)
     query = query.join(Result, Result.match_id == Match.id)
     query = query.where(Match.tournament_id == tournament.id, Match.status == "finished", Match.stage.is_not(None))
     if stage is not None:
@@ -82,8 +83,10 @@ def legs_of(
     sets_are_legs = tournament.format == "knockout" and tournament.deals == "duplicate"
     found: dict[tuple[int, int], dict[object, list[pairing.Leg]]] = defaultdict(dict)
     rows = session.execute(query.order_by(Match.stage, Match.table_no, Match.leg, Result.seq))
-    for place, (number, table_no, group, *by_seat) in enumerate(rows):
-        leg = pairing.Leg(*(tuple(values) for values in by_seat))
+    for place, (number, table_no, group, bots, *told) in enumerate(rows):
+        entrants, placements, returns = (tuple(values) for values in told)
+        scored = () if entrants == tuple(bots) else tuple(map(str.__eq__, entrants, bots))
+        leg = pairing.Leg(entrants, placements, returns, scored)
         found[number, table_no].setdefault(group if sets_are_legs else place, []).append(leg)
     return {
         table: [as_one(matches) if len(matches) > 1 else matches[0] for matches in legs.values()]

@@ -266,3 +266,15 @@ def test_stages_by_default(entrants: int, seats: int, stages: int) -> None:
     assert default_stages(entrants, seats) == stages
     event = event_of(seats, entrants)
     assert SWISS.planned(event) == stages * (entrants // seats)
+
+
+def test_what_a_stand_in_plays_brings_no_points() -> None:
+    event = event_of(2, 4)
+    ids = [one.id for one in event.entrants]
+    legs = tuple((Leg(seated, (1, 2), (1, -1), (False, True)),) for seated in ((ids[0], ids[1]), (ids[2], ids[3])))
+    stage = Stage(tuple(Table(leg.entrants) for (leg,) in legs))
+
+    of = past(replace(event, played=(Played(stage, legs),)))
+
+    assert set(of.score) == {0}
+    assert all(sum(met.values()) == 1 for met in of.met)
