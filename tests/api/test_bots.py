@@ -9,6 +9,7 @@ from referee.bots.signing import bot_secret
 from referee.store.recording import Evidence, Record, record_batch
 from referee.store.schema import Bot
 from tests.api.conftest import API, Person, Service, Start, fields_of
+from tests.api.events import entered
 from tests.store.world import World
 
 PRIVATE = {"url", "proven_url", "status_reason", "check", "previous_secret_until", "secret"}
@@ -248,3 +249,28 @@ def test_E21_an_owner_has_a_limited_number_of_bots(service: Service, owner: Pers
     assert made == [201] * 20 + [409]
     with service.database.read() as session:
         assert session.query(Bot).count() == 20
+
+
+def test_its_owner_and_organisers_learn_why_a_bot_does_not_play(
+    service: Service, owner: Person, organiser: Person
+) -> None:
+    tournament_id, bots = entered(service, organiser, 2)
+    mine = service.verified_bot(owner)["id"]
+    path = f"/bots/{mine}/waiting"
+
+    idle = owner.get(path).get_json()
+    owner.post(f"/tournaments/{tournament_id}/enter", {"bot": mine})
+    entered_only = owner.get(path).get_json()
+    match_id = World(service.database).match([mine, bots[0]])
+    queued = organiser.get(path).get_json()
+
+    assert (idle["bot"], idle["playing"], idle["open"], idle["reason"]["code"]) == (mine, 0, 0, "not_entered")
+    assert [(one["tournament"], one["reason"]["code"]) for one in entered_only["events"]] == [
+        (tournament_id, "event_not_started")
+    ]
+    assert [(one["match"], one["position"], one["reason"]["code"]) for one in queued["matches"]] == [
+        (match_id, 1, "next")
+    ]
+    assert queued["reason"]["text"] == "a runner takes it up now"
+    assert service.person().get(path).status_code == 404
+    assert service.anonymous().get(f"{API}{path}").status_code == 401

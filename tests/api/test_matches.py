@@ -11,8 +11,9 @@ import pytest
 from referee.match import Answer
 from referee.matchlog import verify
 from referee.store.recording import Record, record_batch
-from referee.store.schema import Group
+from referee.store.schema import Group, Match
 from tests.api.conftest import API, Person, Service, fields_of
+from tests.api.events import started
 from tests.store.world import World
 
 NOBODY = "bot_" + "0" * 26
@@ -157,6 +158,61 @@ def test_a_match_is_cancelled_by_whoever_arranged_it(
     assert (refused.status_code, cancelled.status_code, again.status_code) == (403, 200, 409)
     assert cancelled.get_json()["status"] == "cancelled"
     assert organiser.post(f"/matches/{other_id}/cancel").status_code == 200
+
+
+def test_matches_that_share_their_cards_are_cancelled_together(
+    service: Service, owner: Person, organiser: Person
+) -> None:
+    tournament_id = started(service, organiser, 4, deals="duplicate", trusted=True)
+    match = organiser.get(f"/matches?tournament={tournament_id}&stage=1").get_json()["items"][0]
+    path = f"/matches/{match['id']}"
+
+    foreign = [person.post(f"{path}/cancel").status_code for person in (owner, service.person("organiser"))]
+    alone = organiser.post(f"{path}/cancel")
+    together = organiser.post(f"{path}/cancel", {"whole_group": True, "reason": "wrong cards"})
+    void = organiser.post(f"{path}/void", {"reason": "wrong cards"})
+
+    assert (foreign, alone.status_code, together.status_code, void.status_code) == ([403, 403], 409, 200, 409)
+    assert "whole_group" in alone.get_json()["detail"]
+    assert (together.get_json()["group"]["kind"], together.get_json()["reason"]) == ("duplicate", "wrong cards")
+    cancelled = organiser.get(f"/matches?tournament={tournament_id}&status=cancelled").get_json()["items"]
+    assert {one["group_id"] for one in cancelled} == {match["group_id"]}
+    assert sorted(one["leg"] for one in cancelled) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("verb", "body", "field"),
+    [
+        ("cancel", {"reason": ""}, "reason"),
+        ("cancel", {"reason": "\x1b[2J"}, "reason"),
+        ("cancel", {"whole_group": 1}, "whole_group"),
+        ("cancel", {"reasons": "x"}, "reasons"),
+        ("void", {}, "reason"),
+        ("void", {"reason": " "}, "reason"),
+        ("void", {"reason": "x" * 501}, "reason"),
+        ("void", {"reason": "x", "replay": "yes"}, "replay"),
+    ],
+    ids=str,
+)
+def test_E4_a_bad_wish_is_refused_with_the_field_named(
+    service: Service, organiser: Person, verb: str, body: dict[str, Any], field: str
+) -> None:
+    answer = organiser.post(f"/matches/mat_{'0' * 26}/{verb}", body)
+
+    assert (answer.status_code, fields_of(answer)) == (422, {field})
+
+
+def test_the_operator_lets_a_stuck_match_go_on(service: Service, organiser: Person, admin: Person) -> None:
+    match_id = World(service.database).match()
+    path = f"/matches/{match_id}/revive"
+
+    due = admin.post(path).status_code
+    with service.database.write() as session:
+        session.get_one(Match, match_id).status = "stuck"
+    refused = organiser.post(path).status_code
+    revived = admin.post(path)
+
+    assert (due, refused, revived.status_code, revived.get_json()["status"]) == (409, 403, 200, "due")
 
 
 def test_D1_the_log_opens_when_its_deal_group_is_over(service: Service, owner: Person, mine: str, theirs: str) -> None:

@@ -6,35 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import API, Person, Service, fields_of
-from tests.store.events import answer_checks, go_on
+from tests.api.conftest import Person, Service, fields_of
+from tests.api.events import CUP, drafted, opened, started
 from tests.store.world import World
-
-CUP = {"name": "First cup", "game": "saint-poker", "seats": 2}
-
-
-def drafted(organiser: Person, **more: Any) -> str:
-    made = organiser.post("/tournaments", {**CUP, **more})
-    assert made.status_code == 201, made.get_data(as_text=True)
-    return str(made.get_json()["id"])
-
-
-def opened(organiser: Person, **more: Any) -> str:
-    tournament_id = drafted(organiser, **more)
-    assert organiser.post(f"/tournaments/{tournament_id}/open").status_code == 200
-    return tournament_id
-
-
-def started(service: Service, organiser: Person, bots: int = 3) -> str:
-    tournament_id = opened(organiser)
-    for _ in range(bots):
-        owner = service.person()
-        entered = owner.post(f"/tournaments/{tournament_id}/enter", {"bot": service.verified_bot(owner)["id"]})
-        assert entered.status_code == 200, entered.get_data(as_text=True)
-    assert organiser.post(f"/tournaments/{tournament_id}/start").status_code == 200
-    answer_checks(service.database)
-    go_on(service.database, tournament_id)
-    return tournament_id
 
 
 def test_a_tournament_runs_from_draft_to_standings(service: Service, organiser: Person) -> None:
@@ -208,48 +182,3 @@ def test_tournaments_are_listed_by_status(organiser: Person) -> None:
 
     assert ids("") == [second, first]
     assert ids("status=open") == ids("game=pool-nap") == [second]
-
-
-# -- ladders --
-
-
-def test_F12_a_ladder_shows_ratings_as_of_a_result(service: Service, owner: Person) -> None:
-    result = service.played(owner, service.person(), service.person())
-    client = service.anonymous()
-
-    (ladder,) = client.get(f"{API}/ladders").get_json()["items"]
-    shown = client.get(f"{API}/ladders/{ladder['id']}").get_json()
-
-    assert (ladder["game"], ladder["seats"]) == ("saint-poker", 3)
-    assert shown["as_of_seq"] == result.seq
-    assert sum(row["rating_micro"] for row in shown["items"]) == 3 * 1_500_000_000
-    assert [row["rating"] for row in shown["items"]] == [round(row["rating_micro"] / 1e6, 1) for row in shown["items"]]
-    assert [row["rank"] for row in shown["items"]] == sorted(row["rank"] for row in shown["items"])
-
-
-def test_the_history_of_a_rating_is_a_chain(service: Service, owner: Person) -> None:
-    world, other = World(service.database), service.person()
-    bots = [service.verified_bot(person)["id"] for person in (owner, other)]
-    for _ in range(3):
-        world.play(bots)
-    client = service.anonymous()
-    ladder_id = client.get(f"{API}/ladders").get_json()["items"][0]["id"]
-    path = f"{API}/ladders/{ladder_id}/history?bot={bots[0]}"
-
-    moves = client.get(path).get_json()["items"]
-    first_page = client.get(f"{path}&limit=2").get_json()
-    second_page = client.get(f"{path}&limit=2&cursor={first_page['next']}").get_json()
-
-    assert len(moves) == 3
-    assert [move["before_micro"] for move in moves[:-1]] == [move["after_micro"] for move in moves[1:]]
-    assert first_page["items"] + second_page["items"] == moves
-    assert second_page["next"] is None
-
-
-def test_a_history_needs_a_bot_that_exists(service: Service, owner: Person) -> None:
-    service.played(owner, service.person())
-    ladder_id = owner.get("/ladders").get_json()["items"][0]["id"]
-
-    assert fields_of(owner.get(f"/ladders/{ladder_id}/history")) == {"bot"}
-    assert owner.get(f"/ladders/{ladder_id}/history?bot=bot_{'0' * 26}").status_code == 404
-    assert owner.get(f"/ladders/lad_{'0' * 26}").status_code == 404

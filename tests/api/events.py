@@ -1,0 +1,50 @@
+"""Short ways through an event over HTTP: announced, entered, started, played."""
+
+from typing import Any
+
+from tests.api.conftest import Person, Service
+from tests.store.events import answer_checks, go_on
+from tests.store.world import World
+
+CUP = {"name": "First cup", "game": "saint-poker", "seats": 2}
+
+
+def drafted(organiser: Person, **more: Any) -> str:
+    made = organiser.post("/tournaments", {**CUP, **more})
+    assert made.status_code == 201, made.get_data(as_text=True)
+    return str(made.get_json()["id"])
+
+
+def opened(organiser: Person, **more: Any) -> str:
+    tournament_id = drafted(organiser, **more)
+    assert organiser.post(f"/tournaments/{tournament_id}/open").status_code == 200
+    return tournament_id
+
+
+def entered(service: Service, organiser: Person, bots: int = 3, **more: Any) -> tuple[str, list[str]]:
+    """An open event and its bots, each of an owner of its own, entered by the organiser."""
+    tournament_id = opened(organiser, **more)
+    bot_ids = [str(service.verified_bot(service.person())["id"]) for _ in range(bots)]
+    for bot_id in bot_ids:
+        answer = organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot_id})
+        assert answer.status_code == 200, answer.get_data(as_text=True)
+    return tournament_id, bot_ids
+
+
+def started(service: Service, organiser: Person, bots: int = 3, **more: Any) -> str:
+    """An event whose bots were called and whose first matches are due."""
+    tournament_id, _ = entered(service, organiser, bots, **more)
+    assert organiser.post(f"/tournaments/{tournament_id}/start").status_code == 200
+    answer_checks(service.database)
+    go_on(service.database, tournament_id)
+    return tournament_id
+
+
+def play(service: Service, tournament_id: str, matches: int = 100) -> None:
+    """Plays what is due, so many matches, and lets the event go on."""
+    world = World(service.database)
+    while matches > 0 and (claimed := world.claim(min(matches, 10))):
+        for claim in claimed:
+            world.finish(claim)
+        matches -= len(claimed)
+        go_on(service.database, tournament_id)

@@ -1,0 +1,150 @@
+"""Terms of an event over HTTP, its entries and seeds, the check before the start."""
+
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import Person, Service, fields_of
+from tests.api.events import drafted, entered, started
+from tests.store.events import answer_checks, go_on
+
+TERMS = {
+    "format": "swiss",
+    "format_options": {"stages": 3},
+    "deals": "duplicate",
+    "orders": "all",
+    "trusted": True,
+    "open_seats": True,
+    "late_entry": True,
+    "frozen_version": True,
+    "stand_in": "sound",
+    "starts_at": "2099-01-31T19:00:00+01:00",
+}
+
+
+def test_an_event_is_announced_and_edited_with_all_its_terms(organiser: Person) -> None:
+    made = organiser.post("/tournaments", {"name": "A cup", "game": "saint-poker", "seats": 3, **TERMS})
+    path = f"/tournaments/{made.get_json()['id']}"
+    etag = organiser.get(path).headers["ETag"]
+    changes = {"format": "knockout", "late_entry": False, "starts_at": None, "stand_in": None}
+    edited = organiser.ask("PATCH", path, {"If-Match": etag}, json=changes)
+
+    shown = made.get_json()
+    assert {name: shown[name] for name in TERMS} == {**TERMS, "starts_at": "2099-01-31T18:00:00.000Z"}
+    assert (shown["draw"], shown["status_reason"], shown["progress"]["estimated_end"]) == (None, None, None)
+    changed = edited.get_json()
+    assert (changed["format"], changed["starts_at"], changed["stand_in"]) == ("knockout", None, None)
+    assert changed["format_options"]["seeding"] == "rating"
+    assert changed["tie_breaks"] == ["bracket"]
+
+
+@pytest.mark.parametrize(
+    ("terms", "field"),
+    [
+        ({"format": "swiss", "format_options": {"stages": 0}}, "format_options.stages"),
+        ({"format": "swiss", "format_options": {"rounds": 5}}, "format_options.rounds"),
+        ({"format": "knockout", "format_options": {"seeding": ["rating"]}}, "format_options.seeding"),
+        ({"format": "knockout", "late_entry": True}, "late_entry"),
+        ({"format": "ladder", "deals": "common"}, "deals"),
+        ({"deals": "duplicate"}, "trusted"),
+        ({"deals": "duplicate", "trusted": True, "orders": "some"}, "orders"),
+        ({"stand_in": "nobody"}, "stand_in"),
+        ({"starts_at": "2001-01-01T00:00:00Z"}, "starts_at"),
+        ({"starts_at": "2099-01-01T00:00:00"}, "starts_at"),
+        ({"starts_at": "9999-12-31T23:59:59-12:00"}, "starts_at"),
+        ({"starts_at": 5}, "starts_at"),
+        ({"format_options": []}, "format_options"),
+        ({"trusted": 1}, "trusted"),
+    ],
+    ids=str,
+)
+def test_E4_terms_that_do_not_fit_are_refused_with_the_field_named(
+    organiser: Person, terms: dict[str, Any], field: str
+) -> None:
+    new = organiser.post("/tournaments", {"name": "A cup", "game": "saint-poker", "seats": 2, **terms})
+
+    assert new.status_code == 422
+    assert fields_of(new) == {field}
+
+
+def test_E4_an_edit_that_does_not_fit_names_its_field(organiser: Person) -> None:
+    path = f"/tournaments/{drafted(organiser)}"
+
+    def refusal(**change: Any) -> set[str]:
+        answer = organiser.ask("PATCH", path, {"If-Match": "*"}, json=change)
+        assert answer.status_code == 422
+        return fields_of(answer)
+
+    assert refusal(options={"rounds": 0}) == {"options.rounds"}
+    assert refusal(format_options={"hero": 1}) == {"format_options.hero"}
+    assert refusal(starts_at="2001-01-01T00:00:00Z") == {"starts_at"}
+
+
+def test_entries_are_seeded_listed_and_paged(service: Service, owner: Person, organiser: Person) -> None:
+    tournament_id, bots = entered(service, organiser, 3, format="knockout", format_options={"seeding": "hand"})
+    path = f"/tournaments/{tournament_id}"
+    mine = service.verified_bot(owner)["id"]
+
+    presumed = owner.post(f"{path}/enter", {"bot": mine, "seed": 1})
+    seeded = organiser.post(f"{path}/enter", {"bot": mine, "seed": 7})
+    put = organiser.ask("PUT", f"{path}/seeds", json={"seeds": {bots[0]: 2, bots[1]: 1, mine: None}})
+    first = owner.get(f"{path}/entries?limit=3").get_json()
+    rest = owner.get(f"{path}/entries?limit=3&cursor={first['next']}").get_json()
+
+    def refused(seeds: Any, person: Person = organiser) -> int:
+        return person.ask("PUT", f"{path}/seeds", json={"seeds": seeds}).status_code
+
+    assert (presumed.status_code, seeded.get_json()["seed"], put.status_code) == (403, 7, 200)
+    assert [(one["bot"], one["seed"]) for one in first["items"] + rest["items"]] == [
+        (bots[0], 2),
+        (bots[1], 1),
+        (bots[2], None),
+        (mine, None),
+    ]
+    assert (rest["next"], put.get_json()["entries"]["entered"]) == (None, 4)
+    wrong = [{bots[0]: 1}, {f"bot_{'0' * 26}": 1}, {bots[0]: 0}, {bots[0]: "1"}, {"x": 1}, {}, []]
+    assert [refused(seeds) for seeds in wrong] == [422] * 7  # 1 is the seed of another already
+    assert refused({bots[0]: 5}, owner) == 403
+
+
+def test_who_does_not_answer_before_the_start_is_absent(service: Service, owner: Person, organiser: Person) -> None:
+    tournament_id, bots = entered(service, organiser, 3, stand_in="sound")
+    path = f"/tournaments/{tournament_id}"
+
+    asked = organiser.post(f"{path}/start").get_json()
+    answer_checks(service.database, absent=bots[:1])
+    go_on(service.database, tournament_id)
+    begun = owner.get(path).get_json()
+    absent = owner.get(f"{path}/entries?preflight=absent").get_json()["items"]
+    (told,) = organiser.get(f"{path}/entries?preflight=absent").get_json()["items"]
+    (seat,) = (
+        seat
+        for match in organiser.get(f"{path}/matches").get_json()["items"]
+        for seat in match["seats"]
+        if match["stage"] == 1 and seat["entrant"] == bots[0]
+    )
+
+    assert (asked["entries"]["asked"], asked["preflight_until"] is None) == (3, False)
+    assert (begun["entries"]["ready"], begun["entries"]["absent"], begun["entries"]["stand_ins"]) == (2, 1, 1)
+    assert begun["preflight_until"] is None
+    assert [(one["bot"], one["preflight_reason"]) for one in absent] == [(bots[0], None)]
+    assert "unreachable" in told["preflight_reason"]
+    assert (seat["bot"], seat["rated"]) == (told["stand_in"], False)
+
+
+def test_a_ladder_is_ended_by_its_organiser_and_others_are_not(
+    service: Service, owner: Person, organiser: Person
+) -> None:
+    ladder, cup = started(service, organiser, 2, format="ladder"), started(service, organiser, 2)
+
+    refused = organiser.post(f"/tournaments/{cup}/finish").status_code
+    foreign = service.person("organiser").post(f"/tournaments/{ladder}/finish").status_code
+    ended = organiser.post(f"/tournaments/{ladder}/finish")
+    go_on(service.database, ladder)
+    over = owner.get(f"/tournaments/{ladder}").get_json()
+    cancelled = organiser.post(f"/tournaments/{cup}/cancel", {"reason": "no power"}).get_json()
+
+    assert (refused, foreign, ended.status_code) == (409, 403, 200)
+    assert (ended.get_json()["draw"], len(over["draw"]), over["status"]) == (None, 64, "finished")
+    assert (cancelled["status_reason"], cancelled["draw"] is None) == ("no power", False)
+    assert fields_of(organiser.post(f"/tournaments/{cup}/cancel", {"reason": "a\nb"})) == {"reason"}

@@ -1,0 +1,112 @@
+"""The tables of an event: standings, own lines, meetings, luck, strengths; all from finished matches."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from api import rankings
+from tests.api.conftest import API, Person, Service
+from tests.api.events import drafted, play, started
+
+
+def shown(client: Any, path: str) -> Any:
+    answer = client.get(path)
+    assert answer.status_code == 200, answer.get_data(as_text=True)
+    return answer.get_json()
+
+
+def test_the_tables_of_an_event_fit_together(service: Service, owner: Person, organiser: Person) -> None:
+    tournament_id = started(service, organiser, 4, cycles=3)
+    path = f"/tournaments/{tournament_id}"
+    play(service, tournament_id, 16)
+
+    table = shown(owner, f"{path}/standings")
+    first = shown(owner, f"{path}/standings?limit=3")
+    rest = shown(owner, f"{path}/standings?limit=3&cursor={first['next']}")
+    own = [shown(owner, f"{path}/standings/{row['bot']}") for row in table["items"]]
+    cross, met, luck, strong = (
+        shown(owner, f"{path}/{name}") for name in ("crosstable", "meetings", "luck", "strengths")
+    )
+
+    rows = table["items"]
+    order = [row["bot"] for row in rows]
+    assert (table["results"], table["samples"], table["next"]) == (16, 1000, None)
+    assert {page["as_of_seq"] for page in (table, first, rest, *own, cross, met, luck, strong)} == {table["as_of_seq"]}
+    assert first["items"] + rest["items"] == rows == [one["row"] for one in own]
+    assert [one["of"] for one in own] == [4] * 4
+    assert sum(Fraction(row["points_exact"]) for row in rows) == 16
+    assert [column["name"] for column in rows[0]["tie_breaks"]] == shown(owner, path)["tie_breaks"]
+    for row in rows:
+        bar = row["error_bar"]
+        assert bar["groups"] == row["matches"] >= 6
+        assert 0 <= bar["low"] <= row["points_per_match"] <= bar["high"] <= 1
+    assert [row["bot"] for row in cross["items"]] == [row["bot"] for row in met["items"]] == order
+    for row, crossed, meeting in zip(rows, cross["items"], met["items"], strict=True):
+        assert sum(one["points"] for one in crossed["rivals"]) == row["points"]
+        assert sum(meeting["seats"]) == sum(one["matches"] for one in meeting["opponents"]) == row["matches"]
+    assert sorted(row["bot"] for row in luck["items"]) == sorted(row["bot"] for row in strong["items"]) == sorted(order)
+    assert [row["rank"] for row in strong["items"]] == [1, 2, 3, 4]
+    assert strong["items"][0]["low"] <= strong["items"][0]["points"] <= strong["items"][0]["high"]
+
+
+def test_a_table_moves_with_results_voids_and_withdrawals(
+    service: Service, owner: Person, organiser: Person, admin: Person
+) -> None:
+    tournament_id = started(service, organiser, 3, deals="own")
+    path, client = f"/tournaments/{tournament_id}", service.anonymous()
+
+    before = client.get(f"{API}{path}/standings")
+    unchanged = client.get(f"{API}{path}/standings", headers={"If-None-Match": before.headers["ETag"]})
+    play(service, tournament_id, 2)
+    played = shown(owner, f"{path}/standings")
+    (match, *_) = shown(owner, f"/matches?tournament={tournament_id}&status=finished")["items"]
+    refused = service.person("organiser").post(f"/matches/{match['id']}/void", {"reason": "a cable was cut"})
+    voided = organiser.post(f"/matches/{match['id']}/void", {"reason": "a cable was cut", "replay": True})
+    after = shown(owner, f"{path}/standings")
+    told = shown(owner, f"/matches/{match['id']}")
+    replay = shown(owner, f"/matches/{voided.get_json()['replays'][0]}")
+    organiser.post(f"{path}/withdraw", {"bot": match["seats"][0]["bot"]})
+    left = shown(owner, f"{path}/standings/{match['seats'][0]['bot']}")
+
+    empty = before.get_json()
+    assert (empty["as_of_seq"], empty["results"], [row["place"] for row in empty["items"]]) == (0, 0, [1, 1, 1])
+    assert empty["items"][0]["error_bar"] == {"low": None, "high": None, "groups": 0}
+    assert (unchanged.status_code, before.headers["Cache-Control"]) == (304, "no-cache")
+    assert (played["results"], after["results"]) == (2, 1)
+    assert refused.status_code == 403
+    assert voided.get_json()["void"] == [match["id"]]
+    assert len(voided.get_json()["acts"]) == 1
+    assert (told["status"], told["reason"]) == ("void", "a cable was cut")
+    assert (replay["status"], replay["replay_of"], replay["stage"]) == ("due", match["id"], match["stage"])
+    assert left["row"]["withdrawn"] is True
+    again = organiser.post(f"/matches/{match['id']}/void", {"reason": "a cable was cut"})
+    assert again.status_code == 409
+
+
+def test_what_is_not_there_has_no_table(service: Service, owner: Person, organiser: Person) -> None:
+    path = f"/tournaments/{drafted(organiser)}"
+    nobody, nothing = f"bot_{'0' * 26}", f"/tournaments/trn_{'0' * 26}"
+
+    assert owner.get(f"{path}/standings/{nobody}").status_code == 404
+    for name in ("standings", "crosstable", "meetings", "luck", "strengths"):
+        assert shown(owner, f"{path}/{name}")["items"] == []
+        assert owner.get(f"{nothing}/{name}").status_code == 404
+        assert owner.get(f"{path}/{name}?limit=0").status_code == 422
+        assert owner.get(f"{path}/{name}?cursor=x").status_code == 422
+
+
+def test_a_fit_that_takes_too_long_is_refused(service: Service, owner: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    service.played(owner, service.person())
+    ladder = shown(owner, "/ladders")["items"][0]["id"]
+    monkeypatch.setattr(rankings, "MOST_FITTED_BOTS", 1)
+
+    refused = owner.get(f"/ladders/{ladder}/strengths")
+    monkeypatch.undo()
+    fitted = shown(owner, f"/ladders/{ladder}/strengths?limit=1")
+    rest = shown(owner, f"/ladders/{ladder}/strengths?limit=1&cursor={fitted['next']}")
+
+    assert (refused.status_code, refused.get_json()["code"]) == (409, "too_large")
+    assert (fitted["results"], fitted["left_out"], fitted["converged"]) == (1, 0, True)
+    assert [fitted["items"][0]["rank"], rest["items"][0]["rank"]] == [1, 2]
+    assert fitted["items"][0]["superior_to_next"] > 0.5
