@@ -285,7 +285,11 @@ def test_cancelling_says_why_and_breaks_duplicate_groups_off_whole(world: World)
     assert progress_of(world, tournament_id).by_status == {"void": 1, "cancelled": 1}
 
 
-@pytest.mark.parametrize("format", ["swiss", "knockout", "round_robin", "gauntlet"])
+@pytest.mark.parametrize(
+    ("url", "format"),
+    [("sqlite", "round_robin"), ("postgresql", "swiss"), ("sqlite", "knockout"), ("sqlite", "gauntlet")],
+    indirect=["url"],
+)
 def test_whoever_comes_goes_and_comes_back_the_event_comes_to_its_end(world: World, format: str) -> None:
     dice = Random(format)
     terms: dict[str, Any] = {"late_entry": True} if format == "swiss" else {}

@@ -19,10 +19,13 @@ KINDS: dict[str, tuple[int, dict[str, Any]]] = {  # bots, terms
     "duplicate": (4, {"format": "swiss", "deals": "duplicate", "orders": "all"}),
     "ladder": (5, {"format": "ladder", "format_options": {"at_once": 3}}),
 }
+CASES = [("sqlite", kind) for kind in KINDS] + [
+    ("postgresql", kind) for kind in ("double round robin", "Swiss", "knockout", "ladder")
+]
 ENOUGH = 10  # matches of what would go on for ever
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("url", "kind"), CASES, indirect=["url"])
 def test_an_event_goes_on_where_it_was_left(world: World, kind: str) -> None:
     count, terms = KINDS[kind]
     bots, organiser = world.bots(count), world.account("organiser")
