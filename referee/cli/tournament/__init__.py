@@ -3,6 +3,7 @@
 import click
 
 from referee.cli.tournament.announcing import create
+from referee.cli.tournament.downloads import logs, results
 from referee.cli.tournament.judging import void, waiting
 from referee.cli.tournament.remote import STATUSES
 from referee.cli.tournament.running import cancel, enter, finish, open_, pause, resume, seeds, start, withdraw
@@ -13,7 +14,7 @@ from referee.cli.tournament.watching import watch
 COMMANDS = (  # in the order of the help page
     *(create, open_, enter, withdraw, seeds, start, pause, resume, cancel, finish),
     *(list_, show, watch, standings, crosstable, bracket, strengths),
-    *(void, waiting),
+    *(logs, results, void, waiting),
 )
 
 

@@ -16,10 +16,10 @@ from referee.cli.tournament.words import OVER
 
 SILENCE_S = 60.0  # a stream says at least a comment in less
 LONGEST_LINE = 16 << 20
-POLLED_S = 1.0
+POLLED_S = 2.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 10.0  # between two attempts while the service is away
 BUSY = 429
-NO_STREAM = (404, 406)
+NO_STREAM = (404, 406)  # of older services
 LINES = 50
 
 Note = Callable[[str], None]
@@ -37,9 +37,11 @@ class Event:
 def followed(api: Api, tournament_id: str, note: Note) -> Iterator[Event]:
     """All messages until the event is over, however often the line breaks; ``note`` is told what is the matter.
 
-    Raises ``ApiRefusal`` for what waiting does not mend.
+    Where there is no stream, or no room in it, it is asked how the event stands, every now and then. Raises
+    ``ApiRefusal`` for what waiting does not mend.
     """
     last_id, pause_s = "", FIRST_PAUSE_S
+    said: dict[str, Json] = {}
     while True:
         try:
             for message in stream(api, f"/tournaments/{tournament_id}/events", last_id):
@@ -48,10 +50,15 @@ def followed(api: Api, tournament_id: str, note: Note) -> Iterator[Event]:
                 if message.name == "end":
                     return
         except ApiRefusal as error:
-            if error.status in NO_STREAM:
-                yield from polled(api, tournament_id, note)
-                return
-            _excuse(error, note)
+            if error.status not in (*NO_STREAM, BUSY) and error.status < 500:
+                raise
+            for message in state(api, tournament_id, note):
+                if said.get(message.name) != message.content:
+                    said[message.name] = message.content
+                    yield message
+                if message.name == "end":
+                    return
+            pause_s = POLLED_S
         except ApiUnreachable as error:
             note(str(error))
         time.sleep(pause_s)
@@ -95,20 +102,14 @@ def parsed(lines: IO[bytes] | http.client.HTTPResponse, last_id: str = "") -> It
                 content.append(value)
 
 
-def polled(api: Api, tournament_id: str, note: Note) -> Iterator[Event]:
-    """What a stream would tell, less the matches: how it stands, each time that has changed."""
-    said: dict[str, Json] = {}
-    while True:
-        event, table = patiently(lambda: looked(api, tournament_id), note)
-        state = {"status": event["status"], "reason": event["status_reason"], **event["progress"]}
-        for name, content in (("progress", state), ("standings", table)):
-            if said.get(name) != content:
-                said[name] = content
-                yield Event("", name, content)
-        if event["status"] in OVER:
-            yield Event("", "end", {"status": event["status"], "reason": event["status_reason"]})
-            return
-        time.sleep(POLLED_S)
+def state(api: Api, tournament_id: str, note: Note) -> Iterator[Event]:
+    """How an event stands, in the messages of a stream."""
+    event, table = patiently(lambda: looked(api, tournament_id), note)
+    how = {"status": event["status"], "reason": event["status_reason"]}
+    yield Event("", "progress", how | event["progress"])
+    yield Event("", "standings", table)
+    if event["status"] in OVER:
+        yield Event("", "end", how)
 
 
 def looked(api: Api, tournament_id: str) -> tuple[Json, Json]:

@@ -1,0 +1,223 @@
+"""`referee tournament logs` and `results`: all logs of an event in one file, all results as a table."""
+
+import csv
+import http.client
+import io
+import re
+import time
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from referee.canonical import Json
+from referee.cli.api_client import Api, ApiUnreachable
+from referee.cli.tournament import finding, words
+from referee.cli.tournament.packed import Log, logs_in
+from referee.cli.tournament.remote import Refused, Remote, asks_service
+from referee.matchlog import verify as verified
+
+CHUNK_BYTES = 64 << 10
+ATTEMPTS = 6  # in a row without a single log
+PAUSE_S = 1.0  # before the second; it doubles
+FAILURES_SHOWN = 20
+
+tournament_argument = click.argument("tournament", metavar="TOURNAMENT")
+
+
+@dataclass(slots=True)
+class Account:
+    """What was downloaded, and what is wrong with it."""
+
+    path: Path
+    verifies: bool
+    logs: int = 0
+    last: str = ""  # the match up to which all is there
+    end: int = 0  # of its log, in bytes
+    failed: list[Json] = field(default_factory=list)
+
+    def add(self, match: str, lines: list[bytes], end: int) -> None:
+        self.logs, self.last, self.end = self.logs + 1, match, end
+        if self.verifies:
+            report = verified(lines)
+            if not report.ok:
+                self.failed.append({"match": match, "row": report.row, "reason": report.reason})
+
+
+@click.command()
+@tournament_argument
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="A file or a folder. [default: a file of the event's name here]"
+)
+@click.option("--zip", "zipped", is_flag=True, help="A zip with one file a match; it cannot be resumed.")
+@click.option("--verify", "verifies", is_flag=True, help="Check every log: rules, legality, links, deals, result.")
+@asks_service
+def logs(remote: Remote, tournament: str, out: Path | None, zipped: bool, verifies: bool) -> None:
+    """Download the logs of an event.
+
+    All that are open, in one file: gzip, a JSON object a line, each log from its row 0. A file that is there already is
+    continued where it ends, also after a break in the middle. With --verify the exit status is 1 when any log fails.
+
+    \b
+    Example:
+      referee tournament logs "Spring cup" --out cup.ndjson.gz --verify
+    """
+    event = remote.api.get(f"/tournaments/{finding.tournament_id(remote.api, tournament)}")
+    account = Account(_place(event, out, ".zip" if zipped else ".ndjson.gz"), verifies)
+    with _bar(event) as step:
+        if zipped:
+            _fetch_zip(remote.api, event["id"], account, step)
+        else:
+            _fetch_stream(remote.api, event["id"], account, step)
+    _tell(remote, account)
+
+
+@click.command()
+@tournament_argument
+@click.option("--csv", "as_csv", is_flag=True, help="As it comes, for spreadsheets and programs.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="A file for it, as CSV.")
+@asks_service
+def results(remote: Remote, tournament: str, as_csv: bool, out: Path | None) -> None:
+    """Show all results, a line for each seat.
+
+    \b
+    Example:
+      referee tournament results "Spring cup" --csv > cup.csv
+    """
+    path = f"/api/v1/tournaments/{finding.tournament_id(remote.api, tournament)}/results.csv"
+    if out is not None:
+        with remote.api.stream(path) as response, out.open("wb") as file:
+            _copy(response, file)
+        remote.tell({"file": str(out), "bytes": out.stat().st_size}, f"{out}: {out.stat().st_size} bytes")
+        return
+    text = remote.api.fetch(path).decode()
+    if as_csv and not remote.as_json:
+        click.echo(text, nl=False)
+        return
+    heads, *rows = csv.reader(io.StringIO(text, newline=""))
+    shown = words.table(heads, rows, left=heads) if rows else "nothing has been played yet"
+    remote.tell({"items": [dict(zip(heads, row, strict=True)) for row in rows]}, shown)
+
+
+# -- the stream, resumed --
+
+
+def _fetch_stream(api: Api, event_id: str, account: Account, step: Callable[[], None]) -> None:
+    """Brings the file up to date; a line that breaks is taken up again."""
+    account.path.touch()
+    with account.path.open("r+b") as file:
+        for log in _kept(file):
+            account.add(log.match, log.lines, log.end)
+            step()
+        attempt = 0
+        while True:
+            before = account.logs
+            try:
+                _append(api, event_id, account, file, step)
+                return
+            except ApiUnreachable as error:
+                attempt = 1 if account.logs > before else attempt + 1
+                if attempt == ATTEMPTS:
+                    there = f"{account.logs} logs are in {account.path}, the same command goes on from there"
+                    raise ApiUnreachable(f"{error}; {there}") from error
+                time.sleep(PAUSE_S * 2**attempt / 2)
+
+
+def _kept(file: IO[bytes]) -> Iterator[Log]:
+    """The logs that are surely complete: those before another, and a last one that is revealed."""
+    before: Log | None = None
+    for log in logs_in(iter(lambda: file.read(CHUNK_BYTES), b"")):
+        if before is not None:
+            yield before
+        before = log
+    if before is not None and before.is_revealed:
+        yield before
+
+
+def _append(api: Api, event_id: str, account: Account, file: IO[bytes], step: Callable[[], None]) -> None:
+    """Whole logs only, so that the file can be read at any moment."""
+    file.seek(account.end)
+    file.truncate()
+    after = f"?after={account.last}" if account.last else ""
+    with api.stream(f"/api/v1/tournaments/{event_id}/logs{after}", {"Accept-Encoding": "gzip"}) as response:
+        for log in logs_in(_chunks(response, api), account.end):
+            file.write(log.packed)
+            file.flush()
+            account.add(log.match, log.lines, log.end)
+            step()
+
+
+def _chunks(response: http.client.HTTPResponse, api: Api) -> Iterator[bytes]:
+    while True:
+        try:
+            chunk = response.read(CHUNK_BYTES)
+        except (OSError, http.client.HTTPException) as error:
+            raise ApiUnreachable(f"{api.url} broke off a download: {error}") from error
+        if not chunk:
+            return
+        yield chunk
+
+
+# -- the zip --
+
+
+def _fetch_zip(api: Api, event_id: str, account: Account, step: Callable[[], None]) -> None:
+    """Under another name until it is whole."""
+    draft = account.path.with_name(account.path.name + ".part")
+    with api.stream(f"/api/v1/tournaments/{event_id}/logs.zip") as response, draft.open("wb") as file:
+        for chunk in _chunks(response, api):
+            file.write(chunk)
+    with zipfile.ZipFile(draft) as there:
+        for name in there.namelist():
+            if name.endswith(".ndjson"):
+                lines = there.read(name).splitlines() if account.verifies else []
+                account.add(Path(name).stem, lines, draft.stat().st_size)
+                step()
+    draft.replace(account.path)
+
+
+# -- small things --
+
+
+def _place(event: Json, out: Path | None, suffix: str) -> Path:
+    name = re.sub(r"[^\w.-]+", "-", event["name"]).strip("-.").lower() + suffix
+    if out is None:
+        return Path(name)
+    return out / name if out.is_dir() else out
+
+
+def _copy(response: http.client.HTTPResponse, file: IO[bytes]) -> None:
+    while chunk := response.read(CHUNK_BYTES):
+        file.write(chunk)
+
+
+@contextmanager
+def _bar(event: Json) -> Iterator[Callable[[], None]]:
+    """Progress on standard error, where somebody watches."""
+    console = Console(stderr=True)
+    columns: Iterable[TextColumn | BarColumn | MofNCompleteColumn | TimeRemainingColumn] = (
+        *(TextColumn("logs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("logs", total=event["progress"]["done"])
+        yield lambda: progress.advance(task)
+
+
+def _tell(remote: Remote, account: Account) -> None:
+    size = account.path.stat().st_size
+    document = {"file": str(account.path), "bytes": size, "logs": account.logs}
+    if account.verifies:
+        document |= {"verified": account.logs - len(account.failed), "failed": account.failed}
+    found = [f"{account.path}: {account.logs} logs, {size} bytes"]
+    if account.verifies and not account.failed:
+        found[0] += ", all hold"
+    found += [f"FAILED  {one['match']}: row {one['row']}: {one['reason']}" for one in account.failed[:FAILURES_SHOWN]]
+    remote.tell(document, "\n".join(found))
+    if account.failed:
+        raise Refused(f"{len(account.failed)} of {account.logs} logs do not hold")
