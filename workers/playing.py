@@ -175,6 +175,7 @@ class _Table:
         self.match = Match.resume(loaded.header, self._chance, loaded.lines, sealed)
         self.seats = [_seat(playing, loaded, player) for player in loaded.players]
         self._recorded = len(loaded.lines)
+        self._cut_off: set[int] = set()  # seats asked again although they may have read the question
         self._tail: Record | None = None  # rows that are stored with the result
 
     async def play(self) -> None:
@@ -222,7 +223,11 @@ class _Table:
             raise BadLog(len(again.lines), f"match {self._loaded.id} does not replay")
 
     async def _ask(self, request: Request) -> Answer:
-        """The seat's answer. While our own line is down the question is asked again and again, at no charge."""
+        """The seat's answer. While our own line is down the question is asked again and again, at no charge.
+
+        Whoever may have read the question is let off once a match: bots of three owners that hang up together and
+        refuse to be called would else think as long as they please.
+        """
         seat, uplink = self.seats[request.seat], self._playing.uplink
         owner_id = self._loaded.players[request.seat].owner_id
         while True:
@@ -233,8 +238,13 @@ class _Table:
             if not is_unconnected(seat.last[1]):
                 uplink.answered()
                 return answer
-            if await self._is_its_fault(uplink.failed(owner_id)):
+            failed_at = uplink.failed(owner_id)
+            if seat.last[1].sent and request.seat in self._cut_off:
                 return answer
+            if await self._is_its_fault(failed_at):
+                return answer
+            if seat.last[1].sent:
+                self._cut_off.add(request.seat)
 
     async def _is_its_fault(self, failed_at: float) -> bool:
         uplink = self._playing.uplink

@@ -19,7 +19,12 @@ PROBE_S: Final = 2.0  # between two attempts while the line is down
 
 
 def is_unconnected(reply: Reply) -> bool:
-    """Whether the call ended before there was a connection."""
+    """Whether the call ended before there was a connection, or with one of old that broke and no new one to be had.
+
+    Who takes a connection and then hangs up was reached.
+    """
+    if reply.dialled:
+        return False
     late = reply.fault == "deadline" and reply.status == 0 and reply.timing.wait_ms == 0
     return late or reply.fault in ("unreachable", "dns_failed")
 

@@ -56,6 +56,8 @@ class Reply:
     ms: int = 0  # what the seat's clock is charged
     timing: Timing = Timing()
     attempts: int = 1
+    sent: bool = False  # to somebody who may have read it, whatever came after
+    dialled: bool = False  # a connection was opened for this call, whatever came after
 
     @property
     def ok(self) -> bool:
@@ -199,6 +201,7 @@ class _Call:
         self._start = self._mark = loop.time()
         self._due = self._start + deadline_ms / 1000
         self.attempts = 1
+        self._sent = self._dialled = False
         self._dns = self._connect = self._wait = self._read = 0.0
         self._connection: Connection | None = None
 
@@ -218,9 +221,11 @@ class _Call:
 
     def connected(self) -> None:
         self._connect += self._lap()
+        self._dialled = True
 
     def sent(self) -> None:
         self._mark = self._time()
+        self._sent = True
 
     def answered(self, connection: Connection | None) -> None:
         """Books the time since the last step: as connecting, or as waiting and reading."""
@@ -246,6 +251,8 @@ class _Call:
             ms=min(max(elapsed_ms, 0), self._deadline_ms),
             timing=Timing(*(round(part * 1000, 1) for part in (self._dns, self._connect, self._wait, self._read))),
             attempts=self.attempts,
+            sent=self._sent,
+            dialled=self._dialled,
         )
 
     def _lap(self) -> float:

@@ -1,10 +1,14 @@
 """Our own line: told from bots that fail, by a clock that is a number; and matches that wait until it is back."""
 
 import asyncio
+from collections.abc import Sequence
+from random import Random
 
 from aiohttp import web
 
 from referee.bots.client import Reply, Timing
+from referee.bots.house import House
+from referee.players import players
 from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import seats_of, until
 from workers.runner import Runner
@@ -77,6 +81,8 @@ def test_only_what_never_had_a_connection_tells_of_the_line() -> None:
     assert is_unconnected(Reply("deadline", timing=Timing(connect_ms=900.0)))
     assert not is_unconnected(Reply("deadline", timing=Timing(wait_ms=900.0)))
     assert not is_unconnected(Reply("bad_status", status=500))
+    assert is_unconnected(Reply("unreachable", sent=True))  # over a connection that was open before
+    assert not is_unconnected(Reply("unreachable", sent=True, dialled=True))
 
 
 class Line:
@@ -86,6 +92,23 @@ class Line:
         self.is_up = True
         self.under_way = 0
         self.cut = asyncio.Event()
+        self._ports: list[tuple[House, int]] = []
+
+    async def fall(self, houses: Sequence[House]) -> None:
+        """Open connections break, new ones are refused."""
+        for house in houses:
+            assert house._runner is not None
+            self._ports.append((house, house._runner.addresses[0][1]))
+            for site in list(house._runner.sites):
+                await site.stop()
+        self.cut.set()
+
+    async def rise(self) -> None:
+        self.is_up = True
+        for house, port in self._ports:
+            assert house._runner is not None
+            await web.TCPSite(house._runner, "127.0.0.1", port).start()
+        self._ports.clear()
 
     async def __call__(self, request: web.Request) -> web.Response | None:
         if self.is_up:
@@ -107,9 +130,9 @@ def test_K22_matches_wait_without_a_fault_until_the_bots_can_be_reached_again(wo
             await until(lambda: all(house.decisions > 3 for house in houses))
             line.is_up = False
             await until(lambda: line.under_way == 3)
-            line.cut.set()
+            await line.fall(houses)
             await until(lambda: uplink.is_down)
-            line.is_up = True
+            await line.rise()
             await running
             assert not uplink.is_down
         return ids
@@ -118,3 +141,59 @@ def test_K22_matches_wait_without_a_fault_until_the_bots_can_be_reached_again(wo
 
     assert [[seat.faults for seat in seats_of(world, match_id)] for match_id in ids] == [[0, 0]] * 3
     assert world.differences() == []
+
+
+class Sly(House):
+    """Answers a question, reads the next, hangs up and takes no calls for a moment; and so on."""
+
+    def __init__(self) -> None:
+        super().__init__("first", players()["first"](Random(1)))
+        self.read = self.hung_up = 0
+
+    async def _decide(self, request: web.Request) -> web.Response:
+        if request.headers["Referee-Attempt"] == "1":
+            self.read += 1
+        if self.read % 2:
+            return await super()._decide(request)
+        if request.headers["Referee-Attempt"] == "1":
+            self.hung_up += 1
+            assert self._runner is not None
+            for site in list(self._runner.sites):
+                await site.stop()
+            asyncio.get_running_loop().call_later(0.1, lambda: asyncio.ensure_future(self._listen_again()))
+        assert request.transport is not None
+        request.transport.abort()
+        return web.Response()
+
+    async def _listen_again(self) -> None:
+        if self._runner is not None:
+            await web.TCPSite(self._runner, "127.0.0.1", int(self.url.rpartition(":")[2])).start()
+
+
+def test_bots_of_three_owners_that_read_a_question_and_hang_up_are_let_off_once(world: World) -> None:
+    async def story() -> tuple[str, list[int]]:
+        sly = [Sly(), Sly(), Sly()]
+        async with world.houses(*sly):
+            match_id = world.arrange("saint-poker", world.bot_ids, options={"rounds": 4})
+            await asyncio.wait_for(Runner(world.settings, world.database, uplink=Uplink(probe_s=0.1)).run(), 60)
+            return match_id, [house.hung_up for house in sly]
+
+    match_id, hung_up = asyncio.run(story())
+
+    assert min(hung_up) > 1
+    assert all(seat.faults >= times - 1 for seat, times in zip(seats_of(world, match_id), hung_up, strict=True))
+
+
+def test_bots_of_three_owners_that_hang_up_on_every_call_cut_nobodys_line(world: World) -> None:
+    async def story() -> str:
+        line = Line()
+        line.cut.set()
+        async with world.houses(*(Scripted(line) for _ in range(3))):
+            match_id = world.arrange("saint-poker", world.bot_ids, options={"rounds": 1})
+            line.is_up = False  # each question is read, then the connection is dropped; a new one is always taken
+            await asyncio.wait_for(Runner(world.settings, world.database, uplink=Uplink(probe_s=0.05)).run(), 60)
+        return match_id
+
+    match_id = asyncio.run(story())
+
+    assert all(seat.faults for seat in seats_of(world, match_id))
