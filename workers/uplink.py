@@ -14,7 +14,7 @@ Verdict = Literal["fault", "unclear", "down"]
 
 WINDOW_S: Final = 10.0
 OWNERS: Final = 3  # so many whose bots cannot be reached, and nobody else's can
-LONGEST_S: Final = 600.0  # then faults count again: matches must not wait for ever
+LONGEST_S: Final = 600.0  # in all; then faults count again: matches must not wait for ever, nor again and again
 PROBE_S: Final = 2.0  # between two attempts while the line is down
 
 
@@ -40,6 +40,7 @@ class Uplink:
         self._answered_at = float("-inf")
         self._down_since: float | None = None
         self._last_outage = (float("inf"), float("inf"))
+        self._waited_s = 0.0  # in outages that are over
 
     @property
     def is_down(self) -> bool:
@@ -55,6 +56,7 @@ class Uplink:
         self._answered_at = self._seconds()
         if self._down_since is not None:
             self._last_outage = self._down_since, self._answered_at
+            self._waited_s += self._answered_at - self._down_since
         self._failed.clear()
         self._down_since = None
 
@@ -69,7 +71,7 @@ class Uplink:
 
         It is the bot's fault when somebody was reached since (unless it failed while the line was down), when too few
         others were called within 10 s to tell, when those 10 s brought no more failures, and when the line has been
-        down for 10 minutes.
+        down for 10 minutes in all: three who refuse calls together must not hold up their rivals for hours.
         """
         moment = self._seconds()
         if self._answered_at > failed_at:
@@ -78,7 +80,7 @@ class Uplink:
         failed = _since(self._failed, moment - WINDOW_S)
         if len(failed) >= OWNERS:
             self._down_since = min(failed.values()) if self._down_since is None else self._down_since
-            return "down" if moment - self._down_since < LONGEST_S else "fault"
+            return "down" if self._waited_s + moment - self._down_since < LONGEST_S else "fault"
         self._called = _since(self._called, moment - WINDOW_S)
         return "fault" if len(self._called) < OWNERS or moment - failed_at >= WINDOW_S else "unclear"
 
