@@ -1,5 +1,6 @@
 """Tournaments from the first entry to the table."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -18,11 +19,20 @@ def test_a_round_robin_is_played_to_its_table(world: World) -> None:
     tournament_id, seated = begun(world, 4, cycles=2)
     before = progress_of(world, tournament_id)
 
-    for claim in world.claim(50):
+    first, *others = world.claim(50)
+    world.finish(first)
+    early = progress_of(world, tournament_id)
+    for claim in others[:5]:
+        world.finish(claim)
+    halfway = progress_of(world, tournament_id)
+    for claim in others[5:]:
         world.finish(claim)
     last = go_on(world.database, tournament_id)
 
     assert (before.total, before.done) == (12, 0)
+    assert early.estimated_end is None  # a match says nothing of the pace
+    assert halfway.estimated_end is not None
+    assert halfway.estimated_end > world.clock.moment - timedelta(seconds=1)
     after = progress_of(world, tournament_id)
     assert (last, after.done, after.total) == (["stage over", "finished"], 12, 12)
     with world.database.read() as session:

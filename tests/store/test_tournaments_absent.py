@@ -25,6 +25,8 @@ from tests.store.events import (
 from tests.store.world import CARD, World
 from tests.surroundings import MASTER_KEY
 
+on_one_database = pytest.mark.parametrize("url", ["sqlite"], indirect=True)  # nothing there differs between the two
+
 
 def entry_of(world: World, tournament_id: str, bot_id: str) -> TournamentEntry:
     with world.database.read() as session:
@@ -70,6 +72,7 @@ def test_no_match_is_arranged_before_every_bot_was_called(world: World) -> None:
     assert {entry_of(world, tournament_id, one).version for one in seated} == {"1.0"}
 
 
+@on_one_database
 def test_calls_that_nobody_makes_hold_an_event_up_for_a_while_only(world: World) -> None:
     tournament_id, _ = entered(world, 3)
     start(world, tournament_id)
@@ -121,6 +124,7 @@ def test_a_house_bot_takes_an_absent_seat_which_does_not_count(world: World) -> 
     assert status_of(world, tournament_id)[0] == "finished"
 
 
+@on_one_database
 def test_an_event_left_with_too_few_bots_is_open_again_and_says_why(world: World) -> None:
     tournament_id, seated = entered(world, 2)
     begin(world, tournament_id, absent=seated[:1])
@@ -174,6 +178,7 @@ def test_a_bot_that_changes_its_version_leaves_an_event_that_froze_it(world: Wor
     assert entry_of(world, tournament_id, seated[0]).stand_in_id is None
 
 
+@on_one_database
 def test_a_changed_version_is_marked_where_it_is_allowed(world: World) -> None:
     tournament_id, seated = begun(world, 3)
 
@@ -204,6 +209,7 @@ def test_late_entries_play_from_the_next_stage_on(world: World) -> None:
     assert playing == {late, *seated[1:]}
 
 
+@on_one_database
 def test_seeds_are_set_by_hand_before_the_start(world: World) -> None:
     tournament_id, seated = entered(world, 4, format="knockout", format_options={"seeding": "hand"})
 
@@ -224,6 +230,7 @@ def test_seeds_are_set_by_hand_before_the_start(world: World) -> None:
         entering.set_seeds(session, tournament_id, {seated[0]: 1})
 
 
+@on_one_database
 def test_siblings_take_part_and_share_no_deal(world: World) -> None:
     owner = world.account()
     seated = [world.bot(owner), world.bot(owner), *world.bots(2)]
@@ -240,6 +247,7 @@ def test_siblings_take_part_and_share_no_deal(world: World) -> None:
     assert len(set(met)) == len(met)  # nobody has a deal at two tables
 
 
+@on_one_database
 def test_a_ladder_is_ended_by_its_organiser(world: World) -> None:
     tournament_id, _ = begun(world, 5, format="ladder", format_options={"at_once": 2})
     assert progress_of(world, tournament_id).by_status == {"due": 2}
@@ -260,6 +268,7 @@ def test_a_ladder_is_ended_by_its_organiser(world: World) -> None:
         announcing.finish(session, tournament_id)
 
 
+@on_one_database
 def test_a_paused_event_goes_on_with_nothing(world: World) -> None:
     tournament_id, _ = begun(world, 4, format="swiss")
     with world.database.write() as session:
@@ -275,6 +284,7 @@ def test_a_paused_event_goes_on_with_nothing(world: World) -> None:
     assert status_of(world, tournament_id)[0] == "finished"
 
 
+@on_one_database
 def test_cancelling_says_why_and_breaks_duplicate_groups_off_whole(world: World) -> None:
     tournament_id, _ = begun(world, 2, deals="duplicate", trusted=True)
     scripted.play_due(world.database, tournament_id, limit=1)
