@@ -44,12 +44,17 @@ def of_size(benchmark: Benchmark, place: World, bots: int) -> Json:
     app.extensions["referee.database"].dispose()
     app.extensions["referee.database"] = place.database
     ladder = f"/api/v1/ladders/{ladder_id}?limit=50"
+    table = f"/api/v1/tournaments/{tournament_id}/standings"
+    anew_s = cpu_seconds(lambda: got(app.test_client(), table))
     pages = {
         "first page of a ladder": ladder,
-        "a page half-way down": half_way(app, ladder, bots // 2),
-        "whole table of a tournament": f"/api/v1/tournaments/{tournament_id}/standings",
+        "a page of it half-way down": half_way(app, ladder, bots // 2),
+        "first page of a tournament's table": f"{table}?limit=50",
+        "a page of that half-way down": half_way(app, f"{table}?limit=50", bots // 2),
+        "a bot's own line in it": f"{table}/{bot_ids[0]}",
     }
-    return {name: asked(benchmark, app, path) for name, path in pages.items()}
+    figures = {name: asked(benchmark, app, path) for name, path in pages.items()}
+    return figures | {"a tournament's table made anew, CPU ms": rounded(1000 * anew_s)}
 
 
 def asked(benchmark: Benchmark, app: Flask, path: str) -> Json:
@@ -147,6 +152,7 @@ def played(session: Session, bot_ids: list[str]) -> str:
     ))  # fmt: skip
     rows(session, schema.Result, (
         {"match_id": match, "bots": table, "placements": dice.sample(range(1, SEATS + 1), SEATS),
+         "entrants": table, "rated": [True] * SEATS,
          "returns": [0] * SEATS, "scores": [0] * SEATS, "digest": "0" * 64, "engine_version": "0",
          "finished_at": START_AT}
         for match, table in zip(match_ids, tables, strict=True)

@@ -17,6 +17,7 @@ from tests.api.test_bots import (  # noqa: F401  # run here with the settings be
     test_D1_faults_are_evidence_for_the_owner_once_the_match_is_over,
     test_E5_only_the_owner_sees_what_is_private,
 )
+from tests.api.test_entries import test_entries_are_seeded_listed_and_paged  # noqa: F401
 from tests.api.test_idempotency import (  # noqa: F401
     test_E7_the_kept_answer_does_not_show_the_token,
     test_E9_a_refused_request_may_be_tried_again,
@@ -24,6 +25,11 @@ from tests.api.test_idempotency import (  # noqa: F401
     test_E9_the_same_request_gets_the_same_answer_and_one_effect,
     test_E10_of_many_at_once_one_takes_effect,
     test_E10_of_two_edits_at_once_one_is_refused,
+)
+from tests.api.test_ladders import (  # noqa: F401
+    test_a_ladder_is_shown_as_it_stood_after_any_act,
+    test_F12_a_ladder_shows_ratings_as_of_a_result,
+    test_the_history_of_a_rating_is_a_chain,
 )
 from tests.api.test_lists import (  # noqa: F401
     test_E11_a_cursor_of_one_ladder_does_not_fit_another,
@@ -37,12 +43,15 @@ from tests.api.test_matches import (  # noqa: F401
     test_matches_are_found_by_filter,
     theirs,
 )
+from tests.api.test_stages import (  # noqa: F401
+    test_a_bracket_shows_what_is_over_what_is_played_and_what_is_to_come,
+    test_D13_a_stage_tells_who_sits_at_a_rated_table_when_it_is_over,
+)
+from tests.api.test_standings import test_a_table_moves_with_results_voids_and_withdrawals  # noqa: F401
 from tests.api.test_tournaments import (  # noqa: F401
     test_a_tournament_runs_from_draft_to_standings,
     test_bots_enter_and_withdraw,
     test_E10_of_two_starts_at_once_one_takes_effect,
-    test_F12_a_ladder_shows_ratings_as_of_a_result,
-    test_the_history_of_a_rating_is_a_chain,
 )
 from tests.surroundings import settings_for
 
