@@ -1,6 +1,7 @@
 """Kill and resume: whoever carries an event on may be killed at any step, and the event goes as if nobody had been."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -59,3 +60,23 @@ def _played(world: World, event: str, carry_on: Callable[[], object], *, endless
         played += now
         carry_on()
     return played
+
+
+def test_of_several_schedulers_none_does_what_another_did(world: World) -> None:
+    bots, organiser = world.bots(6), world.account("organiser")
+    events = [create(world, rated=False, created_by=organiser, format="swiss", deals="common") for _ in range(2)]
+    for event in events:
+        enter(world, event, *bots)
+        start(world, event)
+    answer_checks(world.database)
+    alone, crowded = events
+
+    _played(world, alone, lambda: go_on(world.database, alone), endless=False)
+    with ThreadPoolExecutor(3) as threads:
+
+        def all_at_once() -> None:
+            list(threads.map(lambda _: go_on(world.database, crowded), range(3)))
+
+        _played(world, crowded, all_at_once, endless=False)
+
+    assert scripted.shape(world.database, crowded) == scripted.shape(world.database, alone)
