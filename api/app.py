@@ -20,6 +20,7 @@ from api.resources import (
     accounts,
     bots,
     brackets,
+    downloads,
     entries,
     events,
     games,
@@ -146,6 +147,7 @@ def _install_resources(app: Flask) -> None:
         brackets,
         standings,
         events,
+        downloads,
         webhooks,
         health,
     ):

@@ -19,24 +19,27 @@ class Places:
     def taken(self) -> int:
         return self._taken.total()
 
-    def take(self, address: str) -> Callable[[], None]:
-        """A place, and the way to give it back, which may be gone twice; 503 with Retry-After when none is free."""
+    def take(self, address: str) -> Callable[[], bool]:
+        """A place, and the way to give it back, which tells whether it was gone for the first time; 503 with
+        Retry-After when none is free."""
         with self._lock:
             if self._taken[address] >= self._most_each:
                 raise self._refusal(f"At most {self._most_each} {self._what} at once from one address")
             if self._taken.total() >= self._most:
                 raise self._refusal(f"At most {self._most} {self._what} at once")
             self._taken[address] += 1
-        given_back = threading.Event()
+        given_back = False
 
-        def give_back() -> None:
+        def give_back() -> bool:
+            nonlocal given_back
             with self._lock:
-                if given_back.is_set():
-                    return
-                given_back.set()
+                if given_back:
+                    return False
+                given_back = True
                 self._taken[address] -= 1
                 if not self._taken[address]:
                     del self._taken[address]
+            return True
 
         return give_back
 

@@ -152,9 +152,12 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
 
         return decorate
 
-    def gives_file(self, media_type: str, description: str) -> Callable[[View], View]:
-        """A file that the view hands out as a response of its own."""
-        schema = {"type": "string"} if media_type.startswith("text/") else {"type": "string", "format": "binary"}
+    def gives_file(
+        self, media_type: str, description: str, schema: dict[str, Any] | None = None
+    ) -> Callable[[View], View]:
+        """A file, or a stream of pieces of this schema, that the view hands out as a response of its own."""
+        binary = {} if media_type.startswith("text/") else {"format": "binary"}
+        schema = schema or {"type": "string", **binary}
         return cast(
             Callable[[View], View],
             self.response(200, schema, content_type=media_type, description=description),

@@ -40,6 +40,16 @@ LAST_EVENT_ID: Final = {
     "description": "The id of the last message received: what ended since is told again, from the record.",
 }
 
+MESSAGE: Final = {
+    "type": "object",
+    "properties": {
+        "event": {"type": "string", "enum": ["match", "progress", "standings", "end"]},
+        "id": {"type": "string"},
+        "data": {"type": "string", "contentMediaType": "application/json", "description": "a JSON object"},
+        "retry": {"type": "integer", "description": "milliseconds to wait before coming back"},
+    },
+}
+
 _STARTING = threading.Lock()
 
 
@@ -52,7 +62,7 @@ _STARTING = threading.Lock()
         503: {"description": "As many viewers as there may be, in all or from one address; see Retry-After."},
     },
 )
-@resource.gives_file(MEDIA_TYPE, "Messages for as long as the event goes on.")
+@resource.gives_file(MEDIA_TYPE, "Messages for as long as the event goes on.", MESSAGE)
 def follow(tournament_id: str) -> Response:
     """An event as it goes on (server-sent events)
 
@@ -77,8 +87,8 @@ def follow(tournament_id: str) -> Response:
         raise
 
     def left(viewer: Waiting | None = None) -> None:
-        hub.leave(feed, viewer)
-        give_back()
+        if give_back():
+            hub.leave(feed, viewer)
 
     if ended and after is not None and hub.is_past(feed, after):
         left()
@@ -107,7 +117,10 @@ class _Stream:
     def close(self) -> None:
         self._pieces.close()
         if not self._taken_over:
-            self._left(self._viewer)
+            self._leave()
+
+    def _leave(self) -> None:
+        self._left(self._viewer)
 
     def _all(self) -> Generator[bytes, None, None]:
         # Not the same for all: after a restart they would all come back at once.
@@ -134,9 +147,12 @@ class _Stream:
 
         yield from self._hub.missed(self._feed, self._after, stay)
         last = False
-        while not last:
-            text, last = viewer.get()
-            yield text
+        try:
+            while not last:
+                text, last = viewer.get()
+                yield text
+        finally:
+            self._leave()
 
 
 def close(app: Flask) -> None:

@@ -1,0 +1,132 @@
+"""Files made while they are sent, a piece at a time: logs packed as they are stored, zips, tables for spreadsheets.
+
+Every piece is read in a short transaction of its own, so that neither memory nor any lock grows with the file.
+"""
+
+import csv
+import gzip
+import io
+import zipfile
+from collections.abc import Iterator
+from dataclasses import astuple, fields, replace
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import ColumnElement
+
+from referee.store import bulk
+from referee.store.bulk import Extent, Named, Place, Seat
+from referee.store.db import Database
+
+COUNTS: Final = "finished"  # what else a log's match may be is told after it
+MOST_IN_ZIP: Final = 50_000  # logs: a zip keeps 400 bytes of each in mind until its end
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+DATE: Final = (1980, 1, 1, 0, 0, 0)  # of all files in a zip: the same logs give the same bytes
+
+
+def packed_logs(database: Database, tournament_id: str, place: Place, extent: Extent) -> Iterator[bytes]:
+    """Gzip members: of each log those that are stored; then, of one that does not count, a line that says so."""
+    for named in _named(database, tournament_id, place, extent):
+        with database.read() as session:
+            packed = bulk.packed_log(session, named.match_id)
+        yield (packed or b"") + (b"" if packed and named.status == COUNTS else _remark(named, damaged=packed is None))
+
+
+def zipped_logs(database: Database, tournament_id: str, place: Place, extent: Extent) -> Iterator[bytes]:
+    """A zip with a file for each log and a list of them."""
+    sink, index = _Sink(), io.StringIO(newline="")
+    rows = csv.writer(index)
+    rows.writerow(["match", "stage", "table", "leg", "status", "reason", "file"])
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for _, named in zip(range(MOST_IN_ZIP), _named(database, tournament_id, place, extent), strict=False):
+            with database.read() as session:
+                packed = bulk.packed_log(session, named.match_id)
+            file = f"{named.match_id}.ndjson" if packed else ""
+            if packed:
+                _put(archive, file, gzip.decompress(packed))
+            status = named.status if packed else "damaged"
+            about = (named.match_id, named.stage, named.table, named.leg, status, _safe(named.reason), file)
+            rows.writerow(about)
+            yield sink.taken()
+        _put(archive, "index.csv", index.getvalue().encode())
+        yield sink.taken()
+    yield sink.taken()
+
+
+def results(database: Database, which: ColumnElement[bool], until: int) -> Iterator[bytes]:
+    """A table for spreadsheets (RFC 4180), a row for each seat; names that look like formulas get an apostrophe."""
+    after, page = 0, io.StringIO(newline="")
+    rows = csv.writer(page)
+    rows.writerow(COLUMNS)
+    while True:
+        with database.read() as session:
+            seats = bulk.seats(session, which, after=after, until=until)
+        rows.writerows(_row(seat) for seat in seats)
+        if page.tell():
+            yield page.getvalue().encode()
+        if not seats:
+            return
+        after = seats[-1].seq
+        page.seek(0)
+        page.truncate()
+
+
+COLUMNS: Final = [field.name.removesuffix("_id") for field in fields(Seat)]
+
+
+def _row(seat: Seat) -> tuple[Any, ...]:
+    shown = replace(seat, name=_safe(seat.name), version=_safe(seat.version), reason=_safe(seat.reason))
+    finished_at = seat.finished_at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return tuple(
+        str(value).lower() if isinstance(value, bool) else finished_at if value is seat.finished_at else value
+        for value in astuple(shown)
+    )
+
+
+def _safe(text: str | None) -> str:
+    """What people chose themselves must not be computed by whoever opens the table."""
+    return f"'{text}" if text and text.startswith(FORMULA) else text or ""
+
+
+def _named(database: Database, tournament_id: str, place: Place, extent: Extent) -> Iterator[Named]:
+    while True:
+        with database.read() as session:
+            page = bulk.next_logs(session, tournament_id, place, extent.until, extent.ended)
+        yield from page
+        if not page:
+            return
+        place = page[-1].place
+
+
+def _remark(named: Named, *, damaged: bool) -> bytes:
+    said = {"match": named.match_id, "reason": named.reason, "type": "damaged" if damaged else named.status}
+    return gzip.compress(orjson.dumps(said, option=orjson.OPT_SORT_KEYS) + b"\n", mtime=0)
+
+
+def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    entry = zipfile.ZipInfo(name, DATE)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
+    with archive.open(entry, "w") as file:
+        file.write(content)
+
+
+class _Sink:
+    """Where a zip is written: nobody can go back in it, and what was taken is gone."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def write(self, piece: bytes, /) -> int:
+        self._pieces.append(bytes(piece))
+        return len(piece)
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def taken(self) -> bytes:
+        pieces, self._pieces = self._pieces, []
+        return b"".join(pieces)
