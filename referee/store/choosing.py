@@ -52,12 +52,13 @@ class Calls:
         """Books the seats (by bot) if all of them can be called.
 
         A bot in more seats of one table, or of one duplicate group, than it takes calls could else never play: it
-        must then have all its calls free, and its runner asks in turn.
+        must then have all its calls free, and its runner asks in turn. Where a bot that is wanted more than once has
+        too few calls free, they are kept for it: single seats, of which one fits after the other, come after.
         """
-        if any(self._of(bot) < min(seats, self.most[bot]) for bot, seats in wanted.items()):
-            return False
-        self.left |= {bot: self._of(bot) - seats for bot, seats in wanted.items()}
-        return True
+        fits = all(self._of(bot) >= min(seats, self.most[bot]) for bot, seats in wanted.items())
+        if fits or (max(wanted.values()) > 1 and all(self._of(bot) > 0 for bot in wanted)):
+            self.left |= {bot: self._of(bot) - seats for bot, seats in wanted.items()}
+        return fits
 
     def _of(self, bot: str) -> int:
         return self.left.get(bot, self.most[bot])

@@ -86,6 +86,21 @@ def test_a_duplicate_group_waits_until_its_bots_have_their_calls_free(world: Wor
     assert set(of(world.claim(5))) == set(group)  # three seats of a bot that takes two calls: it has them both
 
 
+def test_a_duplicate_group_is_not_held_up_for_ever_by_single_matches_that_fit(world: World) -> None:
+    busy, *others = world.bot(card=CARD.__class__("1", CARD.games, 2)), *world.bots(2)
+    arranged(world, plan([busy, others[0]]))
+    (playing,) = world.claim(5)
+    group = arranged(world, *[plan([busy, others[0]], together="a")] * 2)
+    arranged(world, plan([busy, others[1]]))
+    apart = arranged(world, plan(others))
+
+    # One call of the bot is free and would do for the younger single match: it is kept for the group, nobody else's is.
+    assert of(world.claim(5)) == apart
+    world.finish(playing)
+
+    assert set(of(world.claim(5))) == set(group)
+
+
 def test_a_duplicate_group_given_back_in_parts_goes_out_whole_again(world: World) -> None:
     seated = world.bots(2)
     arranged(world, *[plan(seated, together="a")] * 3)
