@@ -14,7 +14,7 @@ from referee.cli.api_client import Api
 from referee.cli.houses import Houses
 from tests.cli.running import Service, comes_true, service
 
-CAST = ("sound", "sound", "random", "random")
+CAST = {"Ada sound": "sound", "Blaise sound": "sound", "Carl random": "random", "Dora random": "random"}
 LOOPBACK = "127.0.0.1/32:1024-65535"
 
 
@@ -42,24 +42,21 @@ class Hall:
 @contextmanager
 def hall(folder: Path) -> Iterator[Hall]:
     changes = {"REFEREE_EGRESS_ALLOW": LOOPBACK}
-    with service(folder / "data", "--workers", "1", **changes) as up, Houses(CAST) as houses:
+    with service(folder / "data", "--workers", "1", **changes) as up, Houses(list(CAST.values())) as houses:
         made = CliRunner().invoke(main, ["admin", "create", "Organiser"], env={"REFEREE_DATA": str(up.folder)})
         token = made.stdout.strip()
         with Api(up.url) as anybody:
-            owner = str(anybody.post("/accounts", {"name": "Ada"})["token"]["token"])
+            owner = str(anybody.post("/accounts", {"name": "Owner"})["token"]["token"])
         with Api(up.url, owner) as ada:
             bots = {}
-            for index, player in enumerate(CAST):
-                bot = ada.post("/bots", {"name": f"Bot {'ABCD'[index]} {player}", "url": houses.urls[index]})
+            for index, name in enumerate(CAST):
+                bot = ada.post("/bots", {"name": name, "url": houses.urls[index]})
                 houses.tell(index, bot["secret"])
                 ada.post(f"/bots/{bot['id']}/check")
-                bots[bot["name"]] = bot["id"]
+                bots[name] = bot["id"]
             assert comes_true(lambda: all(_is_verified(ada, bot_id) for bot_id in bots.values()))
         yield Hall(up, token, owner, bots)
 
 
 def _is_verified(api: Api, bot_id: str) -> bool:
-    bot = api.get(f"/bots/{bot_id}")
-    if bot["status"] != "verified" and bot["check"]["state"] == "idle":
-        api.post(f"/bots/{bot_id}/check")
-    return bool(bot["status"] == "verified")
+    return bool(api.get(f"/bots/{bot_id}")["status"] == "verified")

@@ -1,18 +1,23 @@
 """`referee tournament …` against a service that runs."""
 
+import gzip
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from tests.cli.hall import Hall, hall
 from tests.cli.running import PATIENCE_S, comes_true, pid_of, surroundings
 
+PAGE = Path(__file__).parent.parent.parent / "docs" / "tournaments.md"
 SHORT = ["--game", "saint-poker", "--seats", "2", "--option", "rounds=2", "--unrated"]
 
 
@@ -22,36 +27,39 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
         yield opened
 
 
-def test_an_event_is_announced_entered_played_and_read(there: Hall) -> None:
-    drafted = there.json("create", "Spring cup", *SHORT)
-    there.says("open", "spring cup")
-    entered = there.json("enter", "Spring cup", *there.bots, token=there.owner)
-    seen = there.says("show", "Spring cup").stdout
-    watched = there.says("start", "Spring cup", "--watch").stdout
-    shown = there.json("show", "Spring cup")
-    table = there.json("standings", drafted["id"])["items"]
-    own = there.json("standings", "Spring cup", "--bot", "Bot A sound")
+def test_the_walk_through_of_the_page_runs(there: Hall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "organiser.token").write_text(f"{there.token}\n")
+    walk = re.search(r"<!-- run by tests/cli/test_tournament.py -->\n```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert walk
 
-    assert (drafted["status"], drafted["rated"], drafted["options"]["rounds"]) == ("draft", False, 2)
-    assert [one["bot"] for one in entered["entered"]] == list(there.bots.values())
-    assert "4 entered" in seen
-    assert "6 of 6 matches" in watched
-    assert (shown["status"], shown["progress"]["done"]) == ("finished", 6)
-    assert sum(row["points"] for row in table) == 6
-    assert own["row"]["bot"] == there.bots["Bot A sound"]
-    assert "finished" in there.says("list").stdout
+    said = {}
+    for line in walk[1].replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        assert words[:2] == ["referee", "tournament"]
+        said[words[2]] = there.says(*words[2:], "--token-file", "organiser.token", token="").stdout
+
+    assert "4 entered" in said["show"]
+    assert "4 of 4 matches" in said["start"]
+    assert said["standings"].count("\n") == 6
+    assert said["logs"].endswith(", 4 hold\n")
+    assert len((tmp_path / "cup.csv").read_text().splitlines()) == 9  # heads, and two seats of each match
+    shown = there.json("show", "Spring cup")
+    own = there.json("standings", "Spring cup", "--bot", "Ada sound")
+    assert (shown["status"], shown["options"]["rounds"]) == ("finished", 2)
+    assert own["row"]["bot"] == there.bots["Ada sound"]
 
 
 def test_a_knockout_is_seeded_drawn_and_streamed(there: Hall) -> None:
     there.says("create", "Winter knockout", *SHORT, "--format", "knockout", "--format-option", "seeding=hand", "--open")
     there.says("enter", "Winter knockout", *there.bots, "--seed", "1")
-    there.says("seeds", "Winter knockout", "Bot A sound=4", "Bot D random=1")
+    there.says("seeds", "Winter knockout", "Ada sound=4", "Dora random=1")
     told = there.says("start", "Winter knockout", "--watch", "--json").stdout.splitlines()
     drawn = there.says("bracket", "Winter knockout").stdout
 
     assert json.loads(told[-1])["event"] == "end"
     assert drawn.splitlines()[0].split() == ["semi-final", "final", "winner"]
-    assert "1 Bot D random" in drawn
+    assert "1 Dora random" in drawn
 
 
 def test_what_was_played_can_be_taken_back(there: Hall) -> None:
@@ -63,7 +71,26 @@ def test_what_was_played_can_be_taken_back(there: Hall) -> None:
 
     assert said == f"void: {match}\n"
     assert again.startswith("Error: ")
-    assert sum(row["matches"] for row in there.json("standings", event)["items"]) == 10
+    assert sum(row["matches"] for row in there.json("standings", event)["items"]) == 6
+
+
+def test_a_download_goes_on_where_it_broke_off(there: Hall, tmp_path: Path) -> None:
+    file, zipped = tmp_path / "spring-cup.ndjson.gz", tmp_path / "spring-cup.zip"
+    first = there.json("logs", "Spring cup", "--out", str(tmp_path), "--verify")
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) * 2 // 3])
+
+    second = there.json("logs", "Spring cup", "--out", str(file), "--verify")
+    packed = there.json("logs", "Spring cup", "--out", str(tmp_path), "--verify", "--zip")
+    file.write_bytes(b"something else")
+    refused = there.says("logs", "Spring cup", "--out", str(file), status=1).stderr
+
+    counts = {"bytes": len(whole), "logs": 4, "left_out": 0, "verified": 4, "broken_off": 0, "failed": []}
+    assert first == second == {"file": str(file), **counts}
+    assert packed == {"file": str(zipped), **counts, "bytes": zipped.stat().st_size}
+    assert gzip.decompress(whole).count(b'"type":"void"') == 1
+    assert "not packed as logs are" in refused
+    assert file.read_bytes() == b"something else"
 
 
 def test_refusals_are_sentences_with_a_status(there: Hall) -> None:
@@ -87,12 +114,12 @@ def test_one_name_for_two_events_is_settled_by_id(there: Hall) -> None:
 
     refused = there.says("open", "twins", status=1).stderr
     there.says("open", first)
-    partly = there.json("enter", first, "Bot A sound", "Nobody", status=1)
-    there.says("withdraw", first, "Bot A sound")
+    partly = there.json("enter", first, "Ada sound", "Nobody", status=1)
+    there.says("withdraw", first, "Ada sound")
     listed = there.json("list", "--limit", "2")["items"]
 
     assert (first in refused, second in refused) == (True, True)
-    assert [one["bot"] for one in partly["entered"]] == [there.bots["Bot A sound"]]
+    assert [one["bot"] for one in partly["entered"]] == [there.bots["Ada sound"]]
     assert "no bot has the name 'Nobody'" in partly["refused"][0]["error"]["detail"]
     assert [one["id"] for one in listed] == [second, first]
 

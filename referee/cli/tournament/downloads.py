@@ -6,9 +6,10 @@ import io
 import re
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
@@ -17,10 +18,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from referee.canonical import Json
-from referee.cli.api_client import Api, ApiUnreachable
+from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.tournament import finding, words
 from referee.cli.tournament.packed import Log, logs_in
-from referee.cli.tournament.remote import Refused, Remote, asks_service
+from referee.cli.tournament.remote import Refused, Remote, asks_service, is_passing
 from referee.matchlog import verify as verified
 
 CHUNK_BYTES = 64 << 10
@@ -29,6 +30,9 @@ PAUSE_S = 1.0  # before the second; it doubles
 FAILURES_SHOWN = 20
 
 tournament_argument = click.argument("tournament", metavar="TOURNAMENT")
+
+
+Show = Callable[[int, int], None]  # logs there, of so many
 
 
 @dataclass(slots=True)
@@ -40,14 +44,24 @@ class Account:
     logs: int = 0
     last: str = ""  # the match up to which all is there
     end: int = 0  # of its log, in bytes
+    verified: int = 0
+    broken_off: int = 0  # matches that were cancelled in the middle; there is nothing to verify
+    left_out: int = 0  # logs that are not open yet
     failed: list[Json] = field(default_factory=list)
 
-    def add(self, match: str, lines: list[bytes], end: int) -> None:
-        self.logs, self.last, self.end = self.logs + 1, match, end
-        if self.verifies:
-            report = verified(lines)
-            if not report.ok:
-                self.failed.append({"match": match, "row": report.row, "reason": report.reason})
+    def add(self, log: Log) -> None:
+        self.logs, self.last, self.end = self.logs + 1, log.match, log.end
+        if not self.verifies:
+            return
+        if log.remark == "cancelled":
+            self.broken_off += 1
+            return
+        report = verified(log.lines)
+        if report.ok:
+            self.verified += 1
+            return
+        reason = "damaged in the record" if log.remark == "damaged" else report.reason
+        self.failed.append({"match": log.match, "row": report.row, "reason": reason})
 
 
 @click.command()
@@ -70,11 +84,9 @@ def logs(remote: Remote, tournament: str, out: Path | None, zipped: bool, verifi
     """
     event = remote.api.get(f"/tournaments/{finding.tournament_id(remote.api, tournament)}")
     account = Account(_place(event, out, ".zip" if zipped else ".ndjson.gz"), verifies)
-    with _bar(event) as step:
-        if zipped:
-            _fetch_zip(remote.api, event["id"], account, step)
-        else:
-            _fetch_stream(remote.api, event["id"], account, step)
+    with _bar() as show:
+        fetch = _fetch_zip if zipped else _fetch_stream
+        fetch(remote.api, event["id"], account, show)
     _tell(remote, account)
 
 
@@ -108,49 +120,44 @@ def results(remote: Remote, tournament: str, as_csv: bool, out: Path | None) -> 
 # -- the stream, resumed --
 
 
-def _fetch_stream(api: Api, event_id: str, account: Account, step: Callable[[], None]) -> None:
+def _fetch_stream(api: Api, event_id: str, account: Account, show: Show) -> None:
     """Brings the file up to date; a line that breaks is taken up again."""
     account.path.touch()
     with account.path.open("r+b") as file:
         for log in _kept(file):
-            account.add(log.match, log.lines, log.end)
-            step()
+            account.add(log)
         attempt = 0
         while True:
             before = account.logs
             try:
-                _append(api, event_id, account, file, step)
+                _append(api, event_id, account, file, show)
                 return
-            except ApiUnreachable as error:
+            except (ApiUnreachable, ApiRefusal) as error:
                 attempt = 1 if account.logs > before else attempt + 1
-                if attempt == ATTEMPTS:
-                    there = f"{account.logs} logs are in {account.path}, the same command goes on from there"
-                    raise ApiUnreachable(f"{error}; {there}") from error
+                if not is_passing(error) or attempt == ATTEMPTS:
+                    click.echo(f"{account.path} has {account.logs} logs; the same command goes on from there", err=True)
+                    raise
                 time.sleep(PAUSE_S * 2**attempt / 2)
 
 
 def _kept(file: IO[bytes]) -> Iterator[Log]:
-    """The logs that are surely complete: those before another, and a last one that is revealed."""
-    before: Log | None = None
-    for log in logs_in(iter(lambda: file.read(CHUNK_BYTES), b"")):
-        if before is not None:
-            yield before
-        before = log
-    if before is not None and before.is_revealed:
-        yield before
+    """The logs that are surely whole: those before another."""
+    return (log for log, _ in pairwise(logs_in(iter(lambda: file.read(CHUNK_BYTES), b""))))
 
 
-def _append(api: Api, event_id: str, account: Account, file: IO[bytes], step: Callable[[], None]) -> None:
+def _append(api: Api, event_id: str, account: Account, file: IO[bytes], show: Show) -> None:
     """Whole logs only, so that the file can be read at any moment."""
     file.seek(account.end)
     file.truncate()
     after = f"?after={account.last}" if account.last else ""
-    with api.stream(f"/api/v1/tournaments/{event_id}/logs{after}", {"Accept-Encoding": "gzip"}) as response:
+    with api.stream(f"/api/v1/tournaments/{event_id}/logs{after}") as response:
+        total = account.logs + int(response.headers.get("Referee-Logs", 0))
+        account.left_out = int(response.headers.get("Referee-Left-Out", 0))
         for log in logs_in(_chunks(response, api), account.end):
             file.write(log.packed)
             file.flush()
-            account.add(log.match, log.lines, log.end)
-            step()
+            account.add(log)
+            show(account.logs, total)
 
 
 def _chunks(response: http.client.HTTPResponse, api: Api) -> Iterator[bytes]:
@@ -167,18 +174,19 @@ def _chunks(response: http.client.HTTPResponse, api: Api) -> Iterator[bytes]:
 # -- the zip --
 
 
-def _fetch_zip(api: Api, event_id: str, account: Account, step: Callable[[], None]) -> None:
+def _fetch_zip(api: Api, event_id: str, account: Account, show: Show) -> None:
     """Under another name until it is whole."""
     draft = account.path.with_name(account.path.name + ".part")
     with api.stream(f"/api/v1/tournaments/{event_id}/logs.zip") as response, draft.open("wb") as file:
+        account.left_out = int(response.headers.get("Referee-Left-Out", 0))
         for chunk in _chunks(response, api):
             file.write(chunk)
     with zipfile.ZipFile(draft) as there:
-        for name in there.namelist():
-            if name.endswith(".ndjson"):
-                lines = there.read(name).splitlines() if account.verifies else []
-                account.add(Path(name).stem, lines, draft.stat().st_size)
-                step()
+        listed = list(csv.DictReader(io.StringIO(there.read("index.csv").decode(), newline="")))
+        for row in listed:
+            lines = there.read(row["file"]).splitlines() if account.verifies and row["file"] else []
+            account.add(Log(row["match"], 0, lines, remark=row["status"]))
+            show(account.logs, len(listed))
     draft.replace(account.path)
 
 
@@ -198,25 +206,26 @@ def _copy(response: http.client.HTTPResponse, file: IO[bytes]) -> None:
 
 
 @contextmanager
-def _bar(event: Json) -> Iterator[Callable[[], None]]:
+def _bar() -> Iterator[Show]:
     """Progress on standard error, where somebody watches."""
     console = Console(stderr=True)
-    columns: Iterable[TextColumn | BarColumn | MofNCompleteColumn | TimeRemainingColumn] = (
-        *(TextColumn("logs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()),
-    )
+    columns = (TextColumn("logs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("logs", total=event["progress"]["done"])
-        yield lambda: progress.advance(task)
+        task = progress.add_task("logs", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 def _tell(remote: Remote, account: Account) -> None:
     size = account.path.stat().st_size
-    document = {"file": str(account.path), "bytes": size, "logs": account.logs}
-    if account.verifies:
-        document |= {"verified": account.logs - len(account.failed), "failed": account.failed}
+    document: Json = {"file": str(account.path), "bytes": size, "logs": account.logs, "left_out": account.left_out}
     found = [f"{account.path}: {account.logs} logs, {size} bytes"]
-    if account.verifies and not account.failed:
-        found[0] += ", all hold"
+    if account.verifies:
+        document |= {"verified": account.verified, "broken_off": account.broken_off, "failed": account.failed}
+        found[0] += f", {account.verified} hold"
+    if account.broken_off:
+        found.append(f"{account.broken_off} of matches that were cancelled break off")
+    if account.left_out:
+        found.append(f"{account.left_out} more are not open yet; the same command gets them later")
     found += [f"FAILED  {one['match']}: row {one['row']}: {one['reason']}" for one in account.failed[:FAILURES_SHOWN]]
     remote.tell(document, "\n".join(found))
     if account.failed:

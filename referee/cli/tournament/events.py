@@ -12,13 +12,13 @@ from typing import IO, Any
 
 from referee.canonical import Json
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
+from referee.cli.tournament.remote import is_passing
 from referee.cli.tournament.words import OVER
 
 SILENCE_S = 60.0  # a stream says at least a comment in less
 LONGEST_LINE = 16 << 20
 POLLED_S = 2.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 10.0  # between two attempts while the service is away
-BUSY = 429
 NO_STREAM = (404, 406)  # of older services
 LINES = 50
 
@@ -50,7 +50,7 @@ def followed(api: Api, tournament_id: str, note: Note) -> Iterator[Event]:
                 if message.name == "end":
                     return
         except ApiRefusal as error:
-            if error.status not in (*NO_STREAM, BUSY) and error.status < 500:
+            if error.status not in NO_STREAM and not is_passing(error):
                 raise
             for message in state(api, tournament_id, note):
                 if said.get(message.name) != message.content:
@@ -124,16 +124,9 @@ def patiently(ask: Callable[[], tuple[Json, Json]], note: Note) -> tuple[Json, J
     while True:
         try:
             return ask()
-        except ApiUnreachable as error:
+        except (ApiUnreachable, ApiRefusal) as error:
+            if not is_passing(error):
+                raise
             note(str(error))
-        except ApiRefusal as error:
-            _excuse(error, note)
         time.sleep(pause_s)
         pause_s = min(LONGEST_PAUSE_S, pause_s * 2)
-
-
-def _excuse(error: ApiRefusal, note: Note) -> None:
-    """A service that is busy or starting may be asked again; anything else is raised."""
-    if error.status < 500 and error.status != BUSY:
-        raise error
-    note(str(error))

@@ -1,12 +1,14 @@
 """Many logs in one gzip file: told apart, and found again up to where a download broke off.
 
-A log is one or several gzip members, the first of which begins with the log's row 0.
+A log is one or several gzip members, the first of which begins with the log's row 0. One more may follow, a line that
+says why the match does not count.
 """
 
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from referee.canonical import Json
 from referee.errors import RefereeError
 from referee.rows import parsed
 
@@ -19,53 +21,52 @@ class BadBundle(RefereeError):
 
 @dataclass(slots=True)
 class Log:
-    """One match: its id, its rows as stored, its bytes as packed, and where these begin."""
+    """One match: its id, its rows as stored, its bytes as packed, and where these begin. ``remark`` says why it does
+    not count: ``void``, ``cancelled`` (it breaks off) or ``damaged`` (there is none)."""
 
     match: str
     start: int
     lines: list[bytes] = field(default_factory=list)
     packed: bytes = b""
+    remark: str = ""
 
     @property
     def end(self) -> int:
         return self.start + len(self.packed)
 
-    @property
-    def is_revealed(self) -> bool:
-        """Nothing follows a reveal row."""
-        return bool(parsed(self.lines[-1])["type"] == "reveal")
-
 
 def logs_in(chunks: Iterable[bytes], start: int = 0) -> Iterator[Log]:
-    """The logs, each once all of it is there; of the last that is known at the end of ``chunks``.
+    """The logs, each once the next one begins, the last at the end of ``chunks``.
 
     Raises ``BadBundle`` where something else comes, and whatever ``chunks`` raises: then the last log is not given.
     """
     log: Log | None = None
     for packed, text in _members(chunks):
         lines = text.splitlines()
-        match = _begins(lines)
-        if match is not None:
+        first = _row(lines[0]) if lines else {}
+        remark = "" if "row" in first else str(first.get("type", ""))
+        if first.get("row") == 0 or (remark and (log is None or log.match != first["match"])):
             if log is not None:
                 yield log
-            log = Log(match, start if log is None else log.end)
+            log = Log(str(first["match"]), start if log is None else log.end)
         if log is None:
             raise BadBundle("the first log has no header")
-        log.lines += lines
+        log.lines += [] if remark else lines
         log.packed += packed
+        log.remark = log.remark or remark
     if log is not None:
         yield log
 
 
-def _begins(lines: list[bytes]) -> str | None:
-    """The match whose log begins with these rows."""
-    if not lines:
-        return None
+def _row(line: bytes) -> Json:
+    """A row of a log, or a remark on one; both say which match a log begins with."""
     try:
-        first = parsed(lines[0])
-        return str(first["match"]) if first["row"] == 0 else None
-    except (ValueError, KeyError, TypeError) as error:
+        row: Json = parsed(line)
+        if not isinstance(row, dict) or (("row" not in row or row["row"] == 0) and "match" not in row):
+            raise ValueError("it names no match")
+    except ValueError as error:
         raise BadBundle(f"a log begins with no row of a log: {error}") from error
+    return row
 
 
 def _members(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:

@@ -17,6 +17,8 @@ from referee.errors import RefereeError
 
 STATUSES = "Exit status: 0 fine, 1 refused, 2 wrong usage, 3 the service cannot be reached."
 
+BUSY = 429
+
 ADVICE = {  # what to do, by the code of the refusal
     "unauthenticated": "give a good token with --token-file or REFEREE_TOKEN",
     "not_found": "`referee tournament list` shows what there is",
@@ -121,6 +123,11 @@ def failing_plainly(as_json: bool) -> Iterator[None]:
 def is_away(error: RefereeError) -> bool:
     """Whether the service did not answer, or could not."""
     return isinstance(error, ApiUnreachable) or (isinstance(error, ApiRefusal) and error.status >= 500)
+
+
+def is_passing(error: RefereeError) -> bool:
+    """Whether the same request may be answered in a moment."""
+    return is_away(error) or (isinstance(error, ApiRefusal) and error.status == BUSY)
 
 
 def problem_of(error: RefereeError) -> Json:
