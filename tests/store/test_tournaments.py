@@ -4,12 +4,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from referee.clocks import Limits
 from referee.errors import BadOption, Conflict, NotFound
 from referee.standings import table
-from referee.store import announcing, bots, entering, groups, matches, outcomes, tournaments
+from referee.store import announcing, bots, entering, groups, matches, outcomes, tournaments, voiding
+from referee.store.schema import Match
 from referee.store.terms import Terms
+from tests.store import scripted
 from tests.store.events import begin, begun, create, entered, go_on, progress_of, start
 from tests.store.world import GAME, World
 from tests.surroundings import MASTER_KEY
@@ -179,3 +182,23 @@ def test_lists_and_unknown_ids(world: World) -> None:
             tournaments.get_tournament(session, "trn_" + "0" * 26)
 
     assert [one.id for one in page.items + rest.items] == made[::-1]
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+def test_a_match_that_is_played_again_is_waited_for(world: World) -> None:
+    tournament_id, _ = begun(world, 4, format="swiss", format_options={"stages": 2}, deals="own")
+    scripted.play_due(world.database, tournament_id)
+    with world.database.write() as session:
+        match_id = session.scalars(select(Match.id).where(Match.table_no == 2)).one()
+        voiding.void(session, match_id, "the bot was not itself", by=None, master_key=MASTER_KEY, replay=True)
+
+    assert go_on(world.database, tournament_id) == []
+    scripted.play_due(world.database, tournament_id)
+    assert go_on(world.database, tournament_id) == ["stage over", "paired", "arranged"]
+    scripted.play_due(world.database, tournament_id)
+    go_on(world.database, tournament_id)
+
+    with world.database.read() as session:
+        counted = outcomes.outcomes(session, tournament_id)
+    assert [outcome.stage for outcome in counted] == [1, 1, 2, 2]
+    assert progress_of(world, tournament_id).by_status == {"finished": 4, "void": 1}
