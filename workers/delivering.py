@@ -6,6 +6,7 @@ When a delivery is due and what a failure leads to is the record's; what may be 
 import asyncio
 import logging
 import random
+import time
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
@@ -21,6 +22,8 @@ log = logging.getLogger(__name__)
 
 AT_ONCE = 32  # a runner, beside its matches
 DEADLINE_MS = 10_000  # from looking up the name to the last byte of the answer
+LONG_S = 0.05  # for a claim: it looked at very many that are due at addresses that take no more now
+REST = 10  # times as long as a long claim took: it keeps others from writing meanwhile
 GRACE_S = 2.0  # for answers under way when we are told to stop
 
 # An answer of 2xx says that the message arrived, whatever is wrong with the rest of it: nothing of it is used.
@@ -38,6 +41,7 @@ class Courier:
         *,
         deadline_ms: int = DEADLINE_MS,
         chance: Callable[[], float] = random.random,
+        seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self.delivered = 0
         self._recorder = recorder
@@ -45,6 +49,8 @@ class Courier:
         self._master_key = master_key
         self._deadline_ms = deadline_ms
         self._chance = chance
+        self._seconds = seconds
+        self._resting_until = float("-inf")
         self._tasks: dict[asyncio.Task[None], Parcel] = {}
 
     @property
@@ -54,9 +60,13 @@ class Courier:
     async def collect(self) -> None:
         """Begins to send what is due and fits in. Raises ``Unavailable`` when the record cannot answer."""
         room = AT_ONCE - len(self._tasks)
-        if room <= 0 or not await self._recorder.read(deliveries.any_due):
+        asked_at = self._seconds()
+        if room <= 0 or asked_at < self._resting_until or not await self._recorder.read(deliveries.any_due):
             return
-        for parcel in await self._recorder.write(deliveries.claim_due, room):
+        parcels = await self._recorder.write(deliveries.claim_due, room)
+        if (took_s := self._seconds() - asked_at) > LONG_S:
+            self._resting_until = self._seconds() + REST * took_s
+        for parcel in parcels:
             task = asyncio.create_task(self._send(parcel))
             self._tasks[task] = parcel
             task.add_done_callback(lambda done: self._tasks.pop(done, None))

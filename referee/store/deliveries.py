@@ -31,6 +31,7 @@ FAILING_LASTS: Final = timedelta(days=1)  # then the webhook is disabled
 KEPT: Final = timedelta(days=30)
 PER_TARGET: Final = 4  # at once to one address
 PER_FAILING_TARGET: Final = 1
+PER_ACCOUNT: Final = 8  # at once to all addresses of one owner, who may have many names for a receiver that stalls
 LEASE_S: Final = 30.0  # longer than a call and the wait to write down what came of it
 GONE: Final = 410  # "the endpoint wants no more", says the Standard Webhooks specification
 _LOOK: Final = 100  # rows a look
@@ -68,7 +69,8 @@ def any_due(session: Session) -> bool:
 
 def claim_due(session: Session, limit: int) -> list[Parcel]:
     """Up to ``limit`` deliveries that are due, or whose claimer has gone, the oldest first; each is given to one asker
-    at a time, and one address gets at most four at once, one while it fails. Those that fail never get all the room.
+    at a time, and one address gets at most four at once, one while it fails, one account eight. Those that fail never
+    get all the room.
     """
     if limit < 1:
         return []
@@ -82,14 +84,15 @@ def claim_due(session: Session, limit: int) -> list[Parcel]:
     while len(parcels) < limit:
         rows = _candidates(session, _free(moment, boot, seconds), full)
         for delivery, webhook in rows:
-            target = _target(webhook.url)
+            target, owner = _target(webhook.url), webhook.account_id
             fails = webhook.failing_since is not None
-            if under_way[target] >= (PER_FAILING_TARGET if fails else PER_TARGET) or (fails and failing >= limit // 2):
+            crowded = under_way[target] >= (PER_FAILING_TARGET if fails else PER_TARGET)
+            if crowded or under_way[owner] >= PER_ACCOUNT or (fails and failing >= limit // 2):
                 full.add(webhook.id)
             elif delivery.attempts >= ATTEMPTS:
                 _end(delivery, "failed", f"the referee did not get through with {ATTEMPTS} attempts")
             elif len(parcels) < limit:
-                under_way[target] += 1
+                under_way.update((target, owner))
                 failing += fails
                 delivery.lease_boot, delivery.lease_until = boot, seconds + LEASE_S
                 parcels.append(_claimed(delivery, webhook, moment))
@@ -193,10 +196,10 @@ def _candidates(session: Session, free: ColumnElement[bool], full: set[str]) -> 
 
 
 def _under_way(session: Session, boot: str, seconds: float) -> Counter[str]:
-    """How many are being sent to each address."""
-    query = select(Webhook.url).join(Delivery, Delivery.webhook_id == Webhook.id)
-    held = session.scalars(query.where(Delivery.status == "due", ~expired(Delivery, boot, seconds)))
-    return Counter(_target(url) for url in held)
+    """How many are being sent to each address, and to each account."""
+    query = select(Webhook.url, Webhook.account_id).join(Delivery, Delivery.webhook_id == Webhook.id)
+    held = session.execute(query.where(Delivery.status == "due", ~expired(Delivery, boot, seconds)))
+    return Counter(one for url, account_id in held for one in (_target(url), account_id))
 
 
 def _target(url: str) -> str:

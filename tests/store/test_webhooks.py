@@ -258,6 +258,21 @@ def test_one_address_gets_four_at_once_one_while_it_fails_and_holds_nobody_up(ho
     assert len(hooks.claim()) == deliveries.PER_FAILING_TARGET
 
 
+def test_an_account_with_many_names_for_a_receiver_that_stalls_gets_eight_calls_at_once(hooks: Hooks) -> None:
+    for number in range(5):
+        hooks.active(f"https://name{number}.example.org")
+    other = Hooks(hooks.world, hooks.world.account())
+    well = other.active("https://well.example.org")
+    hooks.emit(4)
+    other.emit()
+
+    told = [parcel.webhook_id for parcel in hooks.claim(limit=32)]
+
+    assert len(told) == deliveries.PER_ACCOUNT + 1
+    assert well in told
+    assert hooks.claim() == []
+
+
 def test_those_that_fail_never_get_all_the_room(hooks: Hooks) -> None:
     failing = {hooks.active(f"https://hooks{n}.example.org") for n in range(3)}
     hooks.emit()

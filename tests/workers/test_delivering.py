@@ -207,6 +207,26 @@ def test_a_day_of_failing_disables_a_webhook(world: World) -> None:
     assert "unreachable" in str(world.state(webhook_id).status_reason)
 
 
+def test_a_claim_that_had_to_look_long_is_followed_by_a_rest(world: World) -> None:
+    times = iter([10.0, 10.5, 10.5, 15.4, 15.6, 15.6])  # asked and answered, at the end of it; asked; asked, answered
+
+    async def story() -> None:
+        async with receivers([], []) as (one, other):
+            world.webhook(one.url, active=False)
+            courier = world.courier(seconds=lambda: next(times))
+            await courier.collect()
+            await courier.wait()
+            world.webhook(other.url, active=False)
+
+            await courier.collect()
+            assert not courier.is_busy
+            await courier.collect()
+            await courier.wait()
+            assert len(one.got) == len(other.got) == 1
+
+    asyncio.run(story())
+
+
 def test_a_message_whose_sender_is_lost_is_sent_again_with_the_same_id(world: World) -> None:
     async def story() -> None:
         async with receivers([None, None]) as (receiver,):
