@@ -12,9 +12,9 @@ from referee.cli import tables
 from referee.cli.api_client import Api
 from referee.cli.installation import data_option, record_of
 from referee.cli.tables import Standings
-from referee.store import ratings, tournaments
+from referee.store import bots, ratings, tournaments
 from referee.store.schema import Tournament
-from referee.store.standings import event_standings
+from referee.store.standings import event_results
 
 TOURNAMENTS_SHOWN = 5
 LADDERS_SHOWN = 20
@@ -39,8 +39,8 @@ def standings(url: str | None, data: Path | None) -> None:
 
 def _from_service(api: Api) -> Iterator[Standings]:
     for one in api.get(f"/tournaments?limit={TOURNAMENTS_SHOWN}")["items"]:
-        rows = api.get(f"/tournaments/{one['id']}/standings")["items"]
-        yield tables.tournament(_title(one), rows[:LINES_SHOWN])
+        rows = api.get(f"/tournaments/{one['id']}/standings?limit={LINES_SHOWN}")["items"]
+        yield tables.tournament(_title(one), rows)
     for ladder in islice(api.items("/ladders"), LADDERS_SHOWN):
         page = api.get(f"/ladders/{ladder['id']}?limit={LINES_SHOWN}")
         yield tables.ladder(tables.ladder_title(page), page["items"])
@@ -49,7 +49,7 @@ def _from_service(api: Api) -> Iterator[Standings]:
 def _from_record(session: Session) -> Iterator[Standings]:
     for one in tournaments.list_tournaments(session, limit=TOURNAMENTS_SHOWN).items:
         title = _title({"name": one.name, "game": one.game, "status": one.status})
-        yield tables.tournament(title, _tournament_rows(session, one)[:LINES_SHOWN])
+        yield tables.tournament(title, _tournament_rows(session, one))
     for ladder in ratings.list_ladders(session, limit=LADDERS_SHOWN).items:
         page = ratings.ladder_page(session, ladder.id, limit=LINES_SHOWN)
         rows = [
@@ -61,18 +61,19 @@ def _from_record(session: Session) -> Iterator[Standings]:
 
 
 def _tournament_rows(session: Session, tournament: Tournament) -> list[Json]:
-    entered = {bot.id: bot for _, bot in tournaments.entries(session, tournament.id)}
+    rows = event_results(session, tournament).table()[:LINES_SHOWN]
+    names = bots.names_of(session, (str(row.entrant) for row in rows))
     return [
         {
             "place": row.place,
             "bot": str(row.entrant),
-            "name": entered[str(row.entrant)].name,
+            "name": names[str(row.entrant)],
             "matches": row.matches,
             "points": float(row.points),
             "wins": row.wins,
             "returns": row.returns,
         }
-        for row in event_standings(session, tournament, entered)
+        for row in rows
     ]
 
 

@@ -1,6 +1,6 @@
 """What an event's tables are made of, from the record. How they are computed is the pure standings'."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -80,13 +80,6 @@ def event_results(
         state=state,
         seen=seen,
     )
-
-
-def event_standings(session: Session, tournament: Tournament, entered: Iterable[str]) -> list[Row]:
-    """The standings of these entries (bots' ids, in their order), best first, by the tie-breaks of the format."""
-    results = event_results(session, tournament)
-    results.entrants = tuple(entered)
-    return results.table()
 
 
 def _state(session: Session, tournament: Tournament) -> tuple[int, int]:
