@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final, cast
 
-from sqlalchemy import Table, select, update
+from sqlalchemy import Table, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.store import house, outbox, results
@@ -32,8 +32,12 @@ def finish(session: Session, tail: Record, outcome: Outcome, *, master_key: byte
 def note(session: Session, match_id: str, *, sour: Iterable[str], sat: Iterable[str]) -> list[str]:
     """Counts the match for the bots that ``sat`` in it, house bots apart; gives those that are paused for it."""
     soured = set(sour)
-    well = _COLUMNS.id.in_(sorted(set(sat) - soured))
-    session.connection().execute(update(_BOTS).where(well, _COLUMNS.sour_matches > 0).values(sour_matches=0))
+    touched = or_(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.sour_matches > 0)
+    locked = select(_COLUMNS.id).where(_COLUMNS.id.in_(sorted(soured.union(sat))), touched)
+    # In the order of their ids: the same bots may meet in matches that end at the same moment, each sour in another.
+    bots = session.scalars(locked.order_by(_COLUMNS.id).with_for_update(key_share=True)).all()
+    if well := set(bots) - soured:
+        session.connection().execute(update(_BOTS).where(_COLUMNS.id.in_(sorted(well))).values(sour_matches=0))
     if not soured:
         return []
     counted = update(_BOTS).where(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.status != house.STATUS)

@@ -1,5 +1,7 @@
 """Bots that cannot be called to the end of their matches: paused after three in a row, resumed through a check."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 from sqlalchemy import select
 
 from referee.rows import parsed
@@ -41,3 +43,22 @@ def test_A7_three_sour_matches_in_a_row_pause_a_bot_and_a_check_brings_it_back(w
         (check,) = checks.claim_due_checks(session)
         assert checks.finish_check(session, check.bot_id, check.epoch, {"ok": True}, CARD).status == "verified"
         assert bots.get_bot(session, sick).sour_matches == 0
+
+
+def test_bots_that_are_sour_each_in_another_match_of_the_same_moment_lock_nobody_out(world: World) -> None:
+    pair = world.bots(2)
+    match_id = world.match(pair)
+    for bot_id in pair:
+        with world.database.write() as session:
+            health.note(session, match_id, sour=[bot_id], sat=[bot_id])
+
+    def ends(sick: str) -> None:
+        for _ in range(50):
+            with world.database.write() as session:
+                health.note(session, match_id, sour=[sick], sat=pair)
+
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(ends, pair))  # a deadlock would raise ``Unavailable``
+
+    with world.database.read() as session:
+        assert sum(bots.get_bot(session, bot_id).sour_matches > 0 for bot_id in pair) == 1
