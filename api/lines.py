@@ -80,6 +80,12 @@ class Lines:
         """Writes to all connections of this key; with ``last`` their answers end with it."""
         self._wish(lambda: self._tell(key, text, last=last))
 
+    def settle(self, patience_s: float) -> None:
+        """Waits until all that was asked for was tried, but no longer than that."""
+        settled = threading.Event()
+        self._wish(settled.set)
+        settled.wait(patience_s)
+
     def stop(self, patience_s: float = 2.0) -> None:
         """Ends all answers in good order and waits for that, but not for anybody slow."""
         self._wish(self._stop)

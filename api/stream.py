@@ -36,6 +36,8 @@ RESTS: Final = 10  # times as long as it took, what is dear to compute is left a
 KEEP_S: Final = 30.0  # what is known of an event that nobody watches any more
 READY_S: Final = 15.0  # for the first look at an event
 LINES: Final = 50  # of the table
+TABLES_BYTES_S: Final = 8_000_000  # of tables, to all viewers of an event: the more they are, the fewer come
+SETTLE_S: Final = 0.5  # that those who are told of a match have before the next table is computed
 OVER: Final = ("finished", "cancelled")
 
 
@@ -231,6 +233,8 @@ class Hub:
             for feed in feeds.values():
                 if not feed.over and feed.due(moment, states[feed.id]):
                     self._tell_progress(feed, states[feed.id], progress(session, feed.id), moment)
+        # Computing holds the interpreter, which would hold up every single write.
+        self.lines.settle(SETTLE_S)
         for feed in feeds.values():
             if not feed.over:
                 self._tried(feed)
@@ -295,7 +299,8 @@ class Hub:
             # What is dear to make may lag behind: then it is asked for again.
             feed.outdated = seq is not None and seq < last
             feed.last_match = max(last, seq or 0)
-            feed.standings_at = moment + max(STANDINGS_S, RESTS * (moment - began))
+            told_s = feed.viewers * len(data) / TABLES_BYTES_S
+            feed.standings_at = moment + max(STANDINGS_S, RESTS * (moment - began), told_s)
             if data != feed.standings:
                 feed.standings = data
                 self._tell(feed, message("standings", self._told or 0, data))

@@ -22,6 +22,7 @@ NAMES = (
     "store",
     "places",
     "api",
+    "streams",
 )
 
 

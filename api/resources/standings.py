@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from api import rankings
 from api.caching import Kept
@@ -17,13 +17,15 @@ from api.schemas.standings import (
 )
 from api.views import Resource
 from referee.errors import NotFound
-from referee.standings import Adjusted, Mean, Met, Row, crosstable, luck_adjusted, meetings
+from referee.standings import Adjusted, ErrorBar, Mean, Met, Row, crosstable, luck_adjusted, meetings
 from referee.store.standings import EventResults
 from referee.strengths import Fit, Strength
 
 resource = Resource("standings", "/api/v1/tournaments", "Tables of an event, from its finished matches.")
 
 Json = dict[str, Any]
+
+NO_BAR: Final = ErrorBar(None, None, None, 0)
 
 
 @resource.on("GET", '/<id("trn"):tournament_id>/standings')
@@ -152,9 +154,9 @@ def snapshot(kept: Kept[EventResults]) -> Json:
     return {"as_of_seq": kept.made.as_of_seq, "results": len(kept.made.outcomes)}
 
 
-def lines(kept: Kept[EventResults], tournament_id: str, rows: Sequence[Row]) -> list[Json]:
-    """Lines of the table as they are shown."""
-    bars = rankings.error_bars(kept)
+def lines(kept: Kept[EventResults], tournament_id: str, rows: Sequence[Row], *, with_bars: bool = True) -> list[Json]:
+    """Lines of the table as they are shown; without error bars, which are dear, for those who are told often."""
+    bars = rankings.error_bars(kept) if with_bars else dict.fromkeys((row.entrant for row in rows), NO_BAR)
     people = rankings.people(tournament_id, [str(row.entrant) for row in rows])
     shown = []
     for row in rows:
