@@ -70,6 +70,7 @@ def finish(session: Session, tournament_id: str) -> Tournament:
     _cancel_unbegun(session, tournament, "ladder_ended")
     made = session.scalars(select(func.count()).where(Match.tournament_id == tournament_id)).one()
     tournament.planned, tournament.status = max(made, 1), "running"
+    tournament.preflight_until = None  # else its end would plan anew
     return _changed(session, tournament)
 
 

@@ -124,6 +124,21 @@ def test_one_name_for_two_events_is_settled_by_id(there: Hall) -> None:
     assert [one["id"] for one in listed] == [second, first]
 
 
+def test_a_ladder_pauses_goes_on_and_is_ended(there: Hall) -> None:
+    event = there.json("create", "Long ladder", *SHORT, "--format", "ladder", "--late-entry", "--open")["id"]
+    there.says("enter", event, "ada SOUND", "carl random", "--seed", "1")
+    early = there.says("finish", event, status=1).stderr
+    there.says("start", event)
+    states = [there.json(verb, event)["status"] for verb in ("pause", "resume", "finish")]
+    why = there.says("waiting", "Ada sound", token=there.owner).stdout
+    watched = there.says("watch", event).stdout
+
+    assert "is open" in early
+    assert states == ["paused", "running", "running"]
+    assert why.startswith("Ada sound: no open match; ")
+    assert "finished, 0 matches" in watched  # bots of one owner never meet in it
+
+
 def test_a_watch_outlives_the_service_it_asks(there: Hall) -> None:
     event = there.json("create", "Rained off", *SHORT, "--open")
     with watching(there, event["id"]) as watch:

@@ -16,7 +16,6 @@ from referee.cli.api_client import ApiRefusal
 from referee.cli.tournament import tournament
 from referee.cli.tournament.bracket import drawn
 from referee.cli.tournament.events import Event, parsed
-from referee.cli.tournament.finding import NotFoundByName, entry_id
 from referee.cli.tournament.remote import sentence_of
 from referee.cli.tournament.values import Moment, Pair, Seed
 
@@ -82,16 +81,6 @@ def test_a_refusal_names_what_was_typed() -> None:
 
     assert said == "--format-option stages: at most 3; --bank-ms: too much; name: taken"
     assert "--token-file" in sentence_of(ApiRefusal(401, "unauthenticated", "A token is needed."))
-
-
-def test_a_name_that_fits_several_or_none_is_refused_with_what_there_is() -> None:
-    entries = [{"bot": "bot_1", "name": "Ada"}, {"bot": "bot_2", "name": "ada"}, {"bot": "bot_3", "name": "Bob"}]
-
-    assert entry_id(entries, "bob") == "bot_3"
-    with pytest.raises(NotFoundByName, match=r"say which by id: bot_1, bot_2"):
-        entry_id(entries, "ADA")
-    with pytest.raises(NotFoundByName, match=r"no entered bot has the name 'bo'; there are 'Bob'"):
-        entry_id(entries, "bo")
 
 
 def test_events_are_read_as_the_standard_has_it() -> None:

@@ -28,6 +28,8 @@ CHUNK_BYTES = 64 << 10
 ATTEMPTS = 6  # in a row without a single log
 PAUSE_S = 1.0  # before the second; it doubles
 FAILURES_SHOWN = 20
+COLUMNS = ("stage", "table", "leg", "match", "seat", "name", "placement", "returns", "status", "reason")
+WORDS = ("match", "name", "status", "reason")
 
 tournament_argument = click.argument("tournament", metavar="TOURNAMENT")
 
@@ -96,7 +98,9 @@ def logs(remote: Remote, tournament: str, out: Path | None, zipped: bool, verifi
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="A file for it, as CSV.")
 @asks_service
 def results(remote: Remote, tournament: str, as_csv: bool, out: Path | None) -> None:
-    """Show all results, a line for each seat.
+    """Show all results.
+
+    A line for each seat of each match, in the order in which they ended; --csv and --json have more columns.
 
     \b
     Example:
@@ -113,8 +117,9 @@ def results(remote: Remote, tournament: str, as_csv: bool, out: Path | None) -> 
         click.echo(text, nl=False)
         return
     heads, *rows = csv.reader(io.StringIO(text, newline=""))
-    shown = words.table(heads, rows, left=heads) if rows else "nothing has been played yet"
-    remote.tell({"items": [dict(zip(heads, row, strict=True)) for row in rows]}, shown)
+    items = [dict(zip(heads, row, strict=True)) for row in rows]
+    lines = [[item[column] for column in COLUMNS] for item in items]
+    remote.tell({"items": items}, words.table(COLUMNS, lines, left=WORDS) if lines else "nothing has been played yet")
 
 
 # -- the stream, resumed --

@@ -26,20 +26,26 @@ def tournament_id(api: Api, wanted: str) -> str:
 
 def bot_id(api: Api, wanted: str) -> str:
     """The id of a registered bot."""
-    if ID.fullmatch(wanted):
-        return wanted
-    return _only("bot", wanted, list(api.items("/bots?limit=100")), lambda one: f"{one['id']} ({one['status']})")
+    return Bots(api).id(wanted)
 
 
-def entry_id(entries: Iterable[Json], wanted: str) -> str:
-    """The id of a bot among the entries of a tournament."""
-    if ID.fullmatch(wanted):
-        return wanted
-    there = [{"id": entry["bot"], **entry} for entry in entries]
-    return _only("entered bot", wanted, there, lambda one: str(one["id"]))
+class Bots:
+    """The registered bots, listed once, when the first is asked for by name."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._there: list[Json] | None = None
+
+    def id(self, wanted: str) -> str:
+        if ID.fullmatch(wanted):
+            return wanted
+        if self._there is None:
+            self._there = list(self._api.items("/bots?limit=100"))
+        return _only("bot", wanted, self._there, lambda one: f"{one['id']} ({one['status']})")
 
 
 def _only(kind: str, wanted: str, there: Sequence[Json], told: Callable[[Json], str]) -> str:
+    """Upper and lower case are alike."""
     found = [one for one in there if one["name"].casefold() == wanted.casefold()]
     if len(found) == 1:
         return str(found[0]["id"])

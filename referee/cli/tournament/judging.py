@@ -47,7 +47,9 @@ def waiting(remote: Remote, bot: str) -> None:
       referee tournament waiting "Ada sound"
     """
     document = remote.api.get(f"/bots/{finding.bot_id(remote.api, bot)}/waiting")
-    head = f"{bot}: {document['playing']} of {document['open']} open matches are being played"
+    head = f"{bot}: no open match"
+    if document["open"]:
+        head = f"{bot}: {document['playing']} of {document['open']} open matches are being played"
     if document["reason"]:
         head += f"; {document['reason']['text']}"
     rows = [(one["match"], words.number(one["position"]), _reason(one)) for one in document["matches"]]

@@ -43,10 +43,11 @@ def enter(remote: Remote, tournament: str, bots: tuple[str, ...], seed: int | No
     Example:
       referee tournament enter "Spring cup" "Ada sound" "Carl random" --seed 1
     """
+    known = finding.Bots(remote.api)
     seeds = {bot: {} if seed is None else {"seed": seed + place} for place, bot in enumerate(bots)}
 
     def entered(event: str, bot: str) -> Json:
-        body = {"bot": finding.bot_id(remote.api, bot), **seeds[bot]}
+        body = {"bot": known.id(bot), **seeds[bot]}
         remote.api.post(f"/tournaments/{event}/enter", body)
         return body
 
@@ -67,8 +68,10 @@ def withdraw(remote: Remote, tournament: str, bots: tuple[str, ...]) -> None:
       referee tournament withdraw "Spring cup" "Carl random"
     """
 
+    known = finding.Bots(remote.api)
+
     def withdrawn(event: str, bot: str) -> Json:
-        body = {"bot": finding.bot_id(remote.api, bot)}
+        body = {"bot": known.id(bot)}
         remote.api.post(f"/tournaments/{event}/withdraw", body)
         return body
 
@@ -89,7 +92,8 @@ def seeds(remote: Remote, tournament: str, pairs: tuple[tuple[str, int | None], 
       referee tournament seeds "Spring cup" "Ada sound=1" "Carl random=2" "Emmy first=-"
     """
     event = finding.tournament_id(remote.api, tournament)
-    given = {finding.bot_id(remote.api, bot): number for bot, number in pairs}
+    known = finding.Bots(remote.api)
+    given = {known.id(bot): number for bot, number in pairs}
     document = remote.api.put(f"/tournaments/{event}/seeds", {"seeds": given})
     remote.tell(document, "\n".join(f"{bot}: {'by rating' if number is None else number}" for bot, number in pairs))
 
