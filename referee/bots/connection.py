@@ -56,7 +56,7 @@ class Connection(asyncio.BufferedProtocol):
         """
         assert self._transport is not None
         assert self._answered is None, "one exchange at a time"
-        self.response, self.first_byte_at = Response(), 0.0
+        self.response, self.first_byte_at = Response(bodiless=request.startswith(b"HEAD ")), 0.0
         self._answered = answered = self._loop.create_future()
         self._timer = self._loop.call_at(due(), self._time_is_up, due)
         try:

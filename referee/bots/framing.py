@@ -34,9 +34,9 @@ class BadResponse(Exception):
 
 class Response:
     """Fed with bytes until ``complete``. A wrong status or content type is a ``fault`` that does not stop the
-    reading, so that the owner gets to see the body; all else raises ``BadResponse``."""
+    reading, so that the owner gets to see the body; all else raises ``BadResponse``. ``bodiless``: it answers HEAD."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, bodiless: bool = False) -> None:
         self.status = 0
         self.fault = ""
         self.detail = ""
@@ -54,6 +54,7 @@ class Response:
         self._chunk_state = "size"
         self._framing_bytes = 0
         self._in_body = False
+        self._bodiless = bodiless
 
     def feed(self, received: bytes | memoryview) -> None:
         """Takes the next bytes; raises ``BadResponse`` as soon as they are wrong."""
@@ -147,7 +148,7 @@ class Response:
         length, transfer = fields.get(b"content-length"), fields.get(b"transfer-encoding")
         connection = {token.strip() for token in fields.get(b"connection", b"").lower().split(b",")}
         self.keep_alive = http_1_1 and b"close" not in connection
-        if self.status in (204, 304):
+        if self._bodiless or self.status in (204, 304):
             self._length = 0
         elif transfer is not None:
             if length is not None or not http_1_1 or transfer.lower() != b"chunked":

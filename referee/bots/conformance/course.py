@@ -1,0 +1,108 @@
+"""An examination under way: what its parts share, and how they note what came of a call."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from random import Random
+
+from referee.bots import wire
+from referee.bots.client import Reply
+from referee.bots.conformance.calls import Call, Line
+from referee.bots.conformance.positions import Question, fresh_id
+from referee.bots.conformance.report import Notes
+from referee.canonical import Json
+from referee.clocks import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long things may take. A question has its budget and its bank, as in a match."""
+
+    budget_ms: int = 1_000
+    bank_ms: int = 4_000
+    notice_ms: int = 5_000  # for the card and for notices
+    idle_s: float = 2.0  # the pause before a question
+    at_once: int = 8  # at most so many calls together, whatever the card says
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    now: Callable[[], float] = time.time
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.budget_ms, self.bank_ms)
+
+    @property
+    def deadline_ms(self) -> int:
+        return self.budget_ms + self.bank_ms
+
+
+Tell = Callable[[int, int, str], None]  # questions asked, questions planned, what is looked at now
+
+
+@dataclass(slots=True)
+class Examination:
+    """What the parts of an examination share."""
+
+    line: Line
+    pace: Pace
+    dice: Random
+    planned: int
+    tell: Tell
+    card: wire.Card | None = None
+    notes: Notes = field(default_factory=Notes)
+    asked: int = 0
+    answered: list[Question] = field(default_factory=list)  # properly
+    coverage: dict[str, Json] = field(default_factory=dict)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return self.line.target.secrets
+
+    def to_decide(self, question: Question) -> Call:
+        return Call("POST", "/decide", question.id, question.body, self.secrets)
+
+    def to_notify(self, body: bytes, id: str) -> Call:
+        return Call("POST", "/notify", id, body, self.secrets)
+
+    async def decided(self, question: Question, call: Call | None = None) -> tuple[Reply, wire.Decision]:
+        """Asks a question and judges the answer; with a ``call`` in its way and over a connection of its own."""
+        caller = self.line.caller(call) if call else None
+        try:
+            reply = await self.line.send(call or self.to_decide(question), self.pace.deadline_ms, caller)
+        finally:
+            if caller:
+                caller.close()
+        if reply.ok:
+            self._note_time(reply, question, call or self.to_decide(question))
+        else:
+            return reply, wire.Decision(fault=reply.fault, detail=reply.detail)
+        return reply, question.judged(reply.body)
+
+    def _note_time(self, reply: Reply, question: Question, call: Call) -> None:
+        late = reply.ms > self.pace.budget_ms
+        self.note("budget", call, "deadline" if late else "", f"{reply.ms} ms", where=question.where)
+
+    async def holds(self, rule: str, question: Question, call: Call | None = None) -> wire.Decision:
+        """Asks a question and notes whether it was answered properly, under ``rule``."""
+        reply, decision = await self.decided(question, call)
+        self.note(rule, call or self.to_decide(question), decision.fault, shown(reply, decision), where=question.where)
+        return decision
+
+    def note(self, rule: str, call: Call, fault: str, came: str, *, where: str = "") -> None:
+        """Notes a rule as kept, or with a ``fault`` as broken by the reply to this call."""
+        if not fault:
+            self.notes.keep(rule)
+            return
+        known = self.notes.knows(rule, where, fault)
+        self.notes.broke(rule, came, where=where, fault=fault, curl="" if known else self.line.curl(call))
+
+    def fresh(self) -> str:
+        """The id of a match of its own."""
+        return fresh_id("mat", self.dice)
+
+
+def shown(reply: Reply, decision: wire.Decision | None = None) -> str:
+    """What came, in words: the fault's detail and the beginning of the body."""
+    detail = decision.detail if decision is not None and decision.detail else reply.detail
+    start = reply.body[:200].decode("utf-8", "replace")
+    return "; ".join(part for part in (detail, f"body {start!r}" if start else "") if part)

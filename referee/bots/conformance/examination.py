@@ -1,0 +1,83 @@
+"""The examination of a bot from its first call to the report. What each part looks at stands in the files beside."""
+
+from collections.abc import Sequence
+from random import Random
+
+from referee import __version__
+from referee.bots import wire
+from referee.bots.client import CallLimits, Target
+from referee.bots.conformance import deciding, handling, meeting, trusting
+from referee.bots.conformance.calls import Gone, Line, Locked
+from referee.bots.conformance.course import Examination, Pace, Tell
+from referee.bots.conformance.report import Report
+from referee.bots.guard import Policy
+from referee.canonical import Json
+
+
+async def examine(
+    target: Target,
+    policy: Policy,
+    limits: CallLimits,
+    *,
+    games: Sequence[str] = (),
+    questions: int = 200,
+    dice: Random,
+    pace: Pace | None = None,
+    tell: Tell = lambda asked, planned, what: None,
+) -> Report:
+    """Examines the bot at ``target``: its card, proof and nonces, then about ``questions`` decisions over ``games``
+    (empty: all its card names), then how it takes what may happen to it. Without secrets in ``target`` nothing is
+    signed and what is about signatures is left out.
+
+    The same dice ask the same questions. Raises ``Unavailable`` when it is we who cannot call. Whoever must not send
+    anything before the challenge is met has to see to that first.
+    """
+    pace = pace or Pace()
+    line = Line(target, policy, limits, now=pace.now)
+    exam = Examination(line, pace, dice, questions, tell)
+    try:
+        await _examined(exam, games)
+    except Locked as locked:
+        exam.notes.broke("secret_needed", str(locked), fault="bad_status", curl=line.curl(locked.call))
+    except Gone as gone:
+        exam.notes.broke("stays_up", str(gone), fault=gone.fault)
+    finally:
+        line.close()
+    return _report(exam)
+
+
+async def _examined(exam: Examination, games: Sequence[str]) -> None:
+    """1. Who is it? 2. Does it play? 3. Does it bear what may happen? 4. Does it look at signatures?"""
+    exam.tell(0, exam.planned, "card and notices")
+    if not await meeting.meet(exam):
+        return
+    chosen = meeting.games_to_ask(exam, games)
+    await deciding.ask_all(exam, chosen)
+    if not exam.answered:
+        exam.notes.skip((*handling.LOOKED_AT, *trusting.LOOKED_AT), "no question was answered properly")
+        return
+    exam.tell(exam.asked, exam.asked, "what may happen")
+    await handling.handle(exam)
+    await trusting.trust(exam)
+
+
+def _report(exam: Examination) -> Report:
+    line, card = exam.line, exam.card
+    return Report(
+        url=line.target.url,
+        protocol=wire.PROTOCOL,
+        engine_version=__version__,
+        signed=bool(line.target.secrets),
+        bot=_introduced(card) if card else None,
+        rules={name: covered["rules_version"] for name, covered in exam.coverage.items()},
+        questions=exam.asked,
+        calls=line.calls,
+        findings=exam.notes.findings(),
+        skipped=exam.notes.skipped(),
+        latency=line.latency(),
+        coverage=exam.coverage,
+    )
+
+
+def _introduced(card: wire.Card) -> Json:
+    return {"name": card.name, "version": card.version, "games": list(card.games), "max_calls": card.max_calls}

@@ -1,0 +1,124 @@
+"""Meeting a bot: is somebody there, is it who it should be, what does it play, does it shuffle along."""
+
+import hashlib
+from collections.abc import Sequence
+
+from referee.bots import wire
+from referee.bots.client import Reply
+from referee.bots.conformance.calls import GONE, Call
+from referee.bots.conformance.course import Examination, shown
+from referee.bots.conformance.positions import fresh_id
+from referee.bots.signing import challenge_proof
+from referee.chance import commitment
+from referee.games import catalogue
+from referee.games.state import State
+
+
+async def meet(exam: Examination) -> bool:
+    """The challenge where a secret is known, then the card, then the nonces; whether there is something to go on."""
+    if exam.secrets:
+        if not await _challenge(exam):
+            return False
+    else:
+        exam.notes.skip(["challenge"], "no secret was given")
+    if not await _card(exam):
+        return False
+    if exam.card is not None:
+        exam.line.allow(exam.card.max_calls)
+    await _nonces(exam)
+    return True
+
+
+def games_to_ask(exam: Examination, wanted: Sequence[str]) -> list[type[State]]:
+    """The games asked for, else those of the card that there are."""
+    known = catalogue()
+    named = dict.fromkeys(exam.card.games if exam.card else ())
+    games = [name for name in named if name in known]
+    if exam.card is not None:
+        call = _card_call(exam)
+        exam.note("known_game", call, "" if games else "bad_schema", f"games is {list(named)}")
+        for name in named:
+            if name not in known and games:
+                exam.note("unknown_game", call, "bad_schema", f"there is no game {name!r}", where=name[:40])
+    return [known[name] for name in wanted or games]
+
+
+# -- is somebody there --
+
+
+async def _challenge(exam: Examination) -> bool:
+    nonce = exam.dice.randbytes(16).hex()
+    call = exam.to_notify(wire.challenge_body(exam.line.target.bot_id, nonce), f"chl_{nonce}")
+    reply = await exam.line.send(call, exam.pace.notice_ms)
+    if not _is_there(exam, call, reply):
+        return False
+    fault, detail = reply.fault, shown(reply)
+    if reply.ok:
+        try:
+            proof = wire.read_proof(reply.body)
+        except wire.BadBody as bad:
+            fault, detail = bad.fault, shown(reply.but(bad.fault, bad.detail))
+        else:
+            if proof not in [challenge_proof(secret, nonce) for secret in exam.secrets]:
+                fault, detail = "wrong_proof", "proof is not the HMAC-SHA256 of the nonce under the secret"
+    exam.note("challenge", call, fault, detail)
+    return True
+
+
+async def _card(exam: Examination) -> bool:
+    call = _card_call(exam)
+    reply = await exam.line.send(call, exam.pace.notice_ms)
+    if not exam.secrets and not _is_there(exam, call, reply):
+        return False
+    fault, detail = reply.fault, shown(reply)
+    if reply.ok:
+        try:
+            exam.card = wire.read_card(reply.body)
+        except wire.BadBody as bad:
+            fault, detail = bad.fault, shown(reply.but(bad.fault, bad.detail))
+    exam.note("card", call, fault, detail)
+    return True
+
+
+def _card_call(exam: Examination) -> Call:
+    return Call("GET", "/", fresh_id("card", exam.dice), b"", exam.secrets)
+
+
+def _is_there(exam: Examination, call: Call, first: Reply) -> bool:
+    """Judges the very first call."""
+    if first.fault in GONE or (first.fault == "deadline" and not first.sent):
+        exam.note("reachable", call, first.fault, shown(first))
+        return False
+    late = first.ms > exam.pace.budget_ms
+    exam.note("slow_start", call, "deadline" if late else "", f"{first.ms} ms")
+    return True
+
+
+# -- the share in the shuffling --
+
+
+async def _nonces(exam: Examination) -> None:
+    group_id, seed = fresh_id("grp", exam.dice), exam.dice.randbytes(32)
+    committed = commitment(seed, group_id)
+    promised = await _told(exam, "nonce_promise", wire.group_start_body(group_id, committed), f"{group_id}_start_1")
+    hashes = [promised or "", ""]
+    second = wire.group_start_body(group_id, committed, hashes)
+    nonce = await _told(exam, "nonce_kept", second, f"{group_id}_start_2")
+    if promised and nonce is not None and hashlib.sha256(nonce.encode()).hexdigest() != promised:
+        call = exam.to_notify(second, f"{group_id}_start_2")
+        exam.note("nonce_kept", call, "broken_promise", f"the nonce {nonce!r} does not fit its hash {promised}")
+
+
+async def _told(exam: Examination, rule: str, body: bytes, id: str) -> str | None:
+    """What one of the two steps brought; None where there is nothing to use. A bot need not take part."""
+    call = exam.to_notify(body, id)
+    reply = await exam.line.send(call, exam.pace.notice_ms)
+    told, fault, detail = None, reply.fault, shown(reply)
+    if reply.ok:
+        name, read = ("nonce_hash", wire.read_nonce_hash) if rule == "nonce_promise" else ("nonce", wire.read_nonce)
+        try:
+            told = read(reply.body) if name in wire.read_object(reply.body) else None
+        except wire.BadBody as bad:
+            fault, detail = bad.fault, shown(reply.but(bad.fault, bad.detail))
+    exam.note(rule, call, fault, detail)
+    return told

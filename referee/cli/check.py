@@ -1,0 +1,150 @@
+"""`referee check`: the conformance suite against a bot at any address, without a server."""
+
+import asyncio
+import json
+import secrets as chance
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from referee.bots.client import CallLimits, Target
+from referee.bots.conformance.course import Pace, Tell
+from referee.bots.conformance.examination import examine
+from referee.bots.conformance.report import Report
+from referee.bots.guard import parse_url
+from referee.bots.signing import secret_bytes
+from referee.canonical import Json
+from referee.cli.check_report import show
+from referee.cli.house import checked_secret
+from referee.cli.local import LOCAL_POLICY, local_id
+from referee.errors import Unavailable, UrlRefused
+from referee.games import catalogue
+
+STATUS = {"pass": 0, "fail": 1, "unreachable": 3}
+QUESTIONS = 200
+FULL_QUESTIONS = 2_000
+FULL_PAUSE_S = 30.0
+
+
+@click.command()
+@click.argument("url", metavar="URL")
+@click.option(
+    "--secret", envvar="REFEREE_BOT_SECRET", callback=checked_secret, help="whsec_…: sign the calls, check signatures."
+)
+@click.option(
+    "--secret-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file that holds the secret and nothing else.",
+)
+@click.option(
+    "--game",
+    "games",
+    multiple=True,
+    type=click.Choice(sorted(catalogue())),
+    help="Ask about this game; repeatable. [default: all that the card names]",
+)
+@click.option("--seed", help="Any text; the same seed asks the same questions. [default: a new one, shown]")
+@click.option(
+    "--questions",
+    type=click.IntRange(1, 100_000),
+    help=f"About how many decisions to ask for. [default: {QUESTIONS}, with --full {FULL_QUESTIONS}]",
+)
+@click.option("--full", is_flag=True, help="Ask more, pause longer, make as many calls at once as the card allows.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option(
+    "--save",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write the request behind each finding to a shell script in DIR.",
+)
+def check(
+    url: str,
+    secret: str | None,
+    secret_file: Path | None,
+    games: tuple[str, ...],
+    seed: str | None,
+    questions: int | None,
+    full: bool,
+    as_json: bool,
+    save: Path | None,
+) -> None:
+    """Examine the bot at URL: every decision of its games, signatures, and what else may happen to it.
+
+    The exit status is 0 when it passes (warnings allowed), 1 when it fails, 3 when it cannot be reached.
+    """
+    seed = seed or chance.token_hex(8)
+    secret = _secret(secret, secret_file)
+    target = Target(local_id("bot", "check", seed), _base_url(url), (secret,) if secret else ())
+    asked = questions or (FULL_QUESTIONS if full else QUESTIONS)
+    pace = replace(Pace(), idle_s=FULL_PAUSE_S, at_once=100) if full else Pace()
+    try:
+        report = _examined(target, games, asked, seed, pace, quiet=as_json)
+    except Unavailable as error:
+        click.echo(f"Error: the bot cannot be called from here: {error}", err=True)
+        raise SystemExit(STATUS["unreachable"]) from error
+    if save:
+        _save(report, save)
+    if as_json:
+        click.echo(json.dumps(_machine_readable(report, seed)))
+    else:
+        show(report, seed, Console(), saved=save)
+    raise SystemExit(STATUS[report.verdict])
+
+
+def _examined(target: Target, games: tuple[str, ...], asked: int, seed: str, pace: Pace, *, quiet: bool) -> Report:
+    dice = Random(f"referee check|{seed}")  # noqa: S311  # picks questions, guards nothing
+    with _progress(quiet) as tell:
+        examination = examine(
+            target, LOCAL_POLICY, CallLimits(), games=games, questions=asked, dice=dice, pace=pace, tell=tell
+        )
+        return asyncio.run(examination)
+
+
+def _secret(given: str | None, file: Path | None) -> str | None:
+    if file is None:
+        return given
+    secret = file.read_text().strip()
+    try:
+        secret_bytes(secret)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--secret-file") from error
+    return secret
+
+
+def _base_url(url: str) -> str:
+    try:
+        return parse_url(url, LOCAL_POLICY).url
+    except UrlRefused as error:
+        raise click.UsageError(error.reason) from error
+
+
+def _machine_readable(report: Report, seed: str) -> Json:
+    return {"seed": seed} | report.to_json()
+
+
+def _save(report: Report, folder: Path) -> None:
+    """One script a finding, in the order of the report."""
+    folder.mkdir(parents=True, exist_ok=True)
+    wanting = [finding for finding in report.findings if finding.curl]
+    for number, finding in enumerate(wanting, 1):
+        (folder / f"{number:02}-{finding.id}.sh").write_text(f"{finding.curl}\n")
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Tell]:
+    """A bar on standard error, where somebody watches."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
+        task = progress.add_task("calling", total=None)
+
+        def tell(asked: int, planned: int, what: str) -> None:
+            progress.update(task, completed=asked, total=planned, description=what)
+
+        yield tell

@@ -1,0 +1,72 @@
+"""The report of `referee check` for people: coloured on a terminal, plain elsewhere."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from referee.bots.conformance.report import PARTS, Finding, Report
+from referee.cli.tables import columns
+
+STYLES = {"fail": "bold red", "warn": "yellow", "ok": "green"}
+LONGEST_LINE = 4_000  # characters of a request that are shown; a longer one is written by --save
+
+
+def show(report: Report, seed: str, console: Console, *, saved: Path | None = None) -> None:
+    """Findings worst first, each with the request to send again, then figures and the verdict."""
+    _say(console, f"{report.url}{_name(report)}, seed {seed}\n")
+    for finding in report.findings:
+        _tell(console, finding, saved)
+    for reason in dict.fromkeys(skipped.reason for skipped in report.skipped):
+        unseen = ", ".join(skipped.id for skipped in report.skipped if skipped.reason == reason)
+        _say(console, f"skip  {unseen}: {reason}", "dim")
+    if report.latency.get("total", {}).get("calls"):
+        _say(console, "\n" + _latency(report))
+    _say(console, "\n" + _summary(report), STYLES["ok" if report.verdict == "pass" else "fail"])
+
+
+def _tell(console: Console, finding: Finding, saved: Path | None) -> None:
+    where = f" ({finding.where})" if finding.where else ""
+    _say(console, f"{finding.severity:<4}  {finding.id}{where}: {finding.expected}", STYLES[finding.severity])
+    if finding.severity == "ok":
+        return
+    times = f", {finding.times} times" if finding.times > 1 else ""
+    _say(console, f"      came: {finding.fault}{times}: {finding.came}\n      {finding.advice}")
+    if finding.curl and not saved:
+        too_long = len(finding.curl) > LONGEST_LINE
+        _say(console, f"      {_too_long(finding)}" if too_long else f"{finding.curl}\n")
+
+
+def _too_long(finding: Finding) -> str:
+    return f"the request has {len(finding.curl):,} characters: --save DIR writes it to a file\n"
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    """Never wrapped where it is no terminal, so that a command stays one line. What the bot said is made harmless."""
+    text = "".join(sign if sign.isprintable() or sign == "\n" else "\N{REPLACEMENT CHARACTER}" for sign in text)
+    if console.is_terminal:
+        console.print(Text(text, style=style), soft_wrap=True)
+    else:
+        click.echo(text)
+
+
+def _name(report: Report) -> str:
+    return f", {report.bot['name']} version {report.bot['version']}" if report.bot else ""
+
+
+def _latency(report: Report) -> str:
+    titles = ("ms", "calls", "p50", "p90", "p99", "max")
+    rows = [(part, *(_figure(report.latency[part][title]) for title in titles[1:])) for part in PARTS]
+    return columns([titles, *rows], frozenset({"ms"}))
+
+
+def _figure(value: float) -> str:
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
+def _summary(report: Report) -> str:
+    failed, warned = len(report.of("fail")), len(report.of("warn"))
+    games = ", ".join(f"{name} rules {version}" for name, version in report.rules.items())
+    asked = f"{report.questions} questions" + (f" about {games}" if games else "")
+    return f"{report.verdict}: {failed} failures, {warned} warnings; {asked}; {report.calls} calls"
