@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee.errors import BadOption, Forbidden, NameTaken, NotFound, QuotaExceeded
+from referee.store import house
 from referee.store.db import now, queue_up
 from referee.store.ids import new_id
 from referee.store.names import checked_name, name_key
@@ -30,7 +31,7 @@ def create_account(session: Session, name: str, role: str = "owner") -> Account:
     name = checked_name(name)
     key = name_key(name)
     queue_up(session, "account names")
-    if session.scalar(select(Account.id).where(Account.name_key == key)):
+    if key in house.reserved_names() or session.scalar(select(Account.id).where(Account.name_key == key)):
         raise NameTaken(f"an account has the name {name!r} or one that looks like it")
     account = Account(id=new_id("account"), name=name, name_key=key, role=role, created_at=now(session))
     session.add(account)

@@ -35,8 +35,8 @@ def player_name(url: str) -> str:
 
 
 def reserved_names() -> set[str]:
-    """What no owner may call his bot: the keys of the names that house bots bear."""
-    return {name_key(_bot_name(name)) for name in players()}
+    """What no owner may call himself or his bot: the keys of the names that house bots, and their owner, bear."""
+    return {name_key(name) for name in (OWNER, *map(_bot_name, players()))}
 
 
 def house_bot(session: Session, name: str) -> Bot:

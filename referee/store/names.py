@@ -15,7 +15,9 @@ _LOOKALIKES: Final = str.maketrans(
         **dict(zip("авекмнорстухѕіјԛԝһԁъьзбчгп", "abekmhopctyxsijqwhdbb36yrn", strict=True)),  # Cyrillic
         **dict(zip("αβεηικνορτυχγωσ", "abenikvoptuxywo", strict=True)),  # Greek
         **dict(zip("օսհոցքԁզլ", "ouhnggdql", strict=True)),  # Armenian
-        **dict(zip("ıɩɡɑʟɴʀⅼⅰ", "iigalnrli", strict=True)),  # Latin, and numerals that look Latin
+        **dict(zip("ıɩɡɑʊʟɴʀⅼⅰ", "iigaulnrli", strict=True)),  # Latin, and numerals that look Latin
+        **dict(zip("ᎪᏟᎠᎬᏀᎻᎥᎫᏦᏞᎷᏢᏒᏚᎢᏙᏔᏃ", "acdeghijklmprstvwz", strict=True)),  # Cherokee
+        **dict(zip("ꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜ", "abcdefghijklmnoprstuvwxyz", strict=True)),  # Lisu
         **dict(zip("0158", "olsb", strict=True)),
         "i": "l",
         "j": "l",
@@ -24,6 +26,8 @@ _LOOKALIKES: Final = str.maketrans(
         ".": "-",
     }
 )
+# Among Latin letters they pass for others than their small forms do.
+_GREEK_CAPITALS: Final = str.maketrans({"\N{GREEK CAPITAL LETTER ETA}": "H", "\N{GREEK CAPITAL LETTER NU}": "N"})
 
 
 def checked_name(text: str, field: str = "name") -> str:
@@ -44,8 +48,11 @@ def checked_name(text: str, field: str = "name") -> str:
 def name_key(name: str) -> str:
     """What two names share when one may be mistaken for the other."""
     # Accents are dropped too: they are easily overlooked.
-    folded = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", name).casefold())
-    bare = "".join(sign for sign in folded if unicodedata.category(sign) != "Mn")
+    plain = unicodedata.normalize("NFKC", name)
+    if any(sign.isascii() and sign.isalpha() for sign in plain):
+        plain = plain.translate(_GREEK_CAPITALS)
+    folded = unicodedata.normalize("NFD", plain.casefold())
+    bare = "".join(_small(sign) for sign in folded if unicodedata.category(sign) != "Mn")
     key = bare.translate(_LOOKALIKES).translate(_LOOKALIKES)  # twice: an alien i is an i, and an i an l
     return key.replace("rn", "m").replace("vv", "w")
 
@@ -53,6 +60,12 @@ def name_key(name: str) -> str:
 def printable(text: str) -> str:
     """Text that both databases can hold: no NUL, no lone surrogates."""
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
+
+
+def _small(sign: str) -> str:
+    """The letter that a small capital, of phonetic alphabets, passes for; else the sign."""
+    shape = unicodedata.name(sign, "").removeprefix("LATIN LETTER SMALL CAPITAL ")
+    return shape.lower() if len(shape) == 1 else sign
 
 
 def _is_plain(sign: str) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from referee.bots.guard import Policy, parse_url
 from referee.errors import Conflict, NameTaken, NotFound, UrlRefused
 from referee.games import catalogue
-from referee.store import bots, house, matches
+from referee.store import accounts, bots, house, matches
 from tests.store.world import START, World
 
 
@@ -41,6 +41,9 @@ def test_nobody_passes_for_a_house_bot_or_changes_one(world: World) -> None:
     with world.database.write() as session:
         with pytest.raises(NameTaken):
             bots.register(session, owner_id, "House-S0und", "http://127.0.0.1:9000")
+        for name in ("House", "house", "House sound"):
+            with pytest.raises(NameTaken):
+                accounts.create_account(session, name)
         for change in (bots.pause, bots.resume, bots.retire, bots.rotate_secret, bots.request_check):
             with pytest.raises(Conflict, match="house bot"):
                 change(session, bot_id)

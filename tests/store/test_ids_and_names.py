@@ -75,6 +75,11 @@ def test_E14_other_names_are_refused(text: str) -> None:
         ("corner", "comer"),
         ("ΑΒΕ", "ABE"),  # Greek capitals
         ("Ilse", "llse"),
+        ("House sound", "Houꜱe soᴜnd"),  # small capitals
+        ("House sound", "Hoʊse sound"),
+        ("House", "\N{GREEK CAPITAL LETTER ETA}ouse"),
+        ("House", "Ꮋouse"),  # Cherokee
+        ("House", "ꓧouse"),  # Lisu
     ],
 )
 def test_E14_names_that_look_alike_share_a_key(one: str, other: str) -> None:
