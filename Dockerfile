@@ -15,6 +15,7 @@ RUN pip install --no-deps --requirement requirements.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY referee ./referee
 COPY docs/games ./docs/games
+COPY bots ./bots
 COPY api ./api
 COPY workers ./workers
 RUN pip install --no-deps --no-build-isolation . \

@@ -97,7 +97,8 @@ def test_a_bot_is_registered_as_the_readme_says(tmp_path: Path) -> None:
         assert id
         assert secret
         starter = subprocess.Popen(
-            [sys.executable, ROOT / "bots" / "python" / "bot.py", str(port)], env=surroundings(REFEREE_SECRET=secret[1])
+            [sys.executable, ROOT / "bots" / "python" / "bot.py", str(port)],
+            env=surroundings(REFEREE_BOT_SECRET=secret[1]),
         )
         try:
             await_port(port)
@@ -124,7 +125,10 @@ def test_links_within_the_project_lead_somewhere(page: Path) -> None:
 def test_commands_that_are_named_exist(page: Path) -> None:
     text = page.read_text()
     shell = "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
-    named = {*re.findall(r"`referee ([a-z]+)\b", text), *re.findall(r"^referee ([a-z]+)\b", shell, re.MULTILINE)}
+    named = {
+        *re.findall(r"`referee ([a-z][a-z-]*)", text),
+        *re.findall(r"^referee ([a-z][a-z-]*)", shell, re.MULTILINE),
+    }
 
     assert named <= set(main.list_commands(click.Context(main)))
 

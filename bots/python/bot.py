@@ -1,26 +1,26 @@
-"""A starter bot: plays every game by a random legal choice. Copy it and replace `choose`.
-
-    REFEREE_SECRET=whsec_... python3 bot.py [PORT]
-"""
-import base64
-import hashlib
-import hmac
-import json
-import os
-import random
-import sys
-import time
+"""A starter bot: plays every game, by legal choices that mean nothing yet. Replace `choose`.    python3 bot.py [PORT]
+PORT: else $PORT, else 9000; 0 takes a free one. The secret stands in $REFEREE_BOT_SECRET or in secret.txt here."""
+import base64, hashlib, hmac, json, os, random, sys, time, traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
-KEY = base64.b64decode(os.environ.get("REFEREE_SECRET", "").removeprefix("whsec_"))
+BESIDE = Path(__file__).with_name("secret.txt")
+SECRET = os.environ.get("REFEREE_BOT_SECRET") or (BESIDE.read_text() if BESIDE.exists() else "")
+KEY = base64.b64decode(SECRET.strip().removeprefix("whsec_"))
 CARD = {"protocol": "1", "name": "starter", "version": "1", "max_calls": 8,
         "games": ["pool-nap", "prince-albert", "prisoners", "rummy-royal", "saint-poker"]}
 
-
 def choose(question):
-    """The index of an action in question["legal"]; question["observation"] is all that you may see."""
-    return random.randrange(len(question["legal"]))
+    """One of question["legal"]; question["observation"] is all that you may see. Asked again, it answers the same."""
+    return random.Random(question["decision"]["id"]).choice(question["legal"])
 
+def decided(question):
+    try:
+        action = choose(question)
+    except Exception:
+        traceback.print_exc()
+        action = question["default"]
+    return {"decision": question["decision"]["id"], "action": action}
 
 def noticed(notice):
     if notice["type"] == "challenge":  # proves that this address is yours
@@ -30,31 +30,23 @@ def noticed(notice):
         return {"nonce_hash": hashlib.sha256(nonce.encode()).hexdigest()} if notice["step"] == 1 else {"nonce": nonce}
     return {}  # match_end, group_end
 
-
 def is_signed(headers, body):
     id, sent, given = (headers[f"webhook-{part}"] or "" for part in ("id", "timestamp", "signature"))
-    wanted = "v1," + base64.b64encode(hmac.digest(KEY, f"{id}.{sent}.".encode() + body, "sha256")).decode()
-    fits = any(hmac.compare_digest(wanted, one) for one in given.split())
-    return not KEY or (fits and abs(time.time() - int(sent)) < 300)
-
+    wanted = b"v1," + base64.b64encode(hmac.digest(KEY, f"{id}.{sent}.".encode() + body, "sha256"))
+    fits = any(hmac.compare_digest(wanted, one.encode()) for one in given.split())
+    return not KEY or (fits and abs(time.time() - int(sent)) < 300)  # without a secret it plays with anybody
 
 class Bot(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"  # keeps the connection open
-    disable_nagle_algorithm = True
-
+    protocol_version, disable_nagle_algorithm = "HTTP/1.1", True  # one connection for a whole match
+    def log_message(self, *args): ...
     def do_GET(self):
-        self.answer(CARD)
-
+        self.answer(200, CARD)
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if not is_signed(self.headers, body):
-            return self.answer({"error": "bad signature"}, 401)
-        asked = json.loads(body)
-        if self.path.endswith("/notify"):
-            return self.answer(noticed(asked))
-        return self.answer({"decision": asked["decision"]["id"], "choice": choose(asked)})
-
-    def answer(self, reply, status=200):
+            return self.answer(401, {"error": "bad signature"})
+        return self.answer(200, (noticed if self.path.endswith("/notify") else decided)(json.loads(body)))
+    def answer(self, status, reply):
         content = json.dumps(reply).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -62,9 +54,7 @@ class Bot(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def log_message(self, *args):
-        pass
-
-
-if __name__ == "__main__":
-    ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1]) if len(sys.argv) > 1 else 9000), Bot).serve_forever()
+ThreadingHTTPServer.request_queue_size = 100
+with ThreadingHTTPServer(("127.0.0.1", int((sys.argv[1:] or [os.environ.get("PORT", 9000)])[0])), Bot) as server:
+    print(f"{CARD['name']} plays at http://127.0.0.1:{server.server_port}", flush=True)
+    server.serve_forever()

@@ -11,7 +11,9 @@ from referee.errors import RefereeError
 COMMANDS = {  # in the order of the help page: module beside this file, and the command's name in it
     "demo": ("demo", "demo"),
     "up": ("up", "up"),
+    "new-bot": ("new_bot", "new_bot"),
     "play": ("play", "play"),
+    "check": ("check", "check"),
     "verify": ("logs", "verify"),
     "replay": ("logs", "replay"),
     "games": ("games", "games"),

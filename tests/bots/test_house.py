@@ -1,20 +1,13 @@
-"""House players and the starter bot as real HTTP bots, called by the real client."""
+"""House players as real HTTP bots, called by the real client."""
 
 import asyncio
 import hashlib
-import importlib.util
 import json
 import os
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import ThreadingHTTPServer
 from pathlib import Path
-
-import pytest
 
 from referee.bots import client, wire
 from referee.bots.aliases import aliases
@@ -27,27 +20,6 @@ from tests.bots.schemas import check
 from tests.bots.test_driver import begun, unrecorded
 
 ROOT = Path(__file__).parents[2]
-
-
-@contextmanager
-def starter(secret: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The starter bot, served as it serves itself."""
-    monkeypatch.setenv("REFEREE_SECRET", secret)
-    spec = importlib.util.spec_from_file_location("starter", ROOT / "bots" / "python" / "bot.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), module.Bot)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 async def is_a_proper_bot(url: str, others_url: str) -> None:
@@ -99,21 +71,6 @@ def test_a_house_player_is_a_proper_bot() -> None:
         await other.close()
 
     asyncio.run(asyncio.wait_for(served(), PATIENCE_S * 3))
-
-
-def test_the_starter_bot_is_a_proper_bot(monkeypatch: pytest.MonkeyPatch) -> None:
-    with starter(SECRET, monkeypatch) as url:
-
-        async def served() -> None:
-            other = await serve("random", seed=1)
-            await is_a_proper_bot(url, other.url)
-            await other.close()
-
-        asyncio.run(asyncio.wait_for(served(), PATIENCE_S * 3))
-
-
-def test_the_starter_bot_fits_on_a_page() -> None:
-    assert len((ROOT / "bots" / "python" / "bot.py").read_text().splitlines()) <= 70
 
 
 def test_a_house_player_learns_its_secret_later() -> None:

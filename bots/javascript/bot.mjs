@@ -1,0 +1,55 @@
+// A starter bot: plays every game, by legal choices that mean nothing yet. Replace `choose`.    node bot.mjs [PORT]
+// PORT: else $PORT, else 9000; 0 takes a free one. The secret stands in $REFEREE_BOT_SECRET or in secret.txt here.
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+
+const beside = new URL("secret.txt", import.meta.url);
+const secret = process.env.REFEREE_BOT_SECRET || (existsSync(beside) ? readFileSync(beside, "utf8") : "");
+const key = Buffer.from(secret.trim().replace(/^whsec_/, ""), "base64");
+const card = { protocol: "1", name: "starter", version: "1", max_calls: 8,
+  games: ["pool-nap", "prince-albert", "prisoners", "rummy-royal", "saint-poker"] };
+const sha256 = (text) => createHash("sha256").update(text).digest();
+const hmac = (...parts) => parts.reduce((digest, part) => digest.update(part), createHmac("sha256", key)).digest();
+
+/** One of question.legal; question.observation is all that you may see. Asked again, it answers the same. */
+function choose(question) {
+  return question.legal[sha256(question.decision.id).readUInt32BE() % question.legal.length];
+}
+
+function decided(question) {
+  let action = question.default;
+  try { action = choose(question) ?? action; } catch (error) { console.error(error); }
+  return { decision: question.decision.id, action };
+}
+
+function noticed(notice) {
+  if (notice.type === "challenge") return { proof: hmac(notice.nonce).toString("hex") }; // this address is yours
+  if (notice.type !== "group_start") return {}; // match_end, group_end
+  const nonce = hmac("nonce ", notice.group.id).toString("hex").slice(0, 32); // our share in the shuffling:
+  return notice.step === 1 ? { nonce_hash: sha256(nonce).toString("hex") } : { nonce }; // promised first, told second
+}
+
+function isSigned(headers, body) {
+  if (key.length === 0) return true; // without a secret it plays with anybody
+  const [id, sent, given] = ["id", "timestamp", "signature"].map((part) => headers[`webhook-${part}`] ?? "");
+  const wanted = Buffer.from("v1," + hmac(`${id}.${sent}.`, body).toString("base64"));
+  const signatures = given.split(" ").map((one) => Buffer.from(one));
+  const fits = signatures.some((one) => one.length === wanted.length && timingSafeEqual(one, wanted));
+  return fits && Math.abs(Date.now() / 1000 - Number(sent)) < 300;
+}
+
+async function answer(request) {
+  if (request.method === "GET") return [200, card];
+  const body = Buffer.concat(await request.toArray());
+  if (!isSigned(request.headers, body)) return [401, { error: "bad signature" }];
+  return [200, (request.url.endsWith("/notify") ? noticed : decided)(JSON.parse(body))];
+}
+
+const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => { // one connection for a whole match
+  const [status, reply] = await answer(request).catch((error) => [400, { error: String(error) }]);
+  const content = Buffer.from(JSON.stringify(reply));
+  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": content.length }).end(content);
+});
+server.listen(Number(process.argv[2] ?? process.env.PORT ?? 9000), "127.0.0.1", () =>
+  console.log(`${card.name} plays at http://127.0.0.1:${server.address().port}`));

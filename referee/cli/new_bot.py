@@ -1,0 +1,111 @@
+"""`referee new-bot`: a bot to begin with, copied from ``bots/`` of the project into a folder of one's own.
+
+``referee/starters`` is a link to that folder, so that its bots are installed with the package.
+"""
+
+import json
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+STARTERS = Path(__file__).parent.parent / "starters"
+LONGEST_NAME = 64  # characters, on the card
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A starter bot: its file in ``starters/NAME``, what it needs, and how it is started."""
+
+    file: str
+    needs: str
+    tool: str  # the program that runs it
+    start: str
+    choose: str  # the line to replace, as the file spells its beginning
+
+
+LANGUAGES = {
+    "python": Language("bot.py", "Python 3.9", "python3", "python3 bot.py", "def choose"),
+    "javascript": Language("bot.mjs", "Node.js 18", "node", "node bot.mjs", "function choose"),
+    "go": Language("bot.go", "Go 1.22", "go", "go run bot.go", "func choose"),
+}
+
+
+@click.command("new-bot")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--language", type=click.Choice(list(LANGUAGES)), default="python", show_default=True)
+def new_bot(folder: Path, language: str) -> None:
+    """Write a bot of one page into DIR, which must be new or empty, and tell how to let it play.
+
+    The bot plays every game, checks signatures and needs nothing but the language's standard library. It bears the
+    name of its folder.
+    """
+    chosen = LANGUAGES[language]
+    try:
+        written(folder, language)
+    except FileExistsError as error:
+        raise click.UsageError(f"{click.format_filename(folder)} {error}; name a new folder or an empty one") from error
+    except OSError as error:
+        raise click.ClickException(f"cannot write to {click.format_filename(folder)}: {error.strerror}") from error
+    click.echo(f"{click.format_filename(folder / chosen.file)} is a bot ({chosen.needs} or newer). Next:\n")
+    click.echo(f"  cd {shlex.quote(str(folder))}\n  {chosen.start} 9000")
+    click.echo("  referee play saint-poker http://127.0.0.1:9000 house:sound    # in another terminal")
+    click.echo("\nREADME.md there tells the rest.")
+
+
+def written(folder: Path, language: str) -> None:
+    """Makes the folder with the bot, a page about it, and what keeps its secret out of git.
+
+    Raises ``FileExistsError`` when something is there already, and other ``OSError``.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError("is a file")
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise FileExistsError("is not empty")
+    name, chosen = card_name(folder), LANGUAGES[language]
+    program = (STARTERS / language / chosen.file).read_text(encoding="utf-8")
+    # "x" and not "w": nothing is overwritten, even when somebody else writes there at this moment.
+    for file, text in (
+        (chosen.file, program.replace('"starter"', json.dumps(name, ensure_ascii=False))),
+        ("README.md", readme(name, chosen)),
+        (".gitignore", "secret.txt\n"),
+    ):
+        with (folder / file).open("x", encoding="utf-8") as out:
+            out.write(text)
+
+
+def card_name(folder: Path) -> str:
+    """What the bot calls itself: the folder's name as far as a card may show it."""
+    printable = "".join(sign for sign in folder.resolve().name if sign.isprintable())
+    return printable[:LONGEST_NAME].strip() or "starter"
+
+
+def readme(name: str, chosen: Language) -> str:
+    """The page in the new folder: three steps from here to a rated match."""
+    return f"""# {name}
+
+A bot for the referee's card games; it needs {chosen.needs} or newer and nothing else.
+
+1. **Let it play.** In one terminal `{chosen.start} 9000`; it prints its URL. In another:
+
+   ```sh
+   referee play saint-poker http://127.0.0.1:9000 house:sound --log match.ndjson
+   referee replay match.ndjson
+   ```
+
+   `referee games` lists the other games.
+
+2. **Make it think.** It plays any legal action. Replace `{chosen.choose}` in `{chosen.file}`: it gets the question and
+   gives one of its legal actions. `referee rules saint-poker` tells how a game goes and what the question shows.
+
+3. **Register it.** Make it reachable by a public https address (it listens on 127.0.0.1: put a tunnel or a web server
+   before it), register that URL, and save the secret you are shown (`whsec_…`) as `secret.txt` in this folder, or as
+   `$REFEREE_BOT_SECRET`. Start the bot anew: from now on it refuses what the referee has not signed, proves that the
+   address is yours, and gives its share to the shuffling of the cards. With a secret, local matches are signed too:
+
+   ```sh
+   REFEREE_BOT_SECRET="$(cat secret.txt)" referee play saint-poker http://127.0.0.1:9000 house:sound
+   ```
+"""

@@ -1,0 +1,205 @@
+"""The starter bots of every language, written by `referee new-bot` and started as the pages say, called for real."""
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from referee.bots import client, wire
+from referee.bots.client import BotSeat
+from referee.bots.house import serve
+from referee.bots.signing import bot_secret
+from referee.cli import local, main
+from referee.cli.new_bot import LANGUAGES, STARTERS, card_name
+from referee.clocks import Limits
+from referee.games import catalogue
+from tests.bots.hostile import LOOPBACK, PATIENCE_S, SECRET, caller
+from tests.bots.schemas import check
+from tests.bots.test_driver import begun
+from tests.bots.test_house import is_a_proper_bot
+from tests.cli.running import surroundings
+
+NAME = 'Ada\'s "first" bot'  # quotes, a blank: nothing that a shell or a program text would take as it is
+STRANGE = bot_secret(b"x" * 32, "bot_x", 1)
+MISTAKES = {  # by language: a piece of `choose`, and what lets it fail
+    "python": ('.choice(question["legal"])', ".choice([])"),
+    "javascript": ("question.legal[", "question.nothing["),
+    "go": ("asked.Legal[(", "asked.Legal[:0][("),
+}
+
+
+@pytest.fixture(scope="module", params=list(LANGUAGES))
+def language(request: pytest.FixtureRequest) -> str:
+    """Every language there is a starter bot in; what cannot be tested here is named in the warnings of the run."""
+    language = str(request.param)
+    if tool(language) is None:
+        missing = f"the starter bot in {language} is NOT TESTED on this machine: it has no {LANGUAGES[language].tool}"
+        warnings.warn(missing, stacklevel=1)
+        pytest.skip(missing)
+    return language
+
+
+@pytest.fixture(scope="module")
+def folder(language: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bot as `new-bot` writes it, with its secret in the file beside it."""
+    folder = tmp_path_factory.mktemp(language) / NAME
+    made = CliRunner().invoke(main, ["new-bot", str(folder), "--language", language])
+    assert made.exit_code == 0, made.output
+    (folder / "secret.txt").write_text(f"{SECRET}\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def url(language: str, folder: Path) -> Iterator[str]:
+    with started(language, folder) as url:
+        yield url
+
+
+def tool(language: str) -> str | None:
+    """The program that runs the language: beside our Python, or wherever the machine has it."""
+    if language == "python":
+        return sys.executable
+    name = LANGUAGES[language].tool
+    return shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
+
+
+@contextmanager
+def started(language: str, folder: Path, **environment: str) -> Iterator[str]:
+    """The bot in a process of its own, found by the URL that it prints."""
+    command = [str(tool(language)), LANGUAGES[language].file]
+    if language == "go":  # `go run` leaves its child behind when it is killed
+        subprocess.run([command[0], "build", "-o", "bot", command[1]], cwd=folder, check=True, timeout=600)
+        command = [str(folder / "bot")]
+    process = subprocess.Popen(
+        [*command, "0"], cwd=folder, env=surroundings(**environment), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        with process.stdout as said:
+            name, _, url = said.readline().rstrip().rpartition(" plays at ")
+        assert name == NAME
+        yield url
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_starter_bot_fits_on_a_page(language: str) -> None:
+    lines = (STARTERS / language / LANGUAGES[language].file).read_text().splitlines()
+
+    assert len(lines) <= 60
+    assert max(map(len, lines)) <= 120
+
+
+def test_a_starter_bot_proves_itself_gives_nonces_and_refuses_strangers(url: str) -> None:
+    async def called() -> None:
+        other = await serve("random", seed=1)
+        await is_a_proper_bot(url, other.url)
+        await other.close()
+
+    asyncio.run(asyncio.wait_for(called(), PATIENCE_S * 3))
+
+
+def test_a_starter_bot_shows_its_name_and_games(url: str) -> None:
+    async def called() -> client.Check:
+        bot = caller(url, now=None)
+        shown = await client.fetch_card(bot)
+        bot.close()
+        return shown
+
+    card = asyncio.run(called()).card
+
+    assert card is not None
+    assert card.name == NAME
+    assert sorted(card.games) == sorted(catalogue())
+
+
+def test_a_starter_bot_refuses_forged_unsigned_and_old_calls(url: str) -> None:
+    async def statuses() -> list[int]:
+        body = wire.challenge_body("bot_test", "n" * 32)
+        strange, unsigned = (client.Target("bot_test", url, secrets) for secrets in ((STRANGE,), ()))
+        callers = [client.BotCaller(target, LOOPBACK) for target in (strange, unsigned)]
+        callers += [caller(url), caller(url, now=None)]  # of a moment long past, and as it should be
+        replies = [await one.post("/notify", body, "chl_1", 5000) for one in callers]
+        for one in callers:
+            one.close()
+        return [reply.status for reply in replies]
+
+    assert asyncio.run(statuses()) == [401, 401, 401, 200]
+
+
+@pytest.mark.parametrize("game", sorted(catalogue()))
+def test_a_starter_bot_plays_every_game_to_its_end_without_a_fault(url: str, game: str) -> None:
+    entrants = local.entrants([url, "house:random"])
+    plan = local.Plan(game, {}, entrants, "starter", Limits(), secrets=(SECRET,))
+
+    played = asyncio.run(local.play(plan, 0))
+
+    assert played.result["faults"] == [0, 0]
+
+
+def test_a_starter_bot_that_errs_plays_the_default_and_goes_on(language: str, folder: Path) -> None:
+    """Here the secret comes from the environment, which goes before the file."""
+    program = folder / LANGUAGES[language].file
+    right, wrong = MISTAKES[language]
+    assert program.read_text().count(right) == 1
+    program.write_text(program.read_text().replace(right, wrong))
+    (folder / "secret.txt").write_text("whsec_" + "A" * 32)
+    match = begun(2)
+    request = match.requests()[0]
+
+    async def asked(url: str) -> list[object]:
+        seat = BotSeat(caller(url + "/below", now=None), match.header, request.seat)
+        answers = [await seat.ask(request), await seat.ask(request)]
+        assert seat.last is not None
+        check("decide_reply", seat.last[1].body)
+        seat.close()
+        return [answer.action for answer in answers]
+
+    with started(language, folder, REFEREE_BOT_SECRET=SECRET) as url:
+        assert asyncio.run(asked(url)) == [request.default, request.default]
+
+
+def test_new_bot_writes_only_into_a_new_or_an_empty_folder(tmp_path: Path) -> None:
+    full, file, empty = tmp_path / "full of things", tmp_path / "file", tmp_path / "empty"
+    for folder in (full, empty):
+        folder.mkdir()
+    (full / "mine").touch()
+    file.touch()
+
+    refused = [CliRunner().invoke(main, ["new-bot", str(place)]) for place in (full, file)]
+    made = CliRunner().invoke(main, ["new-bot", str(empty)])
+
+    assert [done.exit_code for done in refused] == [2, 2]
+    assert "is not empty" in refused[0].output
+    assert "is a file" in refused[1].output
+    assert [path.name for path in full.iterdir()] == ["mine"]
+    assert made.exit_code == 0
+    assert sorted(path.name for path in empty.iterdir()) == [".gitignore", "README.md", "bot.py"]
+    assert json.dumps("empty") in (empty / "bot.py").read_text()
+
+
+def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    refused = CliRunner().invoke(main, ["new-bot", str(tmp_path / "file" / "bot")])
+
+    assert refused.exit_code == 1
+    assert "cannot write" in refused.output
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [("my bot", "my bot"), ("x" * 100, "x" * 64), ("Zoë\u202e", "Zoë"), ("\n", "starter"), ("/", "starter")],
+)
+def test_a_bot_is_named_after_its_folder_as_far_as_a_card_may_show_it(folder: str, name: str) -> None:
+    assert card_name(Path("/tmp") / folder) == name
