@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.hall import Hall, hall
-from tests.cli.running import PATIENCE_S, comes_true, pid_of, surroundings
+from tests.cli.running import PATIENCE_S, comes_true, family, surroundings
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "tournaments.md"
 SHORT = ["--game", "saint-poker", "--seats", "2", "--option", "rounds=2", "--unrated"]
@@ -145,7 +145,9 @@ def test_a_watch_outlives_the_service_it_asks(there: Hall) -> None:
         assert watch.stdout is not None
         first = watch.stdout.readline()
 
-        os.kill(pid_of(there.up.folder, "gunicorn"), signal.SIGKILL)
+        for pid, command in family(there.up.folder).items():
+            if "gunicorn" in command:
+                os.kill(pid, signal.SIGKILL)
         assert comes_true(there.up.ready)
         there.says("cancel", event["id"], "--reason", "It rained.")
         said, _ = watch.communicate(timeout=PATIENCE_S)
