@@ -104,7 +104,7 @@ class Service:
     def everything(self) -> list[int]:
         """The numbers of all processes at work, those that workers forked among them."""
         own = [one for one in self.processes if one.alive]
-        return [*(one.pid for one in own), *(one.horse for one in own if one.horse)]
+        return [*(one.pid for one in own), *(horse for one in own if (horse := one.horse))]
 
     def kill_everything(self) -> None:
         """As when the machine fails: nobody gets a word out."""

@@ -9,7 +9,7 @@ from referee.standings import event_table
 from referee.store import accounts, outcomes, progress, starting, tournaments
 from referee.store.entering import enter
 from referee.store.leases import LEASE_S
-from referee.store.schema import Match, MatchSeat, Stage, Tournament
+from referee.store.schema import Bot, Group, Match, MatchSeat, Stage, Tournament
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.processes import gone, send
 from tests.end_to_end.service import PATIENT, Service
@@ -92,5 +92,6 @@ def _statuses(service: Service) -> set[str]:
 
 def _let_leases_run_out(service: Service) -> None:
     with service.database.write() as session:
-        held = update(Match).where(Match.status == "running")
-        session.execute(held.values(lease_until=Match.lease_until - LEASE_S))
+        for held in (Match, Group, Bot):
+            aged = update(held).where(held.lease_until.is_not(None))
+            session.execute(aged.values(lease_until=held.lease_until - LEASE_S))
