@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import threading
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
+from referee import live
 from referee.cli import embedded
 from referee.cli.datadir import DataDir
 from tests.cli.running import comes_true, surroundings
@@ -83,3 +85,30 @@ def test_without_redis_nobody_is_woken_and_nobody_is_hurt(tmp_path: Path) -> Non
     with queues.connect(embedded.url(tmp_path / "nobody.sock")) as nobody:
         assert not queues.wake(nobody)
         assert not queues.wake_alone(nobody, "mat_1")
+
+
+def test_a_word_that_the_record_has_changed_is_heard(server: str, redis: Redis) -> None:
+    heard, stopped = threading.Event(), threading.Event()
+    listening = threading.Thread(target=live.listen, args=(live.connect(server), heard.set, stopped), daemon=True)
+    listening.start()
+    announcer = live.Announcer(redis)
+
+    def said() -> bool:  # again and again: who listens may not have begun to
+        announcer.say()
+        return heard.wait(0.05)
+
+    assert comes_true(said)
+    heard.clear()
+    assert comes_true(said)
+    for _ in range(live.KEPT * 3):
+        redis.xadd(live.STREAM, {"at": "0"}, maxlen=live.KEPT, approximate=True)
+    assert redis.xlen(live.STREAM) <= live.KEPT * 2
+    stopped.set()
+    announcer.say()
+    listening.join(10)
+    assert not listening.is_alive()
+
+
+def test_without_redis_nothing_is_said_and_nobody_waits(tmp_path: Path) -> None:
+    live.Announcer(None).say()
+    live.Announcer(queues.connect(embedded.url(tmp_path / "nobody"))).say()

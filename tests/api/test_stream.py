@@ -1,0 +1,361 @@
+"""Events as they go on: under gunicorn with fewer threads than viewers, and through the application alone."""
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.lines import HEARTBEAT, LAST_CHUNK, MOST_BEHIND, Line, Lines, chunk
+from api.stream import Waiting
+from referee.store import tournaments, voiding
+from referee.store.db import Database
+from referee.store.upgrading import upgrade
+from tests.api.conftest import API, Service, fields_of
+from tests.end_to_end.processes import until
+from tests.store import events
+from tests.store.world import World
+from tests.surroundings import MASTER_KEY
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "watching.md").read_text()
+PATIENCE_S = 30
+THREADS = 3
+VIEWERS, VIEWERS_AN_ADDRESS = 8, 6
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    name: str
+    id: str
+    data: Any
+
+
+class Viewer:
+    """A stream, read message by message."""
+
+    def __init__(self, port: int, event: str, last_id: str | None = None, address: str = "192.0.2.1") -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+        headers = {"X-Forwarded-For": address} | ({} if last_id is None else {"Last-Event-ID": last_id})
+        self.connection.request("GET", f"{API}/tournaments/{event}/events", headers=headers)
+        self.answer = self.connection.getresponse()
+
+    def __iter__(self) -> Iterator[Message]:
+        return messages(iter(self.answer.readline, b""))
+
+    def until(self, last: Callable[[Message], bool]) -> list[Message]:
+        """Up to the first such message."""
+        told = []
+        for message in self:
+            told.append(message)
+            if last(message):
+                return told
+        pytest.fail(f"the stream ended after {told}")
+
+    def leave(self) -> None:
+        self.answer.close()
+        self.connection.close()
+
+
+def messages(lines: Iterator[bytes]) -> Iterator[Message]:
+    fields: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.decode().rstrip("\n").partition(": ")
+        if name:
+            fields[name] = value
+        elif "event" in fields:
+            yield Message(fields["event"], fields["id"], json.loads(fields["data"]))
+            fields = {}
+
+
+@dataclass
+class Server:
+    port: int
+    world: World
+    process: subprocess.Popen[bytes]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("streaming")
+    database = Database(f"sqlite:///{folder / 'referee.db'}")
+    upgrade(database)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(64)
+        process = started(folder, listener)
+        running = Server(listener.getsockname()[1], World(database), process)
+        try:
+            yield running
+        finally:
+            process.kill()
+            process.wait()
+            database.dispose()
+
+
+def started(folder: Path, listener: socket.socket) -> subprocess.Popen[bytes]:
+    """With a graceful timeout that would outlast every patience here."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "REDIS_"))}
+    environment |= {"REFEREE_DATA": str(folder), "REFEREE_MASTER_KEY": MASTER_KEY.hex(), "REFEREE_TRUSTED_PROXIES": "1"}
+    environment |= {
+        "REFEREE_RATE_LIMITS": "false",
+        "REFEREE_STREAMS": str(VIEWERS),
+        "REFEREE_STREAMS_PER_ADDRESS": str(VIEWERS_AN_ADDRESS),
+    }
+    environment.pop("DATABASE_URL", None)
+    command = [sys.executable, "-P", "-m", "gunicorn", "api.wsgi:app", "--bind", f"fd://{listener.fileno()}"]
+    options = ["--worker-class", "gthread", "--threads", str(THREADS), "--graceful-timeout", "300"]
+    return subprocess.Popen(
+        [*command, *options, "--no-control-socket", "--log-level", "warning"],
+        cwd=folder,
+        env=environment,
+        pass_fds=[listener.fileno()],
+    )
+
+
+def play(world: World, count: int = 1) -> None:
+    for claim in world.claim(count):
+        world.finish(claim)
+
+
+def play_to_the_end(world: World, event: str) -> None:
+    while status(world, event) == "running":
+        play(world, 10)
+        events.go_on(world.database, event)
+
+
+def status(world: World, event: str) -> str:
+    with world.database.read() as session:
+        return tournaments.get_tournament(session, event).status
+
+
+def seqs(told: list[Message]) -> list[int]:
+    return [message.data["seq"] for message in told if message.name == "match"]
+
+
+def is_match(message: Message) -> bool:
+    return message.name == "match"
+
+
+def test_viewers_see_an_event_to_its_end_and_whoever_comes_back_misses_and_doubles_nothing(server: Server) -> None:
+    world, port = server.world, server.port
+    event, _ = events.begun(world, 4)
+    staying = [Viewer(port, event) for _ in range(THREADS + 2)]  # more than there are threads
+    first = [viewer.until(lambda message: message.name == "standings") for viewer in staying]
+    leaving = Viewer(port, event)
+    play(world, 1)
+    begun = leaving.until(is_match)
+    leaving.leave()
+
+    play(world, 2)
+    back = Viewer(port, event, begun[-1].id, address="192.0.2.2")
+    missed = back.until(lambda message: message.name == "standings")
+    play_to_the_end(world, event)
+    later = list(back)
+    whole = [[*told, *viewer] for told, viewer in zip(first, staying, strict=True)]
+
+    every = [message.data["seq"] for message in whole[0] if is_match(message)]
+    assert len(every) == 6
+    assert every == sorted(set(every))
+    assert all(seqs(told) == every for told in whole)
+    assert [*seqs(begun), *seqs(missed), *seqs(later)] == every
+    assert [told[0].name for told in first] == ["progress"] * len(first)
+    assert later[-1].name == "end"
+    assert later[-1].data["status"] == "finished"
+    last_table = [message for message in later if message.name == "standings"][-1]
+    assert last_table.data["as_of_seq"] == every[-1]
+    assert [int(message.id.removesuffix(".end")) for message in whole[0]] == sorted(
+        int(message.id.removesuffix(".end")) for message in whole[0]
+    )
+    assert Viewer(port, event, later[-1].id).answer.status == 204
+    for viewer in (back, *staying):
+        viewer.leave()
+
+
+def test_viewers_above_the_limits_are_told_to_come_back(server: Server) -> None:
+    event, _ = events.begun(server.world, 2)
+    with contextlib.ExitStack() as stack:
+
+        def viewer(address: str) -> Viewer:
+            one = Viewer(server.port, event, address=address)
+            stack.callback(one.leave)
+            return one
+
+        here = [viewer("192.0.2.7") for _ in range(VIEWERS_AN_ADDRESS)]
+        refused = viewer("192.0.2.7")
+        elsewhere = [viewer("192.0.2.8") for _ in range(VIEWERS - VIEWERS_AN_ADDRESS)]
+        full = viewer("192.0.2.9")
+
+        assert [one.answer.status for one in (*here, *elsewhere)] == [200] * VIEWERS
+        for one in (refused, full):
+            assert (one.answer.status, one.answer.headers["Retry-After"]) == (503, "10")
+            assert json.loads(one.answer.read())["code"] == "unavailable"
+        here[0].until(lambda message: message.name == "standings")
+        here[0].leave()  # its place is free again as soon as the server sees it
+        until(lambda: viewer("192.0.2.7").answer.status == 200, "a place is free", PATIENCE_S)
+
+
+def test_the_commands_of_the_page_do_what_it_says(server: Server, tmp_path: Path) -> None:
+    event, _ = events.begun(server.world, 4)
+    play_to_the_end(server.world, event)
+    (tmp_path / "resume.py").write_text(re.findall(r"<!-- test: resume -->\n```python\n(.*?)```", PAGE, re.DOTALL)[0])
+    blocks = re.findall(r"<!-- run by tests/api/test_stream.py -->\n```sh\n(.*?)```", PAGE, re.DOTALL)
+    environment = {"URL": f"http://127.0.0.1:{server.port}", "EVENT": event, "PATH": os.environ["PATH"]}
+
+    told = []
+    for block in blocks:
+        ran = subprocess.run(
+            ["bash", "-ec", block], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert ran.returncode == 0, f"{block}\n{ran.stdout}\n{ran.stderr}"
+        told.append(ran.stdout)
+
+    stream, again, logs, resumed, zipped, _ = told
+    assert [one.name for one in messages(iter(stream.encode().splitlines()))] == ["progress", "standings", "end"]
+    assert (again.strip(), logs.strip()) == ("204", "6")
+    assert resumed == ""
+    assert "Done" in zipped
+    assert (tmp_path / "told.txt").read_text().count("event: match") == 6
+    assert len((tmp_path / "results.csv").read_text().splitlines()) == 1 + 6 * 2
+
+
+def test_a_stop_ends_all_streams_in_good_order(server: Server) -> None:
+    event, _ = events.begun(server.world, 2)
+    viewers = [Viewer(server.port, event) for _ in range(4)]
+    for viewer in viewers:
+        viewer.until(lambda message: message.name == "standings")
+
+    server.process.send_signal(signal.SIGTERM)
+
+    assert server.process.wait(PATIENCE_S) == 0
+    assert [list(viewer) for viewer in viewers] == [[]] * 4  # the last chunk came: else reading would raise
+
+
+# -- through the application, where the thread of the request stays with the viewer --
+
+
+def test_an_event_that_is_over_is_told_whole_as_its_pages_tell_it(service: Service) -> None:
+    world = World(service.database)
+    event, _ = events.begun(world, 3)
+    play_to_the_end(world, event)
+    client, path = service.anonymous(), f"{API}/tournaments/{event}"
+    with service.database.write() as session:
+        first = client.get(f"{path}/matches").get_json()["items"][-1]["id"]
+        voiding.void(session, first, "a bug", by=None, master_key=MASTER_KEY)
+
+    answer = client.get(f"{path}/events", headers={"Last-Event-ID": "0"})
+    *told, progress, table, end = messages(iter(answer.data.splitlines()))
+
+    assert answer.headers["Content-Type"].startswith("text/event-stream")
+    assert (answer.headers["Cache-Control"], answer.headers["X-Accel-Buffering"]) == ("no-store", "no")
+    shown = {match["id"]: match for match in client.get(f"{path}/matches").get_json()["items"]}
+    assert {one.data["id"]: one.data["status"] for one in told} == {id: one["status"] for id, one in shown.items()}
+    for one in told:
+        match = shown[one.data["id"]]
+        assert all(one.data[name] == match[name] for name in ("stage", "table", "leg", "reason", "finished_at"))
+        assert one.data["placements"] == [seat["placement"] for seat in match["seats"]]
+        assert one.data["returns"] == [seat["returns"] for seat in match["seats"]]
+        assert one.data["entrants"] == [seat["entrant"] for seat in match["seats"]]
+    whole = client.get(path).get_json()
+    assert progress.data == {"status": "finished", "reason": None, **whole["progress"]}
+    page = client.get(f"{path}/standings").get_json()
+    unsure = ("points_per_match", "error_bar")
+    assert [without(row, unsure) for row in table.data["items"]] == [without(row, unsure) for row in page["items"]]
+    assert (table.data["results"], end.data["status"]) == (2, "finished")
+    assert client.get(f"{path}/events", headers={"Last-Event-ID": end.id}).status_code == 204
+
+
+def without(row: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in names}
+
+
+def test_what_is_no_id_or_no_event_is_refused_and_a_head_holds_no_place(service: Service) -> None:
+    world = World(service.database)
+    path = f"{API}/tournaments/{events.create(world)}/events"
+    client = service.anonymous()
+
+    assert client.get(f"{API}/tournaments/trn_{'0' * 26}/events").status_code == 404
+    for bad in ("-1", "x", "1.begin", "9" * 19, "١"):
+        answer = client.get(path, headers={"Last-Event-ID": bad})
+        assert (answer.status_code, fields_of(answer)) == (422, {"Last-Event-ID"})
+    for _ in range(40):
+        assert client.head(path).status_code == 200
+
+
+def test_a_number_the_record_does_not_know_is_told_how_things_stand(service: Service) -> None:
+    event, _ = events.begun(World(service.database), 2)
+    play_to_the_end(World(service.database), event)
+
+    answer = service.anonymous().get(f"{API}/tournaments/{event}/events", headers={"Last-Event-ID": "999"})
+
+    assert [one.name for one in messages(iter(answer.data.splitlines()))] == ["progress", "standings", "end"]
+
+
+# -- connections --
+
+
+@pytest.fixture
+def lines() -> Iterator[Lines]:
+    made = Lines(heartbeat_s=0.05)
+    yield made
+    made.stop()
+
+
+def connected(lines: Lines, text: bytes) -> tuple[socket.socket, threading.Event]:
+    theirs, ours = socket.socketpair()
+    ours.setblocking(False)
+    theirs.settimeout(PATIENCE_S)
+    gone = threading.Event()
+    lines.add(Line("it", ours, True, gone.set), text)
+    return theirs, gone
+
+
+def received(viewer: socket.socket, count: int) -> bytes:
+    found = b""
+    while len(found) < count:
+        found += viewer.recv(count - len(found))
+    return found
+
+
+def test_a_connection_gets_what_is_told_and_a_sign_of_life(lines: Lines) -> None:
+    viewer, gone = connected(lines, b"first\n\n")
+    lines.tell("another", b"not this\n\n")
+
+    assert received(viewer, len(chunk(b"first\n\n"))) == chunk(b"first\n\n")
+    assert received(viewer, len(chunk(HEARTBEAT))) == chunk(HEARTBEAT)
+    lines.tell("it", b"last\n\n", last=True)
+    rest = b"".join(iter(lambda: viewer.recv(4096), b""))
+    assert rest.endswith(chunk(b"last\n\n") + LAST_CHUNK)
+    assert gone.wait(PATIENCE_S)
+
+
+def test_who_hangs_up_or_reads_too_slowly_is_let_go(lines: Lines) -> None:
+    hanging_up, gone_first = connected(lines, b"first\n\n")
+    reading_nothing, gone_later = connected(lines, b"first\n\n")
+    hanging_up.close()
+
+    assert gone_first.wait(PATIENCE_S)
+    for _ in range(16):
+        lines.tell("it", b"x" * (MOST_BEHIND // 8))
+    assert gone_later.wait(PATIENCE_S)
+    reading_nothing.close()
+
+
+def test_a_viewer_with_a_thread_is_ended_when_it_lags_too_far_behind() -> None:
+    viewer = Waiting()
+    for _ in range(9):
+        viewer.put(b"x" * (MOST_BEHIND // 8), last=False)
+
+    assert viewer.get() == (b"", True)
+    assert viewer.get(0.01) == (HEARTBEAT, False)
