@@ -20,6 +20,7 @@ from referee.store.repairs import Repaired
 
 SHOWN = 100
 KEPT = 10_000  # differences told in JSON
+MOST_ROUNDS = 3  # of repairs: what is put right on one ladder may show what is wrong on another
 
 
 @click.command()
@@ -38,8 +39,16 @@ def audit(data: Path | None, *, repair: bool, read_only: bool, as_json: bool) ->
     settings, database = record_of(data)
     found, count = _found(database)
     frozen = [] if read_only else _frozen(database, found)
-    mended = _mended(database) if repair else []
-    left, count_left = _found(database) if mended else (found, count)
+    mended: list[Repaired] = []
+    left, count_left = found, count
+    for _ in range(MOST_ROUNDS if repair else 0):
+        again = _mended(database, left)
+        if not again:
+            break
+        mended += again
+        left, count_left = _found(database)
+        if not _frozen(database, left):
+            break
     database.dispose()
     if as_json:
         click.echo(json.dumps(_as_json(found, frozen, mended, left)))
@@ -63,13 +72,14 @@ def _frozen(database: Database, found: list[Difference]) -> list[str]:
         return repairs.freeze(session, found)
 
 
-def _mended(database: Database) -> list[Repaired]:
+def _mended(database: Database, found: list[Difference]) -> list[Repaired]:
     with database.read() as session:
         frozen = repairs.in_doubt(session)
+    doubted = repairs.doubted(found) if len(found) < KEPT else None
     mended = []
     for ladder_id in frozen:
         with database.write() as session:
-            mended.append(repairs.repair(session, ladder_id))
+            mended.append(repairs.repair(session, ladder_id, matches=doubted))
     return mended
 
 

@@ -8,7 +8,7 @@ class Difference:
     """Something stored that is not what follows from the logs, the results and the ledger. ``ladder_id`` is the
     ladder whose numbers are in doubt by it, if any."""
 
-    what: str  # "match", "log", "reveal", "result", "act", "change", "rating", "count"
+    what: str  # "match", "log", "seats", "reveal", "result", "act", "change", "rating", "count"
     id: str
     stored: str
     expected: str

@@ -1,7 +1,7 @@
 """The audit of ladders: acts against results, and every stored number against the fold of the acts."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Select, and_, or_, select
 from sqlalchemy.orm import Session, aliased
@@ -11,7 +11,9 @@ from referee.store.differences import Difference
 from referee.store.folding import Move
 from referee.store.ledger import Act
 from referee.store.refolding import Refold
-from referee.store.schema import Group, Ladder, LadderAct, Match, Rating, RatingChange, RatingCount, Result
+from referee.store.schema import Group, Ladder, LadderAct, Match, MatchLog, Rating, RatingChange, RatingCount, Result
+
+_Acts = TypeVar("_Acts", bound=Select[*tuple[Any, ...]])
 
 Changes = dict[str, tuple[str, int, int, int]]  # by bot: ladder, before, after, games
 
@@ -28,10 +30,13 @@ def check_ladder(session: Session, ladder_id: str, step: Callable[[int], None]) 
     for act, stored, expected in walked(refold, step):
         yield from _compared("change", ladder_id, stored, expected, act.seq)
     yield from _compared("rating", ladder_id, stored_ratings(session, ladder_id), expected_ratings(refold))
+    yield from _compared("count", ladder_id, stored_counts(session, ladder_id), places.bands(refold.fold.held.values()))
+
+
+def stored_counts(session: Session, ladder_id: str) -> dict[places.Band, int]:
     counts = select(RatingCount.width, RatingCount.band, RatingCount.bots)
     counts = counts.where(RatingCount.ladder_id == ladder_id, RatingCount.bots != 0)
-    stored_counts = {(width, band): bots for width, band, bots in session.execute(counts)}
-    yield from _compared("count", ladder_id, stored_counts, places.bands(refold.fold.held.values()))
+    return {(width, band): bots for width, band, bots in session.execute(counts)}
 
 
 def walked(refold: Refold, step: Callable[[int], None]) -> Iterator[tuple[Act, Changes, Changes]]:
@@ -63,6 +68,11 @@ def check_acts(session: Session, ladder_id: str) -> Iterator[Difference]:
         yield Difference("act", match_id, "none", f"an act for result {seq}", ladder_id)
     for match_id in session.scalars(missing_voids(ladder_id)):
         yield Difference("act", match_id, "no void", "an act that makes it void", ladder_id)
+    for act, of, kind in session.execute(acts_of_none(ladder_id)):
+        yield Difference("act", f"{act} of {of}", kind, "no act: of no match that could count", ladder_id)
+    for act, of, kind, home in session.execute(acts_elsewhere(ladder_id)):
+        for concerned in (ladder_id, home):
+            yield Difference("act", f"{act} of {of}", f"{kind} on {ladder_id}", f"on {home}", concerned)
     for act, of in session.execute(acts_without_result(ladder_id)):
         yield Difference("act", f"{act} of {of}", "result", "a result of the match on this ladder", ladder_id)
     for act, of, status in session.execute(voids_without_cause(ladder_id)):
@@ -82,19 +92,47 @@ def missing_voids(ladder_id: str) -> Select[str]:
     return query.where(Match.status == "void", ~_has_act(Result.match_id, "void")).order_by(Result.seq)
 
 
+def acts_of_none(ladder_id: str) -> Select[int, str | None, str]:
+    """Acts that nothing can have brought about: of no match, of one that has no result and did not end, of a deal
+    group that is not over, and voids for which nobody gave a reason."""
+    query = _of_matches(select(LadderAct.seq, LadderAct.match_id, LadderAct.kind), ladder_id)
+    played = or_(Result.seq.is_not(None), Match.status.in_(("finished", "void")))
+    closed = or_(Group.state == "over", MatchLog.reveal_line.is_not(None))
+    none = or_(
+        LadderAct.match_id.is_(None),
+        ~played,
+        and_(LadderAct.kind == "result", ~closed),
+        and_(LadderAct.kind == "void", Match.status == "finished", Match.reason.is_(None)),
+    )
+    return query.where(none).order_by(LadderAct.seq)
+
+
+def acts_elsewhere(ladder_id: str) -> Select[int, str | None, str, str | None]:
+    """Acts of results that are on another ladder, and that ladder."""
+    query = _of_matches(select(LadderAct.seq, LadderAct.match_id, LadderAct.kind, Result.ladder_id), ladder_id)
+    return query.where(Result.ladder_id.is_not(None), Result.ladder_id != ladder_id).order_by(LadderAct.seq)
+
+
 def acts_without_result(ladder_id: str) -> Select[int, str | None]:
-    """Results in the ledger that are none, or one of another ladder, and were not made void."""
-    query = select(LadderAct.seq, LadderAct.match_id).outerjoin(Result, Result.match_id == LadderAct.match_id)
-    query = query.where(LadderAct.ladder_id == ladder_id, LadderAct.kind == "result")
-    query = query.where(~_has_act(LadderAct.match_id, "void"))
-    elsewhere = or_(Result.seq.is_(None), Result.ladder_id.is_(None), Result.ladder_id != ladder_id)
-    return query.where(elsewhere).order_by(LadderAct.seq)
+    """Acts of matches that were played and have no result that counts, and were not made void."""
+    query = _of_matches(select(LadderAct.seq, LadderAct.match_id), ladder_id)
+    query = query.where(LadderAct.kind == "result", ~_has_act(LadderAct.match_id, "void"))
+    return query.where(Match.status.in_(("finished", "void")), Result.ladder_id.is_(None)).order_by(LadderAct.seq)
 
 
 def voids_without_cause(ladder_id: str) -> Select[int, str | None, str]:
-    query = select(LadderAct.seq, LadderAct.match_id, Match.status).join(Match, Match.id == LadderAct.match_id)
-    query = query.where(LadderAct.ladder_id == ladder_id, LadderAct.kind == "void", Match.status != "void")
-    return query.order_by(LadderAct.seq)
+    query = _of_matches(select(LadderAct.seq, LadderAct.match_id, Match.status), ladder_id)
+    played = Result.seq.is_not(None), Match.status != "void"
+    given = or_(Match.status != "finished", Match.reason.is_not(None))
+    return query.where(LadderAct.kind == "void", *played, given).order_by(LadderAct.seq)
+
+
+def _of_matches(query: _Acts, ladder_id: str) -> _Acts:
+    """Results and voids of a ladder, with their matches, as far as there are any."""
+    query = query.select_from(LadderAct).outerjoin(Match, Match.id == LadderAct.match_id)
+    query = query.outerjoin(Result, Result.match_id == Match.id).outerjoin(Group, Group.id == Match.group_id)
+    query = query.outerjoin(MatchLog, MatchLog.match_id == Match.id)
+    return query.where(LadderAct.ladder_id == ladder_id, LadderAct.kind.in_(("result", "void")))
 
 
 def _has_act(match_id: Any, kind: str) -> Any:

@@ -34,7 +34,7 @@ class Refold:
         moves: list[Move] = []
         if act.kind == "void" and act.result_seq is not None and act.result_seq < act.seq:
             moves = self._without(act)
-        elif act.kind == "result" and act.bots:
+        elif act.counts_at(act.seq):
             self._remember(act)
             moves = self.fold.count(act.bots, act.placements, act.rated)
         self.as_of |= dict.fromkeys((move.bot_id for move in moves), act.seq)

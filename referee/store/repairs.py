@@ -4,28 +4,32 @@ The truth is the logs, the results they prove, and the acts of the ledger, to wh
 ratings and counts are derived: a repair writes them anew, and an act of its own tells what it found.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, insert, or_, select, update
 from sqlalchemy.orm import Session
 
-from referee.store import audit, ledger, places
+from referee.errors import BadLog
+from referee.store import evidence, ledger, places
 from referee.store.differences import Difference
 from referee.store.folding import Held
 from referee.store.ladder_audit import (
+    acts_elsewhere,
+    acts_of_none,
     acts_without_result,
     expected_ratings,
     missing_acts,
     missing_voids,
+    stored_counts,
     stored_ratings,
     voids_without_cause,
     walked,
 )
 from referee.store.refolding import Refold
-from referee.store.schema import Ladder, Match, Rating, RatingChange, Result
+from referee.store.schema import Ladder, LadderAct, Match, MatchLog, Rating, RatingChange, Result
 
 NAMED: Final = 20  # repaired values told one by one in the reason of the act
 _PER_STATEMENT: Final = 500
@@ -64,19 +68,30 @@ def in_doubt(session: Session) -> list[str]:
     return list(session.scalars(select(Ladder.id).where(Ladder.frozen_reason.is_not(None)).order_by(Ladder.id)))
 
 
-def repair(session: Session, ladder_id: str, *, by: str | None = None) -> Repaired:
+def doubted(found: Iterable[Difference]) -> set[str]:
+    """The matches of which these differences say that their result, seats or state are not what the log tells."""
+    return {one.id for one in found if one.what in ("match", "seats", "result")}
+
+
+def repair(
+    session: Session, ladder_id: str, *, by: str | None = None, matches: Collection[str] | None = None
+) -> Repaired:
     """Puts the numbers of a ladder right and lets it go on, in one transaction.
 
-    1. Results are made what their logs say. 2. Acts that are missing are appended. 3. Changes follow from the acts.
-    4. An act "repair" is appended; ratings that were wrong move by it. 5. Counts follow from the ratings.
-    What cannot be repaired, a log that is damaged or gone, an audit finds again; the match may be made void.
+    1. Results are made what their logs say: those of ``matches``, or all of the ladder, which takes as long as they
+    took to play. 2. Acts that are missing are appended, those that can be nobody's are taken out. 3. Changes follow
+    from the acts. 4. An act "repair" is appended; ratings that were wrong move by it. 5. Counts follow from the
+    ratings. What cannot be repaired, a log that is damaged or gone, an audit finds again; the match may be made void.
     """
     ledger.take_turn(session)
     repaired = Repaired(ladder_id)
-    _repair_results(session, repaired)
+    _repair_results(session, repaired, matches)
+    _repair_acts(session, repaired)
     _append_acts(session, repaired, by)
     refold = Refold(session, ladder_id)
     _rewrite_changes(session, repaired, refold)
+    if stored_counts(session, ladder_id) != places.bands(refold.fold.held.values()):
+        repaired.done.append("counts of ratings")
     _rewrite_ratings(session, repaired, refold, by)
     places.count_anew(session, ladder_id, refold.fold.held.values())
     session.execute(update(Ladder).where(Ladder.id == ladder_id).values(frozen_reason=None))
@@ -84,16 +99,46 @@ def repair(session: Session, ladder_id: str, *, by: str | None = None) -> Repair
     return repaired
 
 
-def _repair_results(session: Session, repaired: Repaired) -> None:
+def _repair_results(session: Session, repaired: Repaired, matches: Collection[str] | None) -> None:
     """Only where the log holds; else the result stands as it is."""
-    query = select(Result.match_id).where(Result.ladder_id == repaired.ladder_id).order_by(Result.seq)
-    for match_id in session.scalars(query).all():
-        result = session.scalars(select(Result).where(Result.match_id == match_id)).one()
-        told = audit.result_of_log(session, match_id)
-        if told is not None and told != {name: getattr(result, name) for name in told}:
-            repaired.done.append(f"result of {match_id} to {told}")
-            session.execute(update(Result).where(Result.match_id == match_id).values(told))
+    if matches is None:
+        counted = select(LadderAct.match_id).where(LadderAct.ladder_id == repaired.ladder_id)
+        here = or_(Result.ladder_id == repaired.ladder_id, Result.match_id.in_(counted))
+        matches = session.scalars(select(Result.match_id).where(here)).all()
+    kept = select(Match, MatchLog, Result).join(MatchLog, MatchLog.match_id == Match.id)
+    kept = kept.join(Result, Result.match_id == Match.id)
+    for match_id in sorted(matches):
+        for match, log, result in session.execute(kept.where(Match.id == match_id)).all():
+            _repair_result(session, repaired, match, log, result)
+        session.flush()
         session.expunge_all()  # logs are large
+
+
+def _repair_result(session: Session, repaired: Repaired, match: Match, log: MatchLog, result: Result) -> None:
+    if match.status not in ("finished", "void"):
+        repaired.done.append(f"match {match.id} from {match.status} to finished")
+        match.status = "finished"
+    seats = evidence.seated(session, [match.id])[match.id]
+    try:
+        lines, _ = evidence.checked(session, match.id, log)
+    except BadLog:
+        return
+    proven = evidence.proven(session, lines, log.rows, seats)
+    for one in list(proven.differing(match, seats, result)):
+        repaired.done.append(f"{one.what} of {match.id} from {one.stored} to {one.proven}")
+        for column, value in one.proven.items():
+            setattr(one.row, column, value)
+
+
+def _repair_acts(session: Session, repaired: Repaired) -> None:
+    """Acts that can be nobody's leave the ledger, those of another ladder go there."""
+    for act, of, kind in session.execute(acts_of_none(repaired.ladder_id)).all():
+        session.execute(delete(RatingChange).where(RatingChange.seq == act))
+        session.execute(delete(LadderAct).where(LadderAct.seq == act))
+        repaired.done.append(f"act {act}, a {kind} of {of}, taken out")
+    for act, of, _, home in session.execute(acts_elsewhere(repaired.ladder_id)).all():
+        session.execute(update(LadderAct).where(LadderAct.seq == act).values(ladder_id=home))
+        repaired.done.append(f"act {act} of {of} to {home}")
 
 
 def _append_acts(session: Session, repaired: Repaired, by: str | None) -> None:
@@ -106,8 +151,10 @@ def _append_acts(session: Session, repaired: Repaired, by: str | None) -> None:
         ledger.append(session, ladder_id, "void", match_id, reason or "found missing", by)
         repaired.done.append(f"void of {match_id}")
     for act, of in session.execute(acts_without_result(ladder_id)).all():
-        ledger.append(session, ladder_id, "void", of, f"act {act} has no result", by)
-        repaired.done.append(f"void of act {act}, which has no result")
+        reason = f"act {act} has no result"
+        ledger.append(session, ladder_id, "void", of, reason, by)
+        session.execute(update(Match).where(Match.id == of).values(status="void", reason=reason))
+        repaired.done.append(f"void of act {act} of {of}, which has no result")
     for act, of, status in session.execute(voids_without_cause(ladder_id)).all():
         session.execute(update(Match).where(Match.id == of).values(status="void"))
         repaired.done.append(f"match {of} from {status} to void, by act {act}")

@@ -43,6 +43,7 @@ def ladder(world: World) -> str:
     return str(played[0].ladder_id)
 
 
+PLANTED = "INSERT INTO ladder_acts (ladder_id, created_at, kind, match_id) SELECT id, created_at, {} FROM ladders"
 TAMPERED = [
     ("UPDATE ratings SET value = value + 1 WHERE bot_id = (SELECT min(bot_id) FROM ratings)", "rating"),
     ("UPDATE rating_changes SET after = after + 1 WHERE seq = 3", "change"),
@@ -53,11 +54,24 @@ TAMPERED = [
     ("UPDATE results SET placements = '[2, 2]' WHERE seq = 3", "result"),
     ("UPDATE results SET placements = '[]' WHERE seq = 4", "result"),
     ("UPDATE matches SET status = 'finished' WHERE status = 'void'", "act"),
+    ("UPDATE results SET rated = '[true, false]' WHERE seq = 4", "result"),
+    ("UPDATE results SET ladder_id = NULL WHERE seq = 4", "result"),
+    (
+        "UPDATE match_seats SET returns = returns + 1 WHERE match_id = (SELECT match_id FROM results WHERE seq = 3)",
+        "seats",
+    ),
+    ("UPDATE matches SET rated = false WHERE id = (SELECT match_id FROM results WHERE seq = 3)", "match"),
+    ("UPDATE matches SET status = 'cancelled' WHERE id = (SELECT match_id FROM results WHERE seq = 3)", "match"),
+    (PLANTED.format("'void', (SELECT match_id FROM results WHERE seq = 4)"), "act"),
+    (PLANTED.format("'void', NULL"), "act"),
+    (PLANTED.format("'result', NULL"), "act"),
+    (PLANTED.format("'result', (SELECT id FROM matches WHERE status = 'due')"), "act"),
     ("DELETE FROM rating_changes WHERE seq = 5; DELETE FROM ladder_acts WHERE seq = 5", "act"),
 ]
 
 
 def test_K27_F3_what_was_tampered_with_is_named_frozen_and_put_right(world: World, ladder: str) -> None:
+    world.match()
     true = values(world)
     for change, named in TAMPERED:
         with world.database.write() as session:
