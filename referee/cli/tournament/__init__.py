@@ -1,31 +1,50 @@
 """`referee tournament`: events of a service, by its URL. Each file beside this one has a few of the commands."""
 
+from importlib import import_module
+
 import click
 
-from referee.cli.tournament.announcing import create
-from referee.cli.tournament.downloads import logs, results
-from referee.cli.tournament.judging import void, waiting
-from referee.cli.tournament.remote import STATUSES
-from referee.cli.tournament.running import cancel, enter, finish, open_, pause, resume, seeds, start, withdraw
-from referee.cli.tournament.showing import list_, show
-from referee.cli.tournament.tabling import bracket, crosstable, standings, strengths
-from referee.cli.tournament.watching import watch
+STATUSES = "Exit status: 0 fine, 1 refused, 2 wrong usage, 3 the service cannot be reached."
+COMMANDS = {  # in the order of an event's life: module beside this file, and the command's name in it
+    "create": ("announcing", "create"),
+    "open": ("running", "open_"),
+    "enter": ("running", "enter"),
+    "withdraw": ("running", "withdraw"),
+    "seeds": ("running", "seeds"),
+    "start": ("running", "start"),
+    "pause": ("running", "pause"),
+    "resume": ("running", "resume"),
+    "cancel": ("running", "cancel"),
+    "finish": ("running", "finish"),
+    "list": ("showing", "list_"),
+    "show": ("showing", "show"),
+    "watch": ("watching", "watch"),
+    "standings": ("tabling", "standings"),
+    "crosstable": ("tabling", "crosstable"),
+    "bracket": ("tabling", "bracket"),
+    "strengths": ("tabling", "strengths"),
+    "logs": ("downloads", "logs"),
+    "results": ("downloads", "results"),
+    "void": ("judging", "void"),
+    "waiting": ("judging", "waiting"),
+}
 
-COMMANDS = (  # in the order of the help page
-    *(create, open_, enter, withdraw, seeds, start, pause, resume, cancel, finish),
-    *(list_, show, watch, standings, crosstable, bracket, strengths),
-    *(logs, results, void, waiting),
-)
 
-
-class InOrder(click.Group):
-    """Lists its commands in the order of an event's life."""
+class Family(click.Group):
+    """Loads a command's module when it is asked for: those that know all games take their time."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, name = COMMANDS[cmd_name]
+        command: click.Command = getattr(import_module(f"referee.cli.tournament.{module}"), name)
+        return command
 
 
-@click.group(cls=InOrder, epilog=STATUSES)
+@click.group(cls=Family, epilog=STATUSES)
 def tournament() -> None:
     """Events of a service: announce, enter, start, watch, download.
 
@@ -39,7 +58,3 @@ def tournament() -> None:
       referee tournament enter "Spring cup" "Ada sound" "Carl random"
       referee tournament start "Spring cup" --watch
     """
-
-
-for command in COMMANDS:
-    tournament.add_command(command)

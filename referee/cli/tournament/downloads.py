@@ -25,8 +25,8 @@ from referee.cli.tournament.remote import Refused, Remote, asks_service, is_pass
 from referee.matchlog import verify as verified
 
 CHUNK_BYTES = 64 << 10
-ATTEMPTS = 6  # in a row without a single log
-PAUSE_S = 1.0  # before the second; it doubles
+ATTEMPTS = 7  # in a row without a single log
+PAUSE_S = 0.5  # before the second; it doubles
 FAILURES_SHOWN = 20
 COLUMNS = ("stage", "table", "leg", "match", "seat", "name", "placement", "returns", "status", "reason")
 WORDS = ("match", "name", "status", "reason")
@@ -109,7 +109,7 @@ def results(remote: Remote, tournament: str, as_csv: bool, out: Path | None) -> 
     path = f"/api/v1/tournaments/{finding.tournament_id(remote.api, tournament)}/results.csv"
     if out is not None:
         with remote.api.stream(path) as response, out.open("wb") as file:
-            _copy(response, file)
+            file.writelines(_chunks(response, remote.api))
         remote.tell({"file": str(out), "bytes": out.stat().st_size}, f"{out}: {out.stat().st_size} bytes")
         return
     text = remote.api.fetch(path).decode()
@@ -172,8 +172,10 @@ def _chunks(response: http.client.HTTPResponse, api: Api) -> Iterator[bytes]:
         except (OSError, http.client.HTTPException) as error:
             raise ApiUnreachable(f"{api.url} broke off a download: {error}") from error
         if not chunk:
-            return
+            break
         yield chunk
+    if response.length:  # of the announced one; a body in chunks is told to be cut above
+        raise ApiUnreachable(f"{api.url} broke off a download: {response.length} bytes are missing")
 
 
 # -- the zip --
@@ -203,11 +205,6 @@ def _place(event: Json, out: Path | None, suffix: str) -> Path:
     if out is None:
         return Path(name)
     return out / name if out.is_dir() else out
-
-
-def _copy(response: http.client.HTTPResponse, file: IO[bytes]) -> None:
-    while chunk := response.read(CHUNK_BYTES):
-        file.write(chunk)
 
 
 @contextmanager

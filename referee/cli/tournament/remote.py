@@ -15,13 +15,11 @@ from referee.canonical import Json
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.errors import RefereeError
 
-STATUSES = "Exit status: 0 fine, 1 refused, 2 wrong usage, 3 the service cannot be reached."
-
 BUSY = 429
 
 ADVICE = {  # what to do, by the code of the refusal
     "unauthenticated": "give a good token with --token-file or REFEREE_TOKEN",
-    "not_found": "`referee tournament list` shows what there is",
+    "not_found": "check the id; `referee tournament list` lists the events",
     "precondition_failed": "ask again",
     "rate_limited": "wait a minute and ask again",
     "unavailable": "ask again in a moment",

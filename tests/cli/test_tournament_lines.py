@@ -1,0 +1,150 @@
+"""What `referee tournament` does when a service breaks off, is busy or has no stream: one on loopback that is told how
+to fail."""
+
+import gzip
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from referee.canonical import Json
+from referee.cli import main
+from referee.cli.api_client import Api, ApiRefusal
+from referee.cli.tournament.events import Event, followed
+from referee.cli.tournament.packed import BadBundle, logs_in
+
+EVENT = "trn_" + "0" * 26
+PROGRESS = {"done": 1, "total": 1, "by_status": {"finished": 1}, "stage": 1, "stages": 1, "estimated_end": None}
+FINISHED = {"id": EVENT, "name": "Cup", "status": "finished", "status_reason": None, "progress": PROGRESS}
+CUT = b"cut here"
+
+Answer = tuple[int, bytes]
+
+
+def log(match: str, *, rows: int = 3, remark: str = "") -> bytes:
+    """A log as a service sends it: two gzip members, and one that says why it does not count."""
+    lines = [{"row": row, "type": "header" if row == 0 else "play", "match": match} for row in range(rows)]
+    body = gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines), mtime=0)
+    reveal = gzip.compress(json.dumps({"row": rows, "type": "reveal"}).encode() + b"\n", mtime=0)
+    return body + reveal + (note(match, remark) if remark else b"")
+
+
+def note(match: str, remark: str) -> bytes:
+    return gzip.compress(json.dumps({"match": match, "reason": "it rained", "type": remark}).encode() + b"\n", mtime=0)
+
+
+@contextmanager
+def scripted(answers: dict[str, list[Answer]]) -> Iterator[tuple[str, list[str]]]:
+    """A service that gives these answers by path, one after the other and the last again and again; its URL, and what
+    it was asked. A body that ends with ``CUT`` is broken off there."""
+    asked: list[str] = []
+
+    class Script(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            left = answers[self.path]
+            status, body = left.pop(0) if len(left) > 1 else left[0]
+            broken = body.endswith(CUT)
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body) + broken))
+            self.end_headers()
+            self.wfile.write(body.removesuffix(CUT))
+            self.close_connection = broken
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Says nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Script)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def problem(status: int, code: str) -> Answer:
+    return status, json.dumps({"status": status, "code": code, "detail": "No."}).encode()
+
+
+def body(document: Json) -> Answer:
+    return 200, json.dumps(document).encode()
+
+
+@pytest.mark.parametrize("refusal", [problem(503, "unavailable"), problem(404, "not_found")])
+def test_without_a_place_in_the_stream_it_is_asked_how_the_event_stands(refusal: Answer) -> None:
+    path = f"/api/v1/tournaments/{EVENT}"
+    answers = {
+        f"{path}/events": [refusal],
+        path: [problem(429, "rate_limited"), body(FINISHED)],
+        f"{path}/standings?limit=50": [body({"items": []})],
+    }
+    notes: list[str] = []
+    with scripted(answers) as (url, _), Api(url) as api:
+        told = list(followed(api, EVENT, notes.append))
+
+    how = {"status": "finished", "reason": None}
+    assert told == [
+        Event("", "progress", how | PROGRESS),
+        Event("", "standings", {"items": []}),
+        Event("", "end", how),
+    ]
+    assert notes == ["the service refuses (429 rate_limited): No."]
+
+
+def test_a_stream_is_taken_up_after_its_last_message_and_a_refusal_ends_it() -> None:
+    path = f"/api/v1/tournaments/{EVENT}/events"
+    first = b'event: match\nid: 7\ndata: {"id": "mat_1"}\n\nevent: match\nid: 8\ndata: {"i'
+    with scripted({path: [(200, first + CUT), problem(403, "forbidden")]}) as (url, asked), Api(url) as api:
+        following = followed(api, EVENT, lambda _: None)
+        told = next(following)
+        with pytest.raises(ApiRefusal):
+            next(following)
+
+    assert told == Event("7", "match", {"id": "mat_1"})
+    assert len(asked) == 2
+
+
+def test_a_download_is_taken_up_after_the_last_whole_log(tmp_path: Path) -> None:
+    path = f"/api/v1/tournaments/{EVENT}"
+    logs = [log("mat_1"), log("mat_2", remark="void"), log("mat_3")]
+    answers = {
+        path: [body(FINISHED)],
+        f"{path}/logs": [(200, b"".join(logs)[:-30] + CUT)],
+        f"{path}/logs?after=mat_2": [problem(503, "unavailable"), (200, logs[2])],
+    }
+    with scripted(answers) as (url, asked):
+        said = CliRunner().invoke(main, ["tournament", "logs", EVENT, "--out", str(tmp_path), "--url", url, "--json"])
+
+    document = json.loads(said.stdout)
+    assert (said.exit_code, document["logs"]) == (0, 3)
+    assert Path(document["file"]).read_bytes() == b"".join(logs)
+    assert asked == [path, f"{path}/logs", *[f"{path}/logs?after=mat_2"] * 2]
+
+
+def test_what_does_not_count_is_told_apart() -> None:
+    whole = log("mat_1") + log("mat_2", remark="cancelled") + note("mat_3", "damaged") + log("mat_4")
+    pieces = [whole[at : at + 7] for at in range(0, len(whole), 7)]
+
+    found = list(logs_in(pieces))
+
+    assert [(one.match, len(one.lines), one.remark) for one in found] == [
+        ("mat_1", 4, ""),
+        ("mat_2", 4, "cancelled"),
+        ("mat_3", 0, "damaged"),
+        ("mat_4", 4, ""),
+    ]
+    assert b"".join(one.packed for one in found) == whole
+    assert found[-1].end == len(whole)
+    for other in (b"PK\x03\x04 a zip", gzip.compress(b"no row\n"), gzip.compress(b'{"row": 3}\n')):
+        with pytest.raises(BadBundle):
+            list(logs_in([other]))
