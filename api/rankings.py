@@ -23,7 +23,7 @@ from referee.strengths import Fit, Result, fit
 Json = dict[str, Any]
 Item = TypeVar("Item")
 
-MOST_KEPT: Final = 100_000  # results and entries
+MOST_KEPT: Final = 50_000  # results and entries; 10,000 take some 25 MB with all their tables
 MOST_FITTED: Final = 10_000  # results
 MOST_FITTED_BOTS: Final = 1_000
 FIT_PATIENCE_S: Final = 20
