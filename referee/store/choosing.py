@@ -18,7 +18,7 @@ from referee.store.schema import Bot, Group, Match, MatchSeat
 from referee.store.schema.matches import AGE
 
 LOST_BEFORE_ALONE: Final = 2
-WINDOWS: Final = (100, 2_000)  # of his oldest, the wider where it has to be: what comes behind waits for full bots too
+WINDOWS: Final = (100, 2_000, 20_000)  # of his oldest, the wider where it has to be; what comes behind waits, too
 MOST_LOOKED_AT: Final = 400  # matches of one creator among which those are sought whose bots can take all calls
 
 # The tables themselves: runners ask several times a second, and what the ORM adds would be most of the cost.
@@ -191,7 +191,9 @@ class _Queue:
         oldest = line.order_by(*_AGE).limit(window).subquery()
         query = select(oldest, _GROUPS.c.kind).join(_GROUPS, _GROUPS.c.id == oldest.c.group_id)
         if full := self._calls.full():
-            query = query.where(~exists().where(_SEATS.c.match_id == oldest.c.id, _SEATS.c.bot_id.in_(full)))
+            # Not by the index of bots, which SQLite would else prefer: a bot may have sat in very many matches.
+            sits = func.coalesce(_SEATS.c.bot_id, "").in_(full)
+            query = query.where(~exists().where(_SEATS.c.match_id == oldest.c.id, sits))
         return self._session.execute(query.order_by(*(oldest.c[name] for name in AGE)).limit(self._at_once)).all()
 
     def _together(self, group_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:

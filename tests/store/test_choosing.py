@@ -60,6 +60,19 @@ def test_a_full_bot_of_one_account_leaves_the_turn_to_others(world: World) -> No
     assert claimed[0] in blocked
 
 
+def test_thousands_of_matches_that_wait_for_one_bot_hold_up_no_others_of_their_creator(world: World) -> None:
+    busy, *others = world.bot(card=CARD.__class__("1", CARD.games, 1)), *world.bots(2)
+    account_id = world.account()
+    for _ in range(5):  # as of a few gauntlets of the same slow bot
+        arranged(world, *[plan([busy, others[0]], account_id)] * 410)
+    free = arranged(world, plan(others, account_id))
+
+    assert len(world.claim(5)) == 2
+    world.finish(Claim(free[0], 1))
+
+    assert world.claim(5) == []
+
+
 def test_matches_of_a_duplicate_group_go_out_together_even_where_one_was_asked_for(world: World) -> None:
     seated = world.bots(2)
     alone = arranged(world, plan(seated))
