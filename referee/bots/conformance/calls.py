@@ -110,7 +110,10 @@ class Line:
         if reply.fault and reply.fault not in FAULTS:
             raise Unavailable(f"{reply.fault}: {reply.detail}")
         self.calls += 1
-        self._gone = self._gone + 1 if reply.fault in GONE else 0
+        if reply.fault in GONE:
+            self._gone += 1
+        elif reply.status:  # what was merely late shows neither
+            self._gone = 0
         if self._gone >= GONE_IN_A_ROW:
             raise Gone(reply.fault, reply.detail)
         if reply.status in REFUSALS and call.path in ("/decide", "/notify") and not self.target.secrets:

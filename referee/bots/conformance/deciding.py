@@ -21,7 +21,8 @@ from referee.match import FAULTS_IN_A_MATCH, FAULTS_IN_A_ROW, Answer
 from referee.players import players
 
 SCENARIOS = 12  # over which the questions about a game are spread
-HUNTED = 12  # more, for kinds of decisions that seldom come up
+MOST_SCENARIOS = 30  # for kinds of decisions that seldom come up
+FRUITLESS = 5  # scenarios in a row that brought nothing to ask; then enough has been looked for
 FEW = 3  # questions of each kind, if there is one to be had
 WALK = 30  # questions of the match that is played from its beginning, at most
 
@@ -46,19 +47,22 @@ class _Game:
 
     async def ask(self) -> None:
         try:
-            await self._walk(min(WALK, self._share // 3))
+            await self._walk(min(WALK, max(2, self._share // 3)))
             await self._sample_all()
         finally:
             self._cover()
 
     async def _sample_all(self) -> None:
         drawn = scenarios(self._rules, self._exam.dice)
-        for number, scenario in enumerate(islice(drawn, SCENARIOS + HUNTED)):
-            if self._is_given_up:
-                break
-            left = self._share - self._asked.total()
+        fruitless = 0
+        for number, scenario in enumerate(islice(drawn, MOST_SCENARIOS)):
+            before = self._asked.total()
+            left = max(0, self._share - before)
             share = -(-left // (SCENARIOS - number)) if number < SCENARIOS else left
-            await self._sample(scenario, share, hunted=number >= SCENARIOS)
+            await self._sample(scenario, share)
+            fruitless = fruitless + 1 if self._asked.total() == before else 0
+            if self._is_given_up or fruitless == FRUITLESS:
+                return
 
     async def _walk(self, longest: int) -> None:
         """A match with the usual options, in which the bot's own answers are played."""
@@ -75,18 +79,19 @@ class _Game:
                 decision = await self._put(asked)
                 match.receive(Answer(own, decision.action, decision.choice, trouble=decision.fault))
 
-    async def _sample(self, scenario: Scenario, share: int, *, hunted: bool) -> None:
-        """Some positions of a scenario, kinds asked least first; when hunting, only kinds asked too seldom."""
+    async def _sample(self, scenario: Scenario, share: int) -> None:
+        """Some positions of a scenario, kinds asked least first; over the share only kinds asked too seldom."""
         exam = self._exam
         found = positions(scenario, exam.pace.limits, exam.dice)
         exam.dice.shuffle(found)
         for _ in range(len(found)):
             found.sort(key=lambda one: self._asked[one.kind])
             seldom = self._asked[found[0].kind] < FEW
-            if self._is_given_up or (share <= 0 and not seldom) or (hunted and not seldom):
+            if self._is_given_up or (share <= 0 and not seldom):
                 return
             share -= 1
-            await self._put(found.pop(0))
+            # Each in a match of its own: out of one match they would come in the wrong order.
+            await self._put(found.pop(0).again(exam.fresh()))
 
     async def _put(self, asked: Question) -> wire.Decision:
         exam = self._exam

@@ -55,10 +55,11 @@ async def _resent(exam: Examination) -> None:
 
 
 async def _stale(exam: Examination) -> None:
-    """The newest question, then the oldest once more."""
-    older, newer = exam.answered[0], exam.answered[-1]
-    await exam.decided(newer)
-    await exam.holds("stale", older)
+    """Two questions of one match, the later one first."""
+    older, match_id = exam.answered[0], exam.fresh()
+    newer = next((one for one in reversed(exam.answered) if one.match_id == older.match_id), exam.answered[-1])
+    await exam.decided(newer.again(match_id))
+    await exam.holds("stale", older.again(match_id))
 
 
 async def _huge(exam: Examination) -> None:

@@ -56,6 +56,10 @@ class Question:
     def where(self) -> str:
         return f"{self.scenario.rules.name}, {self.kind}"
 
+    @property
+    def match_id(self) -> str:
+        return self.id.rsplit("_", 2)[0]
+
     def judged(self, body: bytes) -> wire.Decision:
         """What a reply means here; one that is not legal has the fault ``illegal_action``."""
         decision = wire.read_decision(body, self.id, len(self.legal))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from referee.bots.conformance.calls import REFUSALS
 from referee.bots.conformance.course import Examination, shown
 from referee.bots.signing import PREFIX
+from referee.canonical import Json
 
 LOOKED_AT = ("rotation", "signature_wrong", "signature_old", "signature_missing")
 OLD_S = 3_600
@@ -20,12 +21,14 @@ async def trust(exam: Examination) -> None:
     question = exam.answered[-1].again(exam.fresh())
     call = exam.to_decide(question)
     await exam.holds("rotation", question, replace(call, secrets=(other, *exam.secrets)))
-    tampered = {
-        "signature_wrong": replace(call, secrets=(other,)),
-        "signature_old": replace(call, age_s=OLD_S),
-        "signature_missing": replace(call, secrets=()),
+    tampered: dict[str, Json] = {
+        "signature_wrong": {"secrets": (other,)},
+        "signature_old": {"age_s": OLD_S},
+        "signature_missing": {"secrets": ()},
     }
-    for rule, forged in tampered.items():
+    for rule, changes in tampered.items():
+        question = question.again(exam.fresh())
+        forged = replace(exam.to_decide(question), **changes)
         reply, decision = await exam.decided(question, forged)
         refused = reply.status in REFUSALS
         taken = "it was answered as if all were well" if not decision.fault else shown(reply)
