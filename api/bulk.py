@@ -8,19 +8,21 @@ import gzip
 import io
 import zipfile
 from collections.abc import Iterator
-from dataclasses import astuple, fields, replace
+from dataclasses import fields
+from datetime import datetime
 from typing import Any, Final
 
 import orjson
 from sqlalchemy import ColumnElement
 
+from api.schemas.base import Moment
 from referee.store import bulk
 from referee.store.bulk import Extent, Named, Place, Seat
 from referee.store.db import Database
 
 COUNTS: Final = "finished"  # what else a log's match may be is told after it
 MOST_IN_ZIP: Final = 50_000  # logs: a zip keeps 400 bytes of each in mind until its end
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 DATE: Final = (1980, 1, 1, 0, 0, 0)  # of all files in a zip: the same logs give the same bytes
 
 
@@ -45,7 +47,7 @@ def zipped_logs(database: Database, tournament_id: str, place: Place, extent: Ex
             if packed:
                 _put(archive, file, gzip.decompress(packed))
             status = named.status if packed else "damaged"
-            about = (named.match_id, named.stage, named.table, named.leg, status, _safe(named.reason), file)
+            about = (named.match_id, named.stage, named.table, named.leg, status, _cell(named.reason), file)
             rows.writerow(about)
             yield sink.taken()
         _put(archive, "index.csv", index.getvalue().encode())
@@ -75,17 +77,19 @@ COLUMNS: Final = [field.name.removesuffix("_id") for field in fields(Seat)]
 
 
 def _row(seat: Seat) -> tuple[Any, ...]:
-    shown = replace(seat, name=_safe(seat.name), version=_safe(seat.version), reason=_safe(seat.reason))
-    finished_at = seat.finished_at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return tuple(
-        str(value).lower() if isinstance(value, bool) else finished_at if value is seat.finished_at else value
-        for value in astuple(shown)
-    )
+    return tuple(_cell(getattr(seat, field.name)) for field in fields(Seat))
 
 
-def _safe(text: str | None) -> str:
+def _cell(value: object) -> object:
     """What people chose themselves must not be computed by whoever opens the table."""
-    return f"'{text}" if text and text.startswith(FORMULA) else text or ""
+    match value:
+        case str() if value.startswith(FORMULA):
+            return f"'{value}"
+        case bool():
+            return str(value).lower()
+        case datetime():
+            return Moment()._serialize(value, None, None)
+    return value
 
 
 def _named(database: Database, tournament_id: str, place: Place, extent: Extent) -> Iterator[Named]:

@@ -2,7 +2,7 @@
 
 Logs come in the order in which matches ended, up to the first whose deal group is not over: so what is taken up again
 after any of them is complete, also while the event goes on. Matches that were cut off have no place in that order;
-their logs come last, once the event is over.
+their logs come last, once the event and all its deal groups are over.
 """
 
 from dataclasses import dataclass
@@ -89,14 +89,13 @@ def place_after(session: Session, tournament_id: str, match_id: str | None) -> P
     match, seq = found
     if seq is not None:
         return Place(seq)
-    if match.status not in OVER:
-        raise BadOption("after", "the match is not over")
     return Place(last_seq(session), match.id)
 
 
 def extent(session: Session, tournament_id: str, place: Place) -> Extent:
     """Raises ``NotFound``."""
-    ended = get_tournament(session, tournament_id).status in OVER
+    any_open = select(Group.id).where(Group.tournament_id == tournament_id, Group.state != "over").limit(1)
+    ended = get_tournament(session, tournament_id).status in OVER and session.scalar(any_open) is None
     shut = (
         select(func.min(Result.seq))
         .join(Match, Match.id == Result.match_id)
@@ -162,11 +161,11 @@ def of_ladder(ladder_id: str) -> ColumnElement[bool]:
 
 
 def _cut_off(tournament_id: str, after: str, *columns: Any) -> Select[Any]:
-    """Matches that ended without a result, but have a log that is open."""
+    """Matches that ended without a result, but have a log."""
     query = select(*columns).select_from(Match).join(MatchLog, MatchLog.match_id == Match.id)
-    query = query.join(Group, Group.id == Match.group_id).outerjoin(Result, Result.match_id == Match.id)
-    of_these = Match.tournament_id == tournament_id, Match.status == "cancelled", Group.state == "over"
-    return query.where(*of_these, Result.seq.is_(None), Match.id > after)
+    query = query.outerjoin(Result, Result.match_id == Match.id)
+    of_these = Match.tournament_id == tournament_id, Match.status == "cancelled", Result.seq.is_(None)
+    return query.where(*of_these, Match.id > after)
 
 
 def _named(row: Any, place: Place) -> Named:

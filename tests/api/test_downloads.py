@@ -1,0 +1,316 @@
+"""Whole events and ladders as files: what is in them, taken up again after a cut, in memory that does not grow."""
+
+import csv
+import gzip
+import io
+import json
+import tracemalloc
+import zipfile
+from typing import Any
+
+import pytest
+from sqlalchemy import insert, select, update
+from sqlalchemy.orm import Session
+
+from api import bulk as files
+from referee.matchlog import verify
+from referee.store import announcing, bulk, groups, schema, voiding
+from referee.store.ids import new_id
+from tests.api.conftest import API, Service, fields_of
+from tests.store import events
+from tests.store.world import World
+from tests.surroundings import MASTER_KEY
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def world(service: Service) -> World:
+    return World(service.database)
+
+
+@pytest.fixture
+def event(world: World) -> str:
+    """Three bots met each other once; the second match is void, the event is over."""
+    tournament_id, _ = events.begun(world, 3)
+    for claim in world.claim(3):
+        world.finish(claim)
+    events.go_on(world.database, tournament_id)
+    with world.database.write() as session:
+        second = session.scalars(select(schema.Result.match_id).order_by(schema.Result.seq)).all()[1]
+        voiding.void(session, second, "=a bug", by=None, master_key=MASTER_KEY)
+    return tournament_id
+
+
+def path_of(event: str, file: str = "logs") -> str:
+    return f"{API}/tournaments/{event}/{file}"
+
+
+def in_order(world: World, event: str) -> list[schema.Match]:
+    """The matches with results, in the order in which they ended."""
+    query = select(schema.Match).join(schema.Result, schema.Result.match_id == schema.Match.id)
+    with world.database.read() as session:
+        query = query.where(schema.Match.tournament_id == event).order_by(schema.Result.seq)
+        return list(session.scalars(query))
+
+
+def split(text: bytes) -> tuple[dict[str, list[bytes]], list[Json]]:
+    """The logs by match, and the lines that belong to none."""
+    found: dict[str, list[bytes]] = {}
+    remarks: list[Json] = []
+    for line in text.splitlines():
+        row = json.loads(line)
+        if "row" not in row:
+            remarks.append(row)
+        elif row["row"] == 0:
+            found[row["match"]] = [line]
+        else:
+            found[next(reversed(found))].append(line)
+    return found, remarks
+
+
+def test_the_logs_are_those_of_the_matches_in_the_order_of_their_ends(
+    service: Service, world: World, event: str
+) -> None:
+    client, played = service.anonymous(), in_order(world, event)
+
+    answer = client.get(path_of(event))
+    found, remarks = split(gzip.decompress(answer.data))
+
+    assert (answer.headers["Referee-Logs"], answer.headers["Referee-Left-Out"]) == ("3", "0")
+    assert answer.headers["Content-Type"] == "application/gzip"
+    assert "Content-Encoding" not in answer.headers
+    assert list(found) == [match.id for match in played]
+    for match_id, lines in found.items():
+        assert client.get(f"{API}/matches/{match_id}/log").data.splitlines() == lines
+        assert verify(lines).ok
+    assert remarks == [{"match": played[1].id, "reason": "=a bug", "type": "void"}]
+
+
+def test_what_was_cut_anywhere_is_taken_up_to_the_same_bytes(service: Service, world: World, event: str) -> None:
+    client = service.anonymous()
+    whole = client.get(path_of(event)).data
+
+    for match in in_order(world, event):
+        rest = client.get(path_of(event), query_string={"after": match.id})
+        assert whole.endswith(rest.data)
+        head, _ = split(gzip.decompress(whole[: len(whole) - len(rest.data)]))
+        assert next(reversed(head)) == match.id
+
+    assert rest.data == b""
+    assert rest.headers["Referee-Logs"] == "0"
+
+
+def test_only_matches_of_the_event_can_be_gone_on_from(service: Service, world: World, event: str) -> None:
+    other, client = world.play(world.bots(2)).match_id, service.anonymous()
+
+    for after in (other, "mat_" + "0" * 26, "x"):
+        answer = client.get(path_of(event), query_string={"after": after})
+        assert (answer.status_code, fields_of(answer)) == (422, {"after"})
+    assert client.get(path_of("trn_" + "0" * 26)).status_code == 404
+
+
+def test_a_closed_log_holds_back_those_after_it_and_one_cut_off_comes_last(service: Service, world: World) -> None:
+    event, _ = events.begun(world, 4, deals="common")
+    client, claims = service.anonymous(), world.claim(2)
+    world.finish(claims[0])
+    before = client.get(path_of(event))
+    world.finish(claims[1])
+    between = client.get(path_of(event))
+
+    (begun,) = world.claim(1)
+    match = world.resumed(begun.match_id)
+    with service.database.write() as session:
+        for row, line in enumerate(match.lines):
+            session.add(schema.LogRow(match_id=begun.match_id, row=row, line=line))
+    with service.database.write() as session:
+        announcing.cancel(session, event, master_key=MASTER_KEY)
+    last = {"after": in_order(world, event)[-1].id}
+    not_yet = client.get(path_of(event), query_string=last)
+    close_groups(world)
+    after = client.get(path_of(event), query_string=last)
+    found, remarks = split(gzip.decompress(after.data))
+
+    assert [(one.headers["Referee-Logs"], one.headers["Referee-Left-Out"]) for one in (before, between)] == [
+        ("0", "1"),
+        ("2", "0"),
+    ]
+    assert before.data == b""
+    assert list(split(gzip.decompress(between.data))[0]) == [match.id for match in in_order(world, event)]
+    assert (not_yet.data, not_yet.headers["Referee-Left-Out"]) == (b"", "1")
+    assert list(found) == [begun.match_id]
+    assert [(one["match"], one["type"]) for one in remarks] == [(begun.match_id, "cancelled")]
+    assert client.get(path_of(event), query_string={"after": begun.match_id}).data == b""
+
+
+def close_groups(world: World) -> None:
+    """As the scheduler does it after matches were cancelled."""
+    with world.database.write() as session:
+        for group_id in groups.left_open(session):
+            groups.close_if_over(session, group_id, master_key=MASTER_KEY)
+
+
+def test_a_damaged_log_is_named_and_does_not_spoil_the_others(service: Service, world: World, event: str) -> None:
+    first = in_order(world, event)[0].id
+    with service.database.write() as session:
+        session.execute(update(schema.MatchLog).where(schema.MatchLog.match_id == first).values(packed=b"junk"))
+    client = service.anonymous()
+
+    found, remarks = split(gzip.decompress(client.get(path_of(event)).data))
+    with zipfile.ZipFile(io.BytesIO(client.get(path_of(event, "logs.zip")).data)) as archive:
+        index = list(csv.DictReader(io.StringIO(archive.read("index.csv").decode(), newline="")))
+
+    assert len(found) == 2
+    assert (remarks[0]["match"], remarks[0]["type"]) == (first, "damaged")
+    assert (index[0]["match"], index[0]["status"], index[0]["file"]) == (first, "damaged", "")
+
+
+def test_the_zip_opens_and_lists_what_is_in_it(service: Service, world: World, event: str) -> None:
+    client, played = service.anonymous(), in_order(world, event)
+    answer = client.get(path_of(event, "logs.zip"))
+    logs, _ = split(gzip.decompress(client.get(path_of(event)).data))
+
+    with zipfile.ZipFile(io.BytesIO(answer.data)) as archive:
+        assert archive.testzip() is None
+        assert archive.namelist() == [*(f"{match.id}.ndjson" for match in played), "index.csv"]
+        index = list(csv.DictReader(io.StringIO(archive.read("index.csv").decode(), newline="")))
+        for match in played:
+            assert archive.read(f"{match.id}.ndjson").splitlines() == logs[match.id]
+    assert [(row["match"], row["stage"], row["status"], row["reason"]) for row in index] == [
+        (match.id, str(match.stage), match.status, "'=a bug" if match.status == "void" else "") for match in played
+    ]
+    assert answer.headers["Referee-Logs"] == "3"
+    assert client.get(path_of(event, "logs.zip")).data == answer.data
+
+
+def test_a_zip_of_more_than_fit_is_gone_on_with(
+    service: Service, world: World, event: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MOST_IN_ZIP", 2)
+    client, played = service.anonymous(), in_order(world, event)
+
+    first = client.get(path_of(event, "logs.zip"))
+    rest = client.get(path_of(event, "logs.zip"), query_string={"after": played[1].id})
+
+    assert (first.headers["Referee-Logs"], first.headers["Referee-Left-Out"]) == ("2", "1")
+    names = [zipfile.ZipFile(io.BytesIO(one.data)).namelist() for one in (first, rest)]
+    assert [len(one) - 1 for one in names] == [2, 1]
+
+
+def test_results_have_a_row_for_each_seat_and_nothing_a_spreadsheet_computes(
+    service: Service, world: World, event: str
+) -> None:
+    client, played = service.anonymous(), in_order(world, event)
+    signs = ["=cmd()", "+1", "-1", "@SUM(A1)", "\ttab", 'a "b", c']
+    with service.database.write() as session:
+        for (match_id, seat), name in zip(
+            [(match.id, seat) for match in played for seat in (0, 1)], signs, strict=True
+        ):
+            of_seat = schema.MatchSeat.match_id == match_id, schema.MatchSeat.seat == seat
+            session.execute(update(schema.MatchSeat).where(*of_seat).values(bot_name=name, version=name))
+
+    answer = client.get(path_of(event, "results.csv"))
+    rows = list(csv.DictReader(io.StringIO(answer.text, newline="")))
+
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8; header=present"
+    assert answer.data.count(b"\r\n") == answer.data.count(b"\n") == 7
+    assert [(row["match"], row["seat"]) for row in rows] == [(one.id, seat) for one in played for seat in ("0", "1")]
+    assert [row["name"] for row in rows] == [*(f"'{sign}" for sign in signs[:5]), signs[5]]
+    assert [row["version"] for row in rows] == [row["name"] for row in rows]
+    assert [(row["status"], row["reason"]) for row in rows[2:4]] == [("void", "'=a bug")] * 2
+    shown = client.get(f"{API}/matches/{played[0].id}").get_json()
+    for row, seat in zip(rows, shown["seats"], strict=False):
+        assert (row["bot"], row["entrant"], row["rated"]) == (seat["bot"], seat["entrant"], "true")
+        assert (int(row["placement"]), int(row["returns"])) == (seat["placement"], seat["returns"])
+    assert (rows[0]["group"], rows[0]["finished_at"]) == (shown["group_id"], shown["finished_at"])
+
+
+def test_a_ladder_gives_all_its_results(service: Service, world: World, event: str) -> None:
+    alone = world.play(world.bots(2), rated=True)
+    world.play(world.bots(2), rated=False)
+    client = service.anonymous()
+
+    text = client.get(f"{API}/ladders/{alone.ladder_id}/results.csv").text
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+
+    assert [row["match"] for row in rows[::2]] == [*(match.id for match in in_order(world, event)), alone.match_id]
+    assert {row["tournament"] for row in rows} == {event, ""}
+    assert client.get(f"{API}/ladders/lad_{'0' * 26}/results.csv").status_code == 404
+
+
+def test_an_event_without_a_match_is_an_empty_file(service: Service, world: World) -> None:
+    client, event = service.anonymous(), events.create(world)
+
+    assert gzip.decompress(client.get(path_of(event)).data) == b""
+    assert zipfile.ZipFile(io.BytesIO(client.get(path_of(event, "logs.zip")).data)).namelist() == ["index.csv"]
+    assert client.get(path_of(event, "results.csv")).data.count(b"\r\n") == 1
+
+
+def test_few_downloads_at_once_and_a_cut_one_frees_its_place(service: Service, event: str) -> None:
+    client = service.anonymous()
+    held = [client.get(path_of(event)) for _ in range(2)]
+
+    refused = client.get(path_of(event))
+    heads = [client.head(path_of(event)).status_code for _ in range(5)]
+    for answer in held:
+        answer.close()
+
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "10")
+    assert heads == [200] * 5
+    for file in ("logs", "logs.zip", "results.csv", "logs"):
+        with client.get(path_of(event, file)) as again:
+            assert again.status_code == 200
+
+
+def test_memory_does_not_grow_with_the_event(world: World, event: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = 300
+    monkeypatch.setattr(bulk, "PAGE", 10)
+    with world.database.write() as session:
+        multiply(session, event, many)
+        place = bulk.place_after(session, event, None)
+        extent = bulk.extent(session, event, place)
+
+    def peak(pieces: Any) -> tuple[int, int]:
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        size = sum(len(piece) for piece in pieces)
+        return size, tracemalloc.get_traced_memory()[1] - before
+
+    tracemalloc.start()
+    try:
+        peak(files.results(world.database, bulk.of_event(event), 20))  # what is kept for good is there now
+        packed, packed_peak = peak(files.packed_logs(world.database, event, place, extent))
+        table, table_peak = peak(files.results(world.database, bulk.of_event(event), extent.until))
+    finally:
+        tracemalloc.stop()
+
+    assert extent.logs == many + 3
+    assert packed_peak < packed / 2
+    assert table > 100_000
+    assert table_peak < 1_000_000  # what it is made of takes four times as much
+
+
+def multiply(session: Session, event: str, count: int) -> None:
+    """So many more matches, all like the first."""
+    first = session.scalars(select(schema.Result).order_by(schema.Result.seq)).first()
+    assert first is not None
+    rows = {
+        model: dict(session.execute(select(model.__table__).where(column == first.match_id)).mappings().first() or {})
+        for model, column in (
+            (schema.Match, schema.Match.id),
+            (schema.Result, schema.Result.match_id),
+            (schema.MatchLog, schema.MatchLog.match_id),
+        )
+    }
+    seats = [
+        dict(row)
+        for row in session.execute(
+            select(schema.MatchSeat.__table__).where(schema.MatchSeat.match_id == first.match_id)
+        ).mappings()
+    ]
+    rows[schema.Result].pop("seq")
+    ids = [new_id("match") for _ in range(count)]
+    session.execute(insert(schema.Match), [{**rows[schema.Match], "id": id} for id in ids])
+    for model in (schema.Result, schema.MatchLog):
+        session.execute(insert(model), [{**rows[model], "match_id": id} for id in ids])
+    session.execute(insert(schema.MatchSeat), [{**seat, "match_id": id} for id in ids for seat in seats])
