@@ -33,6 +33,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.games": RULES,
     **dict.fromkeys(CORE, (*RULES, *CORE, "referee")),
     **dict.fromkeys(SHELL, (*RULES, *CORE, *SHELL, "referee")),
+    "referee.sdk": (*RULES, *CORE, *SHELL, "referee"),
     "referee.cli": (*RULES, *CORE, *SHELL, "referee"),
     "referee.__main__": ("referee.cli",),
     "workers": (*RULES, *CORE, *SHELL, "referee", "workers"),

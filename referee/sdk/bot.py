@@ -1,0 +1,134 @@
+"""A bot as functions by game and phase. Serving it and trying it on a log are for the files beside this one."""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar, cast
+
+from referee.canonical import Json
+from referee.errors import BadOption
+from referee.sdk.observations import OBSERVATIONS, Observation, phases
+from referee.sdk.views import View
+
+Seen = TypeVar("Seen", bound=Observation)
+Function = TypeVar("Function", bound=Callable[..., Json | None])
+
+log = logging.getLogger("referee.sdk")
+
+
+class Question(Generic[Seen]):
+    """What the referee asks. ``seen`` is all that your seat may see, ``legal`` what it may answer.
+
+    ``default`` is played when no proper answer comes; ``news`` are the events since your last question; ``match`` and
+    ``time`` are the members of these names in the protocol. ``legal`` and ``default`` are plain JSON to be handed back.
+    """
+
+    def __init__(self, body: Json) -> None:
+        self.match = View(body["match"])
+        self.id: str = body["decision"]["id"]
+        self.n: int = body["decision"]["n"]
+        self.game: str = self.match["game"]
+        self.seen = cast(Seen, OBSERVATIONS.get(self.game, Observation)(body["observation"]))
+        self.phase: str = self.seen["phase"]
+        self.legal: list[Json] = body["legal"]
+        self.default: Json = body["default"]
+        self.news = tuple(map(View, body["news"]))
+        self.time = View(body["time"])
+
+    def __repr__(self) -> str:
+        return f"<question {self.n} of {self.match['id']}: {self.game}, {self.phase}>"
+
+
+Decider = Callable[[Question[Any]], Json | None]
+
+
+def decides(game: str, *only: str) -> Callable[[Function], Function]:
+    """Marks a method of a ``Bot`` as the one that decides in these phases of the game (none named: in all).
+
+    Raises ``BadOption`` for a game or a phase that there is not.
+    """
+    wanted = _checked(game, only)
+
+    def marked(function: Function) -> Function:
+        known: tuple[tuple[str, str], ...] = getattr(function, "decides", ())
+        function.decides = (*known, *wanted)  # type: ignore[attr-defined]  # any function takes attributes
+        return function
+
+    return marked
+
+
+class Bot:
+    """Decides by the functions it was given for a phase, else by ``decide``, which plays the default.
+
+    Either subclass it and mark methods with ``@decides(game, phase)``, or make one and decorate functions with
+    ``@bot.decides(game, phase)``. A function takes a ``Question`` and gives an action, or None for the default.
+    """
+
+    name = "sdk bot"
+    version = "1"
+    max_calls = 8  # questions it takes at once; they come from several threads
+
+    def __init__(self, name: str | None = None, version: str | None = None) -> None:
+        self.name = name or self.name
+        self.version = version or self.version
+        self._deciders: dict[tuple[str, str], Decider] = {}
+        for attribute in dir(type(self)):
+            for place in getattr(getattr(type(self), attribute), "decides", ()):
+                self._register(place, getattr(self, attribute))
+
+    def decides(self, game: str, *only: str) -> Callable[[Function], Function]:
+        """Lets the decorated function decide in these phases; see ``decides`` beside this class."""
+        wanted = _checked(game, only)
+
+        def registered(function: Function) -> Function:
+            for place in wanted:
+                self._register(place, function)
+            return function
+
+        return registered
+
+    def decide(self, question: Question[Any]) -> Json | None:
+        """Decides where no function was given. To be overridden; None plays the default."""
+        return None
+
+    def notified(self, notice: View) -> None:
+        """Called with every ``match_end`` and ``group_end``; does nothing. To be overridden."""
+
+    @property
+    def games(self) -> list[str]:
+        """What the card says it plays: the games with a function of their own, or all."""
+        own = {game for game, _ in self._deciders}
+        return sorted(own) if own and type(self).decide is Bot.decide else sorted(OBSERVATIONS)
+
+    def asked(self, question: Question[Any]) -> Json:
+        """The action for a question; lets through what the function raises."""
+        action = self._deciders.get((question.game, question.phase), self.decide)(question)
+        return question.default if action is None else action
+
+    def answer(self, body: Json) -> Json:
+        """The reply to the body of a ``/decide``. A function that raises is logged, and the default played."""
+        try:
+            action = self.asked(Question(body))
+        except Exception:
+            log.exception("no decision in %s; the default is played", body["decision"]["id"])
+            action = body["default"]
+        return {"decision": body["decision"]["id"], "action": action}
+
+    def card(self) -> Mapping[str, Any]:
+        """The reply to ``GET /``."""
+        about = {"name": self.name, "version": self.version, "games": self.games, "max_calls": self.max_calls}
+        return {"protocol": "1", **about}
+
+    def _register(self, place: tuple[str, str], decider: Decider) -> None:
+        if place in self._deciders:
+            raise BadOption("decides", f"two functions for phase {place[1]!r} of {place[0]}")
+        self._deciders[place] = decider
+
+
+def _checked(game: str, only: tuple[str, ...]) -> list[tuple[str, str]]:
+    if game not in OBSERVATIONS:
+        raise BadOption("game", f"there is no {game!r}; there are {', '.join(OBSERVATIONS)}")
+    known = phases(game)
+    for phase in only:
+        if phase not in known:
+            raise BadOption("phase", f"{game} does not ask in {phase!r}; it asks in {', '.join(known)}")
+    return [(game, phase) for phase in only or known]

@@ -1,0 +1,216 @@
+"""What a seat sees in each game, typed. What it means stands on the game's rules page, where ``members`` reads it.
+
+A card is ``"Th"``; what is kept by seat is a tuple with a place for each seat.
+"""
+
+import re
+from typing import Literal
+
+from referee.rules_page import rules_page
+from referee.sdk.views import ReadOnly, View
+
+Seat = int
+Card = str
+Suit = Literal["c", "d", "h", "s"]
+
+
+class Observation(ReadOnly):
+    """What every game shows."""
+
+    game: str
+    seat: Seat
+    players: int
+    options: View
+    phase: str
+    to_act: tuple[Seat, ...]
+
+
+# -- Pool Nap --
+
+
+class CardPlayed(ReadOnly):
+    seat: Seat
+    card: Card
+
+
+class TricksBid(ReadOnly):
+    seat: Seat
+    tricks: int
+
+
+class Trick(ReadOnly):
+    leader: Seat
+    cards: tuple[CardPlayed, ...]
+    winner: Seat
+
+
+class PoolNap(Observation):
+    phase: Literal["bid", "play", "over"]
+    round: int
+    round_limit: int
+    dealer: Seat
+    chips: tuple[int, ...]
+    pot: int
+    out_round: tuple[int | None, ...]
+    hand: tuple[Card, ...]
+    hand_sizes: tuple[int, ...]
+    bids: tuple[TricksBid, ...]
+    bid: int
+    bidder: Seat | None
+    trump: Suit | None
+    trick: tuple[CardPlayed, ...]
+    tricks: tuple[Trick, ...]
+    tricks_won: tuple[int, ...]
+
+
+# -- Prince Albert --
+
+
+class Pile(ReadOnly):
+    cards: int
+    top: Card | None
+
+
+class PrinceAlbert(Observation):
+    phase: Literal["vote", "throw", "bet1", "bidding", "bet2", "drawing", "all_in", "bet3", "show", "over"]
+    round: int
+    opener: Seat
+    scores: tuple[int, ...]
+    chips: tuple[int, ...]
+    hands: tuple[tuple[Card, ...], ...]
+    deck: int
+    bids: tuple[int | None, ...]
+    bid: int | None
+    bid_out: tuple[bool, ...]
+    low_bidders: tuple[Seat, ...]
+    drawn: tuple[int, ...]
+    draw_out: tuple[bool, ...]
+    piles: tuple[Pile, ...]
+    all_in: tuple[bool, ...]
+    shown: tuple[bool, ...]
+    folded: tuple[bool, ...]
+    pot: int
+    paid: tuple[int, ...]
+    put: tuple[int, ...]
+    to_call: int
+    raises: int
+    motion: str | None
+    previous: tuple[View, ...]
+    history: tuple[View, ...]
+
+
+# -- Prisoners --
+
+
+class CardsBid(ReadOnly):
+    seat: Seat
+    cards: tuple[Card, ...]
+    total: int
+
+
+class Turned(ReadOnly):
+    prisoner: Card
+    suit: Suit
+    to: Seat | None
+
+
+class Prisoners(Observation):
+    phase: Literal["name_suit", "bid", "over"]
+    deal: int
+    dealer: Seat
+    leader: Seat
+    hand: tuple[Card, ...]
+    hand_sizes: tuple[int, ...]
+    prisoner: Card | None
+    suit: Suit | None
+    high: CardsBid | None
+    bids: tuple[CardsBid, ...]
+    turned: tuple[Turned, ...]
+    prisoners_left: int
+    refuse: tuple[Card, ...]
+    left_over: int
+    joker_seen: bool
+    claims: tuple[Seat, ...]
+    scores: tuple[int, ...]
+
+
+# -- Rummy Royal --
+
+
+class ExtraHand(ReadOnly):
+    fate: Literal["undecided", "aside", "swapped", "auction", "sold", "unsold"]
+    seat: Seat | None
+    price: int
+
+
+class Auction(ReadOnly):
+    amount: int
+    seat: Seat | None
+    passed: tuple[Seat, ...]
+
+
+class NoColour(ReadOnly):
+    seat: Seat
+    colour: Literal["black", "red"]
+    after: int
+
+
+class RummyRoyal(Observation):
+    phase: Literal["dealer", "auction", "lead", "over"]
+    deal: int
+    dealer: Seat
+    hand: tuple[Card, ...]
+    hand_sizes: tuple[int, ...]
+    stacks: tuple[int, ...]
+    board: View
+    extra: ExtraHand
+    dead_size: int
+    discarded: tuple[Card, ...] | None
+    auction: Auction
+    colour: Literal["any", "black", "red"]
+    played: tuple[CardPlayed, ...]
+    no_colour: tuple[NoColour, ...]
+
+
+# -- Saint Poker --
+
+
+class SaintPoker(Observation):
+    phase: Literal["river", "select", "pickup", "over"]
+    round: int
+    scores: tuple[int, ...]
+    hand: tuple[Card, ...]
+    hand_sizes: tuple[int, ...]
+    known: tuple[tuple[Card, ...], ...]
+    river: tuple[View, ...]
+    future_river: tuple[Card, ...]
+    stock_size: int
+    revealed: tuple[tuple[Card, ...], ...]
+    ranks: tuple[tuple[int, ...] | None, ...]
+    pickup_order: tuple[Seat, ...]
+    lap: int
+    discards: tuple[Card, ...]
+
+
+OBSERVATIONS: dict[str, type[Observation]] = {
+    "pool-nap": PoolNap,
+    "prince-albert": PrinceAlbert,
+    "prisoners": Prisoners,
+    "rummy-royal": RummyRoyal,
+    "saint-poker": SaintPoker,
+}
+
+
+def phases(game: str) -> tuple[str, ...]:
+    """The phases in which a game asks; ``KeyError`` for a game not known here."""
+    annotation = OBSERVATIONS[game].__annotations__["phase"]
+    return tuple(phase for phase in annotation.__args__ if phase != "over")
+
+
+def members(game: str) -> dict[str, str]:
+    """What each member of the game's observation is, in the words of its rules page; raises ``NoSuchGame``."""
+    section = rules_page(game).partition("## What your bot sees")[2].partition("\n## ")[0]
+    explained: dict[str, str] = {}
+    for names, meaning in re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| (.*) \|$", section, re.MULTILINE):
+        explained |= dict.fromkeys(re.findall(r"\w+", names), meaning)
+    return explained

@@ -1,0 +1,81 @@
+"""Trying a bot on the questions of a finished match, without any server: what would it have answered?"""
+
+import gzip
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from referee.bots.wire import Questions
+from referee.canonical import Json
+from referee.chance import RecordedChance
+from referee.errors import BadLog, BadOption, IllegalAction
+from referee.match import Match, is_answer
+from referee.matchlog import HEADER_MEMBERS, verify
+from referee.rows import parsed
+from referee.sdk.bot import Bot, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One question of the log, put to the bot. ``action`` is its answer, ``played`` what was played at the time.
+
+    ``legal`` tells whether the answer is; ``error`` says why it is not, or what the bot raised (then ``action`` is
+    None).
+    """
+
+    question: Question[Any]
+    action: Json | None
+    played: Json
+    legal: bool
+    error: str = ""
+
+
+def replay(log: str | Path | Iterable[bytes], bot: Bot, seat: int) -> list[Replayed]:
+    """Puts every question that ``seat`` was asked in the match to the bot; the match goes on as it was played.
+
+    ``log`` is a file (``.gz`` too) or its lines. Raises ``BadLog`` when it does not hold, ``BadOption`` when
+    there is no such seat.
+    """
+    lines = _lines(log)
+    report = verify(lines)
+    if not report.ok:
+        raise BadLog(report.row or 0, report.reason)
+    rows = [parsed(line) for line in lines]
+    header = {name: rows[0][name] for name in HEADER_MEMBERS}
+    if not 0 <= seat < header["seats"]:
+        raise BadOption("seat", f"the match has seats 0 to {header['seats'] - 1}")
+    match = Match(header, RecordedChance(rows))
+    match.begin()
+    questions = Questions(header, seat)
+    replayed = []
+    for number, row in enumerate(rows):
+        if not is_answer(row):
+            continue
+        if row["seat"] == seat:
+            replayed.append(_put(bot, match, questions, row["action"]))
+        match.replay(number, row)
+    return replayed
+
+
+def _put(bot: Bot, match: Match, questions: Questions, played: Json) -> Replayed:
+    request = next(request for request in match.requests() if request.seat == questions.seat)
+    _, body = questions.ask(request)
+    question: Question[Any] = Question(json.loads(body))
+    try:
+        action = bot.asked(question)
+    except Exception as error:  # noqa: BLE001  # whatever the author's function raises is what we tell
+        return Replayed(question, None, played, legal=False, error=f"{type(error).__name__}: {error}")
+    try:
+        match.state.checked(questions.seat, action)
+    except IllegalAction as error:
+        return Replayed(question, action, played, legal=False, error=str(error))
+    return Replayed(question, action, played, legal=True)
+
+
+def _lines(log: str | Path | Iterable[bytes]) -> list[bytes]:
+    if isinstance(log, str | Path):
+        stored = Path(log).read_bytes()
+        log = (gzip.decompress(stored) if stored[:2] == b"\x1f\x8b" else stored).splitlines()
+    return [line.rstrip(b"\r\n") for line in log]

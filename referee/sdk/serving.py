@@ -1,0 +1,156 @@
+"""A bot of the SDK over HTTP: protocol 1 with signature checks, on the standard library's server."""
+
+import hashlib
+import hmac
+import json
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from referee.bots.signing import Signer, challenge_proof, secret_bytes
+from referee.canonical import Json, dumps
+from referee.sdk.bot import Bot
+from referee.sdk.views import View
+
+CLOCK_TOLERANCE_S = 300
+ANSWERS_KEPT = 1000  # a question that comes again is answered as before
+MAX_BODY_BYTES = 4 * 1024 * 1024
+
+
+def serve(bot: Bot, port: int = 9000, *, host: str = "127.0.0.1", secret: str = "") -> None:
+    """Serves until Ctrl-C and prints the URL; port 0 takes a free one.
+
+    With the ``secret`` (``whsec_…``; raises ``ValueError`` when it is none) calls that the referee did not sign get a
+    401.
+    Without one the bot plays with anybody, but cannot prove that the address is yours.
+    """
+    with serving(bot, port, host=host, secret=secret) as url:
+        print(f"{bot.name} plays at {url}", flush=True)  # noqa: T201  # what it was started for
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            return
+
+
+@contextmanager
+def serving(
+    bot: Bot,
+    port: int = 0,
+    *,
+    host: str = "127.0.0.1",
+    secret: str = "",
+    now: Callable[[], float] = time.time,
+) -> Iterator[str]:
+    """Serves in the background as long as the block runs, which is given the URL."""
+    server = _Server((host, port), _desk(Desk(bot, secret, now)))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://{f'[{host}]' if ':' in host else host}:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class Desk:
+    """What the bot says to each call; knows the protocol, not HTTP."""
+
+    def __init__(self, bot: Bot, secret: str, now: Callable[[], float]) -> None:
+        self._bot = bot
+        self._secret = secret
+        self._signer = Signer([secret]) if secret else None
+        self._now = now
+        self._nonce_key = secret_bytes(secret) if secret else secrets.token_bytes(32)
+        self._answers: OrderedDict[bytes, bytes] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self) -> tuple[int, bytes]:
+        return 200, dumps(self._bot.card())
+
+    def post(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        """Status and body of the reply."""
+        if not self._is_signed(headers, body):
+            return 401, dumps({"error": "the signature does not fit, or it is old"})
+        try:
+            asked = json.loads(body)
+            if path.endswith("/decide"):
+                return 200, self._decided(asked, body)
+            if path.endswith("/notify"):
+                return 200, dumps(self._noticed(asked))
+        except (ValueError, KeyError, TypeError) as error:
+            return 400, dumps({"error": f"not a body of protocol 1: {error!r}"})
+        return 404, dumps({"error": "there are /, /decide and /notify"})
+
+    def _decided(self, asked: Json, body: bytes) -> bytes:
+        key = hashlib.sha256(body).digest()
+        with self._lock:
+            if key in self._answers:
+                return self._answers[key]
+        answer = dumps(self._bot.answer(asked))
+        with self._lock:
+            answer = self._answers.setdefault(key, answer)
+            while len(self._answers) > ANSWERS_KEPT:
+                self._answers.popitem(last=False)
+        return answer
+
+    def _noticed(self, notice: Json) -> Json:
+        match notice:
+            case {"type": "challenge", "nonce": str(nonce)}:
+                return {"proof": challenge_proof(self._secret, nonce)} if self._secret else {}
+            case {"type": "group_start", "step": 1, "group": {"id": str(group)}}:
+                return {"nonce_hash": hashlib.sha256(self._nonce(group).encode()).hexdigest()}
+            case {"type": "group_start", "step": 2, "group": {"id": str(group)}}:
+                return {"nonce": self._nonce(group)}
+            case {"type": "match_end" | "group_end"}:
+                self._bot.notified(View(notice))
+        return {}
+
+    def _nonce(self, group: str) -> str:
+        return hmac.digest(self._nonce_key, b"nonce " + group.encode(), "sha256").hex()[:32]
+
+    def _is_signed(self, headers: Mapping[str, str], body: bytes) -> bool:
+        if self._signer is None:
+            return True
+        id, sent, given = (headers.get(f"webhook-{part}", "") for part in ("id", "timestamp", "signature"))
+        return self._signer.fits(id, sent, body, given) and abs(self._now() - int(sent)) <= CLOCK_TOLERANCE_S
+
+
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 100
+    block_on_close = False  # connections of matches still going are dropped
+
+
+def _desk(desk: Desk) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"  # one connection for a whole match
+        disable_nagle_algorithm = True
+
+        def do_GET(self) -> None:
+            self._reply(*desk.get())
+
+        def do_POST(self) -> None:
+            length = self.headers.get("Content-Length", "")
+            if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
+                self.close_connection = True
+                return self._reply(413, dumps({"error": "no length, or too long"}))
+            body = self.rfile.read(int(length))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            return self._reply(*desk.post(self.path, headers, body))
+
+        def _reply(self, status: int, content: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_arguments: Any) -> None:
+            pass
+
+    return Handler

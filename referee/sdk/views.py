@@ -1,0 +1,81 @@
+"""JSON that is only looked at: an object whose members are attributes as well. What they are called is the game's."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from referee.canonical import Json
+
+
+class ReadOnly(Mapping[str, Any]):
+    """A JSON object to read, as ``view.hand`` or ``view["hand"]``; lists in it are tuples, objects are views.
+
+    A member named like a word of Python (``from`` in Saint Poker's river) is had by ``view["from"]`` alone.
+    """
+
+    __slots__ = ("_members",)
+
+    def __init__(self, members: Mapping[str, Any]) -> None:
+        object.__setattr__(self, "_members", {name: _read_only(value) for name, value in members.items()})
+
+    def to_json(self) -> Json:
+        """Plain dicts and lists again, to keep or to change."""
+        return {name: _plain(value) for name, value in self.items()}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._members[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._members!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.to_json(),)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__} is read-only; to_json() gives a copy that is not")
+
+    if TYPE_CHECKING:
+        _members: Mapping[str, Any]
+    else:  # hidden from type checkers, so that they tell a misspelt member where members are declared
+
+        def __getattr__(self, name: str) -> Any:
+            try:
+                return object.__getattribute__(self, "_members")[name]
+            except KeyError:
+                known = ", ".join(self)
+                raise AttributeError(f"{type(self).__name__} has no member {name!r}; it has {known}") from None
+
+
+class View(ReadOnly):
+    """One whose members are not declared: to a type checker it has any."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+def _read_only(value: Any) -> Any:
+    match value:
+        case dict():
+            return View(value)
+        case list():
+            return tuple(map(_read_only, value))
+        case _:
+            return value
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case ReadOnly():
+            return value.to_json()
+        case tuple():
+            return list(map(_plain, value))
+        case _:
+            return value
