@@ -20,11 +20,11 @@ LOOPBACK = "127.0.0.1/32:1024-65535"
 
 @dataclass
 class Hall:
-    """A running service, its organiser's token, and verified bots of two owners by name."""
+    """A running service, its organiser's token, and verified bots, each of an owner of its own."""
 
     up: Service
     token: str
-    owner: str  # token of whoever owns the bots
+    owner: str  # token of whoever owns the first bot
     bots: dict[str, str]  # ids by name
 
     def says(self, *arguments: str, token: str | None = None, status: int = 0) -> Result:
@@ -45,17 +45,18 @@ def hall(folder: Path) -> Iterator[Hall]:
     with service(folder / "data", "--workers", "1", **changes) as up, Houses(list(CAST.values())) as houses:
         made = CliRunner().invoke(main, ["admin", "create", "Organiser"], env={"REFEREE_DATA": str(up.folder)})
         token = made.stdout.strip()
+        owners: list[str] = []
+        bots: dict[str, str] = {}
         with Api(up.url) as anybody:
-            owner = str(anybody.post("/accounts", {"name": "Owner"})["token"]["token"])
-        with Api(up.url, owner) as ada:
-            bots = {}
             for index, name in enumerate(CAST):
-                bot = ada.post("/bots", {"name": name, "url": houses.urls[index]})
-                houses.tell(index, bot["secret"])
-                ada.post(f"/bots/{bot['id']}/check")
-                bots[name] = bot["id"]
-            assert comes_true(lambda: all(_is_verified(ada, bot_id) for bot_id in bots.values()))
-        yield Hall(up, token, owner, bots)
+                owners.append(str(anybody.post("/accounts", {"name": f"Owner of {name}"})["token"]["token"]))
+                with Api(up.url, owners[-1]) as owner:
+                    bot = owner.post("/bots", {"name": name, "url": houses.urls[index]})
+                    houses.tell(index, bot["secret"])
+                    owner.post(f"/bots/{bot['id']}/check")
+                    bots[name] = bot["id"]
+            assert comes_true(lambda: all(_is_verified(anybody, bot_id) for bot_id in bots.values()))
+        yield Hall(up, token, owners[0], bots)
 
 
 def _is_verified(api: Api, bot_id: str) -> bool:

@@ -42,12 +42,15 @@ def test_the_walk_through_of_the_page_runs(there: Hall, tmp_path: Path, monkeypa
     assert "4 entered" in said["show"]
     assert "4 of 4 matches" in said["start"]
     assert said["standings"].count("\n") == 6
+    assert [said[table].count("±") for table in ("strengths", "luck")] == [0, 8]
     assert said["logs"].endswith(", 4 hold\n")
     assert len((tmp_path / "cup.csv").read_text().splitlines()) == 9  # heads, and two seats of each match
     shown = there.json("show", "Spring cup")
     own = there.json("standings", "Spring cup", "--bot", "Ada sound")
+    met = there.json("meetings", "Spring cup")["items"]
     assert (shown["status"], shown["options"]["rounds"]) == ("finished", 2)
     assert own["row"]["bot"] == there.bots["Ada sound"]
+    assert [sum(row["seats"]) for row in met] == [2, 2, 2, 2]
 
 
 def test_a_knockout_is_seeded_drawn_and_streamed(there: Hall) -> None:
@@ -135,8 +138,9 @@ def test_a_ladder_pauses_goes_on_and_is_ended(there: Hall) -> None:
 
     assert "is open" in early
     assert states == ["paused", "running", "running"]
-    assert why.startswith("Ada sound: no open match; ")
-    assert "finished, 0 matches" in watched  # bots of one owner never meet in it
+    assert why.startswith("Ada sound: ")
+    assert watched.splitlines()[0].startswith(("running: ", "finished: "))
+    assert "Long ladder: saint-poker, 2 seats, ladder: finished, " in watched
 
 
 def test_a_watch_outlives_the_service_it_asks(there: Hall) -> None:

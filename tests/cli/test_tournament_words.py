@@ -16,7 +16,7 @@ from referee.cli.api_client import ApiRefusal
 from referee.cli.tournament import tournament
 from referee.cli.tournament.bracket import drawn
 from referee.cli.tournament.events import Event, parsed
-from referee.cli.tournament.remote import sentence_of
+from referee.cli.tournament.remote import plain, sentence_of
 from referee.cli.tournament.values import Moment, Pair, Seed
 
 
@@ -83,6 +83,7 @@ def test_a_refusal_names_what_was_typed() -> None:
     said = sentence_of(ApiRefusal(422, "validation_failed", "Not acceptable.", fields))
 
     assert said == "--format-option stages: at most 3; --bank-ms: too much; name: taken"
+    assert plain("a\x1b[2J\nb") == "a\N{REPLACEMENT CHARACTER}[2J\nb"
     assert "--token-file" in sentence_of(ApiRefusal(401, "unauthenticated", "A token is needed."))
 
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from referee.canonical import Json
 from referee.cli.tournament import words
 from referee.cli.tournament.events import Event
+from referee.cli.tournament.remote import plain
 
 STEPS = 10  # lines of a stage in a pipe
 REST_LINES = 8  # of the screen: title, heads, frame, bar, trouble
@@ -137,4 +138,4 @@ def closing(event: Json, rows: Sequence[Json]) -> str:
     """What stays when it is over."""
     reason = f" ({event['status_reason']})" if event["status_reason"] else ""
     head = f"{words.title(event)}: {event['status']}{reason}, {event['progress']['done']} matches"
-    return words.standings(head, rows, bars=True).plain() if rows else head
+    return plain(words.standings(head, rows, bars=True).plain() if rows else head)

@@ -41,7 +41,12 @@ class Remote:
 
     def tell(self, document: Json | list[Any], text: str) -> None:
         """The result of a command: one JSON document, or words."""
-        click.echo(json.dumps(document) if self.as_json else text)
+        click.echo(json.dumps(document) if self.as_json else plain(text))
+
+
+def plain(text: str) -> str:
+    """Without signs that would move about in a terminal: people elsewhere wrote some of it."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 
 class Refused(click.ClickException):
@@ -109,7 +114,7 @@ def failing_plainly(as_json: bool) -> Iterator[None]:
         if as_json:
             click.echo(json.dumps({"error": problem_of(error)}))
         failure = Away if is_away(error) else Refused
-        raise failure(sentence_of(error)) from error
+        raise failure(plain(sentence_of(error))) from error
     except BrokenPipeError:
         raise  # whoever read our output has enough; click ends quietly
     except OSError as error:  # a full disk, a folder that is none

@@ -8,7 +8,7 @@ import click
 from referee.canonical import Json
 from referee.cli.api_client import ApiRefusal
 from referee.cli.tournament import finding
-from referee.cli.tournament.remote import Refused, Remote, asks_service, problem_of, sentence_of
+from referee.cli.tournament.remote import Refused, Remote, asks_service, plain, problem_of, sentence_of
 from referee.cli.tournament.values import Seed
 from referee.cli.tournament.watching import watched
 
@@ -194,7 +194,7 @@ def _each(remote: Remote, tournament: str, bots: tuple[str, ...], act: Callable[
                 click.echo(f"{bot}: {word}")
         except (ApiRefusal, finding.NotFoundByName) as error:
             refused.append({"bot": bot, "error": problem_of(error)})
-            click.echo(f"{bot}: {sentence_of(error)}", err=True)
+            click.echo(plain(f"{bot}: {sentence_of(error)}"), err=True)
     if remote.as_json:
         remote.tell({"tournament": event, word: done, "refused": refused}, "")
     if refused:

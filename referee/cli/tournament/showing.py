@@ -60,12 +60,14 @@ def show(remote: Remote, tournament: str) -> None:
     """
     event_id = finding.tournament_id(remote.api, tournament)
     event = remote.api.get(f"/tournaments/{event_id}")
-    entries = list(remote.api.items(f"/tournaments/{event_id}/entries?limit=100"))
+    count = event["entries"]["entered"] + event["entries"]["withdrawn"]
+    listed = remote.api.items(f"/tournaments/{event_id}/entries?limit=100")
+    entries = list(listed if remote.as_json else islice(listed, SHOWN))
     parts = [f"{event['name']} ({event['id']})", words.lines([*words.terms(event), ("progress", _progress(event))])]
     if entries:
-        parts.append(f"\n{_counted(event['entries'])}\n{_entries(entries[:SHOWN])}")
-    if len(entries) > SHOWN:
-        parts.append(f"… and {len(entries) - SHOWN} more; --json has them all")
+        parts.append(f"\n{_counted(event['entries'])}\n{_entries(entries)}")
+    if count > len(entries):
+        parts.append(f"… and {count - len(entries)} more; --json has them all")
     remote.tell({**event, "entered": entries}, "\n".join(parts))
 
 

@@ -1,4 +1,4 @@
-"""`referee tournament standings`, `crosstable`, `bracket`, `strengths`: what came of an event so far."""
+"""`referee tournament standings`, `crosstable`, `bracket` and the like: what came of an event so far."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -94,6 +94,63 @@ def strengths(remote: Remote, tournament: str) -> None:
     event_id = finding.tournament_id(remote.api, tournament)
     document = _whole(remote, f"/tournaments/{event_id}/strengths?limit=100")
     remote.tell(document, "\n".join(_strengths(document)))
+
+
+@click.command()
+@tournament_argument
+@asks_service
+def meetings(remote: Remote, tournament: str) -> None:
+    """Show where and whom everybody played.
+
+    Matches on each seat, opponents with the most frequent first, byes.
+
+    \b
+    Example:
+      referee tournament meetings "Spring cup"
+    """
+    event_id = finding.tournament_id(remote.api, tournament)
+    document = _whole(remote, f"/tournaments/{event_id}/meetings?limit=100")
+    names = {row["bot"]: row["name"] for row in document["items"]}
+    rows = [
+        (
+            *(row["name"], " ".join(map(str, row["seats"])), str(row["byes"])),
+            ", ".join(f"{names[one['bot']]} {one['matches']}" for one in row["opponents"]),
+        )
+        for row in document["items"]
+    ]
+    heads = ("bot", "by seat", "byes", "opponents")
+    remote.tell(
+        document, words.table(heads, rows, left=("bot", "by seat", "opponents")) if rows else "nobody is entered"
+    )
+
+
+@click.command()
+@tournament_argument
+@asks_service
+def luck(remote: Remote, tournament: str) -> None:
+    """Show scores less the luck of the cards.
+
+    A match, compared with the mean of all that held the same seat in the same deals; after the sign ± the standard
+    error. Where no deals are shared there is nothing to compare.
+
+    \b
+    Example:
+      referee tournament luck "Spring cup"
+    """
+    event_id = finding.tournament_id(remote.api, tournament)
+    document = _whole(remote, f"/tournaments/{event_id}/luck?limit=100")
+    rows = [
+        (row["name"], _mean(row["points"]), _mean(row["returns"]), str(row["matches"]), str(row["groups"]))
+        for row in document["items"]
+    ]
+    table = words.table(("bot", "points", "returns", "matches", "deal groups"), rows)
+    remote.tell(document, table if rows else "nobody is entered")
+
+
+def _mean(found: Json | None) -> str:
+    if found is None:
+        return "-"
+    return f"{found['value']:+.2f}" + ("" if found["error"] is None else f" ± {found['error']:.2f}")
 
 
 def _whole(remote: Remote, path: str, limit: int | None = None) -> Json:
