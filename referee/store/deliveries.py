@@ -29,6 +29,7 @@ SPREAD: Final = 0.2  # by up to this share a delay is longer, so that what faile
 OUR_PAUSE: Final = timedelta(seconds=30)  # when it was we who could not call
 FAILING_LASTS: Final = timedelta(days=1)  # then the webhook is disabled
 KEPT: Final = timedelta(days=30)
+LONGEST_QUEUE: Final = 10_000  # messages that wait for one webhook; then it is disabled
 PER_TARGET: Final = 4  # at once to one address
 PER_FAILING_TARGET: Final = 1
 PER_ACCOUNT: Final = 8  # at once to all addresses of one owner, who may have many names for a receiver that stalls
@@ -120,6 +121,9 @@ def finish(session: Session, delivery_id: str, epoch: int, outcome: Outcome, *, 
     else:
         _failed(session, delivery, webhook, outcome, moment, spread)
     session.flush()
+    if webhook.status == "active" and _is_overrun(session, webhook):
+        disable(session, webhook, f"{LONGEST_QUEUE:,} messages waited for it: it takes fewer than there are")
+        session.flush()
     return delivery
 
 
@@ -244,6 +248,16 @@ def _failed(
     elif moment - webhook.failing_since >= FAILING_LASTS:
         _end(delivery, "failed", problem)
         disable(session, webhook, f"no delivery came through in a day; the last problem: {problem}")
+
+
+def _is_overrun(session: Session, webhook: Webhook) -> bool:
+    """Whether the queue is too long: one that has so many behind it was not tried yet."""
+    messages = select(Delivery.id).where(Delivery.webhook_id == webhook.id)
+    older = messages.order_by(Delivery.created_at.desc(), Delivery.id.desc()).offset(LONGEST_QUEUE - 1).limit(1)
+    waits = select(Delivery.id).where(
+        Delivery.id == older.scalar_subquery(), Delivery.status == "due", Delivery.attempts == 0
+    )
+    return session.scalar(waits) is not None
 
 
 def _try_again(delivery: Delivery, due_at: datetime, problem: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import insert, select, update
 
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded, StaleEpoch
 from referee.store import deliveries, outbox, webhooks
@@ -287,6 +287,27 @@ def test_those_that_fail_never_get_all_the_room(hooks: Hooks) -> None:
     assert len(set(told)) == len(told) == 3
     assert well in told
     assert len(failing & set(told)) == 2
+
+
+def test_a_webhook_that_takes_fewer_messages_than_there_are_is_disabled(hooks: Hooks) -> None:
+    slow = hooks.active()
+    hooks.emit(deliveries.PER_TARGET + 1)
+    first, second, *_ = hooks.claim()
+    hooks.finish(first, WELL)
+    assert hooks.webhook(slow).status == "active"
+
+    columns = [column for column in Delivery.__table__.columns if column.name != "id"]
+    waiting = select(*columns).where(Delivery.status == "due", Delivery.attempts == 0)
+    with hooks.world.database.write() as session:
+        row = dict(session.execute(waiting).one()._mapping)
+        many = [{**row, "id": f"dlv_{number}"} for number in range(deliveries.LONGEST_QUEUE)]
+        session.execute(insert(Delivery), many)
+    hooks.finish(second, WELL)
+
+    assert hooks.webhook(slow).status == "disabled"
+    assert str(hooks.webhook(slow).status_reason).startswith("10,000 messages waited for it")
+    assert hooks.delivery("dlv_1").status == "failed"  # kept, and can be sent again
+    assert hooks.claim() == []
 
 
 def test_a_moved_webhook_is_proven_anew_and_what_was_due_goes_to_the_new_address(hooks: Hooks) -> None:

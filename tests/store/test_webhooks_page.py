@@ -81,6 +81,7 @@ def test_the_tables_of_the_page_are_those_of_the_code() -> None:
         f"| webhooks of an account | {webhooks.PER_ACCOUNT} |",
         f"| body of a message | {outbox.LARGEST_BODY_BYTES // 1024} KiB |",
         f"| calls at once to one address | {deliveries.PER_TARGET}, while it fails {deliveries.PER_FAILING_TARGET} |",
+        f"| messages that wait | {deliveries.LONGEST_QUEUE:,};",
         f"| calls at once for one account | {deliveries.PER_ACCOUNT} |",
         f"| deliveries are listed for | {deliveries.KEPT.days} days |",
         f"is tried {deliveries.PROVING_ATTEMPTS} times",
