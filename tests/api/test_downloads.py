@@ -263,7 +263,7 @@ def test_few_downloads_at_once_and_a_cut_one_frees_its_place(service: Service, e
 
 
 def test_memory_does_not_grow_with_the_event(world: World, event: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    many = 300
+    many = 200
     monkeypatch.setattr(bulk, "PAGE", 10)
     with world.database.write() as session:
         multiply(session, event, many)
@@ -286,8 +286,8 @@ def test_memory_does_not_grow_with_the_event(world: World, event: str, monkeypat
 
     assert extent.logs == many + 3
     assert packed_peak < packed / 2
-    assert table > 100_000
-    assert table_peak < 1_000_000  # what it is made of takes four times as much
+    assert table > 70_000
+    assert table_peak < 800_000  # what it is made of takes several times as much
 
 
 def multiply(session: Session, event: str, count: int) -> None:
