@@ -93,11 +93,10 @@ class Api:
             try:
                 connection.request("GET", path, headers=self._headers | dict(headers or {}))
                 response = connection.getresponse()
-                refused = response.read() if response.status >= 400 else None
+                refusal = response.read() if response.status >= http.client.MULTIPLE_CHOICES else b""
             except (OSError, http.client.HTTPException) as error:
                 raise ApiUnreachable(f"{self.url} does not answer: {error}") from error
-            if refused is not None:
-                raise _refusal(response.status, refused)
+            self._check(response.status, refusal)
             yield response
         finally:
             connection.close()
@@ -123,9 +122,14 @@ class Api:
             status, answer = self._exchange(method, path, content, headers)
         except (OSError, http.client.HTTPException) as error:
             raise ApiUnreachable(f"{self.url} does not answer: {error}") from error
-        if status >= 400:
-            raise _refusal(status, answer)
+        self._check(status, answer)
         return answer
+
+    def _check(self, status: int, answer: bytes) -> None:
+        if status >= http.client.BAD_REQUEST:
+            raise _refusal(status, answer)
+        if status >= http.client.MULTIPLE_CHOICES:  # not followed: a token goes to nobody but who was named
+            raise ApiUnreachable(f"{self.url} sends us elsewhere ({status}); give the address it leads to")
 
     def _exchange(self, method: str, path: str, content: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
         may_repeat = method != "POST" or "Idempotency-Key" in headers

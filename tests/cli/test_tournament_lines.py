@@ -131,6 +131,13 @@ def test_a_download_is_taken_up_after_the_last_whole_log(tmp_path: Path) -> None
     assert asked == [path, f"{path}/logs", *[f"{path}/logs?after=mat_2"] * 2]
 
 
+def test_nobody_is_followed_to_another_address() -> None:
+    with scripted({"/api/v1/tournaments?limit=50": [(301, b"")]}) as (url, _):
+        said = CliRunner().invoke(main, ["tournament", "list", "--url", url])
+
+    assert (said.exit_code, "sends us elsewhere (301)" in said.stderr) == (3, True)
+
+
 def test_what_does_not_count_is_told_apart() -> None:
     whole = log("mat_1") + log("mat_2", remark="cancelled") + note("mat_3", "damaged") + log("mat_4")
     pieces = [whole[at : at + 7] for at in range(0, len(whole), 7)]
