@@ -176,11 +176,11 @@ async def changes_its_mind(bot: Odd, request: web.Request, body: Json) -> web.Re
 async def keeps_the_newest_question(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
     if request.path != "/decide" or not await is_trusted(bot, request):
         return None
-    newest: Json = bot.memory.get(body["match"]["id"], body["decision"])
-    if newest["n"] <= body["decision"]["n"]:
-        bot.memory[body["match"]["id"]] = body["decision"]
+    match, asked = body["match"]["id"], body["decision"]
+    if match not in bot.memory or bot.memory[match]["n"] <= asked["n"]:
+        bot.memory[match] = asked
         return None
-    return said({"decision": newest["id"], "choice": 0})
+    return said({"decision": bot.memory[match]["id"], "choice": 0})
 
 
 @breaks("unknown_members")

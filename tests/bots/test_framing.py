@@ -134,6 +134,15 @@ def test_a_long_trickled_head_is_looked_through_once() -> None:
     assert response._scanned > 30_000
 
 
+def test_an_answer_to_HEAD_ends_with_its_head() -> None:
+    response = Response(bodiless=True)
+
+    response.feed(OK + b"Content-Length: 7\r\n\r\n")
+
+    assert response.complete
+    assert response.keep_alive
+
+
 def test_whether_the_connection_may_be_kept() -> None:
     def keeps(head: bytes) -> bool:
         response = Response()

@@ -80,7 +80,7 @@ class Examination:
 
     def _note_time(self, reply: Reply, question: Question, call: Call) -> None:
         late = reply.ms > self.pace.budget_ms
-        self.note("budget", call, "deadline" if late else "", f"{reply.ms} ms", where=question.where)
+        self.note("budget", call, "late" if late else "", taken(reply), where=question.where)
 
     async def holds(self, rule: str, question: Question, call: Call | None = None) -> wire.Decision:
         """Asks a question and notes whether it was answered properly, under ``rule``."""
@@ -99,6 +99,13 @@ class Examination:
     def fresh(self) -> str:
         """The id of a match of its own."""
         return fresh_id("mat", self.dice)
+
+
+def taken(reply: Reply) -> str:
+    """Where the time of a call went, in words."""
+    timing = reply.timing
+    parts = {"resolve": timing.dns_ms, "connect": timing.connect_ms, "wait": timing.wait_ms, "read": timing.read_ms}
+    return f"{reply.ms} ms ({', '.join(f'{part} {spent:.0f}' for part, spent in parts.items())})"
 
 
 def shown(reply: Reply, decision: wire.Decision | None = None) -> str:

@@ -1,5 +1,6 @@
 """Does it play: a match a game from its beginning, then positions under the extremes of the options."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
@@ -82,7 +83,8 @@ class _Game:
     async def _sample(self, scenario: Scenario, share: int) -> None:
         """Some positions of a scenario, kinds asked least first; over the share only kinds asked too seldom."""
         exam = self._exam
-        found = positions(scenario, exam.pace.limits, exam.dice)
+        # In a thread, so that other calls of this process are not held up meanwhile.
+        found = await asyncio.to_thread(positions, scenario, exam.pace.limits, exam.dice)
         exam.dice.shuffle(found)
         for _ in range(len(found)):
             found.sort(key=lambda one: self._asked[one.kind])

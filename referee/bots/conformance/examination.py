@@ -54,7 +54,8 @@ async def _examined(exam: Examination, games: Sequence[str]) -> None:
     chosen = meeting.games_to_ask(exam, games)
     await deciding.ask_all(exam, chosen)
     if not exam.answered:
-        exam.notes.skip((*handling.LOOKED_AT, *trusting.LOOKED_AT), "no question was answered properly")
+        reason = "no question was answered properly" if chosen else "there is no game to ask about"
+        exam.notes.skip(("decision", "budget", *handling.LOOKED_AT, *trusting.LOOKED_AT), reason)
         return
     exam.tell(exam.asked, exam.asked, "what may happen")
     await handling.handle(exam)

@@ -9,7 +9,7 @@ from referee.bots import wire
 from referee.bots.client import Reply
 from referee.bots.conformance.calls import Call
 from referee.bots.conformance.course import Examination, shown
-from referee.bots.conformance.positions import ADDED, Question, fresh_id
+from referee.bots.conformance.positions import ADDED, Question, fresh_id, with_added
 from referee.canonical import Json
 from referee.chance import commitment
 
@@ -108,6 +108,11 @@ async def _notices(exam: Examination) -> None:
     reply = await exam.line.send(call, exam.pace.notice_ms)
     refused = 400 <= reply.status < 500  # a polite refusal is an answer too
     exam.note("unknown_notice", call, "" if refused else reply.fault, shown(reply))
+    group_id = fresh_id("grp", exam.dice)
+    first = orjson.loads(wire.group_start_body(group_id, "0" * 64))
+    call = exam.to_notify(wire.encoded(with_added(first)), f"{group_id}_start_1")
+    reply = await exam.line.send(call, exam.pace.notice_ms)
+    exam.note("unknown_members", call, reply.fault, shown(reply), where="group_start")
     for where, body in _ends(exam):
         call = exam.to_notify(body, fresh_id("msg", exam.dice))
         reply = await exam.line.send(call, exam.pace.notice_ms)

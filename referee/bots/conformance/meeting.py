@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from referee.bots import wire
 from referee.bots.client import Reply
 from referee.bots.conformance.calls import GONE, Call
-from referee.bots.conformance.course import Examination, shown
+from referee.bots.conformance.course import Examination, shown, taken
 from referee.bots.conformance.positions import fresh_id
 from referee.bots.signing import challenge_proof
 from referee.chance import commitment
@@ -90,7 +90,7 @@ def _is_there(exam: Examination, call: Call, first: Reply) -> bool:
         exam.note("reachable", call, first.fault, shown(first))
         return False
     late = first.ms > exam.pace.budget_ms
-    exam.note("slow_start", call, "deadline" if late else "", f"{first.ms} ms")
+    exam.note("slow_start", call, "late" if late else "", taken(first))
     return True
 
 

@@ -28,7 +28,12 @@ _ALL = (
     Rule(
         "challenge", "fail", "the challenge is answered with the proof", "HMAC-SHA256 of the nonce, see *Signatures*."
     ),
-    Rule("card", "fail", "`GET /` gives the card", "Serve the card as *The card* shows it."),
+    Rule(
+        "card",
+        "fail",
+        "`GET /` gives the card",
+        "Serve the card as *The card* shows it; with `--game` the rest is examined all the same.",
+    ),
     Rule("known_game", "fail", "`games` names a game there is", "Use the names that `referee games` lists."),
     Rule("unknown_game", "warn", "`games` names no game there is not", "A misspelt game is never played."),
     Rule("slow_start", "warn", "the first call is answered within the budget", "Load what is heavy before listening."),
