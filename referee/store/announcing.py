@@ -1,15 +1,17 @@
 """What an organiser does with a tournament besides starting it: draft, edit, open, pause, resume, cancel."""
 
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.errors import Conflict
 from referee.store import groups, logs, tournaments, voiding
-from referee.store.db import now
+from referee.store.db import changed, now
 from referee.store.schema import Group, Match, Tournament
 from referee.store.terms import Terms
+
+STOPPED: Final = ("waiting", "due", "running", "stuck")
 
 
 def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tournament:
@@ -90,7 +92,7 @@ def _break_off(session: Session, tournament: Tournament, master_key: bytes) -> N
     half_played = select(Match.group_id).where(of_event, Match.started_at.is_not(None))
     begun = or_(Match.started_at.is_not(None), and_(Group.kind == "duplicate", Group.id.in_(half_played)))
     query = select(Match.id, Match.group_id, Group.kind).join(Group, Group.id == Match.group_id)
-    query = query.where(of_event, begun, Match.status.in_(["waiting", "due", "running", "stuck"]))
+    query = query.where(of_event, begun, Match.status.in_(STOPPED))
     groups_left: dict[str, str] = {}
     for match_id, group_id, kind in session.execute(query.order_by(Match.id)).all():
         groups_left[group_id] = kind
@@ -106,8 +108,9 @@ def _break_off(session: Session, tournament: Tournament, master_key: bytes) -> N
 def _stop(session: Session, match_id: str) -> None:
     gone = {"status": "cancelled", "reason": "tournament_cancelled", "finished_at": now(session)}
     free = {"epoch": Match.epoch + 1, "lease_boot": None, "lease_until": None}
-    session.execute(update(Match).where(Match.id == match_id).values(**gone, **free))
-    logs.pack_what_there_is(session, match_id)
+    stopped = update(Match).where(Match.id == match_id, Match.status.in_(STOPPED)).values(**gone, **free)
+    if changed(session, stopped):  # else it ended meanwhile
+        logs.pack_what_there_is(session, match_id)
 
 
 def _moved(session: Session, tournament_id: str, states: tuple[str, str], matches: tuple[str, str]) -> Tournament:

@@ -13,11 +13,11 @@ from sqlalchemy import and_, case, exists, func, select, update
 from sqlalchemy.orm import Session
 
 from referee import pairing
-from referee.store import matchmaking, preflight, starting, tabling
+from referee.store import held_up, matchmaking, preflight, starting, tabling
 from referee.store.db import Database, now
 from referee.store.schema import Match, Stage, Tournament
 from referee.store.stages import (
-    GOING_ON,
+    OPEN,
     Extent,
     event_of,
     extents,
@@ -72,6 +72,8 @@ def next_step(session: Session, tournament: Tournament) -> Step | None:
         return Step("settled", _settle)
     if tournament.preflight_until is not None:
         return Step("begun", _begin) if preflight.is_over(session, tournament, moment) else None
+    if held_up.reason(session, tournament) != tournament.status_reason:
+        return Step("told", _tell_what_holds_up)
     if tournament.format == "ladder":
         return _to_match(session, tournament)
     stages = extents(session, tournament)
@@ -90,6 +92,10 @@ def _settle(session: Session, tournament: Tournament, _: bytes) -> bool:
 
 def _begin(session: Session, tournament: Tournament, _: bytes) -> bool:
     return starting.begin(session, tournament)
+
+
+def _tell_what_holds_up(session: Session, tournament: Tournament, _: bytes) -> bool:
+    return held_up.tell(session, tournament)
 
 
 # -- a ladder, which has no stages --
@@ -145,7 +151,7 @@ def _to_extend(session: Session, tournament: Tournament, stages: Sequence[Extent
 
 def _over_tables(session: Session, tournament: Tournament, stage: int) -> list[int]:
     """The tables of a stage at which something was played and nothing is going on."""
-    going_on = func.sum(case((Match.status.in_(GOING_ON), 1), else_=0))
+    going_on = func.sum(case((Match.status.in_(OPEN), 1), else_=0))
     finished = func.sum(case((Match.status == "finished", 1), else_=0))
     query = select(Match.table_no).where(Match.tournament_id == tournament.id, Match.stage == stage)
     query = query.group_by(Match.table_no).having(and_(going_on == 0, finished > 0)).order_by(Match.table_no)
@@ -243,5 +249,5 @@ def _finish(session: Session, tournament: Tournament, _: bytes) -> bool:
 
 
 def _anything_open(session: Session, tournament: Tournament) -> bool:
-    open_matches = exists().where(Match.tournament_id == tournament.id, Match.status.in_(GOING_ON))
+    open_matches = exists().where(Match.tournament_id == tournament.id, Match.status.in_(OPEN))
     return bool(session.scalar(select(open_matches)))

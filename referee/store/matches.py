@@ -161,9 +161,15 @@ def cancel(
 
 def revive(session: Session, match_id: str) -> Match:
     """Makes a stuck match due again, as if it had never lost a claim; what is recorded of it stays. For the operator,
-    once he has found what cost its runners their lives. Raises ``NotFound``, and ``Conflict`` unless it is stuck."""
+    once he has found what cost its runners their lives; in a paused event it waits. Raises ``NotFound``, and
+    ``Conflict`` unless it is stuck and its event goes on."""
     match = get_match(session, match_id)
-    fresh = {"status": "due", "reason": None, "lost_claims": 0, "claims_without_progress": 0}
+    event = select(Tournament).where(Tournament.id == match.tournament_id).with_for_update()
+    tournament = session.scalar(event.execution_options(populate_existing=True))
+    if tournament is not None and tournament.status not in ("running", "paused"):
+        raise Conflict(f"the event is {tournament.status}; its stuck match can become void, or be cancelled")
+    due = "waiting" if tournament is not None and tournament.status == "paused" else "due"
+    fresh = {"status": due, "reason": None, "lost_claims": 0, "claims_without_progress": 0}
     revived = update(Match).where(Match.id == match_id, Match.status == "stuck").values(fresh)
     if changed(session, revived.values(epoch=Match.epoch + 1)) == 0:
         raise Conflict(f"the match is {match.status}, not stuck")

@@ -12,7 +12,10 @@ from referee.store.ids import new_id
 from referee.store.schema import Delivery, Webhook
 
 PING: Final = "ping"
-EVENTS: Final = ("match.finished", "bot.unhealthy", "tournament.started", "tournament.finished", PING)
+EVENTS: Final = (
+    *("match.finished", "bot.unhealthy", "tournament.started", "tournament.held_up", "tournament.finished"),
+    PING,
+)
 LARGEST_BODY_BYTES: Final = 16 * 1024
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from referee.store.db import now
 from referee.store.schema import Match, Stage, Tournament
-from referee.store.stages import GOING_ON
+from referee.store.stages import OPEN
 from referee.store.tournaments import get_tournament
 
 LOOKED_BACK: Final = 100  # matches by which the pace is judged
@@ -35,7 +35,7 @@ def progress(session: Session, tournament_id: str) -> Progress:
     query = select(Match.status, func.count()).where(Match.tournament_id == tournament_id).group_by(Match.status)
     by_status = dict(session.execute(query).all())
     there = sum(by_status.values())
-    done = there - sum(by_status.get(status, 0) for status in GOING_ON)
+    done = there - sum(by_status.get(status, 0) for status in OPEN)
     foreseen = tournament.planned or 0 if tournament.status in ("running", "paused") else 0
     total = max(there, foreseen)
     stage, stages = _stage(session, tournament)

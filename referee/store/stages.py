@@ -18,6 +18,7 @@ from referee.store.schema import Bot, Match, Result, Stage, Tournament, Tourname
 
 Json = dict[str, Any]
 GOING_ON: Final = ("waiting", "due", "running")
+OPEN: Final = (*GOING_ON, "stuck")  # a stuck match is not over until somebody decides what becomes of it
 LARGEST_GROUP: Final = 160  # seats that share a deal: their matches are arranged in one transaction
 
 
@@ -120,7 +121,7 @@ def extents(session: Session, tournament: Tournament) -> list[Extent]:
     """The stages that are not over, in their order."""
     going_on = (
         select(Match.stage, func.count())
-        .where(Match.tournament_id == tournament.id, Match.status.in_(GOING_ON), Match.stage.is_not(None))
+        .where(Match.tournament_id == tournament.id, Match.status.in_(OPEN), Match.stage.is_not(None))
         .group_by(Match.stage)
     )
     open_matches = dict(session.execute(going_on).all())

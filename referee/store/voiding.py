@@ -15,7 +15,9 @@ from referee.errors import BadOption, Conflict, NotFound
 from referee.store import groups, ledger, logs
 from referee.store.arranging import Deal, Plan, arrange
 from referee.store.db import now
-from referee.store.schema import Bot, Group, Match, MatchSeat, Result, Stage, Tournament
+from referee.store.entrants import seats_of
+from referee.store.names import printable
+from referee.store.schema import Group, Match, MatchSeat, Result, Stage, Tournament
 
 MOST_REASON = 500  # characters
 GOING_ON = ("waiting", "due", "running")
@@ -47,7 +49,7 @@ def void(
     Of a duplicate group all matches become void together, which must be wished by ``whole_group``; of other groups
     it may be. Those not over are then cancelled with the same reason, and played again too. Raises ``Conflict`` for a
     match in another state, for a duplicate group without that wish, and for a replay that cannot be: its event is
-    over, or a bot is no longer verified. Raises ``BadOption`` for a reason that is missing or too long.
+    over, or a bot left it or cannot play. Raises ``BadOption`` for a reason that is missing or too long.
     """
     _check(reason)
     group_id = session.scalar(select(Match.group_id).where(Match.id == match_id))
@@ -80,8 +82,8 @@ def cancel_group(session: Session, group_id: str, reason: str, *, by: str | None
 
 
 def _check(reason: str) -> None:
-    if not reason.strip() or len(reason) > MOST_REASON:
-        raise BadOption("reason", f"must be 1 to {MOST_REASON} characters")
+    if not reason.strip() or len(reason) > MOST_REASON or reason != printable(reason):
+        raise BadOption("reason", f"must be 1 to {MOST_REASON} characters that can be kept")
 
 
 def _event(session: Session, group_id: str) -> Tournament | None:
@@ -149,7 +151,7 @@ def _replayed(
 ) -> list[str]:
     """The same tables with fresh cards: one alone in a group of its own, several in one group of the same kind."""
     deal = Deal("replay", kind) if len(matches) > 1 else None
-    made = arrange(session, [_plan(session, match, deal) for match in matches], master_key=master_key)
+    made = arrange(session, [_plan(session, match, event, deal) for match in matches], master_key=master_key)
     if event is not None:
         stages = {match.stage for match in matches}
         reopened = update(Stage).where(Stage.tournament_id == event.id, Stage.number.in_(stages))
@@ -159,23 +161,32 @@ def _replayed(
     return made
 
 
-def _plan(session: Session, match: Match, deal: Deal | None) -> Plan:
-    """What was played, with the bots that sat there: a stand-in too, unless the bot it sat in for is back."""
-    query = select(MatchSeat.bot_id, MatchSeat.entrant_id, Bot.status)
-    query = query.outerjoin(Bot, Bot.id == MatchSeat.entrant_id).where(MatchSeat.match_id == match.id)
+def _plan(session: Session, match: Match, event: Tournament | None, deal: Deal | None) -> Plan:
+    """What was played; in an event by whoever plays for the entrants now, as at the tables to come."""
+    query = select(MatchSeat.bot_id, MatchSeat.entrant_id).where(MatchSeat.match_id == match.id)
     seats = session.execute(query.order_by(MatchSeat.seat)).all()
+    entrants = [entrant or bot for bot, entrant in seats]
     return Plan(
         game=match.game,
-        bots=[entrant if entrant and status == "verified" else bot for bot, entrant, status in seats],
+        bots=[bot for bot, _ in seats] if event is None else _players(session, event, entrants),
         options=match.options,
         limits=Limits(match.budget_ms, match.bank_ms),
-        rated=match.rated,
+        rated=match.rated if event is None else event.rated,  # it may have been unrated for its stand-ins
         created_by=match.created_by,
         tournament_id=match.tournament_id,
         stage=match.stage,
         table_no=match.table_no,
         leg=match.leg,
-        entrants=[entrant or bot for bot, entrant, _ in seats],
+        entrants=entrants,
         deal=deal,
         replay_of=match.id,
     )
+
+
+def _players(session: Session, event: Tournament, entrants: Sequence[str]) -> list[str]:
+    entered = {seat.bot_id: seat.played_by(event) for seat in seats_of(session, event, set(entrants))}
+    players = [entered.get(entrant, entrant) for entrant in entrants]
+    if None in players:
+        gone = entrants[players.index(None)]
+        raise Conflict(f"nobody plays for {gone} any more; the match can become void, but not be played again")
+    return [player for player in players if player is not None]

@@ -1,0 +1,108 @@
+"""Stuck matches hold their stage and their event up until somebody decides what becomes of them, and all are told."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from referee.errors import Conflict
+from referee.rows import parsed
+from referee.store import announcing, entering, matches, voiding
+from referee.store.ids import new_id
+from referee.store.schema import Delivery, Match, Rating, Result, Stage, Tournament, Webhook
+from tests.store import scripted
+from tests.store.events import begun, go_on, progress_of
+from tests.store.world import World
+from tests.surroundings import MASTER_KEY
+
+
+def make_stuck(world: World, match_id: str) -> None:
+    with world.database.write() as session:
+        session.execute(update(Match).where(Match.id == match_id).values(status="stuck"))
+
+
+def due(world: World, event: str) -> list[str]:
+    with world.database.read() as session:
+        return list(session.scalars(select(Match.id).where(Match.tournament_id == event, Match.status == "due")))
+
+
+def reason_of(world: World, event: str) -> str | None:
+    with world.database.read() as session:
+        return session.get_one(Tournament, event).status_reason
+
+
+def void(world: World, match_id: str, **how: Any) -> voiding.Voided:
+    with world.database.write() as session:
+        return voiding.void(session, match_id, "it got stuck", by=None, master_key=MASTER_KEY, **how)
+
+
+def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so(world: World) -> None:
+    organiser = world.account("organiser")
+    with world.database.write() as session:
+        told = {"events": ["tournament.held_up"], "status": "active", "url": "https://x.example/", "revision": 1}
+        moment = world.clock.now()
+        session.add(Webhook(id=new_id("webhook"), account_id=organiser, secret_generation=1, created_at=moment, **told))
+    event, _ = begun(world, 4, format="swiss", format_options={"stages": 2}, created_by=organiser)
+    stuck, other = due(world, event)
+    make_stuck(world, stuck)
+    scripted.play(world.database, other)
+
+    assert (go_on(world.database, event), go_on(world.database, event)) == (["told"], [])
+
+    with world.database.read() as session:
+        assert [session.get_one(Tournament, event).status, session.get_one(Stage, (event, 1)).ended_at] == [
+            "running",
+            None,
+        ]
+        assert session.scalars(select(Rating)).all() == []  # they share their cards
+        bodies = [parsed(body) for body in session.scalars(select(Delivery.body))]
+    assert stuck in str(reason_of(world, event))
+    assert [body["data"]["reason"] for body in bodies] == [reason_of(world, event)]
+    assert progress_of(world, event).done == 1
+
+    # the operator revives it, in a pause
+    with world.database.write() as session:
+        announcing.pause(session, event)
+    with world.database.write() as session:
+        assert matches.revive(session, stuck).status == "waiting"
+    with world.database.write() as session:
+        announcing.resume(session, event)
+    assert go_on(world.database, event) == ["told"]
+    assert reason_of(world, event) is None
+
+    # it gets stuck again, and is played anew
+    make_stuck(world, stuck)
+    assert go_on(world.database, event) == ["told"]
+    (again,) = void(world, stuck, replay=True).replays
+    assert go_on(world.database, event) == ["told"]
+    scripted.play(world.database, again)
+    assert go_on(world.database, event)[:2] == ["stage over", "paired"]
+
+    # and void without a replay
+    last, other = due(world, event)
+    scripted.play(world.database, other)
+    make_stuck(world, last)
+    void(world, last)
+    assert go_on(world.database, event)[-1] == "finished"
+    make_stuck(world, last)
+    with world.database.write() as session, pytest.raises(Conflict, match="finished"):
+        matches.revive(session, last)
+
+
+def test_a_replay_is_rated_when_the_stand_in_is_gone_and_refused_for_who_left(world: World) -> None:
+    event, seated = begun(world, 2)
+    (match_id,) = due(world, event)
+    with world.database.write() as session:
+        session.execute(update(Match).where(Match.id == match_id).values(rated=False))  # as beside a stand-in
+    scripted.play(world.database, match_id)
+
+    (again,) = void(world, match_id, replay=True).replays
+    scripted.play(world.database, again)
+
+    with world.database.read() as session:
+        results = {one.match_id: one.ladder_id for one in session.scalars(select(Result))}
+    assert (results[match_id], results[again] is not None) == (None, True)
+    with world.database.write() as session:
+        entering.withdraw(session, event, seated[0])
+    with pytest.raises(Conflict, match=f"nobody plays for {seated[0]}"):
+        void(world, again, replay=True)
