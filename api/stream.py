@@ -83,6 +83,7 @@ class Feed:
     left_at: float = 0.0
     ready: bool = False
     over: bool = False
+    over_at: float = 0.0
     state: tuple[str, str | None] | None = None
     progress: bytes = b""
     standings: bytes = b""
@@ -93,6 +94,12 @@ class Feed:
     progress_at: float = 0.0  # not before
     standings_at: float = 0.0
     check_at: float = 0.0
+
+    def is_kept(self, long_ago: float) -> bool:
+        """One that is over may still change, by a match made void: then it is begun anew."""
+        if self.over:
+            return self.over_at > long_ago
+        return bool(self.viewers) or self.left_at > long_ago
 
     def due(self, moment: float, state: tuple[str, str | None]) -> bool:
         return self.state != state or (moment >= self.progress_at and (self.stirred or moment >= self.check_at))
@@ -243,7 +250,7 @@ class Hub:
         """Forgets what nobody watches any more."""
         long_ago = time.monotonic() - KEEP_S
         with self._changed:
-            self._feeds = {id: feed for id, feed in self._feeds.items() if feed.viewers or feed.left_at > long_ago}
+            self._feeds = {id: feed for id, feed in self._feeds.items() if feed.is_kept(long_ago)}
             if not self._feeds:
                 self._told = None
             return dict(self._feeds)
@@ -285,7 +292,7 @@ class Hub:
         with self._changed:
             feed.ready = bool(feed.progress and feed.standings)
             if feed.ready and feed.state and feed.state[0] in OVER and not feed.outdated:
-                feed.over = True
+                feed.over, feed.over_at = True, time.monotonic()
                 self._tell(feed, self._end(feed, self._told or 0), last=True)
             self._changed.notify_all()
 
