@@ -394,6 +394,19 @@ def test_without_a_secret_what_is_about_signatures_is_left_out() -> None:
     assert unsigned == {"challenge", "rotation", "signature_wrong", "signature_old", "signature_missing"}
 
 
+def test_a_bot_that_takes_one_call_at_a_time_never_gets_two() -> None:
+    async def counts(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
+        card = {"protocol": "1", "name": "odd", "version": "1", "games": [GAME], "max_calls": 1}
+        return said(card) if request.method == "GET" else await does_one_thing_at_a_time(bot, request, body)
+
+    report = report_on(counts)
+
+    assert wanting(report) == []
+    assert {skipped.id: skipped.reason for skipped in report.skipped} == {
+        "parallel": "the card allows one call at a time"
+    }
+
+
 def test_a_bot_that_goes_away_is_not_called_for_ever() -> None:
     async def dies(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
         if "paused" in bot.memory:

@@ -16,8 +16,8 @@ Verdict = Literal["pass", "fail", "unreachable"]
 class Finding:
     """How the bot stands to one rule. ``where`` narrows it down: a game and kind of decision, a path.
 
-    ``fault`` is a code of ``match.FAULTS``, or wrong_proof, broken_promise, another_answer, late or accepted. ``curl`` is a
-    shell command that sends the first offending request again.
+    ``fault`` is a code of ``match.FAULTS``, or wrong_proof, broken_promise, another_answer, late or accepted. ``curl``
+    is a shell command that sends the first offending request again.
     """
 
     id: str
