@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from typing import Any, Final, cast
 
 from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, case, exists, func, literal_column, select
@@ -124,6 +125,7 @@ class _Queue:
         self._calls = calls
         self._match_id = match_id
         self._passed: set[str] = set()
+        self._due: dict[str | None, int] | None = None
 
     def next_units(self, limit: int) -> list[Unit]:
         taken: list[Unit] = []
@@ -170,7 +172,7 @@ class _Queue:
 
     def _units(self, creator: str | None) -> list[Unit]:
         """The next few of his, none with a bot that plays as much as it can."""
-        looked = (self._oldest(creator, window) for window in WINDOWS)
+        looked = (self._oldest(creator, window) for window in self._windows(creator))
         rows: Sequence[Any] = next((found for found in looked if found), [])
         together = self._together([row.group_id for row in rows if row.kind == "duplicate"])
         units = []
@@ -181,6 +183,13 @@ class _Queue:
             else:
                 self._passed.add(row.id)
         return units
+
+    def _windows(self, creator: str | None) -> Iterator[int]:
+        """Those of ``WINDOWS`` that show more than the one before."""
+        yield WINDOWS[0]
+        if self._due is None:
+            self._due = {row[0]: row[1] for row in self._session.execute(_DUE_OF_CREATORS)}
+        yield from (wider for narrower, wider in pairwise(WINDOWS) if self._due.get(creator, 0) > narrower)
 
     def _oldest(self, creator: str | None, window: int) -> Sequence[Any]:
         line = select(*(_M[name] for name in (*AGE, "group_id"))).where(DUE, ~LOST_TWICE, _M.created_by == creator)
@@ -268,6 +277,7 @@ def _first_due(first: ColumnElement[Any]) -> Select[Any]:
 # Built once: a runner that looks for work spends more time on building questions than on their answers.
 _PLAYED: Final = and_(_M.status == literal_column("'running'"), ~expired(_M, bindparam("boot"), bindparam("seconds")))
 _PLAYING_OF_CREATORS: Final = select(_M.created_by, func.count()).where(_PLAYED).group_by(_M.created_by)
+_DUE_OF_CREATORS: Final = select(_M.created_by, func.count()).where(DUE).group_by(_M.created_by)
 _CALLS_LEFT: Final = (
     select(_BOTS.c.id, _BOTS.c.max_calls - func.count())
     .join(_SEATS, _SEATS.c.bot_id == _BOTS.c.id)
