@@ -17,6 +17,7 @@ CORE = (
         "referee.chance",
         "referee.clocks",
         "referee.ratings",
+        "referee.sprt",
     ),
     *("referee.pairing", "referee.standings", "referee.strengths", "referee.players"),
 )
