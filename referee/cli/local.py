@@ -13,6 +13,7 @@ from referee.bots.aliases import aliases
 from referee.bots.client import BotCaller, BotSeat, CallLimits, Target
 from referee.bots.driver import Ask, drive
 from referee.bots.guard import Policy, parse_url
+from referee.bots.wire import DEFAULT_MAX_CALLS
 from referee.canonical import Json
 from referee.chance import CommittedChance, commitment
 from referee.clocks import Limits
@@ -40,6 +41,8 @@ class Entrant:
 
     name: str
     source: str
+    version: str = ""  # as its card says; nobody asks for it where it does not matter
+    max_calls: int = DEFAULT_MAX_CALLS
 
     @property
     def id(self) -> str:
@@ -64,6 +67,17 @@ class Plan:
     def seating(self, number: int) -> list[Entrant]:
         """Who sits where: everybody moves on by one seat from match to match."""
         return [self.entrants[(seat + number) % len(self.entrants)] for seat in range(len(self.entrants))]
+
+
+@dataclass(frozen=True, slots=True)
+class Sitting:
+    """One match to be played: who sits where, and its deal. The dice of house players follow from ``dice``."""
+
+    match_id: str
+    seated: Sequence[Entrant]
+    group_id: str
+    seed: bytes
+    dice: str
 
 
 @dataclass(slots=True)
@@ -101,46 +115,54 @@ def options(game_name: str, given: Sequence[str]) -> Json:
 
 async def play(plan: Plan, number: int) -> Played:
     """Plays match ``number`` of the plan to its end; the same seed gives house players the same match."""
-    seated = plan.seating(number)
-    group_id = local_id("grp", plan.seed, number)
     seed = hashlib.sha256(f"referee play|{plan.seed}|{number}".encode()).digest()
+    ids = local_id("mat", plan.seed, number), local_id("grp", plan.seed, number)
+    return await sit(plan, Sitting(ids[0], plan.seating(number), ids[1], seed, f"{plan.seed}|{number}"))
+
+
+async def sit(plan: Plan, sitting: Sitting, limits: CallLimits | None = None) -> Played:
+    """Plays one match; ``limits`` are shared by all matches that may call the same bots."""
+    seated, group_id = sitting.seated, sitting.group_id
     nonces = [""] * len(seated)
     header = new_header(
-        match_id=local_id("mat", plan.seed, number),
+        match_id=sitting.match_id,
         game_name=plan.game,
         options=plan.options,
-        players=[{"bot": entrant.id, "name": entrant.name, "version": ""} for entrant in seated],
-        group={"id": group_id, "commitment": commitment(seed, group_id), "entries": [one.id for one in seated]},
+        players=[{"bot": entrant.id, "name": entrant.name, "version": entrant.version} for entrant in seated],
+        group={
+            "id": group_id,
+            "commitment": commitment(sitting.seed, group_id),
+            "entries": [one.id for one in seated],
+        },
         limits=plan.limits,
     )
-    match = Match(header, CommittedChance(seed, group_id, nonces))
-    table = _Table(header, seated, plan, number)
+    match = Match(header, CommittedChance(sitting.seed, group_id, nonces))
+    table = Table(header, sitting, plan.secrets, limits or CallLimits())
     try:
         match.begin()
-        await drive(match, table.ask, _recorded_in_memory)
+        await drive(match, table.ask, recorded_in_memory)
     finally:
         table.close()
     result = match.log.rows[-1]
-    lines = [*match.lines, reveal_line(len(match.lines), match.lines[-1], seed, nonces, nonces)]
+    lines = [*match.lines, reveal_line(len(match.lines), match.lines[-1], sitting.seed, nonces, nonces)]
     return Played(header, result, lines)
 
 
-class _Table:
+class Table:
     """Those who sit at one match, each asked in the way it answers."""
 
-    def __init__(self, header: Json, seated: Sequence[Entrant], plan: Plan, number: int) -> None:
+    def __init__(self, header: Json, sitting: Sitting, secrets: tuple[str, ...], limits: CallLimits) -> None:
         self._bots: list[BotSeat] = []
-        limits = CallLimits()
-        ids = aliases(b"", "referee play", [entrant.id for entrant in seated])  # nobody is to be hidden here
+        ids = aliases(b"", "referee play", [entrant.id for entrant in sitting.seated])  # nobody is to be hidden here
         self._seats: list[Ask] = []
-        for seat, entrant in enumerate(seated):
+        for seat, entrant in enumerate(sitting.seated):
             if entrant.is_house:
-                dice = Random(f"{plan.seed}|{number}|{seat}")  # noqa: S311  # a player's dice, not the cards'
+                dice = Random(f"{sitting.dice}|{seat}")  # noqa: S311  # a player's dice, not the cards'
                 house = players()[entrant.source.removeprefix(HOUSE)](dice)
-                self._seats.append(_House(plan.game, house).ask)
+                self._seats.append(_House(header["game"], house).ask)
             else:
-                caller = BotCaller(Target(entrant.id, entrant.source, plan.secrets), LOCAL_POLICY, limits)
-                bot = BotSeat(caller, header, seat, ids=ids)
+                target = Target(entrant.id, entrant.source, secrets, entrant.max_calls)
+                bot = BotSeat(BotCaller(target, LOCAL_POLICY, limits), header, seat, ids=ids)
                 self._bots.append(bot)
                 self._seats.append(bot.ask)
 
@@ -164,7 +186,7 @@ class _House:
         return Answer(request.seat, self._player.decide(self._game, question))
 
 
-async def _recorded_in_memory(_match: Match, _rows: list[Json], _answer: Answer) -> None:
+async def recorded_in_memory(_match: Match, _rows: list[Json], _answer: Answer) -> None:
     """The match keeps its own log; nothing more is needed here."""
 
 

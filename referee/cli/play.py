@@ -57,7 +57,7 @@ def play(
     Bots are asked for decisions alone; nothing is sent to their /notify. With several matches everybody moves on
     by one seat from match to match.
     """
-    plan = _plan(game_name, players, seed or secrets.token_hex(8), given, Limits(budget_ms, bank_ms))
+    plan = planned(game_name, players, seed or secrets.token_hex(8), given, Limits(budget_ms, bank_ms), len(players))
     plan = replace(plan, secrets=(secret,) if secret else ())
     shown = not quiet and not as_json
     if shown:
@@ -75,13 +75,15 @@ def play(
         click.echo(_totals(standing))
 
 
-def _plan(game_name: str, players: Sequence[str], seed: str, given: Sequence[str], limits: Limits) -> Plan:
-    """Refuses everything that cannot be played before the first card is dealt."""
+def planned(
+    game_name: str, players: Sequence[str], seed: str, given: Sequence[str], limits: Limits, seats: int
+) -> Plan:
+    """Refuses everything that cannot be played at tables of so many seats before the first card is dealt."""
     try:
         rules = game(game_name)
         entrants = local.entrants(players)
-        options = rules.complete_options(len(players), local.options(game_name, given))
-        rules.start(len(players), options)
+        options = rules.complete_options(seats, local.options(game_name, given))
+        rules.start(seats, options)
     except NoSuchGame as error:
         raise click.UsageError(f"there is no game {game_name!r}; there are {', '.join(catalogue())}") from error
     except local.NoSuchPlayer as error:

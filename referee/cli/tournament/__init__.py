@@ -29,6 +29,7 @@ COMMANDS = {  # in the order of an event's life: module beside this file, and th
     "results": ("downloads", "results"),
     "void": ("judging", "void"),
     "waiting": ("judging", "waiting"),
+    "local": ("local", "local"),
 }
 
 
