@@ -58,6 +58,7 @@ def cancel(session: Session, tournament_id: str, *, master_key: bytes, reason: s
     tournament = tournaments.locked_in_state(session, tournament_id, "draft", "open", "running", "paused")
     moment = now(session)
     tournament.status, tournament.status_reason, tournament.finished_at = "cancelled", reason, moment
+    tournament.preflight_until = None
     _break_off(session, tournament, master_key)
     _cancel_unbegun(session, tournament, "tournament_cancelled")
     return _changed(session, tournament)
@@ -70,6 +71,8 @@ def finish(session: Session, tournament_id: str) -> Tournament:
     if tournament.format != "ladder":
         raise Conflict(f"a {tournament.format} ends by itself; only a ladder is ended by its organiser")
     _cancel_unbegun(session, tournament, "ladder_ended")
+    if tournament.status == "paused":  # what a runner gave back before the pause is played out
+        _set_going(session, tournament, "waiting", "due")
     made = session.scalars(select(func.count()).where(Match.tournament_id == tournament_id)).one()
     tournament.planned, tournament.status = max(made, 1), "running"
     tournament.preflight_until = None  # else its end would plan anew
@@ -116,9 +119,13 @@ def _stop(session: Session, match_id: str) -> None:
 def _moved(session: Session, tournament_id: str, states: tuple[str, str], matches: tuple[str, str]) -> Tournament:
     tournament = tournaments.locked_in_state(session, tournament_id, states[0])
     tournament.status = states[1]
-    concerned = update(Match).where(Match.tournament_id == tournament_id, Match.status == matches[0])
-    session.execute(concerned.values(status=matches[1]))
+    _set_going(session, tournament, *matches)
     return _changed(session, tournament)
+
+
+def _set_going(session: Session, tournament: Tournament, before: str, after: str) -> None:
+    concerned = update(Match).where(Match.tournament_id == tournament.id, Match.status == before)
+    session.execute(concerned.values(status=after))
 
 
 def _changed(session: Session, tournament: Tournament) -> Tournament:

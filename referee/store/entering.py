@@ -131,10 +131,11 @@ def _next_number(session: Session, tournament: Tournament) -> int:
 
 
 def _join_late(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
-    """From the next stage on; the bot is called at once, as the others were before the start."""
+    """From the next stage on; the bot is called at once, as the others were before the start. Its version is that with
+    which it answers; who comes back keeps the one it had, or a frozen version could be changed by leaving."""
     newest = select(func.max(Stage.number)).where(Stage.tournament_id == tournament.id)
     entry.since = (session.scalar(newest) or 0) + 1
-    entry.version, entry.preflight = bot.version, "asked"
+    entry.preflight = "asked"
     bots.request_check(session, bot.id)
 
 

@@ -149,7 +149,9 @@ def _give_up_seats(session: Session, tournament: Tournament, entry: TournamentEn
         gone = {"status": "cancelled", "reason": "version_changed", "finished_at": now(session)}
         session.execute(update(Match).where(Match.id.in_(ids)).values(gone))
         return
-    taken = {"bot_id": entry.stand_in_id, "entrant_id": entry.bot_id, "rated": False}
+    stand_in = session.get_one(Bot, entry.stand_in_id)
+    named = {"bot_name": stand_in.name, "version": stand_in.version}
+    taken = {"bot_id": stand_in.id, "entrant_id": entry.bot_id, "rated": False, **named}
     session.execute(
         update(MatchSeat).where(MatchSeat.match_id.in_(ids), MatchSeat.bot_id == entry.bot_id).values(taken)
     )

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select, update
 
 from referee.errors import BadOption, Conflict
-from referee.store import announcing, bots, checks, entering, house, outcomes, starting, tournaments
+from referee.store import announcing, bots, checks, claims, entering, house, outcomes, starting, tournaments
 from referee.store.schema import Bot, Match, MatchSeat, Stage, Tournament, TournamentEntry
 from tests.store import scripted
 from tests.store.events import (
@@ -172,6 +172,9 @@ def test_a_bot_that_changes_its_version_leaves_an_event_that_froze_it(world: Wor
         return
     assert statuses == ["due"] * 3
     assert seated[0] not in {bot for _, bot, *_ in seats(world, tournament_id)}
+    with world.database.read() as session:
+        names = session.scalars(select(MatchSeat.bot_name).where(MatchSeat.entrant_id.is_not(None)))
+        assert list(names) == ["House sound"] * 2
     assert sorted(rated for *_, rated in seats(world, tournament_id)[::2]) == [False, False, True]
     new_version(world, seated[0], "1.0")
     go_on(world.database, tournament_id)
@@ -207,6 +210,26 @@ def test_late_entries_play_from_the_next_stage_on(world: World) -> None:
     go_on(world.database, tournament_id)
     playing = {bot for stage, bot, *_ in seats(world, tournament_id) if stage == 2}
     assert playing == {late, *seated[1:]}
+
+
+@on_one_database
+def test_a_frozen_version_is_that_of_the_first_answer_also_of_late_entries(world: World) -> None:
+    tournament_id, seated = begun(world, 4, format="swiss", late_entry=True, frozen_version=True)
+    late = world.bot()
+    with world.database.write() as session:
+        entering.withdraw(session, tournament_id, seated[0])
+        session.execute(update(Bot).where(Bot.id.in_([seated[0], late])).values(version="2.0"))
+
+    enter(world, tournament_id, seated[0], late)
+    answer_checks(world.database)
+    go_on(world.database, tournament_id)
+    while scripted.play_due(world.database, tournament_id):
+        go_on(world.database, tournament_id)
+
+    assert [entry_of(world, tournament_id, one).version for one in (late, seated[0])] == ["2.0", "1.0"]
+    later = {bot for stage, bot, *_ in seats(world, tournament_id) if stage > 1}
+    assert late in later
+    assert seated[0] not in later
 
 
 @on_one_database
@@ -266,6 +289,21 @@ def test_a_ladder_is_ended_by_its_organiser(world: World) -> None:
     assert progress_of(world, tournament_id).by_status == {"finished": 2, "cancelled": 2}
     with pytest.raises(Conflict), world.database.write() as session:
         announcing.finish(session, tournament_id)
+
+
+@on_one_database
+def test_a_ladder_that_is_ended_in_a_pause_plays_out_what_a_runner_gave_back(world: World) -> None:
+    tournament_id, _ = begun(world, 4, format="ladder", format_options={"at_once": 2})
+    with world.database.write() as session:
+        claims.give_back(session, claims.claim(session, 1))
+        announcing.pause(session, tournament_id)
+
+    with world.database.write() as session:
+        announcing.finish(session, tournament_id)
+
+    assert progress_of(world, tournament_id).by_status == {"due": 1, "cancelled": 1}
+    scripted.play_due(world.database, tournament_id)
+    assert go_on(world.database, tournament_id) == ["finished"]
 
 
 @on_one_database
