@@ -63,8 +63,8 @@ def show(query: Json, tournament_id: str, stage: int) -> Any:
 
 
 def tells_all(tournament: Tournament) -> bool:
-    """Whether the asker may know who plays whom while that goes on."""
-    return not tournament.rated or tournament.open_seats or knows_all()
+    """Whether the asker may know who plays whom, also where that is not over. Of a cancelled event nothing goes on."""
+    return not tournament.rated or tournament.open_seats or tournament.status == "cancelled" or knows_all()
 
 
 def shown(line: stage_lists.StageLine) -> Json:

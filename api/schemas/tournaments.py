@@ -16,7 +16,7 @@ from referee.store.voiding import MOST_REASON
 TERMS = {
     "format": "who meets whom; round_robin unless given",
     "format_options": "of the format; what is left out has its usual value: swiss {stages}, knockout {seeding, "
-    "advance, best_of, tie_breaks, third_place}, gauntlet {hero}, ladder {at_once, per_bot, spread}",
+    "advance, best_of, tie_breaks, third_place}, gauntlet {champion}, ladder {at_once, per_bot, spread}",
     "cycles": "how often everybody meets everybody, in formats where everybody does; 1 unless given",
     "rated": "whether results count on the ladder; true unless given",
     "deals": "own: each match has cards of its own. common: the tables of a stage share their cards, and nobody meets "

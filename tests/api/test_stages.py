@@ -47,6 +47,16 @@ def test_D13_a_stage_tells_who_sits_at_a_rated_table_when_it_is_over(
     assert after["items"][0]["matches"][0]["seats"][0]["placement"] in (1, 2)
 
 
+def test_a_cancelled_event_tells_who_was_to_play(service: Service, owner: Person, organiser: Person) -> None:
+    cup = started(service, organiser, 5, format="knockout")
+    assert organiser.post(f"/tournaments/{cup}/cancel").status_code == 200
+
+    stage, bracket = shown(owner, f"/tournaments/{cup}/stages/1"), shown(owner, f"/tournaments/{cup}/bracket")
+
+    assert all(bot for table in seen(stage) for bot in table)
+    assert all(bye["bot"] for bye in [*stage["resting"], *bracket["stages"][0]["byes"]])
+
+
 def test_an_event_may_tell_who_plays(service: Service, owner: Person, organiser: Person) -> None:
     tournament_id = started(service, organiser, 2, open_seats=True)
     unrated = started(service, organiser, 2, rated=False)
