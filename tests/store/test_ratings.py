@@ -49,7 +49,7 @@ def test_whatever_comes_in_whatever_order_stored_is_the_fold_of_what_counts(worl
     dice = random.Random(SEED)
     bots = world.bots(5)
     moments: dict[int, dict[str, tuple[int, int]]] = {}
-    for _ in range(STEPS):
+    for _ in range(STEPS if world.database.is_sqlite else STEPS // 2):
         step(world, dice, bots)
         assert standing(world) == by_hand(world)
         with world.database.read() as session:
@@ -107,8 +107,8 @@ def make_void(world: World, match_id: str) -> None:
 
 def test_voids_while_other_results_come_in_lose_and_double_nothing(world: World) -> None:
     bots = world.bots(4)
-    over = [world.play([bots[n % 4], bots[(n + 1) % 4]], choice=n % 2).match_id for n in range(6)]
-    for n in range(8):
+    over = [world.play([bots[n % 4], bots[(n + 1) % 4]], choice=n % 2).match_id for n in range(4)]
+    for n in range(4):
         world.match([bots[n % 4], bots[(n + 2) % 4]])
     shared(world, [bots[:2], bots[2:]])
     claims = world.claim(10)
@@ -129,7 +129,7 @@ def test_voids_while_other_results_come_in_lose_and_double_nothing(world: World)
             make_void(world, match_id)
 
     works = [lambda: finish(claims[::2]), lambda: finish(claims[1::2])]
-    works += [lambda: make_all_void(over[:3]), lambda: make_all_void(over[3:])]
+    works += [lambda: make_all_void(over[:2]), lambda: make_all_void(over[2:])]
     threads = [threading.Thread(target=all_of, args=(work,)) for work in works]
     for thread in threads:
         thread.start()
