@@ -8,7 +8,7 @@ import pytest
 from referee.errors import BadOption
 from referee.sprt import LEAST_GROUPS, Hypotheses, Running, expected, judged
 
-EVENTS = 400
+EVENTS = 300
 
 
 def pairs(rng: Random, elo: float, drawn: float = 0.3) -> float:
@@ -35,7 +35,7 @@ def accepted_h1(elo: float, seed: int) -> tuple[float, float]:
 def test_false_alarms_are_about_as_frequent_as_allowed() -> None:
     alarms, groups = accepted_h1(0, seed=1)
 
-    assert alarms <= 0.08  # 5 %, and three standard errors of 400 events
+    assert alarms <= 0.08  # 5 %, and two standard errors of 300 events
     assert groups < 400
 
 
