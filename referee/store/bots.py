@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
@@ -200,7 +200,10 @@ def withdraw_everywhere(session: Session, bot_id: str) -> None:
 
 def cancel_unbegun(session: Session, bot_id: str, tournament_id: str | None) -> int:
     """Cancels matches of the bot (of one tournament, or all) that nobody has started; tells how many."""
-    seated = select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
+    sits = MatchSeat.bot_id == bot_id
+    if tournament_id is not None:  # it leaves the event: nobody is to sit in for it
+        sits = or_(sits, MatchSeat.entrant_id == bot_id)
+    seated = select(MatchSeat.match_id).where(sits)
     query = select(Match.id).where(
         Match.id.in_(seated), Match.status.in_(["waiting", "due"]), Match.started_at.is_(None)
     )

@@ -1,14 +1,17 @@
 """Stuck matches hold their stage and their event up until somebody decides what becomes of them, and all are told."""
 
+import threading
+import time
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 
 from referee.errors import Conflict
 from referee.rows import parsed
-from referee.store import announcing, entering, matches, voiding
+from referee.store import announcing, entering, matches, results, voiding
 from referee.store.ids import new_id
+from referee.store.recording import Record
 from referee.store.schema import Delivery, Match, Rating, Result, Stage, Tournament, Webhook
 from tests.store import scripted
 from tests.store.events import begun, go_on, progress_of
@@ -106,3 +109,37 @@ def test_a_replay_is_rated_when_the_stand_in_is_gone_and_refused_for_who_left(wo
         entering.withdraw(session, event, seated[0])
     with pytest.raises(Conflict, match=f"nobody plays for {seated[0]}"):
         void(world, again, replay=True)
+
+
+def test_a_match_that_ends_while_its_event_is_cancelled_keeps_its_result(world: World) -> None:
+    event, _ = begun(world, 2)
+    (claim,) = world.claim(1)
+    cancelling = threading.Thread(target=lambda: cancel(world, event))
+    outcome = results.Outcome([1, 2], [1, -1], [1, -1], [0, 0])
+    with world.database.write() as session:
+        results.finish(session, Record(claim.match_id, claim.epoch, 0, [scripted.LINE]), outcome, master_key=MASTER_KEY)
+        cancelling.start()
+        until_it_waits(world)  # it has seen the match going on
+    cancelling.join(30)
+
+    with world.database.read() as session:
+        states = session.get_one(Match, claim.match_id).status, session.get_one(Tournament, event).status
+    assert states == ("finished", "cancelled")
+
+
+def cancel(world: World, event: str) -> None:
+    with world.database.write() as session:
+        announcing.cancel(session, event, master_key=MASTER_KEY)
+
+
+def until_it_waits(world: World) -> None:
+    """For another transaction to wait for a lock; on SQLite it cannot begin before this one ends."""
+    waiting = text(
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    )
+    deadline = time.monotonic() + 20
+    while not world.database.is_sqlite and time.monotonic() < deadline:
+        with world.database.read() as session:
+            if session.scalar(waiting):
+                return
+        time.sleep(0.01)
