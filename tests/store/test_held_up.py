@@ -9,10 +9,10 @@ from sqlalchemy import select, text, update
 
 from referee.errors import Conflict
 from referee.rows import parsed
-from referee.store import announcing, entering, matches, results, voiding
+from referee.store import announcing, entering, house, matches, results, voiding
 from referee.store.ids import new_id
 from referee.store.recording import Record
-from referee.store.schema import Delivery, Match, Rating, Result, Stage, Tournament, Webhook
+from referee.store.schema import Delivery, Match, MatchSeat, Rating, Result, Stage, Tournament, Webhook
 from tests.store import scripted
 from tests.store.events import begun, go_on, progress_of
 from tests.store.world import World
@@ -125,6 +125,16 @@ def test_a_match_that_ends_while_its_event_is_cancelled_keeps_its_result(world: 
     with world.database.read() as session:
         states = session.get_one(Match, claim.match_id).status, session.get_one(Tournament, event).status
     assert states == ("finished", "cancelled")
+
+
+def test_nobody_sits_in_any_more_for_who_left(world: World) -> None:
+    event, (left, *_) = begun(world, 2)
+    with world.database.write() as session:
+        seat = update(MatchSeat).where(MatchSeat.bot_id == left)
+        session.execute(seat.values(bot_id=house.house_bot(session, "sound").id, entrant_id=left, rated=False))
+        entering.withdraw(session, event, left)
+
+    assert due(world, event) == []
 
 
 def cancel(world: World, event: str) -> None:
