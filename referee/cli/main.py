@@ -16,6 +16,8 @@ COMMANDS = {  # in the order of the help page: module beside this file, and the 
     "check": ("check", "check"),
     "verify": ("logs", "verify"),
     "replay": ("logs", "replay"),
+    "reask": ("reask", "reask"),
+    "fork": ("fork", "fork"),
     "games": ("games", "games"),
     "rules": ("rules", "rules"),
     "house": ("house", "house"),

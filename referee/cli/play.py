@@ -66,11 +66,11 @@ def play(
     for number, (played, path) in enumerate(_all_played(plan, matches, log)):
         _count(standing, played)
         if as_json:
-            click.echo(json.dumps(_summary(played, path)))
+            click.echo(json.dumps(summary(played, path)))
         elif shown and matches > 1:
             click.echo(f"{number + 1:>4}  {_line(played)}" + (f"  {path}" if path else ""))
         elif shown:
-            click.echo(_table(played) + (f"\nlog: {path}" if path else ""))
+            click.echo(table(played) + (f"\nlog: {path}" if path else ""))
     if shown and matches > 1:
         click.echo(_totals(standing))
 
@@ -102,7 +102,7 @@ def _all_played(plan: Plan, matches: int, log: Path | None) -> Iterator[tuple[Pl
             played = runner.run(local.play(plan, number))
             path = _log_path(log, played, number, matches) if log else None
             if path:
-                _write(path, played.lines)
+                write(path, played.lines)
             yield played, path
 
 
@@ -115,7 +115,7 @@ def _log_path(log: Path, played: Played, number: int, matches: int) -> Path:
     return log.with_name(f"{name}-{number + 1:03}{dot}{ending}")
 
 
-def _write(path: Path, lines: Sequence[bytes]) -> None:
+def write(path: Path, lines: Sequence[bytes]) -> None:
     text = b"".join(line + b"\n" for line in lines)
     try:
         path.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
@@ -149,7 +149,7 @@ def _count(standing: dict[str, _Standing], played: Played) -> None:
         own.faults += played.result["faults"][seat]
 
 
-def _summary(played: Played, path: Path | None) -> dict[str, object]:
+def summary(played: Played, path: Path | None) -> dict[str, object]:
     header, result = played.header, played.result
     return {
         "match": header["match"],
@@ -168,7 +168,7 @@ def _line(played: Played) -> str:
     return ", ".join(f"{result['placements'][seat]}. {names[seat]} ({result['scores'][seat]})" for seat in seats)
 
 
-def _table(played: Played) -> str:
+def table(played: Played) -> str:
     result = played.result
     rows = [
         (str(result["placements"][seat]), player["name"], str(result["scores"][seat]), str(result["faults"][seat]))

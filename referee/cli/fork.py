@@ -1,0 +1,105 @@
+"""`referee fork`: a finished match continued from one of its decisions by other players, with the cards to come."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from referee.bots.client import CallLimits
+from referee.bots.driver import drive
+from referee.canonical import Json
+from referee.cli import local
+from referee.cli.house import checked_secret
+from referee.cli.local import Entrant, Played, Sitting, Table, local_id, recorded_in_memory
+from referee.cli.play import summary, table, write
+from referee.cli.recalled import Decision, Recorded, asked
+from referee.cli.tournament.remote import Remote, asks_service
+from referee.errors import BadOption, UrlRefused
+from referee.match import Match
+from referee.matchlog import reveal_line
+
+
+@click.command()
+@click.argument("log", metavar="LOG|MATCH")
+@click.argument("decision", type=Decision())
+@click.argument("players", metavar="PLAYER...", nargs=-1, required=True)
+@click.option("--seat", type=click.IntRange(0, 99), help="Of the first PLAYER. [default: who is asked at DECISION]")
+@click.option("--others", default="house:sound", show_default=True, help="Who plays the seats that are left.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="For the new log.")
+@click.option("--secret", envvar="REFEREE_BOT_SECRET", callback=checked_secret, help="whsec_…: sign the calls with it.")
+@asks_service
+def fork(
+    remote: Remote,
+    log: str,
+    decision: tuple[int, int | None],
+    players: tuple[str, ...],
+    seat: int | None,
+    others: str,
+    out: Path | None,
+    secret: str | None,
+) -> None:
+    """Continue a finished match from a decision with other PLAYERs, each a bot's URL or house:NAME.
+
+    LOG and DECISION are as for `referee reask`. The first PLAYER sits at --seat, the next at the seats after it,
+    round the table. All that chance brings follows from the seed that the match was played with. Time banks and
+    faults are as they were: a seat that was retired before stays so.
+    """
+    n, seat_of_id = decision
+    recorded = Recorded.read(remote, log)
+    seats = recorded.header["seats"]
+    if len(players) > seats:
+        raise click.UsageError(f"{len(players)} players, but the match has {seats} seats")
+    try:
+        first = asked(recorded.at(n), seat_of_id).seat if seat is None else seat
+        if first >= seats:
+            raise BadOption("--seat", f"the match has seats 0 to {seats - 1}")
+        entrants = _seated(players, first, others, seats)
+        played = asyncio.run(_played(recorded, n, entrants, (secret,) if secret else ()))
+    except (BadOption, local.NoSuchPlayer) as error:
+        raise click.UsageError(str(error)) from error
+    except UrlRefused as error:
+        raise click.UsageError(error.reason) from error
+    if out:
+        write(out, played.lines)
+    remote.tell(summary(played, out), table(played) + (f"\nlog: {out}" if out else ""))
+
+
+def _seated(players: Sequence[str], first: int, others: str, seats: int) -> list[Entrant]:
+    sources = [*players, *[others] * (seats - len(players))]
+    return local.entrants([sources[(seat - first) % seats] for seat in range(seats)])
+
+
+def forked_header(recorded: Recorded, n: int, entrants: Sequence[Entrant]) -> Json:
+    """Row 0 of the new log. Its match bears the name of a fork, and each player tells from where on it played, who
+    did before, and in which match: words that no log can prove."""
+    header = recorded.header
+    players = [
+        {
+            "bot": entrant.id,
+            "name": entrant.name,
+            "version": entrant.version,
+            "fork": {"match": header["match"], "n": n, "before": before},
+        }
+        for entrant, before in zip(entrants, header["players"], strict=True)
+    ]
+    id = local_id("fork", header["match"], n, *(entrant.id for entrant in entrants))
+    return {**header, "match": id, "players": players, "rated": False}
+
+
+async def _played(recorded: Recorded, n: int, entrants: Sequence[Entrant], secrets: tuple[str, ...]) -> Played:
+    match = recorded.at(n, forked_header(recorded, n, entrants))
+    group, reveal = recorded.header["group"], recorded.rows[-1]
+    sitting = Sitting(match.header["match"], entrants, group["id"], recorded.seed, match.header["match"])
+    seated = Table(match.header, sitting, secrets, CallLimits())
+    try:
+        await drive(match, seated.ask, recorded_in_memory)
+    finally:
+        seated.close()
+    return Played(match.header, match.log.rows[-1], _lines(match, reveal))
+
+
+def _lines(match: Match, reveal: Json) -> list[bytes]:
+    seed = bytes.fromhex(reveal["seed"])
+    end = reveal_line(len(match.lines), match.lines[-1], seed, reveal["nonces"], reveal["nonce_hashes"])
+    return [*match.lines, end]
