@@ -23,6 +23,7 @@ from api.resources import (
     downloads,
     entries,
     events,
+    faults,
     games,
     health,
     ladders,
@@ -138,6 +139,7 @@ def _install_resources(app: Flask) -> None:
     for module in (
         accounts,
         bots,
+        faults,
         games,
         matches,
         ladders,

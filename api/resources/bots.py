@@ -4,16 +4,17 @@ from typing import Any
 
 from flask import current_app
 
-from api import etags, limits
+from api import etags, evidence, limits
 from api.auth import asker, viewer_id
-from api.pagination import PageQuery, after, envelope, list_of
-from api.schemas.bots import BotChanges, BotQuery, BotView, FaultView, NewBot, OwnBotView, SecretBotView, WaitingView
+from api.pagination import after, envelope, list_of
+from api.schemas.bots import BotChanges, BotQuery, BotView, NewBot, OwnBotView, SecretBotView, WaitingView
+from api.schemas.faults import FaultQuery, FaultView, PaceQuery, PaceView
 from api.views import Resource, record
 from referee.bots import guard
 from referee.bots.signing import bot_secret
 from referee.store import bots, faults, waiting
 from referee.store.paging import Page
-from referee.store.schema import Bot, Fault
+from referee.store.schema import Bot
 
 resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that play.")
 
@@ -139,16 +140,38 @@ def check(bot_id: str) -> Any:
 
 @resource.on("GET", '/<id("bot"):bot_id>/faults')
 @resource.owner
-@resource.asks(PageQuery)
+@resource.asks(FaultQuery)
 @resource.reads
 @resource.gives(list_of(FaultView))
 def list_faults(query: dict[str, Any], bot_id: str) -> Any:
     """The faults of a bot of one's own, the newest first
 
-    Each with what was sent, what came back and where the time went.
+    Each with what was wrong and what to do; `GET /faults/{id}` has the question, the reply and a command besides.
     """
-    found = faults.list_faults(record(), mine(bot_id).id, limit=query["limit"], cursor=after(query))
-    return envelope(Page([evidence(fault) for fault in found.items], found.next), query)
+    found = faults.list_faults(
+        record(),
+        bot_id=mine(bot_id).id,
+        owner_id=asker().id,
+        match_id=query.get("match"),
+        code=query.get("code"),
+        version=query.get("version"),
+        limit=query["limit"],
+        cursor=after(query),
+    )
+    return evidence.page(found, query)
+
+
+@resource.on("GET", '/<id("bot"):bot_id>/health')
+@resource.owner
+@resource.asks(PaceQuery)
+@resource.reads
+@resource.gives(PaceView)
+def show_health(query: dict[str, Any], bot_id: str) -> Any:
+    """How fast a bot of one's own answers, and its faults, by version
+
+    Counted from the logs of its last 200 matches whose cards are open.
+    """
+    return evidence.health(mine(bot_id).id, by_day=query["by"] == "day")
 
 
 @resource.on("GET", '/<id("bot"):bot_id>/waiting')
@@ -225,22 +248,3 @@ def seen(bot: Bot) -> dict[str, Any]:
 def with_secret(bot: Bot) -> dict[str, Any]:
     master_key = current_app.config["SETTINGS"].master_key
     return {**seen(bot), "secret": bot_secret(master_key, bot.id, bot.secret_generation)}
-
-
-def evidence(fault: Fault) -> dict[str, Any]:
-    return {
-        "id": fault.id,
-        "match": fault.match_id,
-        "n": fault.n,
-        "seat": fault.seat,
-        "code": fault.code,
-        "detail": fault.detail,
-        "request": readable(fault.request),
-        "reply": readable(fault.reply),
-        "timing": fault.timing,
-        "created_at": fault.created_at,
-    }
-
-
-def readable(text: bytes | None) -> str | None:
-    return None if text is None else text.decode(errors="backslashreplace")

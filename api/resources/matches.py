@@ -5,14 +5,16 @@ from typing import Any
 
 from flask import Response, current_app, request
 
+from api import evidence
 from api.auth import asker, viewer_id, viewer_role
 from api.errors import Problem, invalid, not_found
 from api.pagination import after, envelope, list_of
+from api.schemas.faults import FaultView, MatchFaultQuery
 from api.schemas.matches import CancelMatch, MatchQuery, MatchView, NewMatch, VoidedView, VoidMatch, WholeMatchView
 from api.views import Resource, record
 from referee.clocks import Limits
 from referee.errors import Forbidden, NotFound, NotReady, QuotaExceeded
-from referee.store import bots, groups, logs, matches, quotas, tournaments, voiding
+from referee.store import bots, faults, groups, logs, matches, quotas, tournaments, voiding
 from referee.store.paging import Page
 from referee.store.schema import Match, MatchSeat
 
@@ -139,6 +141,30 @@ def revive(match_id: str) -> Any:
     For the operator, once he knows what cost its runners their lives. It goes on from its last recorded row.
     """
     return whole(matches.revive(record(), match_id))
+
+
+@resource.on("GET", '/<id("mat"):match_id>/faults')
+@resource.owner
+@resource.asks(MatchFaultQuery)
+@resource.reads
+@resource.gives(list_of(FaultView))
+def list_faults(query: dict[str, Any], match_id: str) -> Any:
+    """The faults of one's own bots in a match, the newest first
+
+    Organisers see those of all bots when its deal group is over.
+    """
+    match = matches.get_match(record(), match_id)
+    judges = knows_all() and logs.is_open(record(), match)
+    found = faults.list_faults(
+        record(),
+        match_id=match.id,
+        owner_id=None if judges else asker().id,
+        code=query.get("code"),
+        version=query.get("version"),
+        limit=query["limit"],
+        cursor=after(query),
+    )
+    return evidence.page(found, query)
 
 
 @resource.on("GET", '/<id("mat"):match_id>/log')

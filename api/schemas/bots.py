@@ -1,4 +1,4 @@
-"""Bots: what anybody sees of one, what its owner sees besides, and the evidence of its faults."""
+"""Bots: what anybody sees of one, what its owner sees besides, and why it waits."""
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
@@ -59,23 +59,6 @@ class CheckView(Strict):
 
 class SecretBotView(OwnBotView):
     secret = fields.String(required=True, metadata={"description": "whsec_…: signs every call; shown this once"})
-
-
-class FaultView(Strict):
-    id = fields.Integer(required=True)
-    match = fields.String(required=True)
-    n = fields.Integer(required=True, metadata={"description": "number of the decision point in the match"})
-    seat = fields.Integer(required=True)
-    code = fields.String(required=True)
-    detail = fields.String(required=True)
-    request = fields.String(required=True, allow_none=True, metadata={"description": "the exact body we sent"})
-    reply = fields.String(
-        required=True,
-        allow_none=True,
-        metadata={"description": "what came back, capped; bytes that are no text escaped"},
-    )
-    timing = fields.Dict(required=True, allow_none=True, metadata={"description": "where the time went"})
-    created_at = Moment(required=True)
 
 
 class ReasonView(Strict):

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from referee.bots.signing import bot_secret
-from referee.store.recording import Evidence, Record, record_batch
 from referee.store.schema import Bot
 from tests.api.conftest import API, Person, Service, Start, fields_of
 from tests.api.events import entered
@@ -85,7 +84,7 @@ def test_E5_only_the_owner_sees_what_is_private(service: Service, owner: Person)
 ACTS = [("PATCH", ""), *(("POST", f"/{verb}") for verb in ("pause", "resume", "retire", "rotate-secret", "check"))]
 
 
-@pytest.mark.parametrize(("method", "act"), [*ACTS, ("GET", "/faults")])
+@pytest.mark.parametrize(("method", "act"), [*ACTS, ("GET", "/faults"), ("GET", "/health")])
 def test_E5_anothers_bot_is_as_missing_as_none(service: Service, owner: Person, method: str, act: str) -> None:
     bot, other = service.verified_bot(owner), service.person()
     before = service.record_of(bot["id"])
@@ -178,30 +177,6 @@ def test_bots_are_listed_by_owner_and_status(service: Service, owner: Person) ->
     assert ids(f"owner={owner.id}") == [second["id"], first["id"]]
     assert ids(f"owner={owner.id}&status=paused") == [first["id"]]
     assert fields_of(owner.get("/bots?owner=x&status=dead")) == {"owner", "status"}
-
-
-def test_D1_faults_are_evidence_for_the_owner_once_the_match_is_over(service: Service, owner: Person) -> None:
-    world, other = World(service.database), service.person()
-    bots = [service.verified_bot(person)["id"] for person in (owner, other)]
-    match_id = world.match(bots)
-    (claim,) = world.claim(match_id=match_id)
-    evidence = Evidence(0, 0, bots[0], "deadline", "no answer in 1,000 ms", b'{"a":1}', b"\xff", {"connect_ms": 3})
-    world.open_group(match_id)
-    with service.database.write() as session:
-        record_batch(session, [Record(match_id, claim.epoch, 0, [], evidence=[evidence])])
-
-    during = owner.get(f"/bots/{bots[0]}/faults").get_json()["items"]
-    world.finish(claim)
-    (fault,) = owner.get(f"/bots/{bots[0]}/faults").get_json()["items"]
-
-    assert during == []
-    assert (fault["match"], fault["code"], fault["request"], fault["reply"]) == (
-        match_id,
-        "deadline",
-        '{"a":1}',
-        "\\xff",
-    )
-    assert other.get(f"/bots/{bots[0]}/faults").status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ def target(tmp_path_factory: pytest.TempPathFactory, empty_record: Path) -> Iter
         "token_id": "tok_" + "0" * 26,
         "name": "saint-poker",
         "stage": "1",
+        "fault_id": "1",
     }
     yield Target(service.app, [owner, organiser], ids)
     database: Database = service.database

@@ -14,10 +14,14 @@ from tests import postgres
 from tests.api.test_bots import (  # noqa: F401  # run here with the settings below
     test_a_bot_is_paused_resumed_checked_and_retired,
     test_bots_are_listed_by_owner_and_status,
-    test_D1_faults_are_evidence_for_the_owner_once_the_match_is_over,
     test_E5_only_the_owner_sees_what_is_private,
 )
 from tests.api.test_entries import test_entries_are_seeded_listed_and_paged  # noqa: F401
+from tests.api.test_faults import (  # noqa: F401
+    faulty,
+    rival,
+    test_D1_evidence_is_for_the_owner_at_once_and_for_others_never_or_later,
+)
 from tests.api.test_idempotency import (  # noqa: F401
     test_E7_the_kept_answer_does_not_show_the_token,
     test_E9_a_refused_request_may_be_tried_again,

@@ -129,11 +129,12 @@ def test_evidence_is_kept_within_limits_and_shown_when_the_match_is_over(world: 
     bad = Evidence(3, 1, seated[1], "bad_json", "broken \0 text", b"{}", b"x" * 100_000, {"connect_ms": 1})
     record(world, Record(claim.match_id, claim.epoch, evidence=[bad]))
     with world.database.read() as session:
-        assert faults.list_faults(session, seated[1]).items == []
+        assert faults.list_faults(session, bot_id=seated[1]).items == []
     world.finish(claim)
 
     with world.database.read() as session:
-        (fault,) = faults.list_faults(session, seated[1]).items
+        (told,) = faults.list_faults(session, bot_id=seated[1]).items
+        fault = faults.get_fault(session, told.fault.id, told.owner_id).fault
     assert (fault.code, fault.n, fault.seat, fault.request, fault.timing) == (
         "bad_json",
         3,

@@ -1,11 +1,11 @@
 """Calls of an examination: sent over the ordinary client, measured, written down as ``curl`` lines."""
 
 import asyncio
-import shlex
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from referee.bots import curl
 from referee.bots.client import BotCaller, CallLimits, Reply, Target
 from referee.bots.conformance.report import PARTS, percentiles
 from referee.bots.connection import Failed, dial
@@ -46,12 +46,7 @@ class Call:
         signature = Signer(self.secrets).signature(self.id, timestamp, self.body)
         fields = [f"webhook-id: {self.id}", f"webhook-timestamp: {timestamp}"]
         fields += [f"webhook-signature: {signature}"] if signature else []
-        words = ["curl", "-sS", "-i", *(["-I"] if self.method == "HEAD" else [])]
-        if self.method == "POST":  # through a pipe: an argument of a command may be too long for the system
-            fields.insert(0, "Content-Type: application/json")
-            words += ["-X", "POST", "--data-binary", "@-"]
-        line = " ".join([*words, shlex.quote(url + self.path), *(f"-H {shlex.quote(one)}" for one in fields)])
-        return f"printf %s {shlex.quote(self.body.decode())} | {line}" if self.method == "POST" else line
+        return curl.line(self.method, url + self.path, fields, self.body)
 
 
 class Locked(Exception):

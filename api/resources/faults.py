@@ -1,0 +1,26 @@
+"""Faults: one with all of its evidence. The lists are with bots and matches."""
+
+from typing import Any
+
+from api import evidence
+from api.auth import asker
+from api.schemas.base import MAX_INT
+from api.schemas.faults import EvidenceView
+from api.views import Resource, record
+from referee.store import faults
+
+resource = Resource("faults", "/api/v1/faults", "Faults of bots, with their evidence.")
+
+
+@resource.on("GET", f"/<int(max={MAX_INT}):fault_id>")
+@resource.owner
+@resource.reads
+@resource.gives(EvidenceView)
+def show(fault_id: int) -> Any:
+    """What a bot did wrong
+
+    The question as it was sent, what came back, where the time went, what was played instead and what to do. For the
+    owner of the bot; organisers read it when the deal group of the match is over.
+    """
+    judges = asker().role in ("organiser", "admin")
+    return evidence.whole(faults.get_fault(record(), fault_id, asker().id, judges=judges))

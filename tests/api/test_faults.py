@@ -1,0 +1,187 @@
+"""The evidence of faults: who reads it, what it holds, how often and how slow."""
+
+import base64
+import json
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from referee.bots import wire
+from referee.bots.signing import Signer, bot_secret
+from referee.games.saint_poker import SaintPoker
+from referee.match import Answer
+from referee.store.recording import Evidence, Record, record_batch
+from referee.store.results import finish
+from tests.api.conftest import Person, Service
+from tests.store.world import World, outcome
+from tests.surroundings import MASTER_KEY
+
+TIMING = {"total_ms": 11_000, "dns_ms": 0.2, "connect_ms": 0.4, "wait_ms": 10_999.0, "read_ms": 0.0}
+
+
+class Faulty:
+    """A rated match in which the first bot fails at its first two questions, as a runner would record it."""
+
+    def __init__(self, service: Service, bots: Sequence[str]) -> None:
+        self.world = World(service.database)
+        self.bots = bots
+        self.match_id = self.world.match(list(bots), rated=True)
+        (self.claim,) = self.world.claim(match_id=self.match_id)
+        self.match = self.world.resumed(self.match_id)
+        self.asked: list[bytes] = []
+        self.hidden: set[str] = set()  # what the rival held unseen at the first question
+        self.recorded = 0
+        self.fail("deadline", b"")
+        self.fail("bad_json", b'{"decision": \xff')
+
+    def fail(self, code: str, reply: bytes) -> None:
+        while (request := next(iter(self.match.requests()))).seat != 0:
+            self.match.receive(Answer(request.seat, choice=0, ms=7))
+        _, body = wire.Questions(self.match.log.rows[0], 0).ask(request)
+        self.asked.append(body)
+        if not self.hidden:
+            assert isinstance(self.match.state, SaintPoker)
+            hands, known = self.match.state.hands, request.observation["known"]
+            self.hands, self.hidden = [hand[:] for hand in hands], set(hands[1]) - set(known[1])
+        evidence = Evidence(request.n, 0, self.bots[0], code, "so it was", body, reply, TIMING)
+        self.match.receive(Answer(0, trouble=code, ms=50))
+        self.store(evidence)
+
+    def store(self, *evidence: Evidence) -> None:
+        with self.world.database.write() as session:
+            lines = self.match.lines[self.recorded :]
+            record = Record(self.match_id, self.claim.epoch, self.recorded, lines, evidence=evidence)
+            assert not record_batch(session, [record])
+        self.recorded = len(self.match.lines)
+
+    def end(self) -> None:
+        while not self.match.over:
+            for request in self.match.requests():
+                self.match.receive(Answer(request.seat, choice=0, ms=5))
+        with self.world.database.write() as session:
+            tail = Record(self.match_id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
+            finish(session, tail, outcome(self.match), master_key=MASTER_KEY)
+
+
+@pytest.fixture
+def rival(service: Service) -> Person:
+    return service.person()
+
+
+@pytest.fixture
+def faulty(service: Service, owner: Person, rival: Person) -> Faulty:
+    return Faulty(service, [service.verified_bot(person)["id"] for person in (owner, rival)])
+
+
+def listed(person: Person, path: str) -> list[dict[str, Any]]:
+    answer = person.get(path)
+    assert answer.status_code == 200, answer.get_data(as_text=True)
+    found: list[dict[str, Any]] = answer.get_json()["items"]
+    return found
+
+
+def test_D1_evidence_is_for_the_owner_at_once_and_for_others_never_or_later(
+    faulty: Faulty, owner: Person, rival: Person, organiser: Person, admin: Person
+) -> None:
+    of_bot, of_match = f"/bots/{faulty.bots[0]}/faults", f"/matches/{faulty.match_id}/faults"
+    second, first = listed(owner, of_bot)
+    one = f"/faults/{first['id']}"
+
+    assert [fault["code"] for fault in (first, second)] == ["deadline", "bad_json"]
+    assert listed(owner, of_match) == [second, first]
+    assert "request" not in first
+    for person in (rival, organiser, admin):
+        assert listed(person, of_match) == []
+        assert person.get(one).status_code == person.get(of_bot).status_code == 404
+    faulty.end()
+    for person in (organiser, admin):
+        assert listed(person, of_match) == [second, first]
+        assert (person.get(one).get_json()["n"], person.get(one).get_json()["curl"]) == (first["n"], None)
+        assert person.get(of_bot).status_code == 404
+    assert listed(rival, of_match) == []
+    assert rival.get(one).status_code == 404
+    assert owner.get("/faults/9007199254740991").status_code == 404
+    assert owner.get("/faults/9007199254740992").status_code == 404
+
+
+def test_evidence_holds_the_exact_question_and_what_came_back(faulty: Faulty, owner: Person) -> None:
+    second, first = (
+        owner.get(f"/faults/{fault['id']}").get_json() for fault in listed(owner, f"/matches/{faulty.match_id}/faults")
+    )
+
+    assert [first["request"].encode(), second["request"].encode()] == faulty.asked
+    assert (first["reply"], first["reply_base64"]) == ("", None)
+    assert (second["reply"], base64.b64decode(second["reply_base64"])) == (None, b'{"decision": \xff')
+    assert first["played"] == json.loads(first["request"])["default"]
+    assert (first["timing"], first["detail"], first["version"]) == (TIMING, "so it was", "1.0")
+    assert first["advice"].startswith("see where the time went")
+    assert [first["request_cut"], first["reply_cut"]] == [False, False]
+
+
+def test_D2_the_question_kept_shows_no_hand_but_its_own(faulty: Faulty, owner: Person) -> None:
+    (_, first) = listed(owner, f"/bots/{faulty.bots[0]}/faults")
+    shown = owner.get(f"/faults/{first['id']}").get_data(as_text=True)
+
+    question = json.loads(json.loads(shown)["request"])
+    assert (question["match"]["seat"], question["observation"]["hand"]) == (0, faulty.hands[0])
+    assert faulty.hidden
+    assert not [card for card in faulty.hidden if f'"{card}"' in json.loads(shown)["request"]]
+    assert faulty.bots[1] not in shown  # who sits opposite is not told before the end
+
+
+def test_the_command_asks_the_same_again_signed_and_holds_no_secret(faulty: Faulty, owner: Person) -> None:
+    (_, first) = listed(owner, f"/bots/{faulty.bots[0]}/faults")
+    command = owner.get(f"/faults/{first['id']}").get_json()["curl"]
+    secret = bot_secret(MASTER_KEY, faulty.bots[0], 1)
+    shell = 'curl() { printf "%s\\n" "$@"; printf "body "; cat; }; ' + command
+
+    unset = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
+    told = subprocess.run(
+        ["sh", "-c", shell],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": "/usr/bin:/bin", "REFEREE_BOT_SECRET": secret},
+    ).stdout
+
+    fields = dict(line.split(": ", 1) for line in told.splitlines() if line.startswith("webhook-"))
+    id, at, signatures = (fields[f"webhook-{name}"] for name in ("id", "timestamp", "signature"))
+    assert secret.removeprefix("whsec_") not in command
+    assert "REFEREE_BOT_SECRET" in unset.stderr
+    assert "/decide" in told
+    assert told.partition("\nbody ")[2].encode() == faulty.asked[0]
+    assert Signer([secret]).fits(id, at, faulty.asked[0], signatures)
+
+
+def test_faults_are_filtered_and_paged(faulty: Faulty, owner: Person) -> None:
+    path = f"/bots/{faulty.bots[0]}/faults"
+
+    assert [fault["code"] for fault in listed(owner, f"{path}?code=deadline")] == ["deadline"]
+    assert len(listed(owner, f"{path}?version=1.0&match={faulty.match_id}")) == 2
+    assert listed(owner, f"{path}?version=2") == listed(owner, f"{path}?match=mat_{'0' * 26}") == []
+    assert owner.get(f"{path}?code=sloth").status_code == 422
+    page = owner.get(f"{path}?limit=1").get_json()
+    assert len(listed(owner, f"{path}?limit=1&cursor={page['next']}")) == 1
+
+
+def test_the_health_of_a_bot_is_told_by_version_and_day(faulty: Faulty, owner: Person, rival: Person) -> None:
+    path = f"/bots/{faulty.bots[0]}/health"
+
+    assert owner.get(path).get_json() == {"bot": faulty.bots[0], "matches": 0, "items": []}
+    faulty.end()
+    told = owner.get(path).get_json()
+    (by_version,) = told["items"]
+    (by_day,) = owner.get(f"{path}?by=day").get_json()["items"]
+
+    rows = [row for row in faulty.match.log.rows if row["type"] == "decision" and row["seat"] == 0]
+    asked = [row["ms"] for row in rows if row["source"] != "forced"]
+    assert (told["matches"], by_version["matches"], by_version["version"], by_version["day"]) == (1, 1, "1.0", None)
+    assert by_version["decisions"] == len(asked)
+    assert by_version["ms"] == {"p50": 5, "p90": sorted(asked)[-(-90 * len(asked) // 100) - 1], "p99": 50, "max": 50}
+    assert by_version["faults"] == {"bad_json": 1, "deadline": 1}
+    assert by_day["last_at"].startswith(by_day["day"])
+    assert owner.get(path).get_json() == told
+    assert owner.get(f"{path}?by=hour").status_code == 422
+    assert rival.get(path).status_code == 404
