@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from referee.canonical import dumps
 from referee.pairing import Entrant
 from referee.ratings import START
-from referee.store.schema import Bot, Ladder, LadderAct, Rating, RatingChange, Tournament, TournamentEntry
+from referee.store.schema import Bot, Ladder, LadderAct, Match, Rating, RatingChange, Tournament, TournamentEntry
 
 AT_ONCE: Final = 500  # ids in one query
 
@@ -69,7 +69,8 @@ def seats_of(session: Session, tournament: Tournament, bot_ids: Collection[str] 
 
 def entrants(session: Session, tournament: Tournament, *, today: bool = False) -> tuple[Entrant, ...]:
     """All who took part from the start or joined later, as the pairing sees them. Ratings are those at the start,
-    unless those of ``today`` are asked for."""
+    unless those of ``today`` are asked for; of an event that is over they are those of its end, less what was made
+    void of it since, because a final table must not move by what is played elsewhere."""
     rated, games = _ratings(session, tournament, today=today)
     return tuple(
         Entrant(
@@ -97,22 +98,42 @@ def _ratings(session: Session, tournament: Tournament, *, today: bool) -> tuple[
     of_ladder = Rating.ladder_id == ladder_id, Rating.bot_id.in_(entered)
     now = session.execute(select(Rating.bot_id, Rating.value, Rating.games).where(*of_ladder)).all()
     values = {bot_id: value for bot_id, value, _ in now}
-    if not today:
-        values |= _before_later_changes(session, tournament, ladder_id)
-    return values, {bot_id: games for bot_id, _, games in now}
+    games = {bot_id: games for bot_id, _, games in now}
+    moment = tournament.finished_at if today else tournament.started_at
+    if moment is None:
+        return values, games
+    acts = select(func.max(LadderAct.seq)).where(LadderAct.ladder_id == ladder_id, LadderAct.created_at <= moment)
+    last = session.scalar(acts) or 0
+    values |= _before_later_changes(session, tournament, ladder_id, last)
+    if today:
+        rated_then = _changed_up_to(session, ladder_id, last)
+        games = {bot_id: games for bot_id, games in games.items() if bot_id in rated_then}
+        for bot_id, lost in _moved_by_own_voids(session, tournament, ladder_id, last):
+            values[bot_id] += int(lost)
+    return values, games
 
 
-def _before_later_changes(session: Session, tournament: Tournament, ladder_id: str) -> dict[str, int]:
-    if tournament.started_at is None:
-        return {}
-    acts = select(func.max(LadderAct.seq)).where(
-        LadderAct.ladder_id == ladder_id, LadderAct.created_at <= tournament.started_at
-    )
-    began = session.scalar(acts) or 0
+def _changed_up_to(session: Session, ladder_id: str, last: int) -> set[str]:
+    changes = select(RatingChange.bot_id).where(RatingChange.ladder_id == ladder_id, RatingChange.seq <= last)
+    return set(session.scalars(changes.distinct()))
+
+
+def _moved_by_own_voids(session: Session, tournament: Tournament, ladder_id: str, last: int) -> Any:
+    """(bot, by how much) for whatever was made void of the event after an act."""
+    voids = select(LadderAct.seq).join(Match, Match.id == LadderAct.match_id)
+    voids = voids.where(LadderAct.kind == "void", LadderAct.seq > last, Match.tournament_id == tournament.id)
+    entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
+    moved = select(RatingChange.bot_id, func.sum(RatingChange.after - RatingChange.before))
+    moved = moved.where(RatingChange.ladder_id == ladder_id, RatingChange.seq.in_(voids))
+    return session.execute(moved.where(RatingChange.bot_id.in_(entered)).group_by(RatingChange.bot_id)).all()
+
+
+def _before_later_changes(session: Session, tournament: Tournament, ladder_id: str, last: int) -> dict[str, int]:
+    """The values before the first change after an act, where there was one."""
     entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
     first = (
         select(RatingChange.bot_id, func.min(RatingChange.seq).label("seq"))
-        .where(RatingChange.ladder_id == ladder_id, RatingChange.seq > began, RatingChange.bot_id.in_(entered))
+        .where(RatingChange.ladder_id == ladder_id, RatingChange.seq > last, RatingChange.bot_id.in_(entered))
         .group_by(RatingChange.bot_id)
         .subquery()
     )

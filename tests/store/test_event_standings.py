@@ -2,8 +2,9 @@
 
 from fractions import Fraction
 
+from referee.ratings import START
 from referee.standings import TIE_BREAKS, Row
-from referee.store import entering, tournaments, voiding
+from referee.store import announcing, entering, tournaments, voiding
 from referee.store.standings import EventResults, event_results
 from tests.store.events import begun, go_on
 from tests.store.world import World
@@ -56,6 +57,29 @@ def test_a_ladder_is_ranked_by_points_per_match_until_it_has_rated(world: World)
     rows = table(world, tournament_id)
 
     assert [(row.place, row.tie_breaks["rating"]) for row in rows] == [(1, None)] * 3
+
+
+def test_the_table_of_a_ladder_that_is_over_moves_by_its_own_voids_alone(world: World) -> None:
+    tournament_id, (first, second, third) = begun(world, 3, format="ladder", format_options={"at_once": 1})
+    (claim,) = world.claim(1)
+    world.finish(claim)
+    with world.database.write() as session:
+        announcing.finish(session, tournament_id)
+    go_on(world.database, tournament_id)
+    final = table(world, tournament_id)
+
+    world.play([first, second])
+    world.play([second, third], choice=1)
+    afterwards = table(world, tournament_id)
+    with world.database.write() as session:
+        voiding.void(session, claim.match_id, "a mistake", by=None, master_key=MASTER_KEY)
+    without = table(world, tournament_id)
+
+    assert afterwards == final
+    assert [row.tie_breaks["rating"] is None for row in final] == [False, False, True]
+    assert sum(row.matches for row in without) == 0
+    # About: what came of later matches hangs a little on the ratings with which they were played.
+    assert all(abs(int(row.tie_breaks["rating"] or START) - START) < START // 100 for row in without)
 
 
 def test_only_what_came_since_is_read(world: World) -> None:
