@@ -29,11 +29,11 @@ up: $(VENV)/.runtime
 	@$(BIN)/referee up $(UP_ARGS)
 
 test: lint types
-	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 # Which lines the tests never run; tracing them makes the tests a third slower.
 coverage: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --no-loadscope-reorder --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
