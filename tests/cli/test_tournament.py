@@ -13,7 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
+from referee.cli import main
+from referee.sdk import Bot
+from referee.sdk.serving import serving
 from tests.cli.hall import Hall, hall
 from tests.cli.running import PATIENCE_S, comes_true, family, surroundings
 
@@ -75,6 +79,30 @@ def test_what_was_played_can_be_taken_back(there: Hall) -> None:
     assert said == f"void: {match}\n"
     assert again.startswith("Error: ")
     assert sum(row["matches"] for row in there.json("standings", event)["items"]) == 6
+
+
+def test_a_question_of_a_match_can_be_asked_again(there: Hall) -> None:
+    event = there.json("show", "Spring cup")["id"]
+    matches = there.up.get(f"/api/v1/tournaments/{event}/matches")["items"]
+    seated = [[place["name"] for place in match["seats"]] for match in matches]
+    match, seat = next(
+        (m, names.index("Ada sound")) for m, names in zip(matches, seated, strict=True) if "Ada sound" in names
+    )
+
+    def reask(*arguments: str, token: str = "") -> Result:
+        environment = {"REFEREE_URL": there.up.url, "REFEREE_TOKEN": token}
+        return CliRunner().invoke(main, ["reask", match["id"], "0", "--seat", str(seat), *arguments], env=environment)
+
+    with serving(Bot()) as url:
+        asked = reask(url, "--json")
+    stranger, owner = reask(), reask(token=there.owner)
+
+    assert asked.exit_code == 0, asked.output
+    assert json.loads(asked.output)["question"]["match"]["id"] == match["id"]
+    assert stranger.exit_code == 2
+    assert "give the bot's URL" in stranger.output
+    assert owner.exit_code == 1
+    assert "bad_status" in owner.output  # reached, and it wants a signature
 
 
 def test_a_download_goes_on_where_it_broke_off(there: Hall, tmp_path: Path) -> None:
