@@ -130,12 +130,11 @@ class _Shower:
         if began < self._due:
             return
         lines = local_table.table(tournament.plan, tournament.counted())
+        self._due = began + max(SHOW_S, (time.monotonic() - began) / SHARE)
         title = self._title
         if tournament.running:
             title += "\n" + local_table.verdict(tournament.plan, tournament.running)
         self._screen.show(tournament.matches, local_table.shown(title, lines))
-        took = time.monotonic() - began
-        self._due = began + max(SHOW_S, took / SHARE)
 
 
 def _short(seed: str) -> str:
