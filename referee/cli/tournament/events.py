@@ -8,7 +8,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from referee.canonical import Json
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
@@ -23,6 +23,7 @@ NO_STREAM = (404, 406)  # of older services
 LINES = 50
 
 Note = Callable[[str], None]
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ def looked(api: Api, tournament_id: str) -> tuple[Json, Json]:
     return api.get(path), api.get(f"{path}/standings?limit={LINES}")
 
 
-def patiently(ask: Callable[[], tuple[Json, Json]], note: Note) -> tuple[Json, Json]:
+def patiently(ask: Callable[[], Answer], note: Note) -> Answer:
     """The answer, however long the service is away; what it refuses for good is raised."""
     pause_s = FIRST_PAUSE_S
     while True:

@@ -1,0 +1,65 @@
+"""`referee faults`: what a bot of one's own did wrong, with its evidence, in words."""
+
+from itertools import islice
+
+import click
+
+from referee.canonical import Json
+from referee.cli.tournament import finding
+from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.words import clock
+
+SHOWN = 1_000  # characters of a question or a reply; --json shows all
+
+
+@click.command()
+@click.argument("whose", metavar="BOT|MATCH|FAULT")
+@click.option("--code", help="Only faults of this code.")
+@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="At most so many.")
+@asks_service
+def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
+    """List the faults of your bot, or of your bots in a match, the newest first; or show one, given its number.
+
+    \b
+    Examples:
+      referee faults "My bot" --code deadline
+      referee faults 17
+    """
+    if whose.isdecimal():
+        fault = remote.api.get(f"/faults/{whose}")
+        remote.tell(fault, whole(fault))
+        return
+    kind = "matches" if whose.startswith("mat_") else "bots"
+    found_id = whose if kind == "matches" else finding.bot_id(remote.api, whose)
+    query = f"/{kind}/{found_id}/faults?limit={limit}" + (f"&code={code}" if code else "")
+    found = list(islice(remote.api.items(query), limit))
+    told = "\n\n".join(map(short, found)) + "\n\nreferee faults NUMBER shows question, reply and a command"
+    remote.tell({"items": found}, told if found else "no faults")
+
+
+def short(fault: Json) -> str:
+    head = f"{fault['id']}  {clock(fault['created_at'])}  {fault['code']}: {fault['detail']}"
+    where = f"    {fault['match']}, decision {fault['n']}, seat {fault['seat']}, version {fault['version'] or '-'}"
+    return f"{head}\n{where}\n    {_times(fault['timing'] or {})}\n    {fault['advice']}"
+
+
+def whole(fault: Json) -> str:
+    """A fault with all of its evidence."""
+    reply = fault["reply"] if fault["reply_base64"] is None else f"(base64) {fault['reply_base64']}"
+    parts = [
+        short(fault),
+        f"we asked\n{_cut(fault['request'])}",
+        f"your bot answered\n{_cut(reply)}",
+        f"played instead\n{fault['played'] or 'not yet known'}",
+    ]
+    return "\n\n".join([*parts, *([f"ask again\n{fault['curl']}"] if fault["curl"] else [])])
+
+
+def _times(timing: Json) -> str:
+    return ", ".join(f"{name.removesuffix('_ms')} {value:g} ms" for name, value in timing.items() if name[-3:] == "_ms")
+
+
+def _cut(text: str | None) -> str:
+    if not text:
+        return "nothing"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]} … ({len(text):,} characters, --json shows all)"

@@ -1,0 +1,160 @@
+"""`referee register`: a bot made known to a service, checked, and at play against the house."""
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+import click
+
+from referee.bots.advice import ADVICE as FAULT_ADVICE
+from referee.canonical import Json
+from referee.cli.api_client import ApiRefusal
+from referee.cli.tournament.remote import Refused, Remote, asks_service, sentence_of
+from referee.cli.watch import followed, note, result
+from referee.errors import RefereeError
+
+POLLED_S: Final = 0.3
+CHECKED_WITHIN_S: Final = 60.0
+UNHEARD: Final = ("egress_denied", "dns_failed", "unreachable", "deadline")
+CHOICES: Final = """\
+The service calls your bot, so it must find it. Without a public address you may
+- play here: referee play GAME URL house:sound, referee check URL, referee tournament local; no server is needed;
+- open a tunnel that gives the bot a public https address, and register that;
+- run a service of your own: REFEREE_EGRESS_ALLOW=127.0.0.1/32:1024-65535 referee up, then --url http://127.0.0.1:8000."""
+ADVICE: Final = {  # by code of the report
+    "wrong_proof": "the bot does not know the secret of this registration: give it the secret, start it anew",
+    "bad_status": "401 means that it took our signature for wrong: give it the secret, start it anew",
+    "no_known_game": "let the card name games that `referee games` lists",
+    "referee_failed": "not your fault: run the same command again",
+}
+
+
+@click.command()
+@click.argument("address", metavar="URL")
+@click.option("--name", required=True, help="Under which the bot is listed.")
+@click.option(
+    "--secret-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the secret to this new file, for you alone; starter bots read secret.txt beside them.",
+)
+@click.option("--practice", "games", multiple=True, metavar="GAME", help="Play unrated against the house; repeatable.")
+@asks_service
+def register(remote: Remote, address: str, name: str, secret_file: Path | None, games: tuple[str, ...]) -> None:
+    """Register the bot at URL, have it checked, and practise.
+
+    The secret is shown once. The same command for a bot that is yours already has it checked again. The exit status is
+    1 when the check fails.
+
+    \b
+    Example:
+      referee register https://bots.example.org/mine --name "My bot" --secret-file mybot/secret.txt --practice pool-nap
+    """
+    if secret_file is not None and secret_file.exists():
+        raise click.UsageError(f"{secret_file} exists already; a secret in it would be lost")
+    bot = _known(remote, address, name) or _registered(remote, address, name, secret_file)
+    bot = _checked(remote, bot)
+    report = bot["check"]["report"]
+    if bot["status"] != "verified":
+        remote.tell(bot, reported(bot))
+        if not remote.as_json and (report or {}).get("challenge", {}).get("code") in UNHEARD:
+            click.echo(CHOICES)
+        raise SystemExit(1)
+    played = [_practised(remote, bot, game) for game in games]
+    remote.tell({**bot, "practice": played}, "\n\n".join([reported(bot), *map(result, played)]))
+
+
+def reported(bot: Json) -> str:
+    """The last check in words: what was asked, what came, what to do."""
+    report = bot["check"]["report"] or {}
+    lines = [f"{bot['id']} ({bot['name']}) is {bot['status']}"]
+    for part, asked in (("challenge", "POST /notify with a challenge"), ("card", "GET / for the card")):
+        step = report.get(part)
+        if step is None:
+            continue
+        if step["ok"]:
+            lines.append(f"  ok    {asked}: {step['total_ms']} ms")
+            continue
+        lines.append(f"  fail  {asked}: {step['code']}: {step['detail']}")
+        advice = ADVICE.get(step["code"]) or _usual_advice(step["code"])
+        lines.append(f"        {advice}; then run the same command again")
+    if report.get("ok"):
+        lines.append(f"  plays {', '.join(report['games'])}; version {bot['version']}")
+    return "\n".join(lines)
+
+
+def _usual_advice(code: str) -> str:
+    known = FAULT_ADVICE.get(code)
+    return known.remedy if known else "look at what your bot answered with referee check URL"
+
+
+def _known(remote: Remote, address: str, name: str) -> Json | None:
+    """The bot, where it is the asker's own already; his secret is not shown again."""
+    me = remote.api.get("/accounts/me")["id"]
+    own = remote.api.items(f"/bots?owner={me}&limit=100")
+    found = next((bot for bot in own if bot["name"].casefold() == name.casefold()), None)
+    if found is None or found["status"] == "retired":
+        return None
+    bot: Json = remote.api.get(f"/bots/{found['id']}")
+    if bot["url"].rstrip("/") != address.rstrip("/"):
+        raise Refused(f"your bot {bot['name']!r} is registered already, at {bot['url']}")
+    note(f"{bot['id']} is yours already; it is checked again")
+    return bot
+
+
+def _registered(remote: Remote, address: str, name: str, secret_file: Path | None) -> Json:
+    try:
+        bot: Json = remote.api.post("/bots", {"name": name, "url": address})
+    except ApiRefusal as error:
+        if any(field == "url" for field, _ in error.fields):
+            raise Refused(f"{sentence_of(error)}\n{CHOICES}") from error
+        raise
+    secret = bot.pop("secret")
+    if secret_file is None:
+        note(f"{bot['id']} is registered. Its secret, shown this once: {secret}\nKeep it as REFEREE_BOT_SECRET.")
+    else:
+        _write(secret_file, secret)
+        note(f"{bot['id']} is registered. Its secret is in {secret_file}.")
+    if sys.stdin.isatty() and not remote.as_json:
+        click.pause("Start the bot with it, then press a key …", err=True)
+    return bot
+
+
+def _write(file: Path, secret: str) -> None:
+    """Where that fails the secret is not lost."""
+    try:
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
+            opened.write(f"{secret}\n")
+    except OSError as error:
+        note(f"{file} cannot be written ({error.strerror}); the secret, shown this once: {secret}")
+
+
+def _checked(remote: Remote, bot: Json) -> Json:
+    """The bot after another check of it."""
+    path = f"/bots/{bot['id']}"
+    remote.api.post(f"{path}/check")
+    note("it is called …")
+    end = time.monotonic() + CHECKED_WITHIN_S
+    while True:
+        bot = remote.api.get(path)
+        if bot["check"]["state"] == "idle":
+            return bot
+        if time.monotonic() > end:
+            raise RefereeError(f"no runner has called the bot yet; GET {path} shows the report when one has")
+        time.sleep(POLLED_S)
+
+
+def _practised(remote: Remote, bot: Json, game: str) -> Json:
+    """An unrated match against house bots, at as few seats as the game has."""
+    known = {one["name"]: one for one in remote.api.items("/games")}
+    if game not in known:
+        raise Refused(f"--practice {game}: there are {', '.join(known)}")
+    house = list(remote.api.items("/bots?status=house"))
+    house.sort(key=lambda one: "sound" not in one["name"])  # the better player first
+    seats = known[game]["seats"]["minimum"]
+    if len(house) < seats - 1:
+        raise RefereeError("this service has no house bots yet; ask again in a moment")
+    seated = [bot["id"], *(one["id"] for one in house[: seats - 1])]
+    match = remote.api.post("/matches", {"game": game, "bots": seated, "rated": False})
+    return followed(remote, match["id"])

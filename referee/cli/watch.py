@@ -1,0 +1,71 @@
+"""`referee watch`: a match followed to its end over the API, and its result in words."""
+
+import time
+from typing import Final
+
+import click
+
+from referee.canonical import Json
+from referee.cli.tables import columns
+from referee.cli.tournament.events import patiently
+from referee.cli.tournament.remote import Remote, asks_service, plain
+
+POLLED_S: Final = 0.5
+OVER: Final = ("finished", "cancelled", "void")
+
+
+@click.command()
+@click.argument("match", metavar="MATCH")
+@asks_service
+def watch(remote: Remote, match: str) -> None:
+    """Follow a match until it is over, then tell its result.
+
+    While the service is away it waits. Ctrl-C ends it with status 130; the match goes on.
+
+    \b
+    Example:
+      referee watch mat_01j8z2k4p6r8t0v2x4y6a8c0e2
+    """
+    shown = followed(remote, match)
+    remote.tell(shown, result(shown))
+
+
+def followed(remote: Remote, match_id: str) -> Json:
+    """The match as the API shows it when it is over; each change of its status is told on standard error."""
+    status = ""
+    shown: Json = remote.api.get(f"/matches/{match_id}")  # a wrong id is refused at once
+    while shown["status"] not in OVER:
+        if shown["status"] != status:
+            status = shown["status"]
+            note(f"{match_id}: {shown['game']}, {status}{_because(shown)}")
+        time.sleep(POLLED_S)
+        shown = patiently(lambda: remote.api.get(f"/matches/{match_id}"), note)
+    return shown
+
+
+def note(text: str) -> None:
+    click.echo(plain(text), err=True)
+
+
+def result(match: Json) -> str:
+    """How a match that is over ended."""
+    head = f"{match['id']}: {match['game']}, {match['status']}{_because(match)}"
+    if any(seat["placement"] is None for seat in match["seats"]):
+        return head
+    order = sorted(match["seats"], key=lambda seat: (seat["placement"], seat["seat"]))
+    rows = [_line(seat) for seat in order]
+    return f"{head}\n{columns([('place', 'bot', 'version', 'seat', 'returns'), *rows], frozenset({'bot', 'version'}))}"
+
+
+def _line(seat: Json) -> tuple[str, ...]:
+    return (
+        str(seat["placement"]),
+        seat["name"] or "-",
+        seat["version"] or "-",
+        str(seat["seat"]),
+        f"{seat['returns']:+}",
+    )
+
+
+def _because(match: Json) -> str:
+    return f" ({match['reason']})" if match["reason"] else ""

@@ -1,0 +1,116 @@
+"""`referee register`, `watch` and `faults` against a service that runs, with a bot that answers nonsense."""
+
+import json
+import os
+import re
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.bots.signing import challenge_proof
+from referee.cli import main
+from referee.cli.api_client import Api
+from tests.cli.hall import LOOPBACK
+from tests.cli.running import comes_true, service
+
+CARD = {"protocol": "1", "name": "babbler", "version": "7", "games": ["saint-poker"]}
+
+
+class Babbler(ThreadingHTTPServer):
+    """A bot that knows its secret, once it is told, and nothing else."""
+
+    secret = ""
+    url = ""
+
+    def reply(self, path: str, body: Any) -> tuple[int, Any]:
+        if path == "/":
+            return 200, CARD
+        if not self.secret:
+            return 401, {}
+        if body.get("type") == "challenge":
+            return 200, {"proof": challenge_proof(self.secret, body["nonce"])}
+        return 200, {"well": "\x1b[31mlet me see"} if path == "/decide" else {}
+
+
+@contextmanager
+def babbling() -> Iterator[Babbler]:
+    class Answering(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "{}")
+            status, said = server.reply(self.path, body)
+            answer = json.dumps(said, ensure_ascii=False).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def do_POST(self) -> None:
+            self.do_GET()
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with Babbler(("127.0.0.1", 0), Answering) as server:
+        server.url = f"http://127.0.0.1:{server.server_port}"
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def says(environment: dict[str, str], *arguments: str, status: int = 0) -> Result:
+    told = CliRunner().invoke(main, arguments, env=environment)
+    assert told.exit_code == status, f"{arguments}: {told.exit_code}\n{told.output}\n{told.exception!r}"
+    return told
+
+
+def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(tmp_path: Path) -> None:
+    with service(tmp_path / "data", "--workers", "1", REFEREE_EGRESS_ALLOW=LOOPBACK) as up, babbling() as bot:
+        with Api(up.url) as anybody:
+            token = str(anybody.post("/accounts", {"name": "Author"})["token"]["token"])
+            assert comes_true(lambda: list(anybody.items("/bots?status=house")))
+        there = {"REFEREE_URL": up.url, "REFEREE_TOKEN": token}
+        secret_file = tmp_path / "secret.txt"
+        register = ("register", bot.url, "--name", "Babbler")
+
+        refused = says(there, "register", "http://10.0.0.1:9000", "--name", "Hidden", status=1)
+        unproven = says(there, *register, "--secret-file", str(secret_file), status=1)
+        bot.secret = secret_file.read_text().strip()
+        played = says(there, *register, "--practice", "saint-poker")
+        match_id = re.findall(r"mat_\w{26}", played.stdout)[0]
+        watched = says(there, "watch", match_id)
+        listed = says(there, "faults", "Babbler")
+        of_match = json.loads(says(there, "faults", match_id, "--json").stdout)["items"]
+        one = says(there, "faults", str(of_match[0]["id"]))
+
+    assert "tunnel" in refused.output
+    assert stat.S_IMODE(os.stat(secret_file).st_mode) == 0o600
+    assert bot.secret not in unproven.output
+    assert "fail  POST /notify with a challenge: bad_status" in unproven.stdout
+    assert "is verified" in played.stdout
+    assert "is yours already" in played.stderr
+    assert match_id in watched.stdout
+    assert "finished" in watched.stdout
+    assert "Babbler" in watched.stdout
+    assert [(fault["code"], fault["version"]) for fault in of_match] == [("bad_schema", "7")] * 3
+    assert listed.stdout.count("bad_schema") == 3
+    assert "let me see" in one.stdout
+    assert "\x1b" not in one.stdout
+    assert "REFEREE_BOT_SECRET" in one.stdout
+    assert bot.secret not in one.stdout
+
+
+@pytest.mark.parametrize("command", [["watch", "mat_" + "0" * 26], ["faults", "1"]])
+def test_a_service_that_is_away_is_told_by_the_exit_status(command: list[str]) -> None:
+    told = says({"REFEREE_URL": "http://127.0.0.1:1", "REFEREE_TOKEN": "ref_x"}, *command, status=3)
+
+    assert "does not answer" in told.output
