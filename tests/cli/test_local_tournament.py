@@ -32,7 +32,7 @@ def outcome(*arguments: str) -> Any:
 
 
 def logs(directory: Path) -> dict[str, bytes]:
-    return {path.relative_to(directory).as_posix(): path.read_bytes() for path in directory.glob("deal-*/*.ndjson")}
+    return {path.relative_to(directory).as_posix(): path.read_bytes() for path in directory.glob("deal-?????/*.ndjson")}
 
 
 def test_every_set_of_players_plays_every_deal_from_every_seat(tmp_path: Path) -> None:
