@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 from referee.errors import BadLog
 from referee.rows import parsed
 from referee.store import groups, logs
-from referee.store.schema import Group, Match, MatchSeat
+from referee.store.schema import Group, Match, MatchLog, MatchSeat
 
-MATCHES: Final = 200  # the last so many are read: a log takes about a millisecond
+MATCHES: Final = 200  # the last so many are read: a log takes some two milliseconds
 
 Key = tuple[str | None, date | None]
 
@@ -44,12 +44,13 @@ class Played:
 
 def last_matches(session: Session, bot_id: str, before: Sequence[Played] = ()) -> Sequence[Played]:
     """The last ``MATCHES`` of a bot whose deal groups are over, the newest first; ``before`` itself when there are no
-    others. A log that was damaged is left out."""
+    others. A log that was damaged tells of no answers."""
     query = (
         select(Match.id, MatchSeat.seat, MatchSeat.version, Match.finished_at)
         .join(MatchSeat, MatchSeat.match_id == Match.id)
         .join(Group, Group.id == Match.group_id)
-        .where(MatchSeat.bot_id == bot_id, Match.status.in_(groups.ENDED), Match.rows > 0, Group.state == "over")
+        .join(MatchLog, MatchLog.match_id == Match.id)  # one that ended before its first row has none
+        .where(MatchSeat.bot_id == bot_id, Match.status.in_(groups.ENDED), Group.state == "over")
         .where(Match.finished_at.is_not(None))
         .order_by(MatchSeat.match_id.desc(), MatchSeat.seat)
         .limit(MATCHES)
@@ -60,7 +61,7 @@ def last_matches(session: Session, bot_id: str, before: Sequence[Played] = ()) -
         return before
     return [
         known.get(row.id)
-        or Played(row.id, row.version, row.finished_at, tuple(_answers(logs_of(session, row.id), row.seat)))
+        or Played(row.id, row.version, row.finished_at, tuple(_answers(_lines(session, row.id), row.seat)))
         for row in found
     ]
 
@@ -80,7 +81,7 @@ def stretches(played: Sequence[Played], *, by_day: bool = False) -> list[Stretch
     return sorted(found.values(), key=lambda stretch: stretch.last_at, reverse=True)
 
 
-def logs_of(session: Session, match_id: str) -> list[bytes]:
+def _lines(session: Session, match_id: str) -> list[bytes]:
     try:
         return logs.log_lines(session, match_id)
     except BadLog:

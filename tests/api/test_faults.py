@@ -183,5 +183,7 @@ def test_the_health_of_a_bot_is_told_by_version_and_day(faulty: Faulty, owner: P
     assert by_version["faults"] == {"bad_json": 1, "deadline": 1}
     assert by_day["last_at"].startswith(by_day["day"])
     assert owner.get(path).get_json() == told
+    faulty.world.play(faulty.bots)  # all of it stored with the result
+    assert owner.get(path).get_json()["matches"] == 2
     assert owner.get(f"{path}?by=hour").status_code == 422
     assert rival.get(path).status_code == 404
