@@ -114,8 +114,8 @@ def test_another_plan_or_a_damaged_log_is_refused(tmp_path: Path) -> None:
 
 
 def test_it_stops_when_the_question_is_settled_and_stays_so(tmp_path: Path) -> None:
-    duel = (*SHORT, "house:sound", "house:random", "--deals", "500", "--out", str(tmp_path), "--sprt", "elo1=200")
-    duel += ("--option", "rounds=3")
+    duel = [*SHORT, "house:sound", "house:random", "--deals", "500", "--out", str(tmp_path), "--sprt", "elo1=200"]
+    duel += ["--option", "rounds=3"]
 
     first = outcome(*duel)
     again = outcome(*duel)
