@@ -51,8 +51,6 @@ def register(remote: Remote, address: str, name: str, secret_file: Path | None, 
     Example:
       referee register https://bots.example.org/mine --name "My bot" --secret-file mybot/secret.txt --practice pool-nap
     """
-    if secret_file is not None and secret_file.exists():
-        raise click.UsageError(f"{secret_file} exists already; a secret in it would be lost")
     bot = _known(remote, address, name) or _registered(remote, address, name, secret_file)
     bot = _checked(remote, bot)
     report = bot["check"]["report"]
@@ -104,6 +102,8 @@ def _known(remote: Remote, address: str, name: str) -> Json | None:
 
 
 def _registered(remote: Remote, address: str, name: str, secret_file: Path | None) -> Json:
+    if secret_file is not None and secret_file.exists():
+        raise click.UsageError(f"{secret_file} exists already; a secret in it would be lost")
     try:
         bot: Json = remote.api.post("/bots", {"name": name, "url": address})
     except ApiRefusal as error:

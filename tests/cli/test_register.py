@@ -80,12 +80,13 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(tmp
             assert comes_true(lambda: list(anybody.items("/bots?status=house")))
         there = {"REFEREE_URL": up.url, "REFEREE_TOKEN": token}
         secret_file = tmp_path / "secret.txt"
-        register = ("register", bot.url, "--name", "Babbler")
+        register = ("register", bot.url, "--name", "Babbler", "--secret-file", str(secret_file))
 
         refused = says(there, "register", "http://10.0.0.1:9000", "--name", "Hidden", status=1)
-        unproven = says(there, *register, "--secret-file", str(secret_file), status=1)
+        unproven = says(there, *register, status=1)
         bot.secret = secret_file.read_text().strip()
         played = says(there, *register, "--practice", "saint-poker")
+        lost = says(there, "register", bot.url, "--name", "Second", "--secret-file", str(secret_file), status=2)
         match_id = re.findall(r"mat_\w{26}", played.stdout)[0]
         watched = says(there, "watch", match_id)
         listed = says(there, "faults", "Babbler")
@@ -96,6 +97,7 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(tmp
     assert stat.S_IMODE(os.stat(secret_file).st_mode) == 0o600
     assert bot.secret not in unproven.output
     assert "fail  POST /notify with a challenge: bad_status" in unproven.stdout
+    assert "exists already" in lost.output
     assert "is verified" in played.stdout
     assert "is yours already" in played.stderr
     assert match_id in watched.stdout
