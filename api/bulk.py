@@ -16,9 +16,9 @@ import orjson
 from sqlalchemy import ColumnElement
 
 from api.schemas.base import Moment
-from referee.store import bulk
-from referee.store.bulk import Extent, Named, Place, Seat
 from referee.store.db import Database
+from referee.store.events import bulk
+from referee.store.events.bulk import Extent, Named, Place, Seat
 
 COUNTS: Final = "finished"  # what else a log's match may be is told after it
 MOST_IN_ZIP: Final = 50_000  # logs: a zip keeps 400 bytes of each in mind until its end

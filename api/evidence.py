@@ -12,10 +12,10 @@ from api.views import record
 from referee.bots import curl
 from referee.bots.advice import ADVICE
 from referee.bots.conformance.report import percentiles
-from referee.store import faults, pace
-from referee.store.faults import Told
 from referee.store.paging import Page
-from referee.store.recording import MAX_KEPT_BYTES
+from referee.store.play import faults, pace
+from referee.store.play.faults import Told
+from referee.store.play.recording import MAX_KEPT_BYTES
 
 Json = dict[str, Any]
 

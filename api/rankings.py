@@ -12,12 +12,12 @@ from api.errors import Problem
 from api.pagination import after, envelope
 from api.views import database
 from referee.standings import ErrorBar, Row, bootstrap
-from referee.store import tournaments
+from referee.store.events import tournaments
+from referee.store.events.stage_lists import position
+from referee.store.events.standings import EventResults, event_results
+from referee.store.ladders.strengths import LadderResults, ladder_results
 from referee.store.paging import Page
 from referee.store.schema import Bot, TournamentEntry
-from referee.store.stage_lists import position
-from referee.store.standings import EventResults, event_results
-from referee.store.strengths import LadderResults, ladder_results
 from referee.strengths import Fit, Result, fit
 
 Json = dict[str, Any]

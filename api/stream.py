@@ -19,9 +19,9 @@ import orjson
 from api.lines import HEARTBEAT, HEARTBEAT_S, MOST_BEHIND, Lines
 from api.schemas.base import Moment
 from referee.errors import RefereeError, Unavailable
-from referee.store import watching
 from referee.store.db import Database
-from referee.store.progress import Progress, progress
+from referee.store.events import watching
+from referee.store.events.progress import Progress, progress
 
 log = logging.getLogger(__name__)
 

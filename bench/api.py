@@ -16,8 +16,9 @@ from bench.measure import Benchmark, Json, cpu_seconds, per_cpu_second, rounded
 from bench.world import World, world
 from referee.clocks import Limits
 from referee.ratings import START
-from referee.store import ratings, schema
+from referee.store import schema
 from referee.store.ids import new_id
+from referee.store.ladders import ratings
 
 GAME, SEATS = "saint-poker", 4
 MATCHES_A_BOT = 5

@@ -18,10 +18,10 @@ from sqlalchemy.orm import Session
 from bench.measure import Benchmark, Json, rounded
 from bench.world import World, world
 from referee.ratings import MICRO, START
-from referee.store import ledger, places, ratings
 from referee.store.db import Database
-from referee.store.folding import Held
-from referee.store.ledger import Counting
+from referee.store.ladders import ledger, places, ratings
+from referee.store.ladders.folding import Held
+from referee.store.ladders.ledger import Counting
 from referee.store.schema import Account, Bot, Group, Match, Rating
 
 SIZES: Final = (100, 1_000, 10_000, 100_000)

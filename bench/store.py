@@ -13,9 +13,9 @@ from bench.measure import Benchmark, Json, rounded
 from bench.world import MASTER_KEY, World, world
 from referee.chance import CommittedChance
 from referee.match import Match
-from referee.store import claims, groups, matches, results
-from referee.store.claims import Claim
-from referee.store.recording import Record, record_batch
+from referee.store.play import claims, groups, matches, results
+from referee.store.play.claims import Claim
+from referee.store.play.recording import Record, record_batch
 
 GAME, SEATS = "saint-poker", 2
 BATCHES = (1, 16, 100)

@@ -11,8 +11,9 @@ from typing import Any, Final
 from referee.clocks import Limits
 from referee.games import catalogue
 from referee.settings import Settings, environment
-from referee.store import accounts, bots, checks, matches
+from referee.store import accounts, bots, checks
 from referee.store.db import Database
+from referee.store.play import matches
 from referee.store.upgrading import upgrade
 
 MASTER_KEY: Final = bytes(range(32))

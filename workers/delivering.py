@@ -14,8 +14,8 @@ from referee.bots.client import BotCaller, Reply, Target
 from referee.bots.guard import Policy
 from referee.bots.signing import webhook_secret
 from referee.errors import StaleEpoch, Unavailable
-from referee.store import deliveries
-from referee.store.deliveries import Outcome, Parcel
+from referee.store.telling import deliveries
+from referee.store.telling.deliveries import Outcome, Parcel
 from workers.recorder import Recorder
 
 log = logging.getLogger(__name__)

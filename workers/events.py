@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Final
 
 from referee.errors import Unavailable
-from referee.store import carrying, starting
 from referee.store.db import Database, now
+from referee.store.events import carrying, starting
 
 log = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from referee.errors import Unavailable
-from referee.store import claims
-from referee.store.claims import Claim
 from referee.store.db import Database
+from referee.store.play import claims
+from referee.store.play.claims import Claim
 
 log = logging.getLogger(__name__)
 

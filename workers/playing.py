@@ -16,10 +16,11 @@ from referee.chance import CommittedChance
 from referee.errors import BadLog, RefereeError, StaleEpoch, Unavailable
 from referee.match import FAULTS, Answer, Match, Request
 from referee.rows import digest
-from referee.store import groups, health, house, matches, results
-from referee.store.claims import Claim
-from referee.store.matches import Loaded, Player
-from referee.store.recording import Evidence, Record, Sealed
+from referee.store import house
+from referee.store.play import groups, health, matches, results
+from referee.store.play.claims import Claim
+from referee.store.play.matches import Loaded, Player
+from referee.store.play.recording import Evidence, Record, Sealed
 from workers.house_seats import HouseSeat
 from workers.recorder import RETRY_S, Recorder
 from workers.uplink import Uplink, is_unconnected

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from referee.errors import StaleEpoch, Unavailable
 from referee.store.db import Database
-from referee.store.recording import Record, record_batch
+from referee.store.play.recording import Record, record_batch
 
 log = logging.getLogger(__name__)
 

@@ -15,9 +15,10 @@ from referee.bots.client import CallLimits
 from referee.bots.guard import Policy
 from referee.errors import Unavailable
 from referee.settings import Settings
-from referee.store import checks, claims
-from referee.store.claims import Claim
+from referee.store import checks
 from referee.store.db import Database
+from referee.store.play import claims
+from referee.store.play.claims import Claim
 from workers import queues, stopping
 from workers.checking import check_bot
 from workers.delivering import Courier

@@ -16,8 +16,10 @@ from redis import Redis
 from referee import journal, live
 from referee.errors import Unavailable
 from referee.settings import Settings
-from referee.store import claims, deliveries, groups, house, idempotency
+from referee.store import house, idempotency
 from referee.store.db import Database
+from referee.store.play import claims, groups
+from referee.store.telling import deliveries
 from workers import queues
 from workers.events import Events
 

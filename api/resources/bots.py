@@ -12,8 +12,9 @@ from api.schemas.faults import FaultQuery, FaultView, PaceQuery, PaceView
 from api.views import Resource, record
 from referee.bots import guard
 from referee.bots.signing import bot_secret
-from referee.store import bots, faults, waiting
+from referee.store import bots
 from referee.store.paging import Page
+from referee.store.play import faults, waiting
 from referee.store.schema import Bot
 
 resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that play.")

@@ -8,7 +8,8 @@ from api.schemas.stages import BracketView
 from api.views import Resource, record
 from referee.errors import Conflict
 from referee.pairing import knockout
-from referee.store import bots, stage_lists, stages, tournaments
+from referee.store import bots
+from referee.store.events import stage_lists, stages, tournaments
 
 resource = Resource("brackets", "/api/v1/tournaments", "Knockouts as a picture.")
 

@@ -12,8 +12,9 @@ from api.places import Places
 from api.resources.matches import LOG_POLICY
 from api.schemas.base import Id, Query
 from api.views import Resource, database
-from referee.store import bulk as stored
-from referee.store import ratings, tournaments, watching
+from referee.store.events import bulk as stored
+from referee.store.events import tournaments, watching
+from referee.store.ladders import ratings
 
 resource = Resource("downloads", "/api/v1", "Whole events and ladders as files.")
 

@@ -11,7 +11,8 @@ from api.schemas.entries import EntryQuery, EntryView, NewEntry, Seeds, Withdraw
 from api.schemas.tournaments import WholeTournamentView
 from api.views import Resource, record
 from referee.errors import Forbidden, NotFound
-from referee.store import bots, entering, tournaments
+from referee.store import bots
+from referee.store.events import entering, tournaments
 from referee.store.paging import Page
 from referee.store.schema import Bot, Tournament, TournamentEntry
 

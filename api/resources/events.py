@@ -22,8 +22,8 @@ from api.stream import LINES, Feed, Hub, Views, Waiting
 from api.views import Resource, database
 from referee import live
 from referee.settings import Settings
-from referee.store import tournaments
-from referee.store.progress import Progress
+from referee.store.events import tournaments
+from referee.store.events.progress import Progress
 
 resource = Resource("events", "/api/v1/tournaments", "An event as it goes on.")
 

@@ -7,7 +7,7 @@ from api.auth import asker
 from api.schemas.base import MAX_INT
 from api.schemas.faults import EvidenceView
 from api.views import Resource, record
-from referee.store import faults
+from referee.store.play import faults
 
 resource = Resource("faults", "/api/v1/faults", "Faults of bots, with their evidence.")
 

@@ -18,7 +18,8 @@ from api.schemas.ladders import (
 from api.schemas.standings import StrengthsPage
 from api.views import Resource, database, record
 from referee.errors import NotFound
-from referee.store import bots, places, ratings
+from referee.store import bots
+from referee.store.ladders import places, ratings
 from referee.store.paging import Page
 from referee.store.schema import Ladder
 

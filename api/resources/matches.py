@@ -14,8 +14,11 @@ from api.schemas.matches import CancelMatch, MatchQuery, MatchView, NewMatch, Vo
 from api.views import Resource, record
 from referee.clocks import Limits
 from referee.errors import Forbidden, NotFound, NotReady, QuotaExceeded
-from referee.store import bots, faults, groups, logs, matches, quotas, tournaments, voiding
+from referee.store import bots, quotas
+from referee.store.events import tournaments
+from referee.store.ladders import voiding
 from referee.store.paging import Page
+from referee.store.play import faults, groups, logs, matches
 from referee.store.schema import Match, MatchSeat
 
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")

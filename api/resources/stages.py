@@ -8,9 +8,10 @@ from api.resources.matches import knows_all, shown_all
 from api.schemas.matches import LAST_STAGE
 from api.schemas.stages import StageView, WholeStageView
 from api.views import Resource, record
-from referee.store import bots, stage_lists, tournaments
-from referee.store.groups import ENDED
+from referee.store import bots
+from referee.store.events import stage_lists, tournaments
 from referee.store.paging import Page
+from referee.store.play.groups import ENDED
 from referee.store.schema import Match, Stage, Tournament
 
 resource = Resource("stages", "/api/v1/tournaments", "Stages of an event: who meets whom.")

@@ -18,7 +18,7 @@ from api.schemas.standings import (
 from api.views import Resource
 from referee.errors import NotFound
 from referee.standings import Adjusted, ErrorBar, Mean, Met, Row, crosstable, luck_adjusted, meetings
-from referee.store.standings import EventResults
+from referee.store.events.standings import EventResults
 from referee.strengths import Fit, Strength
 
 resource = Resource("standings", "/api/v1/tournaments", "Tables of an event, from its finished matches.")

@@ -21,9 +21,10 @@ from api.views import Resource, record
 from referee.clocks import Limits
 from referee.errors import Forbidden
 from referee.standings import TIE_BREAKS
-from referee.store import announcing, entering, matches, starting, tournaments
-from referee.store import progress as progresses
+from referee.store.events import announcing, entering, starting, tournaments
+from referee.store.events import progress as progresses
 from referee.store.paging import Page
+from referee.store.play import matches
 from referee.store.schema import Tournament
 
 resource = Resource("tournaments", "/api/v1/tournaments", "Events: many matches that make one table.")

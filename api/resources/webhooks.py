@@ -11,9 +11,9 @@ from api.resources.bots import acceptable
 from api.schemas.webhooks import DeliveryView, NewWebhook, SecretWebhookView, WebhookChanges, WebhookView
 from api.views import Resource, record
 from referee.bots.signing import webhook_secret
-from referee.store import deliveries, webhooks
 from referee.store.paging import Page
 from referee.store.schema import Delivery, Webhook
+from referee.store.telling import deliveries, webhooks
 
 resource = Resource("webhooks", "/api/v1", "Webhooks: owners are told what happens to their bots and events.")
 

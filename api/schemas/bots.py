@@ -4,8 +4,8 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.pagination import PageQuery
 from api.schemas.base import Address, Id, Moment, Name, Strict
+from referee.store.play.waiting import REASONS
 from referee.store.schema import BOT_STATES, CHECK_STATES
-from referee.store.waiting import REASONS
 
 
 class NewBot(Strict):

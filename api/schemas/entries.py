@@ -4,7 +4,7 @@ from marshmallow import fields, validate
 
 from api.pagination import PageQuery
 from api.schemas.base import Id, Moment, Strict, Whole
-from referee.store.entering import LARGEST_SEED
+from referee.store.events.entering import LARGEST_SEED
 from referee.store.schema import PREFLIGHTS
 
 

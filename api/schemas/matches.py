@@ -8,8 +8,8 @@ from api.pagination import PageQuery
 from api.schemas.base import Id, Moment, Numeral, Remark, Strict, Truth, Whole, Wish
 from api.schemas.games import GAMES, check_options
 from referee.clocks import Limits
+from referee.store.ladders.voiding import MOST_REASON
 from referee.store.schema import GROUP_KINDS, GROUP_STATES, MATCH_STATES
-from referee.store.voiding import MOST_REASON
 
 MOST_SEATS = 10
 LAST_STAGE = 1_000_000

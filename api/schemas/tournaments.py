@@ -9,9 +9,9 @@ from api.schemas.base import Instant, Moment, Name, Remark, Strict, Truth, Whole
 from api.schemas.games import GAMES, check_options
 from api.schemas.matches import MOST_SEATS, TimeView
 from referee.players import players
+from referee.store.events.terms import FORMATS, MAX_CYCLES, ORDERS
+from referee.store.ladders.voiding import MOST_REASON
 from referee.store.schema import GROUP_KINDS, TOURNAMENT_STATES
-from referee.store.terms import FORMATS, MAX_CYCLES, ORDERS
-from referee.store.voiding import MOST_REASON
 
 TERMS = {
     "format": "who meets whom; round_robin unless given",

@@ -3,9 +3,9 @@
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.schemas.base import Address, Moment, Strict, Truth
-from referee.store.outbox import EVENTS
 from referee.store.schema import DELIVERY_STATES, WEBHOOK_STATES
-from referee.store.webhooks import CHOICE
+from referee.store.telling.outbox import EVENTS
+from referee.store.telling.webhooks import CHOICE
 
 
 class Choice(fields.List[str]):

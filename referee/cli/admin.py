@@ -7,7 +7,8 @@ from sqlalchemy.orm import Session
 
 from referee.cli.installation import data_option, made_record_of, record_of
 from referee.errors import Conflict, NotFound
-from referee.store import accounts, matches
+from referee.store import accounts
+from referee.store.play import matches
 from referee.store.upgrading import newest
 
 TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token

@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from referee.cli.installation import data_option, record_of
-from referee.store import audit as auditing
-from referee.store import repairs
-from referee.store.audit import Difference
 from referee.store.db import Database
-from referee.store.repairs import Repaired
+from referee.store.ladders import audit as auditing
+from referee.store.ladders import repairs
+from referee.store.ladders.audit import Difference
+from referee.store.ladders.repairs import Repaired
 
 SHOWN = 100
 KEPT = 10_000  # differences told in JSON

@@ -12,9 +12,11 @@ from referee.cli import tables
 from referee.cli.api_client import Api
 from referee.cli.installation import data_option, record_of
 from referee.cli.tables import Standings
-from referee.store import bots, ratings, tournaments
+from referee.store import bots
+from referee.store.events import tournaments
+from referee.store.events.standings import event_results
+from referee.store.ladders import ratings
 from referee.store.schema import Tournament
-from referee.store.standings import event_results
 
 TOURNAMENTS_SHOWN = 5
 LADDERS_SHOWN = 20

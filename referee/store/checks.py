@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from referee.errors import StaleEpoch
 from referee.store.bots import signing_generations
 from referee.store.db import lease_now, now
-from referee.store.leases import LEASE_S, expired
 from referee.store.names import printable
+from referee.store.play.leases import LEASE_S, expired
 from referee.store.schema import Bot, Tournament, TournamentEntry
 
 CHECKS_AT_ONCE = 10

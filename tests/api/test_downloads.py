@@ -14,8 +14,11 @@ from sqlalchemy.orm import Session
 
 from api import bulk as files
 from referee.matchlog import verify
-from referee.store import announcing, bulk, groups, schema, voiding
+from referee.store import schema
+from referee.store.events import announcing, bulk
 from referee.store.ids import new_id
+from referee.store.ladders import voiding
+from referee.store.play import groups
 from tests.api.conftest import API, Service, fields_of
 from tests.store import events
 from tests.store.world import World

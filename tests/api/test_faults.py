@@ -12,8 +12,8 @@ from referee.bots import wire
 from referee.bots.signing import Signer, bot_secret
 from referee.games.saint_poker import SaintPoker
 from referee.match import Answer
-from referee.store.recording import Evidence, Record, record_batch
-from referee.store.results import finish
+from referee.store.play.recording import Evidence, Record, record_batch
+from referee.store.play.results import finish
 from tests.api.conftest import Person, Service
 from tests.store.world import World, outcome
 from tests.surroundings import MASTER_KEY

@@ -10,7 +10,7 @@ import pytest
 
 from referee.match import Answer
 from referee.matchlog import verify
-from referee.store.recording import Record, record_batch
+from referee.store.play.recording import Record, record_batch
 from referee.store.schema import Group, Match
 from tests.api.conftest import API, Person, Service, fields_of
 from tests.api.events import started

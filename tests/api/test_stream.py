@@ -19,8 +19,9 @@ import pytest
 
 from api.lines import HEARTBEAT, LAST_CHUNK, MOST_BEHIND, Line, Lines, chunk
 from api.stream import Waiting
-from referee.store import tournaments, voiding
 from referee.store.db import Database
+from referee.store.events import tournaments
+from referee.store.ladders import voiding
 from referee.store.upgrading import upgrade
 from tests.api.conftest import API, Service, fields_of
 from tests.end_to_end.processes import until

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from referee.bots.signing import webhook_secret
-from referee.store import deliveries, outbox
-from referee.store.deliveries import Outcome, Parcel
+from referee.store.telling import deliveries, outbox
+from referee.store.telling.deliveries import Outcome, Parcel
 from tests.api.conftest import API, Person, Service, fields_of
 
 URL = "https://Hooks.example.org:443/mine/"

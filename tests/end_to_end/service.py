@@ -21,9 +21,10 @@ from referee.bots.signing import bot_secret
 from referee.clocks import Limits
 from referee.matchlog import verify
 from referee.settings import environment
-from referee.store import accounts, bots, checks, logs, matches
-from referee.store.audit import audit
+from referee.store import accounts, bots, checks
 from referee.store.db import Database
+from referee.store.ladders.audit import audit
+from referee.store.play import logs, matches
 from referee.store.schema import Match, Rating, Result
 from referee.store.upgrading import upgrade
 from tests.end_to_end.processes import PATIENCE_S, Process, gone, send, until

@@ -6,9 +6,10 @@ from typing import Any
 from sqlalchemy import select, update
 
 from referee.standings import event_table
-from referee.store import accounts, outcomes, progress, starting, tournaments
-from referee.store.entering import enter
-from referee.store.leases import LEASE_S
+from referee.store import accounts
+from referee.store.events import outcomes, progress, starting, tournaments
+from referee.store.events.entering import enter
+from referee.store.play.leases import LEASE_S
 from referee.store.schema import Bot, Group, Match, MatchSeat, Stage, Tournament
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.processes import gone, send

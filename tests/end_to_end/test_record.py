@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from referee.rows import parsed
-from referee.store import claims, groups, matches
-from referee.store.recording import Record, Sealed
+from referee.store.play import claims, groups, matches
+from referee.store.play.recording import Record, Sealed
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.service import MASTER_KEY, Service
 from workers.recorder import Recorder

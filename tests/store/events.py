@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from referee.clocks import Limits
-from referee.store import carrying, checks, entering, progress, starting, tournaments
+from referee.store import checks
 from referee.store.db import Database
+from referee.store.events import carrying, entering, progress, starting, tournaments
 from referee.store.schema import Bot
 from tests.store.world import GAME, World
 from tests.surroundings import MASTER_KEY

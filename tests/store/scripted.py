@@ -9,9 +9,10 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from referee.canonical import dumps
-from referee.store import carrying, results
 from referee.store.db import Database, now
-from referee.store.recording import Record
+from referee.store.events import carrying
+from referee.store.play import results
+from referee.store.play.recording import Record
 from referee.store.schema import Group, Match, MatchSeat, Stage, Tournament, TournamentEntry
 from tests.surroundings import MASTER_KEY
 

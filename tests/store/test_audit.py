@@ -8,10 +8,11 @@ from click.testing import CliRunner
 from sqlalchemy import delete, func, select, text, update
 
 from referee.cli import main
-from referee.store import audit, groups, ratings, repairs, voiding
 from referee.store.db import Database
-from referee.store.differences import Difference
-from referee.store.ladder_audit import check_ladder
+from referee.store.ladders import audit, ratings, repairs, voiding
+from referee.store.ladders.differences import Difference
+from referee.store.ladders.ladder_audit import check_ladder
+from referee.store.play import groups
 from referee.store.schema import Ladder, LadderAct, Match, MatchLog, Rating, RatingCount, Result
 from tests.store.world import FakeClock, World
 from tests.surroundings import MASTER_KEY

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from referee.errors import BadOption, Conflict, NameTaken, NotFound, QuotaExceeded, StaleEpoch
-from referee.store import bots, checks, matches
+from referee.store import bots, checks
 from referee.store.bots import Quotas
 from referee.store.checks import Card
-from referee.store.leases import LEASE_S
+from referee.store.play import matches
+from referee.store.play.leases import LEASE_S
 from tests.store.world import CARD, World
 
 URL = "http://127.0.0.1:9000/"

@@ -13,11 +13,12 @@ from referee.chance import CommittedChance
 from referee.errors import StaleEpoch
 from referee.match import Answer, Match, Request
 from referee.ratings import START
-from referee.store import audit, claims, groups, logs, matches, results
-from referee.store.claims import Claim
 from referee.store.clock import SystemClock
 from referee.store.db import Database
-from referee.store.recording import Record, Sealed, record_batch
+from referee.store.ladders import audit
+from referee.store.play import claims, groups, logs, matches, results
+from referee.store.play.claims import Claim
+from referee.store.play.recording import Record, Sealed, record_batch
 from referee.store.schema import Match as MatchRow
 from referee.store.schema import Rating, Result
 from tests.store.world import World, outcome

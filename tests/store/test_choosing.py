@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from referee.clocks import Limits
-from referee.store import arranging, claims
-from referee.store.arranging import Deal, Plan
-from referee.store.claims import Claim
+from referee.store.play import arranging, claims
+from referee.store.play.arranging import Deal, Plan
+from referee.store.play.claims import Claim
 from tests.store.world import CARD, GAME, World
 from tests.surroundings import MASTER_KEY
 

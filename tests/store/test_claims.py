@@ -3,9 +3,9 @@
 import threading
 
 from referee.match import Answer
-from referee.store import claims, matches, recording
-from referee.store.claims import CLAIMS_BEFORE_STUCK, Claim
-from referee.store.recording import Record
+from referee.store.play import claims, matches, recording
+from referee.store.play.claims import CLAIMS_BEFORE_STUCK, Claim
+from referee.store.play.recording import Record
 from tests.store.world import CARD, World
 from tests.surroundings import MASTER_KEY
 

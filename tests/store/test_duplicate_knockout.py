@@ -1,8 +1,8 @@
 """A knockout in duplicate deals: the matches of one set, seats rotated, are one leg."""
 
 from referee.pairing.knockout import places
+from referee.store.events.stages import event_of
 from referee.store.schema import Tournament
-from referee.store.stages import event_of
 from tests.store.events import begun, go_on
 from tests.store.scripted import play_due
 from tests.store.world import World

@@ -4,8 +4,9 @@ from fractions import Fraction
 
 from referee.ratings import START
 from referee.standings import TIE_BREAKS, Row
-from referee.store import announcing, entering, tournaments, voiding
-from referee.store.standings import EventResults, event_results
+from referee.store.events import announcing, entering, tournaments
+from referee.store.events.standings import EventResults, event_results
+from referee.store.ladders import voiding
 from tests.store.events import begun, go_on
 from tests.store.world import World
 from tests.surroundings import MASTER_KEY

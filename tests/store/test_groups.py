@@ -9,8 +9,9 @@ from referee.chance import commitment
 from referee.errors import NotReady, StaleEpoch
 from referee.matchlog import verify
 from referee.rows import parsed
-from referee.store import bots, groups, logs, matches
-from referee.store.groups import WrongMasterKey
+from referee.store import bots
+from referee.store.play import groups, logs, matches
+from referee.store.play.groups import WrongMasterKey
 from tests.store.world import World
 from tests.surroundings import MASTER_KEY
 

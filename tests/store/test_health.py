@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from sqlalchemy import select
 
 from referee.rows import parsed
-from referee.store import bots, checks, health, house
+from referee.store import bots, checks, house
+from referee.store.play import health
 from referee.store.schema import Delivery, Webhook
 from tests.store.world import CARD, START, World
 

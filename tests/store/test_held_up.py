@@ -9,9 +9,12 @@ from sqlalchemy import select, text, update
 
 from referee.errors import Conflict
 from referee.rows import parsed
-from referee.store import announcing, entering, house, matches, results, voiding
+from referee.store import house
+from referee.store.events import announcing, entering
 from referee.store.ids import new_id
-from referee.store.recording import Record
+from referee.store.ladders import voiding
+from referee.store.play import matches, results
+from referee.store.play.recording import Record
 from referee.store.schema import Delivery, Match, MatchSeat, Rating, Result, Stage, Tournament, Webhook
 from tests.store import scripted
 from tests.store.events import begun, go_on, progress_of

@@ -7,7 +7,8 @@ import pytest
 from referee.bots.guard import Policy, parse_url
 from referee.errors import Conflict, NameTaken, NotFound, UrlRefused
 from referee.games import catalogue
-from referee.store import accounts, bots, house, matches
+from referee.store import accounts, bots, house
+from referee.store.play import matches
 from tests.store.world import START, World
 
 

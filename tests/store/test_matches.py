@@ -3,8 +3,8 @@
 import pytest
 
 from referee.errors import BadOption, Conflict, NoSuchGame, NotFound
-from referee.store import matches
 from referee.store.checks import Card
+from referee.store.play import matches
 from tests.store.world import GAME, World
 from tests.surroundings import MASTER_KEY
 

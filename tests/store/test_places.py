@@ -5,9 +5,9 @@ import random
 from sqlalchemy import select
 
 from referee.ratings import MICRO, START
-from referee.store import ledger, places, ratings
 from referee.store.db import Database
-from referee.store.folding import Held
+from referee.store.ladders import ledger, places, ratings
+from referee.store.ladders.folding import Held
 from referee.store.schema import Account, Bot, Rating, RatingCount
 from tests.store.world import GAME, World
 

@@ -10,8 +10,10 @@ from sqlalchemy import select, update
 
 from referee.errors import BadOption
 from referee.ratings import START, elo_changes
-from referee.store import audit, groups, house, ledger, matches, ratings, voiding
-from referee.store.claims import Claim
+from referee.store import house
+from referee.store.ladders import audit, ledger, ratings, voiding
+from referee.store.play import groups, matches
+from referee.store.play.claims import Claim
 from referee.store.schema import Bot, LadderAct, Match, MatchSeat, Rating, Result
 from tests.store.world import World
 from tests.surroundings import MASTER_KEY

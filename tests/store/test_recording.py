@@ -3,9 +3,9 @@
 import pytest
 
 from referee.match import Answer, Match
-from referee.store import faults, logs, matches, recording
-from referee.store.claims import Claim
-from referee.store.recording import MAX_KEPT_BYTES, Evidence, Record, Sealed
+from referee.store.play import faults, logs, matches, recording
+from referee.store.play.claims import Claim
+from referee.store.play.recording import MAX_KEPT_BYTES, Evidence, Record, Sealed
 from tests.store.world import World
 from tests.surroundings import MASTER_KEY
 

@@ -9,8 +9,9 @@ from sqlalchemy import delete, func, select
 
 from referee.errors import BadLog, NotFound, NotReady, StaleEpoch
 from referee.ratings import START, elo_changes
-from referee.store import audit, logs, matches, ratings, results
-from referee.store.recording import Record
+from referee.store.ladders import audit, ratings
+from referee.store.play import logs, matches, results
+from referee.store.play.recording import Record
 from referee.store.schema import LogRow, MatchLog, Rating, RatingChange, Result, SealedAnswer
 from tests.store.world import World, outcome, played
 from tests.surroundings import MASTER_KEY

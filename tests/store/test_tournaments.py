@@ -9,9 +9,12 @@ from sqlalchemy import select
 from referee.clocks import Limits
 from referee.errors import BadOption, Conflict, NotFound
 from referee.standings import table
-from referee.store import announcing, bots, entering, groups, matches, outcomes, tournaments, voiding
+from referee.store import bots
+from referee.store.events import announcing, entering, outcomes, tournaments
+from referee.store.events.terms import Terms
+from referee.store.ladders import voiding
+from referee.store.play import groups, matches
 from referee.store.schema import Match
-from referee.store.terms import Terms
 from tests.store import scripted
 from tests.store.events import begin, begun, create, entered, go_on, progress_of, start
 from tests.store.world import GAME, World

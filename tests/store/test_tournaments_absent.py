@@ -8,7 +8,9 @@ import pytest
 from sqlalchemy import select, update
 
 from referee.errors import BadOption, Conflict
-from referee.store import announcing, bots, checks, claims, entering, house, outcomes, starting, tournaments
+from referee.store import bots, checks, house
+from referee.store.events import announcing, entering, outcomes, starting, tournaments
+from referee.store.play import claims
 from referee.store.schema import Bot, Match, MatchSeat, Stage, Tournament, TournamentEntry
 from tests.store import scripted
 from tests.store.events import (

@@ -7,8 +7,8 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy import func, inspect, select
 
-from referee.store import audit, places, ratings
 from referee.store.db import Database
+from referee.store.ladders import audit, places, ratings
 from referee.store.schema import Base, LadderAct, RatingChange, RatingCount, Result
 from referee.store.upgrading import upgrade
 from tests.store.world import FakeClock, World

@@ -5,7 +5,8 @@ from sqlalchemy import select, update
 
 from referee.errors import BadOption, Conflict
 from referee.ratings import START
-from referee.store import audit, groups, ledger, logs, matches, ratings, voiding
+from referee.store.ladders import audit, ledger, ratings, voiding
+from referee.store.play import groups, logs, matches
 from referee.store.schema import LadderAct, Match, Rating, RatingChange, Result, Stage, Tournament
 from tests.store.world import World
 from tests.surroundings import MASTER_KEY

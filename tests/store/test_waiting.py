@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import update
 
 from referee.errors import NotFound
-from referee.store import claims, matches, waiting
+from referee.store.play import claims, matches, waiting
+from referee.store.play.waiting import REASONS, Reason, Waiting
 from referee.store.schema import Bot, Match, Tournament, TournamentEntry
-from referee.store.waiting import REASONS, Reason, Waiting
 from tests.store.test_choosing import arranged, plan
 from tests.store.world import CARD, GAME, START, World
 

@@ -1,6 +1,6 @@
 """What viewers and downloads read, on both databases: matches by the order of their ends."""
 
-from referee.store import bulk, watching
+from referee.store.events import bulk, watching
 from tests.store import events
 from tests.store.world import World
 

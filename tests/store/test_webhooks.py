@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded, StaleEpoch
-from referee.store import deliveries, outbox, webhooks
-from referee.store.deliveries import Outcome, Parcel
 from referee.store.schema import Delivery, Webhook
+from referee.store.telling import deliveries, outbox, webhooks
+from referee.store.telling.deliveries import Outcome, Parcel
 from tests.store.world import World
 
 URL = "https://hooks.example.org/mine"

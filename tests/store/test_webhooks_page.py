@@ -13,8 +13,9 @@ from sqlalchemy import select
 
 from api.schemas.webhooks import NewWebhook
 from referee.bots.signing import Signer, webhook_secret
-from referee.store import bots, deliveries, outbox, webhooks
+from referee.store import bots
 from referee.store.schema import Delivery
+from referee.store.telling import deliveries, outbox, webhooks
 from tests.store.events import answer_checks, entered, go_on, start
 from tests.store.world import World
 from tests.surroundings import MASTER_KEY

@@ -12,10 +12,11 @@ from sqlalchemy.orm import Session
 from referee.chance import CommittedChance
 from referee.clocks import Limits
 from referee.match import Answer, Match
-from referee.store import accounts, bots, checks, claims, groups, matches, results, schema
-from referee.store.claims import Claim
+from referee.store import accounts, bots, checks, schema
 from referee.store.db import Database
-from referee.store.recording import Record
+from referee.store.play import claims, groups, matches, results
+from referee.store.play.claims import Claim
+from referee.store.play.recording import Record
 from tests.surroundings import MASTER_KEY
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -17,10 +17,11 @@ from referee.clocks import Limits
 from referee.matchlog import Report, verify
 from referee.players import players
 from referee.settings import Settings
-from referee.store import accounts, bots, groups, logs, matches
-from referee.store.audit import audit
+from referee.store import accounts, bots
 from referee.store.db import Database
-from referee.store.matches import Plan
+from referee.store.ladders.audit import audit
+from referee.store.play import groups, logs, matches
+from referee.store.play.matches import Plan
 from referee.store.schema import Bot, Match
 from referee.store.upgrading import upgrade
 from tests.surroundings import MASTER_KEY, settings_for

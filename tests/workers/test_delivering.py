@@ -19,9 +19,10 @@ from aiohttp import web
 from referee.bots.guard import Policy
 from referee.bots.signing import webhook_secret
 from referee.settings import Settings
-from referee.store import accounts, deliveries, outbox, webhooks
+from referee.store import accounts
 from referee.store.db import Database
 from referee.store.schema import Delivery, Webhook
+from referee.store.telling import deliveries, outbox, webhooks
 from referee.store.upgrading import upgrade
 from tests.store.world import FakeClock
 from tests.surroundings import MASTER_KEY, settings_for

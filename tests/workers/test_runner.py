@@ -12,7 +12,8 @@ from sqlalchemy import select
 from referee.clocks import Limits
 from referee.games import catalogue
 from referee.rows import parsed
-from referee.store import bots, claims, matches
+from referee.store import bots
+from referee.store.play import claims, matches
 from referee.store.schema import Fault, MatchSeat, Rating
 from tests.workers.conftest import Scripted, World
 from workers.runner import Runner

@@ -1,0 +1,91 @@
+"""The start of an event: asked for by its organiser or due by itself, and what holds it up."""
+
+import secrets
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from referee.errors import BadOption
+from referee.store.db import now
+from referee.store.events import preflight
+from referee.store.events.stages import event_of, format_of
+from referee.store.events.tabling import orders
+from referee.store.events.tournaments import locked_in_state
+from referee.store.schema import Bot, Tournament, TournamentEntry, Webhook
+from referee.store.telling import outbox
+
+
+def start(session: Session, tournament_id: str, *, draw: bytes | None = None) -> Tournament:
+    """Closes the entries, draws by what all lots of the event are decided, and has every bot called.
+
+    The scheduler pairs the first stage when all have answered. Raises ``BadOption`` when the bots that could play
+    are too few, or too many, for the format.
+    """
+    tournament = locked_in_state(session, tournament_id, "open")
+    moment = now(session)
+    tournament.status, tournament.status_reason = "running", None
+    tournament.started_at, tournament.draw = moment, draw or secrets.token_bytes(32)
+    preflight.ask(session, tournament, moment)
+    _plan(session, tournament)
+    tournament.revision += 1
+    return tournament
+
+
+def due_by_themselves(session: Session, moment: datetime) -> list[str]:
+    """Open events whose time to start has come."""
+    query = select(Tournament.id).where(Tournament.status == "open", Tournament.starts_at <= moment)
+    return list(session.scalars(query.order_by(Tournament.id)))
+
+
+def start_by_itself(session: Session, tournament_id: str) -> Tournament:
+    """Starts an event whose time has come; one that cannot start stays open, says why, and starts once it can."""
+    tournament = locked_in_state(session, tournament_id, "open")
+    try:
+        with session.begin_nested():
+            return start(session, tournament_id)
+    except BadOption as error:
+        if tournament.status_reason != error.reason:
+            tournament.status_reason = error.reason
+            tournament.revision += 1
+    return tournament
+
+
+def begin(session: Session, tournament: Tournament) -> bool:
+    """Ends the pre-flight: the first stage may be paired. When too few bots are left the event is open again and
+    says so; False then."""
+    tournament.preflight_until = None
+    tournament.revision += 1
+    try:
+        _plan(session, tournament)
+    except BadOption as error:
+        tournament.status, tournament.status_reason = "open", f"not started: {error.reason}"
+        tournament.started_at = tournament.draw = tournament.planned = tournament.starts_at = None
+        return False
+    tell(session, tournament, "tournament.started")
+    return True
+
+
+def _plan(session: Session, tournament: Tournament) -> None:
+    """Notes how many matches the event will have, as far as can be foreseen. Raises ``BadOption`` unless those who
+    can play, with stand-ins for the absent, make an event."""
+    session.flush()
+    event, format = event_of(session, tournament), format_of(tournament)
+    playing = sum(entrant.active for entrant in event.entrants)
+    format.check(playing, tournament.seats, tournament.format_options, tournament.cycles)
+    tournament.planned = format.planned(event) * len(orders(tournament))
+
+
+def tell(session: Session, tournament: Tournament, event: str) -> None:
+    """Tells the organiser and all whose bots take part."""
+    owners = select(Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
+    owners = owners.join(Webhook, Webhook.account_id == Bot.owner_id)
+    owners = owners.where(TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None))
+    told = {
+        "tournament": tournament.id,
+        "name": tournament.name,
+        "game": tournament.game,
+        "format": tournament.format,
+        "status": tournament.status,
+    }
+    outbox.emit(session, event, {tournament.created_by, *session.scalars(owners)}, told)

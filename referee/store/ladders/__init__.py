@@ -1,0 +1,1 @@
+"""Ladders: the ledger they are the fold of, places, void results, audit and repair."""
