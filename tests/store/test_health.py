@@ -62,4 +62,5 @@ def test_bots_that_are_sour_each_in_another_match_of_the_same_moment_lock_nobody
         list(threads.map(ends, pair))  # a deadlock would raise ``Unavailable``
 
     with world.database.read() as session:
-        assert sum(bots.get_bot(session, bot_id).sour_matches > 0 for bot_id in pair) == 1
+        # Whose match was noted last is sour; the other may be too, of two that ended at the same moment.
+        assert any(bots.get_bot(session, bot_id).sour_matches > 0 for bot_id in pair)
