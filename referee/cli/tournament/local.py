@@ -29,17 +29,25 @@ SHARE = 0.05  # of the time, at most, goes into tables
 
 @click.command("local")
 @click.argument("players", metavar="PLAYER...", nargs=-1, required=True)
-@click.option("--game", "game_name", required=True, metavar="GAME")
+@click.option("--game", "game_name", required=True, metavar="GAME", help="See referee games.")
 @click.option("--deals", type=click.IntRange(1, 99_999), required=True, help="How many; more may be asked for later.")
 @click.option("--seats", type=click.IntRange(2), help="Of a table. [default: all players at one]")
-@click.option("--orders", type=click.Choice(["cyclic", "all"]), default="cyclic", show_default=True)
+@click.option("--orders", type=click.Choice(["cyclic", "all"]), default="cyclic", show_default=True, help="Of seats.")
 @click.option("--option", "given", metavar="NAME=VALUE", multiple=True, help="An option of the game; repeatable.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="For the logs.")
 @click.option("--seed", help="Any text; the same seed deals the same cards. [default: that of DIR, or a new one]")
 @click.option("--sprt", metavar="elo0=0,elo1=20[,alpha=0.05,beta=0.05]", help="Stop when this is settled.")
 @click.option("--at-once", type=click.IntRange(1, 256), default=16, show_default=True, help="Matches under way.")
-@click.option("--budget-ms", type=click.IntRange(1, 600_000), default=Limits().budget_ms, show_default=True)
-@click.option("--bank-ms", type=click.IntRange(0, 3_600_000), default=Limits().bank_ms, show_default=True)
+@click.option(
+    "--budget-ms", type=click.IntRange(1, 600_000), default=Limits().budget_ms, show_default=True, help="A decision."
+)
+@click.option(
+    "--bank-ms",
+    type=click.IntRange(0, 3_600_000),
+    default=Limits().bank_ms,
+    show_default=True,
+    help="A match, besides.",
+)
 @click.option("--secret", envvar="REFEREE_BOT_SECRET", callback=checked_secret, help="whsec_…: sign the calls with it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document in place of the tables.")
 def local(
