@@ -1,11 +1,11 @@
 """The group of all subcommands. A subcommand's module is imported when it is asked for, not before."""
 
-from importlib import import_module
 from typing import Any
 
 import click
 
 from referee import __version__
+from referee.cli.family import Family
 from referee.errors import RefereeError
 
 COMMANDS = {  # in the order of the help page: module beside this file, and the command's name in it
@@ -31,18 +31,8 @@ COMMANDS = {  # in the order of the help page: module beside this file, and the 
 }
 
 
-class Family(click.Group):
-    """Loads its members late, and shows what the referee refuses as a sentence instead of a traceback."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module, name = COMMANDS[cmd_name]
-        command: click.Command = getattr(import_module(f"referee.cli.{module}"), name)
-        return command
+class Outermost(Family):
+    """Shows what the referee refuses as a sentence instead of a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -51,7 +41,7 @@ class Family(click.Group):
             raise click.ClickException(str(error)) from error
 
 
-@click.group(cls=Family)
+@click.group(cls=Outermost, package="referee.cli", members=COMMANDS)
 @click.version_option(__version__, prog_name="referee")
 def main() -> None:
     """Referee: tournaments for card-playing bots that answer over HTTP."""

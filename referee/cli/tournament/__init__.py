@@ -1,8 +1,8 @@
 """`referee tournament`: events of a service, by its URL. Each file beside this one has a few of the commands."""
 
-from importlib import import_module
-
 import click
+
+from referee.cli.family import Family
 
 STATUSES = "Exit status: 0 fine, 1 refused, 2 wrong usage, 3 the service cannot be reached."
 COMMANDS = {  # in the order of an event's life: module beside this file, and the command's name in it
@@ -33,21 +33,7 @@ COMMANDS = {  # in the order of an event's life: module beside this file, and th
 }
 
 
-class Family(click.Group):
-    """Loads a command's module when it is asked for: those that know all games take their time."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module, name = COMMANDS[cmd_name]
-        command: click.Command = getattr(import_module(f"referee.cli.tournament.{module}"), name)
-        return command
-
-
-@click.group(cls=Family, epilog=STATUSES)
+@click.group(cls=Family, package=__name__, members=COMMANDS, epilog=STATUSES)
 def tournament() -> None:
     """Events of a service: announce, enter, start, watch, download.
 
