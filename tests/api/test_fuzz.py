@@ -20,7 +20,7 @@ from tests.api.conftest import API, Person, Service
 from tests.api.events import started
 from tests.surroundings import settings_for
 
-EXAMPLES = int(os.environ.get("REFEREE_FUZZ_EXAMPLES", "6"))  # an operation
+EXAMPLES = int(os.environ.get("REFEREE_FUZZ_EXAMPLES", "4"))  # an operation
 CHECKS = (
     checks.not_a_server_error,
     openapi_checks.status_code_conformance,
