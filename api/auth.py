@@ -64,6 +64,11 @@ def viewer_role() -> str | None:
     return None if found is None else found.role
 
 
+def organises() -> bool:
+    """Whether somebody asks who may hold events."""
+    return viewer_role() in ("organiser", "admin")
+
+
 def _account_shown() -> Account | None:
     header = request.headers.get("Authorization")
     if header is None:

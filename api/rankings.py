@@ -13,10 +13,9 @@ from api.pagination import after, envelope
 from api.views import database
 from referee.standings import ErrorBar, Row, bootstrap
 from referee.store.events import tournaments
-from referee.store.events.stage_lists import position
 from referee.store.events.standings import EventResults, event_results
 from referee.store.ladders.strengths import LadderResults, ladder_results
-from referee.store.paging import Page
+from referee.store.paging import Page, number_of
 from referee.store.schema import Bot, TournamentEntry
 from referee.strengths import Fit, Result, fit
 
@@ -114,7 +113,7 @@ def people(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, Person]:
 
 def page_of(items: Sequence[Item], query: Json, view: Callable[[Sequence[Item]], list[Json]]) -> Json:
     """A page of a list that is in memory, its items as ``view`` shows them."""
-    first = position(after(query) or [0])
+    first = number_of(after(query) or [0])
     end = first + query["limit"]
     return envelope(Page(view(items[first:end]), [end] if end < len(items) else None), query)
 

@@ -5,7 +5,7 @@ from typing import Any
 from flask import current_app
 
 from api import etags, evidence, limits
-from api.auth import asker, viewer_id
+from api.auth import asker, organises, viewer_id
 from api.pagination import after, envelope, list_of
 from api.schemas.bots import BotChanges, BotQuery, BotView, NewBot, OwnBotView, SecretBotView, WaitingView
 from api.schemas.faults import FaultQuery, FaultView, PaceQuery, PaceView
@@ -185,8 +185,7 @@ def show_waiting(bot_id: str) -> Any:
     For its owner and for organisers: where each of its matches that are not over stands in the queue and what keeps
     it, and why it has none in its events. Rivals are told by their seat alone.
     """
-    organises = asker().role in ("organiser", "admin")
-    bot = bots.get_bot(record(), bot_id, owner_id=None if organises else asker().id)
+    bot = bots.get_bot(record(), bot_id, owner_id=None if organises() else asker().id)
     found = waiting.waiting(record(), bot.id)
     return {
         "bot": bot.id,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from api import evidence
-from api.auth import asker
+from api.auth import asker, organises
 from api.schemas.base import MAX_INT
 from api.schemas.faults import EvidenceView
 from api.views import Resource, record
@@ -22,5 +22,5 @@ def show(fault_id: int) -> Any:
     The question as it was sent, what came back, where the time went, what was played instead and what to do. For the
     owner of the bot; organisers read it when the deal group of the match is over.
     """
-    judges = asker().role in ("organiser", "admin")
+    judges = organises()
     return evidence.whole(faults.get_fault(record(), fault_id, asker().id, judges=judges))

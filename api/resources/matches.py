@@ -6,7 +6,7 @@ from typing import Any
 from flask import Response, current_app, request
 
 from api import evidence
-from api.auth import asker, viewer_id, viewer_role
+from api.auth import asker, organises, viewer_id
 from api.errors import Problem, invalid, not_found
 from api.pagination import after, envelope, list_of
 from api.schemas.faults import FaultView, MatchFaultQuery
@@ -203,7 +203,7 @@ def check_right(new_match: dict[str, Any]) -> None:
         seated = [bots.get_bot(record(), bot_id) for bot_id in new_match["bots"]]
     except NotFound as error:
         raise invalid([(f"bots[{new_match['bots'].index(error.id)}]", "no bot has this id")]) from None
-    if asker().role in ("organiser", "admin"):
+    if organises():
         return
     if new_match["rated"]:
         raise Forbidden("rated matches are arranged by organisers and tournaments")
@@ -270,7 +270,7 @@ def shown(match: Match, seats: list[MatchSeat], *, told: bool) -> dict[str, Any]
 
 def knows_all() -> bool:
     """Whether the asker may know who plays a rated match that is not over."""
-    return viewer_role() in ("organiser", "admin")
+    return organises()
 
 
 def owns(bot_id: str) -> bool:

@@ -10,7 +10,7 @@ from api.schemas.stages import StageView, WholeStageView
 from api.views import Resource, record
 from referee.store import bots
 from referee.store.events import stage_lists, tournaments
-from referee.store.paging import Page
+from referee.store.paging import Page, number_of
 from referee.store.play.groups import ENDED
 from referee.store.schema import Match, Stage, Tournament
 
@@ -49,7 +49,7 @@ def show(query: Json, tournament_id: str, stage: int) -> Any:
     tournament = tournaments.get_tournament(record(), tournament_id)
     line = stage_lists.stage_line(record(), tournament.id, stage)
     stored = record().get_one(Stage, (tournament.id, stage))
-    first = stage_lists.position(after(query) or [0])
+    first = number_of(after(query) or [0])
     numbers = list(range(first + 1, min(first + query["limit"], line.tables) + 1))
     played = stage_lists.matches_at(record(), tournament.id, stage, numbers)
     entrants = [one for number in numbers for one in stored.tables[number - 1]["entrants"]]

@@ -15,7 +15,7 @@ from referee.store.db import now, queue_up
 from referee.store.ids import new_id
 from referee.store.names import checked_name, name_key
 from referee.store.paging import Cursor, Page, newest_first
-from referee.store.schema import Account, Bot, Match, MatchSeat, Tournament, TournamentEntry
+from referee.store.schema import Account, Bot, Match, MatchSeat, Tournament, TournamentEntry, unbegun
 
 OLD_SECRET_LASTS: Final = timedelta(hours=24)
 DEFAULT_MAX_CALLS: Final = 8
@@ -204,9 +204,7 @@ def cancel_unbegun(session: Session, bot_id: str, tournament_id: str | None) -> 
     if tournament_id is not None:  # it leaves the event: nobody is to sit in for it
         sits = or_(sits, MatchSeat.entrant_id == bot_id)
     seated = select(MatchSeat.match_id).where(sits)
-    query = select(Match.id).where(
-        Match.id.in_(seated), Match.status.in_(["waiting", "due"]), Match.started_at.is_(None)
-    )
+    query = select(Match.id).where(Match.id.in_(seated), unbegun())
     if tournament_id is not None:
         query = query.where(Match.tournament_id == tournament_id)
     ids = list(session.scalars(query.order_by(Match.id).with_for_update()))

@@ -50,6 +50,14 @@ def check_limit(limit: int) -> None:
         raise BadOption("limit", f"must be 1 to {LARGEST_PAGE}")
 
 
+def number_of(cursor: Cursor) -> int:
+    """The one number that a cursor holds; raises ``BadOption``."""
+    match list(cursor):
+        case [int(number)]:
+            return number
+    raise BadOption("cursor", "is not one that a page gave")
+
+
 def _position(cursor: Cursor) -> tuple[datetime, str]:
     try:
         moment, last = cursor

@@ -3,7 +3,7 @@
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from referee.store.schema import Account, Match
+from referee.store.schema import OPEN, Account, Match
 
 
 def open_matches(session: Session, account_id: str) -> int:
@@ -12,6 +12,6 @@ def open_matches(session: Session, account_id: str) -> int:
     arranged = select(func.count()).where(
         Match.created_by == account_id,
         Match.tournament_id.is_(None),
-        Match.status.in_(["waiting", "due", "running", "stuck"]),
+        Match.status.in_(OPEN),
     )
     return session.scalars(arranged).one()

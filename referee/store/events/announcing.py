@@ -11,7 +11,7 @@ from referee.store.events import tournaments
 from referee.store.events.terms import Terms
 from referee.store.ladders import voiding
 from referee.store.play import groups, logs
-from referee.store.schema import Group, Match, Tournament
+from referee.store.schema import Group, Match, Tournament, unbegun
 
 STOPPED: Final = ("waiting", "due", "running", "stuck")
 
@@ -82,10 +82,9 @@ def finish(session: Session, tournament_id: str) -> Tournament:
 
 
 def _cancel_unbegun(session: Session, tournament: Tournament, reason: str) -> None:
-    unbegun = Match.status.in_(["waiting", "due"]), Match.started_at.is_(None)
     session.execute(
         update(Match)
-        .where(Match.tournament_id == tournament.id, *unbegun)
+        .where(Match.tournament_id == tournament.id, unbegun())
         .values(status="cancelled", reason=reason, finished_at=now(session), epoch=Match.epoch + 1)
     )
 

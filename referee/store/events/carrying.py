@@ -16,7 +16,6 @@ from referee import pairing
 from referee.store.db import Database, now
 from referee.store.events import held_up, matchmaking, preflight, starting, tabling
 from referee.store.events.stages import (
-    OPEN,
     Extent,
     event_of,
     extents,
@@ -28,7 +27,7 @@ from referee.store.events.stages import (
     table_of,
 )
 from referee.store.events.tabling import Wanted, sets_arranged
-from referee.store.schema import Match, Stage, Tournament
+from referee.store.schema import OPEN, Match, Stage, Tournament
 
 AHEAD: Final = 500  # open matches up to which an event that looks at no result is arranged beforehand
 DECIDED_AT_ONCE: Final = ("round_robin", "double_round_robin", "swiss", "gauntlet")  # no table asks for more matches

@@ -12,7 +12,7 @@ from referee.store import bots
 from referee.store.db import now
 from referee.store.events.terms import most_entries
 from referee.store.events.tournaments import locked_in_state
-from referee.store.paging import Cursor, Page, check_limit
+from referee.store.paging import Cursor, Page, check_limit, number_of
 from referee.store.schema import Bot, Stage, Tournament, TournamentEntry
 
 LARGEST_SEED: Final = 10_000
@@ -40,7 +40,7 @@ def list_entries(
     if preflight is not None:
         query = query.where(TournamentEntry.preflight == preflight)
     if cursor is not None:
-        query = query.where(TournamentEntry.number > _number(cursor))
+        query = query.where(TournamentEntry.number > number_of(cursor))
     rows = [(entry, bot) for entry, bot in session.execute(query.order_by(TournamentEntry.number).limit(limit + 1))]
     return Page(rows[:limit], [rows[limit - 1][0].number] if len(rows) > limit else None)
 
@@ -137,10 +137,3 @@ def _join_late(session: Session, tournament: Tournament, entry: TournamentEntry,
     entry.since = (session.scalar(newest) or 0) + 1
     entry.preflight = "asked"
     bots.request_check(session, bot.id)
-
-
-def _number(cursor: Cursor) -> int:
-    match list(cursor):
-        case [int(number)]:
-            return number
-    raise BadOption("cursor", "is not one that a page gave")

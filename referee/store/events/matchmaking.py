@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 from referee.pairing import Entrant
 from referee.pairing.ladder import next_tables
 from referee.store.events.entrants import entrants
-from referee.store.events.stages import GOING_ON, draw_of
+from referee.store.events.stages import draw_of
 from referee.store.events.tabling import PORTION, plan_for, players_of
 from referee.store.play.arranging import arrange
-from referee.store.schema import Match, MatchSeat, Tournament
+from referee.store.schema import GOING_ON, Match, MatchSeat, Tournament
 
 REMEMBERED: Final = 1000  # matches in which meetings and seats are counted
 

@@ -1,5 +1,7 @@
 """What an event's standings are made of: its finished matches and its byes."""
 
+from collections.abc import Sequence
+
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -22,7 +24,7 @@ def outcomes(session: Session, tournament_id: str, *, after: int = 0, newest: in
             group=group,
             stage=stage,
             seq=seq,
-            scored=None if entrants == bots else tuple(map(str.__eq__, entrants, bots)),
+            scored=scored(entrants, bots) or None,
         )
         for entrants, bots, placements, returns, group, stage, seq in reversed(rows)
     ]
@@ -34,3 +36,8 @@ def byes(session: Session, tournament_id: str) -> list[tuple[int, str, str]]:
     query = select(Stage.number, Stage.byes).where(Stage.tournament_id == tournament_id, Stage.ended_at.is_not(None))
     query = query.order_by(Stage.number)
     return [(number, bye["entrant"], bye["reason"]) for number, byes in session.execute(query) for bye in byes]
+
+
+def scored(entrants: Sequence[str], bots: Sequence[str]) -> tuple[bool, ...]:
+    """By seat, whether the entrant sat there itself; () where all did."""
+    return () if list(entrants) == list(bots) else tuple(map(str.__eq__, entrants, bots))

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from referee.store import house
 from referee.store.db import changed, now
-from referee.store.schema import Bot, Match, MatchSeat, Tournament, TournamentEntry
+from referee.store.schema import Bot, Match, MatchSeat, Tournament, TournamentEntry, unbegun
 from referee.store.telling import outbox
 
 PATIENCE: Final = timedelta(seconds=60)  # a check takes a few seconds; longer it takes only when we are at fault
@@ -168,9 +168,7 @@ def _rated_seats(session: Session, match_id: str) -> int:
 
 def _unbegun(tournament: Tournament) -> Any:
     query = select(MatchSeat).join(Match, Match.id == MatchSeat.match_id)
-    return query.where(
-        Match.tournament_id == tournament.id, Match.status.in_(["waiting", "due"]), Match.started_at.is_(None)
-    )
+    return query.where(Match.tournament_id == tournament.id, unbegun())
 
 
 def _long_ago(moment: datetime) -> ColumnElement[bool]:

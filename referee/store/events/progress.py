@@ -8,9 +8,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee.store.db import now
-from referee.store.events.stages import OPEN
 from referee.store.events.tournaments import get_tournament
-from referee.store.schema import Match, Stage, Tournament
+from referee.store.schema import OPEN, Match, Stage, Tournament
 
 LOOKED_BACK: Final = 100  # matches by which the pace is judged
 ENOUGH: Final = 5  # fewer say nothing

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, case, func, select
 from sqlalchemy.orm import Session
 
-from referee.errors import BadOption, NotFound
-from referee.store.paging import Cursor, Page, check_limit
+from referee.errors import NotFound
+from referee.store.paging import Cursor, Page, check_limit, number_of
 from referee.store.play.groups import ENDED
 from referee.store.schema import Match, Stage
 
@@ -44,7 +44,7 @@ def list_stages(
     check_limit(limit)
     query = _lines(tournament_id).order_by(Stage.number).limit(limit + 1)
     if cursor is not None:
-        query = query.where(Stage.number > position(cursor))
+        query = query.where(Stage.number > number_of(cursor))
     rows = session.execute(query).all()
     lines = _counted(session, tournament_id, rows[:limit])
     return Page(lines, [lines[-1].number] if len(rows) > limit else None)
@@ -73,14 +73,6 @@ def tables_over(session: Session, tournament_id: str, stage: int) -> set[int]:
     query = select(Match.table_no).where(Match.tournament_id == tournament_id, Match.stage == stage)
     counted = query.group_by(Match.table_no).having(func.count() == func.sum(_one_if(Match.status.in_(ENDED))))
     return {number for number in session.scalars(counted) if number is not None}
-
-
-def position(cursor: Cursor) -> int:
-    """The number that a cursor holds; raises ``BadOption``."""
-    match list(cursor):
-        case [int(number)]:
-            return number
-    raise BadOption("cursor", "is not one that a page gave")
 
 
 def _lines(tournament_id: str) -> Select[int, str, int, int, int, datetime, datetime | None]:

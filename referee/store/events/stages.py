@@ -14,11 +14,10 @@ from referee.pairing.duplicates import as_one
 from referee.pairing.formats import formats
 from referee.pairing.sections import sections
 from referee.store.events.entrants import entrants
-from referee.store.schema import Bot, Match, Result, Stage, Tournament, TournamentEntry
+from referee.store.events.outcomes import scored
+from referee.store.schema import OPEN, Bot, Match, Result, Stage, Tournament, TournamentEntry
 
 Json = dict[str, Any]
-GOING_ON: Final = ("waiting", "due", "running")
-OPEN: Final = (*GOING_ON, "stuck")  # a stuck match is not over until somebody decides what becomes of it
 LARGEST_GROUP: Final = 160  # seats that share a deal: their matches are arranged in one transaction
 
 
@@ -86,8 +85,7 @@ def legs_of(
     rows = session.execute(query.order_by(Match.stage, Match.table_no, Match.leg, Result.seq))
     for place, (number, table_no, group, bots, *told) in enumerate(rows):
         entrants, placements, returns = (tuple(values) for values in told)
-        scored = () if entrants == tuple(bots) else tuple(map(str.__eq__, entrants, bots))
-        leg = pairing.Leg(entrants, placements, returns, scored)
+        leg = pairing.Leg(entrants, placements, returns, scored(entrants, bots))
         found[number, table_no].setdefault(group if sets_are_legs else place, []).append(leg)
     return {
         table: [as_one(matches) if len(matches) > 1 else matches[0] for matches in legs.values()]

@@ -14,7 +14,7 @@ from referee.errors import BadOption, NotFound
 from referee.store.db import now
 from referee.store.idempotency import insert_once
 from referee.store.ids import new_id
-from referee.store.paging import Cursor, Page, check_limit
+from referee.store.paging import Cursor, Page, check_limit, number_of
 from referee.store.schema import Bot, Ladder, LadderAct, MatchSeat, Rating, RatingChange
 
 
@@ -199,7 +199,7 @@ def history(
     check_limit(limit)
     query = _changes().where(RatingChange.ladder_id == ladder_id, RatingChange.bot_id == bot_id)
     if cursor is not None:
-        query = query.where(RatingChange.seq < _number(cursor))
+        query = query.where(RatingChange.seq < number_of(cursor))
     rows = session.execute(query.order_by(RatingChange.seq.desc()).limit(limit + 1)).all()
     told = _told(session, rows[:limit])
     return Page(told, [told[-1].seq] if len(rows) > limit else None)
@@ -252,13 +252,6 @@ def _texts(cursor: Cursor, count: int) -> list[str]:
     if len(cursor) != count or not all(isinstance(part, str) for part in cursor):
         raise BadOption("cursor", "is not one that a page gave")
     return list(cursor)
-
-
-def _number(cursor: Cursor) -> int:
-    match list(cursor):
-        case [int(number)]:
-            return number
-    raise BadOption("cursor", "is not one that a page gave")
 
 
 _NO_VERSION: Final = object()  # unlike None, the version of a bot that tells none

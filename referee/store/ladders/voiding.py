@@ -18,10 +18,9 @@ from referee.store.ladders import ledger
 from referee.store.names import printable
 from referee.store.play import groups, logs
 from referee.store.play.arranging import Deal, Plan, arrange
-from referee.store.schema import Group, Match, MatchSeat, Result, Stage, Tournament
+from referee.store.schema import OPEN, Group, Match, MatchSeat, Result, Stage, Tournament
 
 MOST_REASON = 500  # characters
-GOING_ON = ("waiting", "due", "running")
 
 
 @dataclass
@@ -121,7 +120,7 @@ def _end(
         if match.status == "finished" or (match.status == "stuck" and void_stuck):
             done.matches.append(match.id)
             _stop(session, match, "void", reason, moment)
-        elif match.status in (*GOING_ON, "stuck"):
+        elif match.status in OPEN:
             done.cancelled.append(match.id)
             _stop(session, match, "cancelled", reason, moment)
     session.flush()

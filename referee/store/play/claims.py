@@ -11,7 +11,7 @@ from referee.store.db import changed, lease_now, now, queue_up
 from referee.store.play import choosing
 from referee.store.play.choosing import LOST_BEFORE_ALONE as LOST_BEFORE_ALONE
 from referee.store.play.leases import LEASE_S, expired
-from referee.store.schema import Bot, Match, MatchSeat
+from referee.store.schema import OPEN, Bot, Match, MatchSeat
 
 CLAIMS_BEFORE_STUCK: Final = 5
 
@@ -90,7 +90,7 @@ def sweep(session: Session) -> Sweep:
     """Counts for the scheduler, which wakes runners by them."""
     boot, seconds = lease_now(session)
     # Two counts, because the states alone are counted from the index.
-    counted = select(Match.status, func.count()).where(Match.status.in_(["waiting", "due", "running", "stuck"]))
+    counted = select(Match.status, func.count()).where(Match.status.in_(OPEN))
     by_status: dict[str, int] = dict(session.execute(counted.group_by(Match.status)).all())
     lost = select(func.count()).select_from(_MATCHES).where(choosing.lost(boot, seconds))
     alone = [

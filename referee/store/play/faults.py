@@ -10,9 +10,9 @@ from typing import Any
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session, defer
 
-from referee.errors import BadOption, NotFound
+from referee.errors import NotFound
 from referee.rows import parsed
-from referee.store.paging import Cursor, Page, check_limit
+from referee.store.paging import Cursor, Page, check_limit, number_of
 from referee.store.play import logs
 from referee.store.schema import Bot, Fault, Group, Match, MatchSeat
 
@@ -58,7 +58,7 @@ def list_faults(
         if wanted is not None:
             query = query.where(column == wanted)
     if cursor is not None:
-        query = query.where(Fault.id < _number(cursor))
+        query = query.where(Fault.id < number_of(cursor))
     found = session.execute(query.order_by(Fault.id.desc()).limit(limit + 1))
     told = [Told(*row) for row in found]
     return Page(told[:limit], [told[limit - 1].fault.id] if len(told) > limit else None)
@@ -93,10 +93,3 @@ def _told() -> Select[Fault, str | None, str | None, str]:
         .join(Match, Match.id == Fault.match_id)
         .join(Group, Group.id == Match.group_id)
     )
-
-
-def _number(cursor: Cursor) -> int:
-    match list(cursor):
-        case [int(number)]:
-            return number
-    raise BadOption("cursor", "is not one that a page gave")

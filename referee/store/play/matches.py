@@ -23,7 +23,7 @@ from referee.store.paging import Cursor, Page, newest_first
 from referee.store.play import groups, logs
 from referee.store.play.arranging import Plan as Plan
 from referee.store.play.arranging import arrange
-from referee.store.schema import Bot, Group, Match, MatchSeat, SealedAnswer, Tournament
+from referee.store.schema import OPEN, Bot, Group, Match, MatchSeat, SealedAnswer, Tournament
 
 Json = dict[str, Any]
 
@@ -148,7 +148,7 @@ def cancel(
         return match
     ended = (
         update(Match)
-        .where(Match.id == match_id, Match.status.in_(["waiting", "due", "running", "stuck"]))
+        .where(Match.id == match_id, Match.status.in_(OPEN))
         .values(status="cancelled", reason=reason, epoch=Match.epoch + 1, finished_at=now(session))
         .values(lease_boot=None, lease_until=None)
     )

@@ -15,7 +15,7 @@ from referee.store.bots import MOST_SOUR, get_bot
 from referee.store.db import lease_now, now
 from referee.store.play import choosing
 from referee.store.play.leases import expired
-from referee.store.schema import Bot, Group, Match, MatchSeat, Stage, Tournament, TournamentEntry
+from referee.store.schema import OPEN, Bot, Group, Match, MatchSeat, Stage, Tournament, TournamentEntry
 
 REASONS: Final[dict[str, str]] = {  # the closed list
     "next": "a runner takes it up now",
@@ -43,7 +43,6 @@ REASONS: Final[dict[str, str]] = {  # the closed list
 MOST_SHOWN: Final = 20  # matches, and events
 MANY_SEATS: Final = 5_000
 QUIET: Final = timedelta(seconds=10)  # that a match may be due while nobody plays before a runner is missed
-OPEN: Final = ("waiting", "due", "running", "stuck")
 ALIVE: Final = ("draft", "open", "running", "paused")
 
 

@@ -18,9 +18,11 @@ from referee.store.schema.ladders import Rating as Rating
 from referee.store.schema.ladders import RatingChange as RatingChange
 from referee.store.schema.ladders import RatingCount as RatingCount
 from referee.store.schema.ladders import Result as Result
+from referee.store.schema.matches import GOING_ON as GOING_ON
 from referee.store.schema.matches import GROUP_KINDS as GROUP_KINDS
 from referee.store.schema.matches import GROUP_STATES as GROUP_STATES
 from referee.store.schema.matches import MATCH_STATES as MATCH_STATES
+from referee.store.schema.matches import OPEN as OPEN
 from referee.store.schema.matches import Fault as Fault
 from referee.store.schema.matches import Group as Group
 from referee.store.schema.matches import LogRow as LogRow
@@ -28,6 +30,7 @@ from referee.store.schema.matches import Match as Match
 from referee.store.schema.matches import MatchLog as MatchLog
 from referee.store.schema.matches import MatchSeat as MatchSeat
 from referee.store.schema.matches import SealedAnswer as SealedAnswer
+from referee.store.schema.matches import unbegun as unbegun
 from referee.store.schema.people import ROLES as ROLES
 from referee.store.schema.people import Account as Account
 from referee.store.schema.people import Idempotency as Idempotency

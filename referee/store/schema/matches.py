@@ -3,12 +3,14 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, text
+from sqlalchemy import BigInteger, ColumnElement, ForeignKey, Index, String, Text, and_, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from referee.store.schema.base import Base, Counted, Id, Json, Name, Word, one_of
 
 MATCH_STATES = ("waiting", "due", "running", "finished", "cancelled", "stuck", "void")
+GOING_ON = ("waiting", "due", "running")
+OPEN = (*GOING_ON, "stuck")  # a stuck match is not over until somebody decides what becomes of it
 GROUP_STATES = ("new", "open", "over")
 GROUP_KINDS = ("own", "common", "duplicate")
 AGE = ("created_at", "stage", "table_no", "leg", "id")  # the order in which matches are played
@@ -152,3 +154,8 @@ class Fault(Base):
     reply: Mapped[bytes | None]
     timing: Mapped[Json | None]
     created_at: Mapped[datetime]
+
+
+def unbegun() -> ColumnElement[bool]:
+    """Matches to come, of which nobody has played anything."""
+    return and_(Match.status.in_(["waiting", "due"]), Match.started_at.is_(None))
