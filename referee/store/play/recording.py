@@ -112,8 +112,9 @@ _UNSEAL = delete(_SEALED).where(_SEALED.c.match_id == bindparam("of"), _SEALED.c
 
 
 def _write(session: Session, records: Sequence[Record]) -> None:
+    moment: float = now(session).timestamp()
     rows = [
-        {"match_id": record.match_id, "row": record.start + offset, "line": line}
+        {"match_id": record.match_id, "row": record.start + offset, "line": line, "recorded_at": moment}
         for record in records
         for offset, line in enumerate(record.lines)
     ]
