@@ -19,7 +19,7 @@ SIMULATE_ARGS ?=
 PYTEST_ARGS ?=
 PYTEST_PROCESSES ?= 2  # a file goes to one of them as a whole
 
-.PHONY: demo up test coverage lint types bench bench-peers chaos mutants simulate lock clean
+.PHONY: demo up test coverage lint types browser bench bench-peers chaos mutants simulate lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.runtime
@@ -28,11 +28,11 @@ demo: $(VENV)/.runtime
 up: $(VENV)/.runtime
 	@$(BIN)/referee up $(UP_ARGS)
 
-test: lint types
+test: lint types browser
 	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 # Which lines the tests never run; tracing them makes the tests a third slower.
-coverage: $(VENV)/.dev
+coverage: $(VENV)/.dev browser
 	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --no-loadscope-reorder --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
@@ -41,6 +41,10 @@ lint: $(VENV)/.dev
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
+
+# A Chromium for tests/browser: one that is there, else installed.
+browser: $(VENV)/.dev
+	@$(BIN)/python tests/browser/chromium.py
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench $(BENCH_ARGS)

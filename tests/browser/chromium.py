@@ -1,0 +1,97 @@
+"""Where the Chromium of the browser tests is; ``python tests/browser/chromium.py`` makes sure that there is one.
+
+It is looked for on PATH and where Playwright keeps its own. When there is none, it is installed: on Debian by apt as
+root (or through sudo without a password), else by Playwright. Standard library alone: it is asked at every test run.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+SNAP = b"snap"  # Ubuntu's /usr/bin/chromium-browser is a script that only asks for its snap
+CACHES = ("~/.cache/ms-playwright", "~/Library/Caches/ms-playwright")
+WITHIN = ("chrome-linux*/chrome", "chrome-mac*/Chromium.app/Contents/MacOS/Chromium")
+WITHIN_SHELL = ("chrome-headless-shell-*/chrome-headless-shell", "chrome-linux*/headless_shell")
+HELP = """make test needs a Chromium and could not install one. Do one of these and try again:
+  as root on Debian:        apt-get install chromium
+  with a network at hand:   .venv/bin/playwright install --with-deps chromium
+  or put a chromium, chromium-browser or google-chrome on PATH"""
+
+
+def found() -> str | None:
+    """The path of a Chromium, or None where there is none."""
+    on_path = (shutil.which(name) for name in NAMES)
+    return next((path for path in on_path if path and not _is_snap(path)), None) or next(_of_playwright(), None)
+
+
+def _is_snap(path: str) -> bool:
+    with open(path, "rb") as file:
+        start = file.read(4096)
+    return start.startswith(b"#!") and SNAP in start and not Path("/snap/bin/chromium").exists()
+
+
+def _of_playwright() -> Iterator[str]:
+    """What ``playwright install`` left, the newest first."""
+    chosen = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
+    for cache in [Path(chosen)] if chosen else [Path(cache).expanduser() for cache in CACHES]:
+        for kind, patterns in (("chromium-*", WITHIN), ("chromium_headless_shell-*", WITHIN_SHELL)):
+            for folder in sorted(cache.glob(kind), reverse=True):
+                for pattern in patterns:
+                    yield from map(str, folder.glob(pattern))
+
+
+def install() -> bool:
+    """Tries every way there is; tells whether a Chromium is there now."""
+    return any(_runs(*way) and found() is not None for way in _ways())
+
+
+def _ways() -> Iterator[list[list[str]]]:
+    """Each way is some commands, all of which must succeed."""
+    as_root = _as_root()
+    if as_root is not None and shutil.which("apt-get") and _is_debian():
+        apt = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
+        packages = ["install", "-y", "--no-install-recommends", "chromium"]
+        yield [[*apt, *packages]]  # with the lists of packages that are there
+        yield [[*apt, "update"], [*apt, *packages]]
+    playwright = [sys.executable, "-m", "playwright", "install"]
+    if as_root is not None:
+        yield [[*playwright, "--with-deps", "chromium"]]
+    yield [[*playwright, "chromium"]]
+
+
+def _as_root() -> list[str] | None:
+    """What to write before a command that root must run; None: this user cannot."""
+    if os.geteuid() == 0:
+        return []
+    sudo = ["sudo", "-n"]
+    return sudo if shutil.which("sudo") and _runs([*sudo, "true"]) else None
+
+
+def _is_debian() -> bool:
+    """Debian itself: the chromium of Ubuntu's apt is an empty package that wants snap."""
+    try:
+        return "ID=debian" in Path("/etc/os-release").read_text().splitlines()
+    except OSError:
+        return False
+
+
+def _runs(*commands: Sequence[str]) -> bool:
+    return all(subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0 for command in commands)
+
+
+def main() -> int:
+    if found() is not None:
+        return 0
+    print("no Chromium here: installing one for the browser tests", flush=True)
+    if install():
+        return 0
+    print(HELP, file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

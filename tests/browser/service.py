@@ -1,0 +1,78 @@
+"""The service of the browser tests: gunicorn on loopback over a record that was filled beforehand, without Redis."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from referee import leash
+from tests.surroundings import MASTER_KEY
+
+START_S = 60.0
+THREADS = 24
+
+
+@dataclass(frozen=True)
+class Served:
+    """The service while it runs."""
+
+    url: str
+    log: Path
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[Served]:
+    """The service over the record in ``folder``; its log lies beside."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(128)
+        running = Served(f"http://127.0.0.1:{listener.getsockname()[1]}", folder / "gunicorn.log")
+        process = _started(folder, listener, running)
+        try:
+            _wait_until_up(running, process)
+            yield running
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def _started(folder: Path, listener: socket.socket, running: Served) -> subprocess.Popen[bytes]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "REDIS_"))}
+    environment |= {
+        "REFEREE_DATA": str(folder),
+        "REFEREE_MASTER_KEY": MASTER_KEY.hex(),
+        "REFEREE_EGRESS_ALLOW": "127.0.0.1/32:1024-65535",
+        "REFEREE_PUBLIC_URL": running.url,
+        "REFEREE_RATE_LIMITS": "false",
+    }
+    environment.pop("DATABASE_URL", None)
+    command = [sys.executable, "-P", "-m", "gunicorn", "api.wsgi:app", "--bind", f"fd://{listener.fileno()}"]
+    options = ["--worker-class", "gthread", "--workers", "1", "--threads", str(THREADS), "--keep-alive", "5"]
+    with running.log.open("wb") as output:
+        return subprocess.Popen(
+            [*command, *options, "--graceful-timeout", "1", "--no-control-socket"],
+            cwd=folder,
+            env=environment,
+            pass_fds=[listener.fileno()],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            preexec_fn=leash.tied(signal.SIGTERM),  # nothing outlives the tests
+        )
+
+
+def _wait_until_up(running: Served, process: subprocess.Popen[bytes]) -> None:
+    """The socket listens already: the first answer comes when the application is there."""
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline and process.poll() is None:
+        with suppress(OSError), urllib.request.urlopen(f"{running.url}/readyz", timeout=START_S) as answer:
+            if answer.status == 200:
+                return
+        time.sleep(0.1)
+    raise AssertionError(f"gunicorn did not come up:\n{running.log.read_text()}")
