@@ -162,7 +162,9 @@ def install(app: Flask) -> None:
     def answer(error: Exception) -> Response:
         if isinstance(error, HTTPException) and (error.code is None or error.code < 400):
             return _plain(error)
-        return problem_of(error).response()
+        problem = problem_of(error)
+        present = app.extensions.get("referee.problem page")
+        return (present(problem) if present else None) or problem.response()
 
     app.register_error_handler(HTTPException, answer)
     app.register_error_handler(Exception, answer)

@@ -1,0 +1,89 @@
+"""Files the pages need, packed once and named by what is in them, so that a browser may keep them for good."""
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from flask import Flask, Response, request, url_for
+
+from api.errors import not_found
+from api.requests import DOCS_POLICY
+
+FOLDER: Final = Path(__file__).parent.parent / "static"
+TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png"}
+KEPT_FOR_GOOD: Final = "public, max-age=31536000, immutable"
+SMALLEST_PACKED: Final = 600  # bytes; below that packing gains nothing
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file as it is sent, ``packed`` where that makes it smaller."""
+
+    content: bytes
+    packed: bytes | None
+    media_type: str
+
+
+def install(app: Flask) -> None:
+    """Serves the files of the pages, under their version and without."""
+
+    @app.get("/static/<path:name>", endpoint="static")
+    def file(name: str) -> Response:
+        version, _, rest = name.partition("/")
+        if version == f"v-{_version()}":
+            return _answer(rest, KEPT_FOR_GOOD)
+        return _answer(rest if version.startswith("v-") else name, "no-cache")
+
+    app.jinja_env.globals["url_of_static"] = url_of_static
+
+
+def url_of_static(name: str) -> str:
+    """Where a file is to be had until it changes; modules beside it are found by their relative names.
+
+    Raises ``KeyError`` for a file there is not: a page that names one is broken.
+    """
+    if name not in _files():
+        raise KeyError(f"no static file {name!r}")
+    return url_for("static", name=f"v-{_version()}/{name}")
+
+
+def packed(content: bytes) -> bytes:
+    return gzip.compress(content, 6, mtime=0)
+
+
+def _answer(name: str, caching: str) -> Response:
+    found = _files().get(name)
+    if found is None:
+        raise not_found()
+    response = Response(found.content, content_type=f"{found.media_type}; charset=utf-8")
+    if found.packed is not None and request.accept_encodings["gzip"] > 0:
+        response.set_data(found.packed)
+        response.headers["Content-Encoding"] = "gzip"
+    response.headers["Vary"] = "Accept-Encoding"
+    response.headers["Cache-Control"] = caching
+    response.headers["Content-Security-Policy"] = DOCS_POLICY
+    return response
+
+
+@cache
+def _files() -> dict[str, File]:
+    """Every file that may be had, by its name; read once a process."""
+    found = {str(path.relative_to(FOLDER)): path for path in sorted(FOLDER.rglob("*")) if path.suffix in TYPES}
+    return {name: _file(path) for name, path in found.items()}
+
+
+def _file(path: Path) -> File:
+    content = path.read_bytes()
+    small = packed(content) if len(content) >= SMALLEST_PACKED and path.suffix != ".png" else None
+    return File(content, small if small is not None and len(small) < len(content) else None, TYPES[path.suffix])
+
+
+@cache
+def _version() -> str:
+    digest = hashlib.sha256()
+    for name, file in _files().items():
+        digest.update(hashlib.sha256(name.encode()).digest() + hashlib.sha256(file.content).digest())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,79 @@
+// Following what happens: a stream of server-sent events, and asking again and again where there can be none.
+
+const RETRY_STREAM_MS = 30_000;
+
+/**
+ * Calls `handlers[name](data)` for each message of the stream at `url` until it ends. While there is no stream (refused,
+ * or cut by something between), `poll()` is called every `everyMs`. `onState` hears "live", "polling", "away" or "over".
+ * A handler named `end` is the last one called. Returns a function that stops.
+ */
+export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = markLive } = {}) {
+  let source = null;
+  let timer = 0;
+  let again = 0;
+  let over = false;
+
+  const stop = () => {
+    over = true;
+    source?.close();
+    clearInterval(timer);
+    clearTimeout(again);
+  };
+  const finish = (data) => {
+    stop();
+    onState("over");
+    handlers.end?.(data);
+  };
+  const ask = async () => {
+    try {
+      await poll();
+      if (!over && timer) onState("polling");
+    } catch {
+      if (!over && timer) onState("away");
+    }
+  };
+  const fallBack = () => {
+    if (over || timer) return;
+    onState("away");
+    if (poll) {
+      timer = setInterval(ask, everyMs);
+      ask();
+    }
+  };
+  const open = () => {
+    if (over) return;
+    source = new EventSource(url);
+    source.onopen = () => {
+      clearInterval(timer);
+      timer = 0;
+      onState("live");
+    };
+    source.onerror = () => {
+      fallBack();
+      if (source.readyState !== EventSource.CLOSED || over) return; // the browser comes back by itself
+      again = setTimeout(open, RETRY_STREAM_MS);
+    };
+    for (const [name, handle] of Object.entries(handlers)) {
+      source.addEventListener(name, (message) => {
+        const data = message.data ? JSON.parse(message.data) : null;
+        if (name === "end") finish(data);
+        else handle(data, message.lastEventId);
+      });
+    }
+  };
+
+  open();
+  return stop;
+}
+
+const WORDS = { live: "live", polling: "asked every few seconds", away: "not connected, trying again", over: "over" };
+
+/** Shows the state in every `[data-live]` of the page. */
+export function markLive(state) {
+  for (const mark of document.querySelectorAll("[data-live]")) {
+    mark.hidden = false;
+    mark.dataset.live = state;
+    const text = mark.querySelector("[data-live-text]");
+    if (text) text.textContent = WORDS[state];
+  }
+}
