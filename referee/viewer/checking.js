@@ -1,0 +1,32 @@
+// What a browser can check of a finished log: the links between its rows, the promise, the deals. The rules it leaves to
+// the referee.
+
+import { hexOf, sha256 } from "./digests.js";
+import { checkDeals } from "./fairness.js";
+
+const ROWS_A_BREATH = 200; // then the page may answer its reader
+
+/**
+ * Checks the raw lines of a log. Gives {ok, rows, revealed, deals} or, where it fails, {ok: false, row, reason}.
+ */
+export async function checkLog(lines, rows) {
+  let before = null;
+  for (const [number, line] of lines.entries()) {
+    if (rows[number].row !== number) return failed(number, `it says it is row ${rows[number].row}`);
+    if ((rows[number].prev ?? null) !== before) {
+      return failed(number, number ? `its link is not the hash of row ${number - 1}: one of the two was altered` : "the first row links to nothing");
+    }
+    before = hexOf(sha256(line));
+    if (number % ROWS_A_BREATH === ROWS_A_BREATH - 1) await new Promise((resolve) => setTimeout(resolve));
+  }
+  const revealed = rows[rows.length - 1].type === "reveal";
+  const result = rows[rows.length - (revealed ? 2 : 1)];
+  if (result?.type !== "result") return failed(rows.length - 1, "the log ends before the match is over");
+  const found = revealed ? checkDeals(rows[0], rows) : { deals: 0 };
+  if (found.reason) return failed(found.row, found.reason);
+  return { ok: true, rows: rows.length, revealed, deals: found.deals };
+}
+
+function failed(row, reason) {
+  return { ok: false, row, reason };
+}

@@ -1,0 +1,50 @@
+// What is said in words: cards, sources of answers, numbers.
+
+const RANK_WORDS = {
+  2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine", T: "ten",
+  J: "jack", Q: "queen", K: "king", A: "ace",
+};
+const SUIT_WORDS = { c: "clubs", d: "diamonds", h: "hearts", s: "spades" };
+const SUIT_SIGNS = { c: "♣", d: "♦", h: "♥", s: "♠" };
+
+/** How an answer came about. */
+export const SOURCES = {
+  bot: "the bot answered",
+  default: "the default was played",
+  forced: "everybody could see that there was one move only; the bot was not asked",
+};
+
+/** Whether this is a card somebody may see. */
+export function isCard(card) {
+  return typeof card === "string" && /^(?:[2-9TJQKA][cdhs]|X[12])$/.test(card);
+}
+
+/** "ten of hearts"; "hidden card" for any that is not seen. */
+export function cardWords(card) {
+  if (!isCard(card)) return "hidden card";
+  return card[0] === "X" ? "joker" : `${RANK_WORDS[card[0]]} of ${SUIT_WORDS[card[1]]}`;
+}
+
+/** "10♥" */
+export function cardSign(card) {
+  if (!isCard(card)) return "?";
+  return card[0] === "X" ? "Joker" : `${card[0] === "T" ? "10" : card[0]}${SUIT_SIGNS[card[1]]}`;
+}
+
+/** Several cards for a listener: hidden ones are counted. */
+export function cardsWords(cards) {
+  const known = cards.filter(isCard).map(cardWords);
+  const hidden = cards.length - known.length;
+  if (hidden) known.push(counted(hidden, "hidden card"));
+  return known.join(", ") || "no cards";
+}
+
+/** "1 card", "2 cards" */
+export function counted(number, noun) {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** A number with a sign of its own for less than nothing. */
+export function numberWords(number) {
+  return String(number).replace("-", "−");
+}
