@@ -71,7 +71,7 @@ def _wait_until_up(running: Served, process: subprocess.Popen[bytes]) -> None:
     """The socket listens already: the first answer comes when the application is there."""
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline and process.poll() is None:
-        with suppress(OSError), urllib.request.urlopen(f"{running.url}/readyz", timeout=START_S) as answer:
+        with suppress(OSError), urllib.request.urlopen(f"{running.url}/readyz", timeout=2) as answer:
             if answer.status == 200:
                 return
         time.sleep(0.1)

@@ -57,10 +57,10 @@ class World:
         with self.database.write() as session:
             return self._account(session, role)
 
-    def bot(self, owner_id: str | None = None, card: checks.Card = CARD) -> str:
+    def bot(self, owner_id: str | None = None, card: checks.Card = CARD, name: str = "") -> str:
         """A verified bot, of an owner of its own unless one is given."""
         with self.database.write() as session:
-            return self._bot(session, owner_id or self._account(session), card)
+            return self._bot(session, owner_id or self._account(session), card, name)
 
     def bots(self, count: int) -> list[str]:
         with self.database.write() as session:
@@ -69,9 +69,10 @@ class World:
     def _account(self, session: Session, role: str = "owner") -> str:
         return accounts.create_account(session, f"Account {next(self.numbers)} x", role).id
 
-    def _bot(self, session: Session, owner_id: str, card: checks.Card) -> str:
+    def _bot(self, session: Session, owner_id: str, card: checks.Card, name: str = "") -> str:
         number = next(self.numbers)
-        bot_id = bots.register(session, owner_id, f"Bot {number} x", f"http://127.0.0.1:{9000 + number}/").id
+        name = name or f"Bot {number} x"
+        bot_id = bots.register(session, owner_id, name, f"http://127.0.0.1:{9000 + number}/").id
         (check,) = checks.claim_due_checks(session)
         checks.finish_check(session, bot_id, check.epoch, {"ok": True}, card)
         return bot_id

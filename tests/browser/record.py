@@ -1,0 +1,243 @@
+"""The record that the pages are shown from: a month of play, filled by the store's own functions.
+
+Bots have owners, ratings and faults; every game was played to its end; a Swiss event and a knockout are over, another
+of each is under way, one is open and one a draft; two matches are being played. Everything is the same in every run
+but the ids and the dates. Tests that need more add it through ``Filled.world`` and ``Filled.begin``.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from sqlalchemy import select
+
+from referee.canonical import dumps
+from referee.clocks import Limits
+from referee.match import Answer, Match, Request
+from referee.players import Player, players
+from referee.store import accounts, checks, schema
+from referee.store.db import Database
+from referee.store.events import entering, starting, tournaments
+from referee.store.ladders import voiding
+from referee.store.play import recording, results
+from referee.store.play.claims import Claim
+from referee.store.upgrading import upgrade
+from tests.store.events import DRAW, answer_checks, go_on
+from tests.store.world import FakeClock, World, outcome
+from tests.surroundings import MASTER_KEY
+
+PLAYED = {"pool-nap": 4, "prince-albert": 4, "prisoners": 3, "rummy-royal": 4, "saint-poker": 3}  # game: seats
+OPTIONS: dict[str, dict[str, Any]] = {  # so short that a match takes a moment
+    "pool-nap": {"rounds": 3},
+    "prince-albert": {"max_rounds": 3},
+    "prisoners": {"deals": 1},
+    "rummy-royal": {"deals": 2},
+    "saint-poker": {"rounds": 2},
+}
+LADDER = "saint-poker"
+NAMES = (
+    *("Ada", "Babbage", "Caissa", "Deep Green", "Eliza", "Fermat", "Gauß", "Hexagon", "Ísland", "Jevons"),
+    *("Knuth-Bot", "Лобачевский", "Mill", "Nim"),
+)
+# Anything a stranger may have written where pages show it; it must never run.
+PAYLOAD = "<img src=x onerror=\"window.harmed='note'\"><script>window.harmed=1</script>\u202e&amp;{{7*7}}"
+MONTH = timedelta(days=30)
+
+
+@dataclass
+class Live:
+    """A match that is being played, as far as tests let it."""
+
+    world: World
+    claim: Claim
+    seats: list[Player]
+    dice: Random = field(default_factory=lambda: Random(1))
+
+    @property
+    def id(self) -> str:
+        return self.claim.match_id
+
+    def go_on(self, decisions: int = 1) -> None:
+        """So many decisions more, recorded; whole questions, so it may be a few more than that."""
+        match, tail = self._played(decisions)
+        assert not match.over
+        with self.world.database.write() as session:
+            assert recording.record_batch(session, [tail]) == set()
+
+    def finish(self) -> schema.Result:
+        """Plays it to its end."""
+        match, tail = self._played(1_000_000)
+        with self.world.database.write() as session:
+            return results.finish(session, tail, outcome(match), master_key=MASTER_KEY)
+
+    def _played(self, decisions: int) -> tuple[Match, recording.Record]:
+        match = self.world.resumed(self.id)
+        start = len(self.world.load(self.id).lines)
+        evidence = []
+        while decisions > 0 and not match.over:
+            for request in match.requests():
+                answer = self.answer(match, request)
+                if answer.trouble:
+                    evidence.append(self._evidence(match, request, answer))
+                match.receive(answer)
+                decisions -= 1
+        return match, recording.Record(self.id, self.claim.epoch, start, match.lines[start:], evidence=evidence)
+
+    def _evidence(self, match: Match, request: Request, answer: Answer) -> recording.Evidence:
+        bot_id = match.header["players"][request.seat]["bot"]
+        timing = {"dns_ms": 0.0, "connect_ms": 0.4, "wait_ms": float(answer.ms), "read_ms": 0.2}
+        body = dumps({"protocol": "1", "decision": {"n": request.n}})
+        return recording.Evidence(
+            request.n, request.seat, bot_id, answer.trouble, PAYLOAD, body, PAYLOAD.encode(), timing
+        )
+
+    def answer(self, match: Match, request: Request) -> Answer:
+        """What the seat's player chooses; now and then a note is with it, or nothing comes in time."""
+        ms = int(self.dice.lognormvariate(4, 0.8))
+        if self.dice.random() < 0.01:
+            return Answer(request.seat, trouble="deadline", ms=1000)
+        asked = {"observation": request.observation, "legal": request.legal, "default": request.default}
+        note = PAYLOAD if self.dice.random() < 0.05 else ""
+        return Answer(request.seat, self.seats[request.seat].decide(match.state.name, asked), ms=ms, note=note)
+
+
+@dataclass
+class Filled:
+    """What is in the record: ids by name, tokens by role; and ways to add to it while it is served."""
+
+    folder: Path
+    world: World
+    tokens: dict[str, str] = field(default_factory=dict)  # owner (of Ada), organiser, admin
+    accounts: dict[str, str] = field(default_factory=dict)
+    bots: dict[str, str] = field(default_factory=dict)  # by name
+    matches: dict[str, str] = field(default_factory=dict)  # by game, finished; "void"; "rated" and "open" are running
+    tournaments: dict[str, str] = field(default_factory=dict)  # see ``_events``
+    ladders: dict[str, str] = field(default_factory=dict)  # by game
+    live: dict[str, Live] = field(default_factory=dict)  # "rated" and "open"
+
+    @property
+    def database(self) -> Database:
+        return self.world.database
+
+    def begin(self, game: str = LADDER, *, bots: Sequence[str] = (), **plan: Any) -> Live:
+        """A new match of these bots (by name), claimed and ready to go on."""
+        names = list(bots) or list(self.bots)[: PLAYED[game]]
+        plan = {"options": OPTIONS[game], "limits": Limits(), **plan}
+        match_id = self.world.match([self.bots[name] for name in names], game=game, **plan)
+        return self.claimed(match_id)
+
+    def claimed(self, match_id: str) -> Live:
+        (claim,) = self.world.claim(match_id=match_id)
+        house, seats = players(), len(self.world.load(match_id).header["players"])
+        dice = Random(f"{len(self.bots)} {seats}")
+        kinds = itertools.cycle(["sound", "random", "sound"])
+        return Live(self.world, claim, [house[next(kinds)](dice) for _ in range(seats)], dice)
+
+    def play_due(self, tournament_id: str, most: int = 1000) -> None:
+        """Plays the event's due matches, so many, each step arranging the next."""
+        while most > 0 and (due := self._due(tournament_id)[:most]):
+            for match_id in due:
+                self.pass_time(hours=1)
+                self.claimed(match_id).finish()
+            most -= len(due)
+            go_on(self.database, tournament_id)
+
+    def pass_time(self, **how_much: float) -> None:
+        """Lets time pass, while the record is being filled."""
+        if isinstance(self.database.clock, FakeClock):
+            self.world.clock.moment += timedelta(**how_much)
+
+    def _due(self, tournament_id: str) -> list[str]:
+        due = select(schema.Match.id).where(schema.Match.tournament_id == tournament_id, schema.Match.status == "due")
+        with self.database.read() as session:
+            return list(session.scalars(due.order_by(schema.Match.stage, schema.Match.table_no, schema.Match.id)))
+
+
+def fill(folder: Path) -> Filled:
+    """Fills the record in ``folder``; from then on its clock is the machine's."""
+    url = f"sqlite:///{folder / 'referee.db'}"
+    past = Database(url, clock=FakeClock(datetime.now(UTC) - MONTH))
+    upgrade(past)
+    filled = Filled(folder, World(past))
+    for step in (_people, _ladders, _events, _running):
+        step(filled)
+    past.dispose()
+    filled.world.database = Database(url)
+    return filled
+
+
+def _people(filled: Filled) -> None:
+    card = checks.Card(version="1.0", games=sorted(PLAYED), max_calls=100)
+    for role in ("owner", "organiser", "admin"):
+        filled.accounts[role] = filled.world.account(role)
+        with filled.database.write() as session:
+            _, filled.tokens[role] = accounts.create_token(session, filled.accounts[role], "first")
+    for name in NAMES:
+        owner_id = filled.accounts["owner"] if name == "Ada" else None
+        filled.bots[name] = filled.world.bot(owner_id, card, name)
+
+
+def _ladders(filled: Filled) -> None:
+    """Some matches of every game, most of one; a match that was made void afterwards."""
+    dice = Random(1)
+    for _ in range(24):
+        filled.pass_time(hours=18)
+        filled.begin(LADDER, bots=dice.sample(NAMES, PLAYED[LADDER])).finish()
+    for game, seats in PLAYED.items():
+        filled.pass_time(hours=7)
+        live = filled.begin(game, bots=NAMES[:seats])
+        live.finish()
+        filled.matches[game] = live.id
+    wrong = filled.begin(LADDER, bots=NAMES[:3])
+    wrong.finish()
+    filled.matches["void"] = wrong.id
+    with filled.database.write() as session:
+        by = filled.accounts["organiser"]
+        voiding.void(session, wrong.id, PAYLOAD, by=by, master_key=MASTER_KEY)
+    with filled.database.read() as session:
+        filled.ladders = {ladder.game: ladder.id for ladder in session.scalars(select(schema.Ladder))}
+
+
+def _events(filled: Filled) -> None:
+    """``swiss`` and ``knockout`` are over, ``running`` and ``bracket`` under way, ``open`` takes entries, ``draft``."""
+    six, eight = NAMES[:6], NAMES[:8]
+    for name, status, format, entered in (
+        ("swiss", "open", "swiss", six),
+        ("knockout", "open", "knockout", eight),
+        ("running", "open", "swiss", six),
+        ("bracket", "open", "knockout", eight),
+        ("open", "open", "round_robin", six[:3]),
+        ("draft", "draft", "round_robin", ()),
+    ):
+        filled.tournaments[name] = _event(filled, f"The {name} cup", status, format, entered)
+    for name in ("swiss", "knockout", "running", "bracket"):
+        with filled.database.write() as session:
+            starting.start(session, filled.tournaments[name], draw=DRAW)
+        answer_checks(filled.database)
+        go_on(filled.database, filled.tournaments[name])
+        filled.play_due(filled.tournaments[name], most=1000 if name in ("swiss", "knockout") else 5)
+
+
+def _event(filled: Filled, name: str, status: str, format: str, entered: Sequence[str]) -> str:
+    terms = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "format": format}
+    if format == "swiss":
+        terms["format_options"] = {"stages": 3}
+    organiser = filled.accounts["organiser"]
+    with filled.database.write() as session:
+        made = tournaments.create_tournament(session, name, created_by=organiser, status=status, **terms)
+        for one in entered:
+            entering.enter(session, made.id, filled.bots[one])
+        return made.id
+
+
+def _running(filled: Filled) -> None:
+    clock = filled.world.clock
+    clock.moment = max(clock.moment, datetime.now(UTC) - timedelta(minutes=5))
+    for name, rated in (("rated", True), ("open", False)):
+        live = filled.live[name] = filled.begin("pool-nap", rated=rated)
+        filled.matches[name] = live.id
+        live.go_on(12)
