@@ -9,7 +9,7 @@ import click
 from referee.bots.client import CallLimits
 from referee.bots.driver import drive
 from referee.canonical import Json
-from referee.cli import local
+from referee.cli import bot_files, local
 from referee.cli.house import checked_secret
 from referee.cli.local import Entrant, Played, Sitting, Table, local_id, recorded_in_memory
 from referee.cli.play import summary, table, write
@@ -39,7 +39,7 @@ def fork(
     out: Path | None,
     secret: str | None,
 ) -> None:
-    """Continue a finished match from a decision with other PLAYERs, each a bot's URL or house:NAME.
+    """Continue a finished match from a decision with other PLAYERs, each a bot's URL, its file, or house:NAME.
 
     LOG and DECISION are as for `referee reask`. The first PLAYER sits at --seat, the next at the seats after it,
     round the table. All that chance brings follows from the seed that the match was played with. Time banks and
@@ -55,7 +55,8 @@ def fork(
         if first >= seats:
             raise BadOption("--seat", f"the match has seats 0 to {seats - 1}")
         entrants = _seated(players, first, others, seats)
-        played = asyncio.run(_played(recorded, n, entrants, (secret,) if secret else ()))
+        with bot_files.started(entrants, (secret,) if secret else ()) as running:
+            played = asyncio.run(_played(recorded, n, running.entrants, running.secrets))
     except (BadOption, local.NoSuchPlayer) as error:
         raise click.UsageError(str(error)) from error
     except UrlRefused as error:

@@ -4,8 +4,10 @@ Nothing is rated. What comes out is shown and written by ``play``.
 """
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -37,10 +39,11 @@ class NoSuchPlayer(RefereeError):
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """One who plays: ``house:NAME`` or a URL. Names are unique among the entrants."""
+    """One who plays: ``house:NAME``, a URL or a program. Names are unique among the entrants."""
 
     name: str
     source: str
+    url: str = ""  # where a program was started
     version: str = ""  # as its card says; nobody asks for it where it does not matter
     max_calls: int = DEFAULT_MAX_CALLS
 
@@ -51,6 +54,16 @@ class Entrant:
     @property
     def is_house(self) -> bool:
         return self.source.startswith(HOUSE)
+
+    @property
+    def file(self) -> Path | None:
+        """The program that has to be started, if it is one."""
+        return None if self.is_house or "://" in self.source else program(self.source)
+
+    @property
+    def address(self) -> str:
+        """The URL to call."""
+        return self.url or self.source
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +174,7 @@ class Table:
                 house = players()[entrant.source.removeprefix(HOUSE)](dice)
                 self._seats.append(_House(header["game"], house).ask)
             else:
-                target = Target(entrant.id, entrant.source, secrets, entrant.max_calls)
+                target = Target(entrant.id, entrant.address, secrets, entrant.max_calls)
                 bot = BotSeat(BotCaller(target, LOCAL_POLICY, limits), header, seat, ids=ids)
                 self._bots.append(bot)
                 self._seats.append(bot.ask)
@@ -196,14 +209,26 @@ def local_id(prefix: str, *parts: object) -> str:
     return f"{prefix}_" + "".join(_DIGITS[number >> shift & 31] for shift in range(125, -1, -5))
 
 
+def program(source: str) -> Path | None:
+    """The file of a bot given as a path: itself, or ``bot.…`` in the folder that was given; None for no such thing."""
+    path = Path(source)
+    if path.is_dir():
+        return next((found for found in sorted(path.glob("bot.*")) if found.is_file()), None)
+    return path if path.is_file() else None
+
+
 def _label(source: str) -> str:
     name = source.removeprefix(HOUSE)
     if name == source:
-        if "://" not in source:
+        if "://" in source:
+            return parse_url(source, LOCAL_POLICY).url
+        if program(source) is None:
             raise NoSuchPlayer(
-                f"{source!r} is no player: give a bot's URL (http://…) or {HOUSE}{{{','.join(players())}}}"
+                f"{source!r} is no player: give a bot's URL (http://…), its file (there is none of that name), "
+                f"or {HOUSE}{{{','.join(players())}}}"
             )
-        return parse_url(source, LOCAL_POLICY).url
+        parts = Path(os.path.normpath(source)).parts
+        return "/".join(parts[-2:] if parts[-1].startswith("bot.") else parts[-1:])  # bot.py says little of whose it is
     if name not in players():
         raise NoSuchPlayer(f"there is no house player {name!r}; there are {', '.join(players())}")
     return name

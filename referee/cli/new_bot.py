@@ -49,8 +49,14 @@ def new_bot(folder: Path, language: str) -> None:
     except OSError as error:
         raise click.ClickException(f"cannot write to {click.format_filename(folder)}: {error.strerror}") from error
     click.echo(f"{click.format_filename(folder / chosen.file)} is a bot ({chosen.needs} or newer). Next:\n")
-    click.echo(f"  cd {shlex.quote(str(folder))}\n  {chosen.start} 9000")
-    click.echo("  referee play saint-poker http://127.0.0.1:9000 house:sound    # in another terminal")
+    here = shlex.quote(str(folder))
+    steps = {
+        f"referee play saint-poker {here} house:sound": "a match; starts the bot and ends it",
+        f"cd {here} && {chosen.start} 9000": "serves it, for a service or `referee check`",
+    }
+    width = max(map(len, steps))
+    for command, what in steps.items():
+        click.echo(f"  {command:<{width}}  # {what}")
     click.echo("\nREADME.md there tells the rest.")
 
 
@@ -88,12 +94,15 @@ def readme(name: str, chosen: Language) -> str:
 
 A bot for the referee's card games; it needs {chosen.needs} or newer and nothing else.
 
-1. **Let it play.** In one terminal `{chosen.start} 9000`; it prints its URL. In another:
+1. **Let it play.** In this folder:
 
    ```sh
-   referee play saint-poker http://127.0.0.1:9000 house:sound --log match.ndjson
+   referee play saint-poker {chosen.file} house:sound --log match.ndjson
    referee replay match.ndjson
    ```
+
+   That starts the bot for the time of the match. `{chosen.start} 9000` serves it until Ctrl-C, for a service or for
+   `referee check http://127.0.0.1:9000`.
 
    `referee games` lists the other games.
 
@@ -106,6 +115,6 @@ A bot for the referee's card games; it needs {chosen.needs} or newer and nothing
    address is yours, and gives its share to the shuffling of the cards. With a secret, local matches are signed too:
 
    ```sh
-   REFEREE_BOT_SECRET="$(cat secret.txt)" referee play saint-poker http://127.0.0.1:9000 house:sound
+   REFEREE_BOT_SECRET="$(cat secret.txt)" referee play saint-poker {chosen.file} house:sound
    ```
 """

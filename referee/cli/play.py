@@ -10,13 +10,15 @@ from pathlib import Path
 
 import click
 
-from referee.cli import local
+from referee.cli import bot_files, local
 from referee.cli.house import checked_secret
 from referee.cli.local import Plan, Played
+from referee.cli.narrate import account
 from referee.cli.tables import columns
 from referee.clocks import Limits
 from referee.errors import BadOption, NoSuchGame, UrlRefused
 from referee.games import catalogue, game
+from referee.rows import parsed
 
 
 @click.command()
@@ -37,6 +39,7 @@ from referee.games import catalogue, game
 @click.option(
     "--secret", envvar="REFEREE_BOT_SECRET", callback=checked_secret, help="whsec_…: sign the calls to bots with it."
 )
+@click.option("--tell", is_flag=True, help="Tell each match, move by move.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a match instead of a table.")
 def play(
@@ -49,11 +52,14 @@ def play(
     budget_ms: int,
     bank_ms: int,
     secret: str | None,
+    tell: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Play GAME between PLAYERs, each a bot's URL or house:NAME (house:random, house:first, house:sound).
+    """Play GAME between PLAYERs, each a bot's URL, its file, or house:NAME (house:random, house:first, house:sound).
 
+    A file (bot.py, bot.mjs, bot.go, anything executable, or the folder of a `bot.…`) is started for the time of the
+    matches, with a port in $PORT and as its argument and a secret in $REFEREE_BOT_SECRET.
     Bots are asked for decisions alone; nothing is sent to their /notify. With several matches everybody moves on
     by one seat from match to match.
     """
@@ -63,16 +69,36 @@ def play(
     if shown:
         click.echo(f"{game_name}, seed {plan.seed}")
     standing = {entrant.name: _Standing() for entrant in plan.entrants}
-    for number, (played, path) in enumerate(_all_played(plan, matches, log)):
-        _count(standing, played)
-        if as_json:
-            click.echo(json.dumps(summary(played, path)))
-        elif shown and matches > 1:
-            click.echo(f"{number + 1:>4}  {_line(played)}" + (f"  {path}" if path else ""))
-        elif shown:
-            click.echo(table(played) + (f"\nlog: {path}" if path else ""))
+    with bot_files.started(plan.entrants, plan.secrets) as running:
+        plan = replace(plan, entrants=running.entrants, secrets=running.secrets)
+        for number, (played, path) in enumerate(_all_played(plan, matches, log)):
+            _count(standing, played)
+            if as_json:
+                click.echo(json.dumps(summary(played, path)))
+            elif shown:
+                click.echo(_shown(played, path, number, several=matches > 1, tell=tell))
+        if not quiet:
+            _tell_of_trouble(running, standing)
     if shown and matches > 1:
         click.echo(_totals(standing))
+
+
+def _shown(played: Played, path: Path | None, number: int, *, several: bool, tell: bool) -> str:
+    story = "\n".join(account([parsed(line) for line in played.lines])) + "\n\n" if tell else ""
+    if several:
+        return f"{story}{number + 1:>4}  {_line(played)}" + (f"  {path}" if path else "")
+    return story + table(played) + (f"\nlog: {path}" if path else "")
+
+
+def _tell_of_trouble(running: bot_files.Running, standing: dict[str, "_Standing"]) -> None:
+    """What the started bots wrote last, of those that ended by themselves or had faults."""
+    fallen = [process.file for process in running.fallen()]
+    for entrant in running.entrants:
+        if entrant.file and (entrant.file in fallen or standing[entrant.name].faults):
+            (process,) = (one for one in running.processes if one.file == entrant.file)
+            ended = f"ended with status {process.process.poll()}" if entrant.file in fallen else "had faults"
+            wrote = process.tail()
+            click.echo(f"\n{entrant.name} {ended}" + (f"; it wrote:\n{wrote}" if wrote else ""), err=True)
 
 
 def planned(

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from referee.cli import bot_files
 from referee.cli.house import checked_secret
 from referee.cli.play import planned
 from referee.cli.screen import Screen
@@ -66,7 +67,7 @@ def local(
     secret: str | None,
     as_json: bool,
 ) -> None:
-    """Play the same deals with the seats turned between PLAYERs, each a bot's URL or house:NAME.
+    """Play the same deals with the seats turned between PLAYERs, each a bot's URL, its file, or house:NAME.
 
     Every set of players that fills a table plays every deal in all orders of its seats, so the luck of the cards
     and of the seat is the same for all. Every match is logged in DIR. After Ctrl-C the same command goes on where
@@ -75,7 +76,7 @@ def local(
     \b
     Example:
       referee tournament local --game pool-nap --deals 200 --out duel \\
-          --sprt elo0=0,elo1=30 http://127.0.0.1:9000 house:sound
+          --sprt elo0=0,elo1=30 ./mybot.py house:sound
     """
     out = out or (Path(f"{game_name}-{_short(seed)}") if seed else None)
     seed = seed or (out and kept_seed(out)) or secrets.token_hex(8)
@@ -89,7 +90,9 @@ def local(
     except BadOption as error:
         raise click.UsageError(f"{error.field}: {error.reason}") from error
     try:
-        status = _played(plan, out, at_once, as_json)
+        with bot_files.started(playing.entrants, playing.secrets) as running:
+            playing = replace(playing, entrants=running.entrants, secrets=running.secrets)
+            status = _played(replace(plan, playing=playing), out, at_once, as_json)
     except KeyboardInterrupt:  # before the first match, or after the last
         status = INTERRUPTED
     sys.exit(status)

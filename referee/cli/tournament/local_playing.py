@@ -30,7 +30,7 @@ async def carded(entrants: Sequence[Entrant], game_name: str, secrets: tuple[str
 async def _carded(entrant: Entrant, game_name: str, secrets: tuple[str, ...]) -> Entrant:
     if entrant.is_house:
         return entrant
-    caller = BotCaller(Target(entrant.id, entrant.source, secrets), LOCAL_POLICY)
+    caller = BotCaller(Target(entrant.id, entrant.address, secrets), LOCAL_POLICY)
     try:
         check = await fetch_card(caller)
     finally:

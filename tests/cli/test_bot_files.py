@@ -1,0 +1,111 @@
+"""Bots given as files: started for the time of the matches, told their port and secret, ended with them."""
+
+import json
+import shutil
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.cli import bot_files, local, main
+
+STARTER = Path(__file__).parents[2] / "bots" / "python" / "bot.py"
+
+
+def play(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["play", "saint-poker", *arguments])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a starter bot."""
+    made = tmp_path / "mybot"
+    made.mkdir()
+    shutil.copy(STARTER, made)
+    return made
+
+
+def test_a_file_is_started_once_asked_with_signatures_and_stopped(folder: Path) -> None:
+    entrants = local.entrants([str(folder / "bot.py"), "house:first", str(folder)])
+
+    with bot_files.started(entrants, ()) as running:
+        port = running.processes[0].port
+        (one, house, other) = running.entrants
+        assert len(running.processes) == 1
+        assert one.address == other.address == f"http://127.0.0.1:{port}"
+        assert house.address == "house:first"
+        assert len(running.secrets) == 1
+
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", port)) != 0
+    assert running.processes[0].process.returncode is not None
+
+
+def test_play_takes_a_file_beside_house_players_and_the_seed_still_decides(folder: Path, tmp_path: Path) -> None:
+    logs = [tmp_path / "one.ndjson", tmp_path / "two.ndjson"]
+
+    played = [play(str(folder), "house:sound", "--seed", "5", "--log", str(log), "--tell") for log in logs]
+
+    assert played[0].exit_code == 0, played[0].output
+    assert "mybot  " in played[0].output
+    assert "Result\n  1. " in played[0].output
+    rows = [[json.loads(line) for line in log.read_text().splitlines()] for log in logs]
+    assert rows[0][-2]["faults"] == [0, 0]
+    assert rows[0][0]["players"] == rows[1][0]["players"]
+
+
+def test_a_bot_that_prints_its_own_url_is_found_there(tmp_path: Path) -> None:
+    bot = tmp_path / "own.py"
+    bot.write_text(STARTER.read_text().replace('int((sys.argv[1:] or [os.environ.get("PORT", 9000)])[0])', "0"))
+
+    played = play(str(bot), "house:first", "--json")
+
+    assert json.loads(played.output)["faults"] == [0, 0]
+
+
+def test_any_program_may_be_a_bot(tmp_path: Path) -> None:
+    bot = tmp_path / "program"
+    bot.write_text(f'#!/bin/sh\nexec {sys.executable} {STARTER} "$1"\n')
+    bot.chmod(0o755)
+
+    assert json.loads(play(str(bot), "house:first", "--json").output)["faults"] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import sys; sys.exit('no licence')", "bot.py ended with status 1 before it listened. It wrote:\nno licence"),
+        ("1 +", "SyntaxError"),
+    ],
+)
+def test_a_bot_that_does_not_come_up_is_told_with_its_last_words(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "bot.py").write_text(text)
+
+    played = play(str(tmp_path / "bot.py"), "house:first")
+
+    assert played.exit_code == 1
+    assert said in played.output
+
+
+def test_what_a_failing_bot_wrote_is_shown_after_the_match(folder: Path) -> None:
+    text = STARTER.read_text().replace(
+        "def decided(question):", "def decided(question):\n    os._exit(print('I give up') or 3)"
+    )
+    (folder / "bot.py").write_text(text)
+
+    played = play(str(folder), "house:first")
+
+    assert played.exit_code == 0
+    assert "mybot ended with status 3; it wrote:" in played.output
+    assert "I give up" in played.output
+
+
+def test_what_is_no_program_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("nothing")
+
+    assert "may not be executed (chmod +x)" in play(str(tmp_path / "notes.txt"), "house:first").output
+    missing = play(str(tmp_path / "absent.py"), "house:first")
+    assert missing.exit_code == 2
+    assert "its file (there is none of that name)" in " ".join(missing.output.split())
