@@ -14,6 +14,7 @@ RUN pip install --no-deps --requirement requirements.lock
 
 COPY pyproject.toml README.md LICENSE ./
 COPY referee ./referee
+COPY docs/*.md ./docs/
 COPY docs/games ./docs/games
 COPY bots ./bots
 COPY api ./api

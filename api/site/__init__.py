@@ -7,9 +7,9 @@ the page's script.
 from flask import Flask, Response, current_app, json, send_from_directory
 
 from api.requests import DOCS_POLICY
-from api.site import home, page, statics
+from api.site import games, guides, home, page, statics
 
-GROUPS = (home,)
+GROUPS = (home, games, guides)
 
 
 def install(app: Flask) -> None:
@@ -17,7 +17,7 @@ def install(app: Flask) -> None:
     statics.install(app)
     page.install(app)
     for group in GROUPS:
-        app.register_blueprint(group.pages)
+        app.register_blueprint(group.pages, name=f"pages of {group.pages.name}")  # resources bear the names themselves
 
     @app.get("/docs")
     def docs() -> Response:
