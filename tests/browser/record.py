@@ -2,11 +2,11 @@
 
 Bots have owners, ratings and faults; every game was played to its end; a Swiss event and a knockout are over, another
 of each is under way, one is open and one a draft; two matches are being played. Everything is the same in every run
-but the ids and the dates. Tests that need more add it through ``Filled.world`` and ``Filled.begin``.
+but the ids, the dates and the cards. Tests that need more add it through ``Filled.world`` and ``Filled.begin``.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -55,7 +55,9 @@ class Live:
     world: World
     claim: Claim
     seats: list[Player]
-    dice: Random = field(default_factory=lambda: Random(1))
+    dice: Random
+    late: bool  # seat 0 misses the deadline of its second question
+    asked: int = 0  # questions to seat 0
 
     @property
     def id(self) -> str:
@@ -96,9 +98,10 @@ class Live:
         )
 
     def answer(self, match: Match, request: Request) -> Answer:
-        """What the seat's player chooses; now and then a note is with it, or nothing comes in time."""
+        """What the seat's player chooses; now and then a note is with it, and once perhaps nothing comes in time."""
         ms = int(self.dice.lognormvariate(4, 0.8))
-        if self.dice.random() < 0.01:
+        self.asked += request.seat == 0
+        if self.late and request.seat == 0 and self.asked == 2:
             return Answer(request.seat, trouble="deadline", ms=1000)
         asked = {"observation": request.observation, "legal": request.legal, "default": request.default}
         note = PAYLOAD if self.dice.random() < 0.05 else ""
@@ -118,6 +121,7 @@ class Filled:
     tournaments: dict[str, str] = field(default_factory=dict)  # see ``_events``
     ladders: dict[str, str] = field(default_factory=dict)  # by game
     live: dict[str, Live] = field(default_factory=dict)  # "rated" and "open"
+    numbers: Iterator[int] = field(default_factory=itertools.count)
 
     @property
     def database(self) -> Database:
@@ -133,9 +137,10 @@ class Filled:
     def claimed(self, match_id: str) -> Live:
         (claim,) = self.world.claim(match_id=match_id)
         house, seats = players(), len(self.world.load(match_id).header["players"])
-        dice = Random(f"{len(self.bots)} {seats}")
+        number = next(self.numbers)
+        dice = Random(number)
         kinds = itertools.cycle(["sound", "random", "sound"])
-        return Live(self.world, claim, [house[next(kinds)](dice) for _ in range(seats)], dice)
+        return Live(self.world, claim, [house[next(kinds)](dice) for _ in range(seats)], dice, number % 2 == 0)
 
     def play_due(self, tournament_id: str, most: int = 1000) -> None:
         """Plays the event's due matches, so many, each step arranging the next."""
