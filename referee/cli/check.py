@@ -20,9 +20,10 @@ from referee.bots.conformance.report import Report
 from referee.bots.guard import parse_url
 from referee.bots.signing import secret_bytes
 from referee.canonical import Json
+from referee.cli import bot_files
 from referee.cli.check_report import show
 from referee.cli.house import checked_secret
-from referee.cli.local import LOCAL_POLICY, local_id
+from referee.cli.local import HOUSE, LOCAL_POLICY, Entrant, local_id, program
 from referee.errors import Unavailable, UrlRefused
 from referee.games import catalogue
 
@@ -33,7 +34,7 @@ FULL_PAUSE_S = 30.0
 
 
 @click.command()
-@click.argument("url", metavar="URL")
+@click.argument("bot", metavar="URL|FILE")
 @click.option(
     "--secret", envvar="REFEREE_BOT_SECRET", callback=checked_secret, help="whsec_…: sign the calls, check signatures."
 )
@@ -64,7 +65,7 @@ FULL_PAUSE_S = 30.0
     help="Write the request behind each finding to a shell script in DIR.",
 )
 def check(
-    url: str,
+    bot: str,
     secret: str | None,
     secret_file: Path | None,
     games: tuple[str, ...],
@@ -76,15 +77,17 @@ def check(
 ) -> None:
     """Examine the bot at URL: every decision of its games, signatures, and what else may happen to it.
 
-    The exit status is 0 when it passes (warnings allowed), 1 when it fails, 3 when it cannot be reached.
+    A FILE, or the folder of a `bot.…`, is started for that time, with a secret. The exit status is 0 when the bot
+    passes (warnings allowed), 1 when it fails, 3 when it cannot be reached.
     """
     seed = seed or chance.token_hex(8)
     secret = _secret(secret, secret_file)
-    target = Target(local_id("bot", "check", seed), _base_url(url), (secret,) if secret else ())
     asked = questions or (FULL_QUESTIONS if full else QUESTIONS)
     pace = replace(Pace(), idle_s=FULL_PAUSE_S, at_once=100) if full else Pace()
     try:
-        report = _examined(target, games, asked, seed, pace, quiet=as_json)
+        with bot_files.started([_entrant(bot)], (secret,) if secret else ()) as running:
+            target = Target(local_id("bot", "check", seed), running.entrants[0].address, running.secrets)
+            report = _examined(target, games, asked, seed, pace, quiet=as_json)
     except Unavailable as error:
         click.echo(f"Error: the bot cannot be called from here: {error}", err=True)
         raise SystemExit(STATUS["unreachable"]) from error
@@ -117,9 +120,13 @@ def _secret(given: str | None, file: Path | None) -> str | None:
     return secret
 
 
-def _base_url(url: str) -> str:
+def _entrant(bot: str) -> Entrant:
+    if bot.startswith(HOUSE):
+        raise click.UsageError(f"{bot} is no bot of yours: give a URL (http://…) or a file")
+    if "://" not in bot and program(bot) is None:
+        raise click.UsageError(f"{bot!r} is neither a URL (http://…) nor a file")
     try:
-        return parse_url(url, LOCAL_POLICY).url
+        return Entrant(bot, bot if program(bot) else parse_url(bot, LOCAL_POLICY).url)
     except UrlRefused as error:
         raise click.UsageError(error.reason) from error
 

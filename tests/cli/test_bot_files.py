@@ -109,3 +109,15 @@ def test_what_is_no_program_is_refused_before_anything_starts(tmp_path: Path) ->
     missing = play(str(tmp_path / "absent.py"), "house:first")
     assert missing.exit_code == 2
     assert "its file (there is none of that name)" in " ".join(missing.output.split())
+
+
+def test_check_examines_a_file_with_a_secret_of_its_own(folder: Path) -> None:
+    examined = CliRunner().invoke(main, ["check", str(folder), "--questions", "10", "--game", "pool-nap", "--json"])
+
+    report = json.loads(examined.output)
+    assert (examined.exit_code, report["verdict"], report["signed"]) == (0, "pass", True)
+
+
+@pytest.mark.parametrize("given", ["house:sound", "absent.py", "ftp://example.org"])
+def test_check_refuses_what_is_no_bot(given: str) -> None:
+    assert CliRunner().invoke(main, ["check", given]).exit_code == 2
