@@ -1,0 +1,50 @@
+"""Scales and their ticks: round numbers at round distances."""
+
+from dataclasses import dataclass
+from itertools import count, takewhile
+from math import ceil, floor, log10
+from typing import Final
+
+ROUND: Final = (1.0, 2.0, 5.0, 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """From figures ``low`` to ``high`` onto places ``begin`` to ``end`` of a drawing, which may run backwards."""
+
+    low: float
+    high: float
+    begin: float
+    end: float
+
+    def __call__(self, figure: float) -> float:
+        if self.high == self.low:
+            return (self.begin + self.end) / 2
+        return self.begin + (figure - self.low) / (self.high - self.low) * (self.end - self.begin)
+
+
+def step(low: float, high: float, most: int = 5) -> float:
+    """The smallest of 1, 2, 5, 10, 20, 50 … (or 0.1 …) that cuts the range into at most ``most`` pieces."""
+    rough = (high - low) / most
+    if rough <= 0:
+        return 1.0
+    unit = 10.0 ** floor(log10(rough))
+    return next(unit * factor for factor in ROUND if unit * factor >= rough * (1 - 1e-9))
+
+
+def ticks(low: float, high: float, most: int = 5, *, whole: bool = False) -> list[float]:
+    """The round figures within the range. ``whole``: for counts, nothing between two whole numbers."""
+    apart = step(low, high, most)
+    if whole:
+        apart = max(1.0, apart)
+    first = ceil(low / apart - 1e-9)
+    return list(takewhile(lambda figure: figure <= high + apart * 1e-9, (apart * number for number in count(first))))
+
+
+def widened(low: float, high: float, most: int = 5, *, least: float = 0.0) -> tuple[float, float]:
+    """The range, at least ``least`` wide, stretched to round figures at both ends."""
+    if high - low < least:
+        middle = (low + high) / 2
+        low, high = middle - least / 2, middle + least / 2
+    apart = step(low, high, most)
+    return floor(low / apart + 1e-9) * apart, ceil(high / apart - 1e-9) * apart
