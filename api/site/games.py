@@ -74,4 +74,4 @@ def lead(name: str) -> str:
 
 
 def _counts(query: Any) -> dict[str, int]:
-    return dict(record().execute(query).tuples())
+    return {row[0]: row[1] for row in record().execute(query)}

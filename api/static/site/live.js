@@ -66,7 +66,7 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
   return stop;
 }
 
-const WORDS = { live: "live", polling: "asked every few seconds", away: "not connected, trying again", over: "over" };
+const WORDS = { live: "live", polling: "every few s", away: "trying again", over: "over" };
 
 /** Shows the state in every `[data-live]` of the page. */
 export function markLive(state) {
