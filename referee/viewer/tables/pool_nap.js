@@ -1,0 +1,247 @@
+// Pool Nap from its events: what lies on the table and what is said. It judges nothing.
+
+import { EVERY_MATCH, askSeats, endInWords, hideCards, listInWords, makeTable } from "./common.js";
+import { moveCards, perSeat, pileOf, sayAt, seatsFrom, suitInWords, takeCard, theCard } from "./common.js";
+import { counted } from "../words.js";
+
+const PN_HAND = 5;
+const PN_PHASES = { "": "setting up", deal: "dealing", bid: "bidding", play: "play", paid: "payout", over: "over" };
+
+function pnFresh(header) {
+  const start = header.options?.start_chips ?? 0;
+  return {
+    ...pnCleared(header.seats),
+    chips: perSeat(header.seats, () => start),
+    pot: 0,
+    outRound: perSeat(header.seats, () => null),
+    round: 0,
+    limit: null,
+    dealer: null,
+  };
+}
+
+/** What belongs to one round. */
+function pnCleared(seats) {
+  return {
+    order: [],
+    hands: perSeat(seats, () => []),
+    aside: [],
+    bids: perSeat(seats, () => null),
+    bid: 0,
+    bidder: null,
+    trump: null,
+    trick: [],
+    lastTrick: [],
+    tricksWon: perSeat(seats, () => 0),
+    outcome: null,
+  };
+}
+
+/** The seats of the round, clockwise from this one. */
+function pnFrom(facts, seat) {
+  return seatsFrom(facts.n, seat).filter((other) => facts.order.includes(other));
+}
+
+const PN_HAPPENS = {
+  match_start(facts, event) {
+    EVERY_MATCH.match_start(facts, event);
+    facts.limit = event.round_limit;
+    facts.chips = event.chips;
+  },
+  opening_pot(facts, event) {
+    facts.chips = event.chips;
+    facts.pot = event.pot;
+  },
+  draw(facts, event) {
+    facts.dealer = event.result;
+    sayAt(facts, event.result, "deals first");
+  },
+  round_start(facts, event) {
+    Object.assign(facts, pnCleared(facts.n), {
+      round: event.round,
+      dealer: event.dealer,
+      order: event.order,
+      chips: event.chips,
+      pot: event.pot,
+    });
+    askSeats(facts, "deal", []);
+  },
+  deal(facts, event) {
+    facts.hands = event.hands.map((hand) => [...hand]);
+    facts.aside = event.deck.slice(PN_HAND * facts.order.length);
+    askSeats(facts, "bid", facts.order);
+  },
+  bid(facts, event) {
+    facts.queue.shift();
+    facts.bids[event.seat] = event.tricks;
+    if (event.tricks) {
+      facts.bid = event.tricks;
+      facts.bidder = event.seat;
+    }
+    sayAt(facts, event.seat, event.tricks ? counted(event.tricks, "trick") : "pass");
+  },
+  passed_out(facts) {
+    askSeats(facts, "paid", []);
+    sayAt(facts, null, "passed out");
+  },
+  contract(facts, event) {
+    askSeats(facts, "play", pnFrom(facts, event.seat));
+  },
+  trump(facts, event) {
+    facts.trump = event.suit;
+    sayAt(facts, null, `trumps are ${suitInWords(event.suit)}`);
+  },
+  play(facts, event) {
+    facts.queue.shift();
+    takeCard(facts.hands[event.seat], event.card);
+    facts.trick.push({ card: event.card, seat: event.seat });
+    facts.lastTrick = [];
+    moveCards(facts, [event.card]);
+  },
+  trick(facts, event) {
+    facts.tricksWon = event.tricks_won;
+    facts.lastTrick = facts.trick;
+    facts.trick = [];
+    sayAt(facts, event.winner, "takes the trick");
+    askSeats(facts, "play", event.trick < PN_HAND ? pnFrom(facts, event.winner) : []);
+  },
+  payout(facts, event) {
+    facts.chips = event.chips;
+    facts.pot = event.pot;
+    facts.outcome = event.made ? "made it" : "failed";
+    sayAt(facts, event.seat, facts.outcome);
+    askSeats(facts, "paid", []);
+  },
+  out(facts, event) {
+    facts.outRound[event.seat] = event.round;
+    sayAt(facts, event.seat, "out");
+  },
+  match_end(facts, event) {
+    EVERY_MATCH.match_end(facts, event);
+    facts.chips = event.chips;
+    facts.pot = event.pot;
+    facts.outRound = event.out_round;
+  },
+};
+
+// -- the position --
+
+function pnDraw(facts) {
+  const { round, limit, options, phase } = facts;
+  const of = limit && options.ending !== "last_player" ? ` of ${limit}` : "";
+  return {
+    title: round ? `Round ${round}${of}` : "Before the first round",
+    phase: phase === "paid" && facts.bidder === null ? "passed out" : PN_PHASES[phase],
+    seats: perSeat(facts.n, (seat) => pnSeat(facts, seat)),
+    centre: pnCentre(facts),
+  };
+}
+
+function pnSeat(facts, seat) {
+  const won = facts.tricksWon[seat];
+  return {
+    hand: facts.hands[seat],
+    piles: won ? [{ name: "Tricks", count: won, top: null }] : [],
+    chips: facts.chips[seat],
+    marks: pnMarks(facts, seat),
+    out: facts.outRound[seat] !== null,
+  };
+}
+
+function pnMarks(facts, seat) {
+  const marks = seat === facts.dealer ? ["dealer"] : [];
+  const bid = facts.bids[seat];
+  if (facts.phase === "bid" && bid !== null) {
+    marks.push(bid ? `bid ${bid}` : "passed");
+  } else if (seat === facts.bidder) {
+    marks.push(`plays for ${facts.bid}`);
+    if (facts.outcome) {
+      marks.push(facts.outcome);
+    }
+  }
+  if (facts.outRound[seat] !== null) {
+    marks.push(`out in round ${facts.outRound[seat]}`);
+  }
+  return marks;
+}
+
+function pnCentre(facts) {
+  const centre = [{ kind: "pot", name: "Pot", chips: facts.pot }];
+  if (facts.lastTrick.length) {
+    centre.unshift({ kind: "cards", name: "Last trick", cards: facts.lastTrick });
+  } else {
+    centre.unshift({ kind: "cards", name: "Trick", cards: facts.trick });
+  }
+  if (facts.bid) {
+    const text = facts.bid === PN_HAND ? "a nap: all five tricks" : counted(facts.bid, "trick");
+    centre.push({ kind: "note", name: facts.phase === "bid" ? "Highest bid" : "Contract", text });
+  }
+  if (facts.trump) {
+    centre.push({ kind: "note", name: "Trump", text: suitInWords(facts.trump) });
+  }
+  if (facts.aside.length) {
+    centre.push(pileOf("Not dealt", facts.aside, { top: null }));
+  }
+  return centre;
+}
+
+// -- what may be seen, and in words --
+
+function pnMask(event, viewer) {
+  if (event.event !== "deal") {
+    return event;
+  }
+  const hands = event.hands.map((hand, seat) => (seat === viewer ? hand : hideCards(hand)));
+  return { ...event, deck: hideCards(event.deck), hands };
+}
+
+function pnPayout(event, name) {
+  const outcome = event.made ? "makes it" : "fails";
+  const pot = event.pot_won
+    ? ` and takes the pot of ${counted(event.pot_won, "chip")}`
+    : event.pot_paid
+      ? ` and puts ${counted(event.pot_paid, "chip")} in the pot`
+      : "";
+  const each = event.payments.map(([from, to, chips]) =>
+    event.made
+      ? `${name(from)} pays ${counted(chips, "chip")}`
+      : `${name(to)} gets ${counted(chips, "chip")}`,
+  );
+  return `${name(event.seat)} bid ${event.bid}, took ${event.tricks}, ${outcome}${pot}: ${listInWords(each)}.`;
+}
+
+const PN_TELLS = {
+  opening_pot: (event) =>
+    `Everybody puts in ${counted(event.each, "chip")}; the pot holds ${counted(event.pot, "chip")}.`,
+  draw: (event, name) => `${name(event.result)} is drawn to deal first.`,
+  round_start(event, name) {
+    const paid = event.dealer_paid ? `, puts in ${counted(event.dealer_paid, "chip")}` : "";
+    return `Round ${event.round}: ${name(event.dealer)} deals${paid}; the pot holds ${counted(event.pot, "chip")}.`;
+  },
+  deal: () => "Everybody in the round gets five cards.",
+  bid: (event, name) =>
+    `${name(event.seat)} ${event.tricks ? `bids ${counted(event.tricks, "trick")}` : "passes"}.`,
+  passed_out: () => "Nobody bids.",
+  contract: (event, name) => `${name(event.seat)} plays for ${counted(event.tricks, "trick")}.`,
+  trump: (event) => `Trumps are ${suitInWords(event.suit)}.`,
+  play: (event, name) => `${name(event.seat)} plays ${theCard(event.card)}.`,
+  trick: (event, name) => `Trick ${event.trick} to ${name(event.winner)}.`,
+  payout: pnPayout,
+  out: (event, name) => `${name(event.seat)} is out.`,
+  match_end(event, name) {
+    const share = event.share ? `Everybody still in gets ${counted(event.share, "chip")} from the pot. ` : "";
+    return share + endInWords(event, name, (seat) => counted(event.scores[seat], "chip"));
+  },
+};
+
+export const poolNap = makeTable({
+  game: "pool-nap",
+  scoreName: "chips",
+  fresh: pnFresh,
+  happens: PN_HAPPENS,
+  draw: pnDraw,
+  mask: pnMask,
+  tells: PN_TELLS,
+  opens: (event) => (event.event === "round_start" ? `Round ${event.round}` : null),
+  scoresOf: (facts) => facts.chips,
+});

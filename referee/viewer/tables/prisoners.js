@@ -1,0 +1,249 @@
+// Prisoners from its events: the prisoner up for bids, what was bid, who took whom. It judges no bid.
+
+import { EVERY_MATCH, askSeats, cardsInOrder, cardsInWords, endInWords, hideCards } from "./common.js";
+import { makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom, suitInWords, takeCard, theCard } from "./common.js";
+import { counted } from "../words.js";
+
+const PR_PHASES = { "": "dealing", name_suit: "naming the suit", bid: "auction", settled: "settled", over: "over" };
+const PR_POINTS = { J: 50, Q: 100, K: 150, X: 200 };
+
+function prFresh(header) {
+  return { ...prCleared(header.seats), points: perSeat(header.seats, () => 0), deal: 0, dealer: null, leader: null };
+}
+
+/** What belongs to one deal. */
+function prCleared(seats) {
+  return {
+    hands: perSeat(seats, () => []),
+    leftOver: [],
+    pile: [],
+    refuse: [],
+    lost: [],
+    taken: perSeat(seats, () => []),
+    claims: [],
+    prisoner: null,
+    suit: null,
+    high: null,
+    calls: perSeat(seats, () => null),
+    bids: [],
+  };
+}
+
+/** All seats in the direction of the match. */
+function prLap(facts, seat) {
+  return seatsFrom(facts.n, seat, facts.options.direction === "anticlockwise" ? -1 : 1);
+}
+
+/** Bid cards leave the hand for good. */
+function prSpend(facts, seat, cards) {
+  cards.forEach((card) => takeCard(facts.hands[seat], card));
+  facts.refuse = cardsInOrder([...facts.refuse, ...cards]);
+  moveCards(facts, cards);
+}
+
+const PR_HAPPENS = {
+  ...EVERY_MATCH,
+  draw(facts, event) {
+    facts.dealer = event.result;
+    sayAt(facts, event.result, "deals first");
+  },
+  deal(facts, event) {
+    Object.assign(facts, prCleared(facts.n), { deal: event.deal, dealer: event.dealer, leader: event.dealer });
+    facts.hands = event.hands.map((hand) => [...hand]);
+    facts.pile = [...event.pile];
+    facts.leftOver = event.left_over;
+    askSeats(facts, "", []);
+  },
+  turn(facts, event) {
+    facts.pile.shift();
+    Object.assign(facts, { prisoner: event.prisoner, suit: event.suit, high: null, bids: [] });
+    facts.calls = perSeat(facts.n, () => null);
+    moveCards(facts, [event.prisoner]);
+    if (event.suit === null) {
+      askSeats(facts, "name_suit", [facts.dealer]);
+    } else {
+      askSeats(facts, "bid", prLap(facts, facts.leader));
+    }
+  },
+  name_suit(facts, event) {
+    facts.suit = event.suit;
+    sayAt(facts, event.seat, suitInWords(event.suit));
+    askSeats(facts, "bid", prLap(facts, facts.leader));
+  },
+  aces(facts, event) {
+    prSpend(facts, event.seat, event.cards);
+    sayAt(facts, event.seat, "must lay aces");
+  },
+  claim(facts, event) {
+    facts.claims.push(...Array(event.jokers).fill(event.seat));
+    sayAt(facts, event.seat, `is owed ${counted(event.jokers, "joker")}`);
+  },
+  bid(facts, event) {
+    const { seat, cards, total } = event;
+    facts.queue.shift();
+    facts.high = { seat, cards, total };
+    facts.bids.push(facts.high);
+    facts.calls[seat] = total;
+    prSpend(facts, seat, cards);
+    sayAt(facts, seat, `bids ${total}`);
+    if (facts.options.bidding !== "single") {
+      facts.queue.push(seat);
+    }
+  },
+  pass(facts, event) {
+    facts.queue.shift();
+    facts.bids.push({ seat: event.seat, cards: [], total: 0 });
+    facts.calls[event.seat] = 0;
+    sayAt(facts, event.seat, "pass");
+  },
+  prisoner(facts, event) {
+    if (event.how === "claim") {
+      facts.claims.shift();
+    }
+    if (event.to === null) {
+      facts.lost.push(event.prisoner);
+    } else {
+      facts.taken[event.to].push(event.prisoner);
+      facts.points[event.to] += event.points;
+      facts.leader = event.to;
+      sayAt(facts, event.to, `+${event.points}`);
+    }
+    facts.prisoner = null;
+    moveCards(facts, [event.prisoner]);
+    askSeats(facts, "settled", []);
+  },
+  deal_end(facts, event) {
+    facts.points = event.scores;
+    facts.suit = facts.high = null;
+  },
+  match_end(facts, event) {
+    EVERY_MATCH.match_end(facts, event);
+    facts.points = event.scores;
+  },
+};
+
+// -- the position --
+
+function prDraw(facts) {
+  return {
+    title: facts.deal ? `Deal ${facts.deal} of ${facts.options.deals}` : "Before the first deal",
+    phase: PR_PHASES[facts.phase],
+    seats: perSeat(facts.n, (seat) => prSeat(facts, seat)),
+    centre: prCentre(facts),
+  };
+}
+
+function prSeat(facts, seat) {
+  const taken = facts.taken[seat];
+  return {
+    hand: facts.hands[seat],
+    piles: taken.length ? [{ name: "Prisoners", count: taken.length, top: taken.at(-1), cards: taken }] : [],
+    score: facts.points[seat],
+    marks: prMarks(facts, seat),
+  };
+}
+
+function prMarks(facts, seat) {
+  const marks = seat === facts.dealer ? ["dealer"] : [];
+  if (seat === facts.leader) {
+    marks.push("bids first");
+  }
+  const call = facts.calls[seat];
+  if (call !== null && facts.phase !== "over") {
+    marks.push(call ? `bid ${call}` : "passed");
+  }
+  const owed = facts.claims.filter((claimant) => claimant === seat).length;
+  if (owed) {
+    marks.push(`owed ${counted(owed, "joker")}`);
+  }
+  return marks;
+}
+
+function prCentre(facts) {
+  const { prisoner, suit, high } = facts;
+  const centre = [];
+  if (prisoner) {
+    const name = `Prisoner, ${PR_POINTS[prisoner[0]]} points`;
+    centre.push({ kind: "cards", name, cards: [{ card: prisoner, seat: null }] });
+  }
+  if (high) {
+    const cards = high.cards.map((card) => ({ card, seat: high.seat }));
+    centre.push({ kind: "cards", name: `${prisoner ? "Bid to beat" : "Winning bid"}: ${high.total}`, cards });
+  }
+  if (prisoner && prisoner[0] === "X") {
+    centre.push({ kind: "note", name: "Suit of the joker", text: suit ? suitInWords(suit) : "to be named" });
+  }
+  if (facts.deal) {
+    // Spent cards lie in the refuse; those of the bid to beat are still told apart.
+    const spent = [...facts.refuse];
+    (high?.cards ?? []).forEach((card) => takeCard(spent, card));
+    centre.push(pileOf("Prisoners to come", [...facts.pile].reverse(), { top: null }));
+    centre.push(pileOf("Refuse", spent));
+  }
+  if (facts.lost.length) {
+    centre.push(pileOf("Prisoners nobody took", facts.lost));
+  }
+  if (facts.leftOver.length) {
+    centre.push(pileOf("Left over", facts.leftOver, { top: null }));
+  }
+  return centre;
+}
+
+// -- what may be seen, and in words --
+
+function prMask(event, viewer) {
+  if (event.event !== "deal") {
+    return event;
+  }
+  const hands = event.hands.map((hand, seat) => (seat === viewer ? hand : hideCards(hand)));
+  const { pile, deck, left_over: leftOver } = event;
+  return { ...event, pile: hideCards(pile), deck: hideCards(deck), left_over: hideCards(leftOver), hands };
+}
+
+function prPrisoner(event, name) {
+  if (event.to === null) {
+    return `Nobody gets ${theCard(event.prisoner)}.`;
+  }
+  const verb = event.how === "bid" ? "wins" : "is owed and takes";
+  return `${name(event.to)} ${verb} ${theCard(event.prisoner)} for ${counted(event.points, "point")}.`;
+}
+
+function prTurn(event) {
+  if (event.prisoner[0] !== "X") {
+    return `${prCapital(theCard(event.prisoner))} is turned.`;
+  }
+  const suit = event.suit ? suitInWords(event.suit) : "a suit to be named";
+  return `A joker is turned, of ${suit}.`;
+}
+
+function prCapital(text) {
+  return text[0].toUpperCase() + text.slice(1);
+}
+
+const PR_TELLS = {
+  draw: (event, name) => `${name(event.result)} is drawn to deal first.`,
+  deal: (event, name) =>
+    `Deal ${event.deal}: ${name(event.dealer)} deals ${counted(event.hands[0].length, "card")} to each seat.`,
+  turn: prTurn,
+  name_suit: (event, name) => `${name(event.seat)} names ${suitInWords(event.suit)}.`,
+  aces: (event, name) => `${name(event.seat)} must lay ${cardsInWords(event.cards)}.`,
+  claim: (event, name) => `${name(event.seat)} is owed ${counted(event.jokers, "joker")}.`,
+  bid: (event, name) => `${name(event.seat)} bids ${cardsInWords(event.cards)}: ${event.total}.`,
+  pass: (event, name) => `${name(event.seat)} passes.`,
+  prisoner: prPrisoner,
+  deal_end: (event, name) =>
+    `The deal is over; now ${event.scores.map((points, seat) => `${name(seat)} ${points}`).join(", ")}.`,
+  match_end: (event, name) => endInWords(event, name, (seat) => counted(event.scores[seat], "point")),
+};
+
+export const prisoners = makeTable({
+  game: "prisoners",
+  scoreName: "points",
+  fresh: prFresh,
+  happens: PR_HAPPENS,
+  draw: prDraw,
+  mask: prMask,
+  tells: PR_TELLS,
+  opens: (event) => (event.event === "deal" ? `Deal ${event.deal}` : null),
+  scoresOf: (facts) => facts.points,
+});

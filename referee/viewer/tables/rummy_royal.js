@@ -1,0 +1,357 @@
+// Rummy Royal from its events: the board with its chips, the extra hand, the sequences. It pays nothing itself.
+
+import { EVERY_MATCH, askSeats, cardInWords, cardsInWords, endInWords, hideCards } from "./common.js";
+import { makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom, takeCard, theCard } from "./common.js";
+import { counted } from "../words.js";
+
+const RR_PAY_CARDS = ["Th", "Jh", "Qh", "Kh", "Ah"];
+const RR_SPACES = [...RR_PAY_CARDS, "QK", "seq", "kitty", "pot"];
+const RR_PHASES = {
+  "": "dealing",
+  dealer: "the dealer's choice",
+  auction: "auction of the extra hand",
+  lead: "play",
+  paid: "paying up",
+  final: "final deal",
+  over: "over",
+};
+const RR_FATES = {
+  aside: "left aside",
+  swapped: "taken by the dealer",
+  auction: "up for auction",
+  sold: "sold",
+  unsold: "nobody bought it",
+};
+const RR_COLOURS = { any: "any", black: "black: clubs or spades", red: "red: diamonds or hearts" };
+
+function rrFresh(header) {
+  const stack = header.options?.stack ?? 0;
+  return {
+    ...rrCleared(header.seats),
+    stacks: perSeat(header.seats, () => stack),
+    board: Object.fromEntries(RR_SPACES.map((space) => [space, 0])),
+    deal: 0,
+    dealer: null,
+    prizes: null,
+  };
+}
+
+/** What belongs to one deal. */
+function rrCleared(seats) {
+  return {
+    hands: perSeat(seats, () => []),
+    dead: [],
+    fate: "undecided",
+    taker: null,
+    amount: 0,
+    bidder: null,
+    passed: [],
+    colour: "any",
+    played: [],
+    run: [],
+    without: perSeat(seats, () => null),
+    winner: null,
+  };
+}
+
+/** Who is asked next for a bid: in the auction all but the dealer, the high bidder and who has passed. */
+function rrAuction(facts, first) {
+  const left = seatsFrom(facts.n, first % facts.n).filter(
+    (seat) => seat !== facts.dealer && seat !== facts.bidder && !facts.passed.includes(seat),
+  );
+  askSeats(facts, "auction", left);
+}
+
+/** The lead belongs to this seat until it says it has no card of the colour. */
+function rrLead(facts, seat) {
+  askSeats(facts, "lead", [seat % facts.n]);
+}
+
+function rrTakeExtra(facts, event) {
+  facts.taker = event.seat;
+  facts.hands[event.seat] = [...event.hand];
+  facts.dead = event.discarded;
+}
+
+/** All that was not won lies on the pay cards, the remainder chip by chip from the ten on. */
+function rrSpread(board) {
+  const chips = Object.values(board).reduce((sum, own) => sum + own, 0);
+  const odd = chips % RR_PAY_CARDS.length;
+  const each = (chips - odd) / RR_PAY_CARDS.length;
+  return Object.fromEntries(
+    RR_SPACES.map((space, place) => [space, place < RR_PAY_CARDS.length ? each + (place < odd ? 1 : 0) : 0]),
+  );
+}
+
+const RR_HAPPENS = {
+  ...EVERY_MATCH,
+  draw(facts, event) {
+    sayAt(facts, event.result, event.what === "first_dealer" ? "deals first" : "deals the final deal");
+    if (event.what === "final_dealer") {
+      Object.assign(facts, rrCleared(facts.n), { board: rrSpread(facts.board), prizes: [] });
+      askSeats(facts, "final", []);
+    }
+    facts.dealer = event.result;
+  },
+  ante(facts, event) {
+    Object.assign(facts, rrCleared(facts.n), { deal: event.deal, stacks: event.stacks, board: event.board });
+    facts.dealer = event.deal === 1 ? facts.dealer : (facts.dealer + 1) % facts.n;
+    askSeats(facts, "", []);
+  },
+  deal(facts, event) {
+    facts.dealer = event.dealer;
+    facts.hands = event.hands.map((hand) => [...hand]);
+    facts.dead = event.extra;
+    askSeats(facts, "dealer", [event.dealer]);
+  },
+  keep(facts, event) {
+    facts.fate = "aside";
+    sayAt(facts, event.seat, "keeps the hand");
+    rrLead(facts, event.seat + 1);
+  },
+  sell(facts, event) {
+    facts.fate = "auction";
+    sayAt(facts, event.seat, "sells the extra hand");
+    rrAuction(facts, event.seat + 1);
+  },
+  swap(facts, event) {
+    facts.fate = "swapped";
+    rrTakeExtra(facts, event);
+    sayAt(facts, event.seat, "swaps");
+    rrLead(facts, event.seat + 1);
+  },
+  bid(facts, event) {
+    facts.amount = event.amount;
+    facts.bidder = event.seat;
+    sayAt(facts, event.seat, counted(event.amount, "chip"));
+    rrAuction(facts, event.seat + 1);
+  },
+  pass(facts, event) {
+    facts.passed.push(event.seat);
+    sayAt(facts, event.seat, "pass");
+    rrAuction(facts, event.seat + 1);
+  },
+  sold(facts, event) {
+    facts.fate = "sold";
+    rrTakeExtra(facts, event);
+    facts.stacks = event.stacks;
+    facts.board = event.board;
+    sayAt(facts, event.seat, "buys the extra hand");
+    rrLead(facts, facts.dealer + 1);
+  },
+  unsold(facts) {
+    facts.fate = "unsold";
+    sayAt(facts, null, "nobody buys it");
+    rrLead(facts, facts.dealer + 1);
+  },
+  play(facts, event) {
+    const laid = { card: event.card, seat: event.seat };
+    takeCard(facts.hands[event.seat], event.card);
+    facts.played.push(laid);
+    facts.run = event.lead ? [laid] : [...facts.run, laid];
+    facts.without = perSeat(facts.n, () => null);
+    moveCards(facts, [event.card]);
+    askSeats(facts, "lead", []);
+  },
+  pay(facts, event) {
+    facts.stacks[event.seat] += event.chips;
+    facts.board[event.space] = 0;
+    sayAt(facts, event.seat, `+${event.chips}`);
+  },
+  stop(facts, event) {
+    facts.colour = event.colour;
+    sayAt(facts, null, `stop: ${event.colour} is due`);
+    rrLead(facts, event.seat);
+  },
+  no_colour(facts, event) {
+    facts.without[event.seat] = event.colour;
+    sayAt(facts, event.seat, `no ${event.colour}`);
+    rrLead(facts, event.seat + 1);
+  },
+  deal_end(facts, event) {
+    facts.stacks = event.stacks;
+    facts.board = event.board;
+    facts.winner = event.winner;
+    sayAt(facts, event.winner, event.winner === null ? "nobody goes out" : "out");
+    askSeats(facts, "paid", []);
+  },
+  final_deal(facts, event) {
+    facts.stacks = event.stacks;
+    facts.board = event.board;
+    facts.prizes = event.won;
+    event.won.forEach(({ seat, chips }) => sayAt(facts, seat, `+${chips}`));
+    moveCards(facts, event.won.map(({ card }) => card));
+  },
+};
+
+// -- the position --
+
+function rrDraw(facts) {
+  const { deal, options } = facts;
+  const of = options.deals ? ` of ${options.deals}` : "";
+  return {
+    title: facts.prizes ? "Final deal" : deal ? `Deal ${deal}${of}` : "Before the first deal",
+    phase: RR_PHASES[facts.phase],
+    seats: perSeat(facts.n, (seat) => rrSeat(facts, seat)),
+    centre: rrCentre(facts),
+  };
+}
+
+function rrSeat(facts, seat) {
+  return { hand: facts.hands[seat], chips: facts.stacks[seat], marks: rrMarks(facts, seat) };
+}
+
+function rrMarks(facts, seat) {
+  const marks = seat === facts.dealer ? ["dealer"] : [];
+  if (facts.phase === "auction") {
+    if (seat === facts.bidder) {
+      marks.push(`bid ${facts.amount}`);
+    } else if (facts.passed.includes(seat)) {
+      marks.push("passed");
+    }
+  }
+  if (seat === facts.taker) {
+    marks.push(facts.fate === "sold" ? `bought the extra hand for ${facts.amount}` : "took the extra hand");
+  }
+  if (facts.without[seat]) {
+    marks.push(`no ${facts.without[seat]}`);
+  }
+  if (seat === facts.winner) {
+    marks.push("out first");
+  }
+  (facts.prizes ?? []).filter((won) => won.seat === seat).forEach((won) => marks.push(`won ${won.chips}`));
+  return marks;
+}
+
+function rrCentre(facts) {
+  const centre = [{ kind: "board", name: "Board", spaces: RR_SPACES.map((space) => rrSpace(facts, space)) }];
+  if (facts.prizes) {
+    const cards = facts.prizes.map(({ card, seat }) => ({ card, seat }));
+    return [...centre, { kind: "cards", name: "Pay cards dealt", cards }];
+  }
+  centre.push({ kind: "cards", name: "Sequence", cards: facts.run });
+  centre.push(pileOf("Played before", facts.played.slice(0, facts.played.length - facts.run.length).map(rrCard)));
+  if (facts.dead.length) {
+    const given = facts.taker !== null;
+    centre.push(pileOf(given ? "Hand given up" : "Extra hand", facts.dead, { top: null }));
+  }
+  if (facts.fate === "auction") {
+    const text = facts.amount ? counted(facts.amount, "chip") : "no bid yet";
+    centre.push({ kind: "note", name: "Highest bid", text });
+  } else if (facts.fate !== "undecided") {
+    centre.push({ kind: "note", name: "Extra hand", text: RR_FATES[facts.fate] });
+  }
+  if (facts.phase === "lead") {
+    centre.push({ kind: "note", name: "Colour due", text: RR_COLOURS[facts.colour] ?? facts.colour });
+  }
+  return centre;
+}
+
+function rrCard(laid) {
+  return laid.card;
+}
+
+function rrSpace(facts, space) {
+  const card = RR_PAY_CARDS.includes(space) ? space : null;
+  return { id: space, label: rrLabel(space, facts.options.sequence), card, chips: facts.board[space] };
+}
+
+function rrLabel(space, sequence = "678") {
+  const others = {
+    QK: "Queen and king of hearts",
+    seq: `${[...sequence].map((rank) => (rank === "T" ? "10" : rank)).join("-")} of one suit`,
+    kitty: "Kitty",
+    pot: "Pot",
+  };
+  const words = others[space] ?? cardInWords(space);
+  return words[0].toUpperCase() + words.slice(1);
+}
+
+// -- what may be seen, and in words --
+
+/** The event as it may be read; `looked` tells whether the dealer knows the hand he was dealt. */
+function rrMask(event, viewer, looked) {
+  if (event.event === "deal") {
+    const own = looked || viewer !== event.dealer ? viewer : null;
+    const hands = event.hands.map((hand, seat) => (seat === own ? hand : hideCards(hand)));
+    return { ...event, deck: hideCards(event.deck), hands, extra: hideCards(event.extra) };
+  }
+  if (event.event !== "swap" && event.event !== "sold") {
+    return event;
+  }
+  if (event.seat !== viewer) {
+    return { ...event, hand: hideCards(event.hand), discarded: hideCards(event.discarded) };
+  }
+  return looked || event.event === "sold" ? event : { ...event, discarded: hideCards(event.discarded) };
+}
+
+/** A dealer who chooses blind sees his hand once he has kept it. */
+function rrShown(events, viewer, options) {
+  const kept = new Set(events.filter(({ event }) => event === "keep" || event === "sell").map(({ deal }) => deal));
+  return events.map((event) => rrMask(event, viewer, options.dealer_looks || kept.has(event.deal)));
+}
+
+function rrFinalDeal(event, name) {
+  const won = event.won.map(({ seat, chips, card }) => `${name(seat)} ${chips} with ${theCard(card)}`);
+  return `${counted(event.dealt, "card")} dealt: ${won.join(", ")}.`;
+}
+
+function rrDealEnd(event, name) {
+  const out = event.winner === null ? "Nobody goes out" : `${name(event.winner)} is out`;
+  const left = event.cards_left.flatMap((cards, seat) => (cards ? [`${name(seat)} ${cards}`] : []));
+  const to = event.winner === null ? "the kitty" : name(event.winner);
+  return `${out}; a chip to ${to} for every card left: ${left.join(", ")}.`;
+}
+
+function rrPay(event, name) {
+  const spaces = { QK: "queen and king", seq: "the sequence", kitty: "the kitty", pot: "the pot" };
+  const space = spaces[event.space] ?? theCard(event.space);
+  return `${name(event.seat)} takes ${counted(event.chips, "chip")} for ${space}.`;
+}
+
+const RR_TELLS = {
+  draw: (event, name) =>
+    event.what === "first_dealer"
+      ? `${name(event.result)} is drawn to deal first.`
+      : `Final deal: ${name(event.result)} is drawn.`,
+  ante(event) {
+    const held = Object.values(event.board).reduce((sum, chips) => sum + chips, 0);
+    const each = counted(event.each, "chip");
+    return `Deal ${event.deal}: everybody puts ${each} on the board, which holds ${counted(held, "chip")}.`;
+  },
+  deal: (event, name) => `${name(event.dealer)} deals; the extra hand has ${counted(event.extra.length, "card")}.`,
+  keep: (event, name) => `${name(event.seat)} keeps the hand.`,
+  sell: (event, name) => `${name(event.seat)} keeps the hand and sells the extra one.`,
+  swap: (event, name) => `${name(event.seat)} swaps for the extra hand, ${cardsInWords(event.hand)}.`,
+  bid: (event, name) => `${name(event.seat)} bids ${counted(event.amount, "chip")}.`,
+  pass: (event, name) => `${name(event.seat)} passes.`,
+  sold: (event, name) =>
+    `${name(event.seat)} buys it for ${counted(event.amount, "chip")}, ${cardsInWords(event.hand)}.`,
+  unsold: () => "Nobody buys it.",
+  play: (event, name) => `${name(event.seat)} ${event.lead ? "leads" : "must play"} ${theCard(event.card)}.`,
+  pay: rrPay,
+  stop: (event) => `A stop at ${theCard(event.card)}; ${event.colour} is due.`,
+  no_colour: (event, name) =>
+    event.colour === "any" ? `${name(event.seat)} has no card to lead.` : `${name(event.seat)} has no ${event.colour}.`,
+  deal_end: rrDealEnd,
+  final_deal: rrFinalDeal,
+  match_end: (event, name) => endInWords(event, name, (seat) => counted(event.scores[seat], "chip")),
+};
+
+export const rummyRoyal = makeTable({
+  game: "rummy-royal",
+  scoreName: "chips",
+  fresh: rrFresh,
+  happens: RR_HAPPENS,
+  draw: rrDraw,
+  mask: rrMask,
+  tells: RR_TELLS,
+  opens: (event) =>
+    event.event === "ante"
+      ? `Deal ${event.deal}`
+      : event.event === "draw" && event.what === "final_dealer"
+        ? "Final deal"
+        : null,
+  scoresOf: (facts) => facts.stacks,
+  shown: rrShown,
+});

@@ -1,0 +1,224 @@
+"""The games of the replay viewer, run as a browser runs them and compared with the engine after every row."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from playwright._impl._driver import compute_driver_executable
+
+from referee.canonical import Json
+from referee.games import catalogue, game
+from referee.games.state import State
+from tests.core.viewer_facts import OF_POSITION, OF_STATE, PHASES, everywhere, everywhere_drawn, hands
+from tests.games.playing import random_outcome
+from tests.golden import RECORDED, path
+
+HERE = Path(__file__).parent
+FOLDER = HERE.parents[1] / "referee" / "viewer" / "tables"
+TABLES = {
+    "pool-nap": ("pool_nap.js", "poolNap"),
+    "prince-albert": ("prince_albert.js", "princeAlbert"),
+    "prisoners": ("prisoners.js", "prisoners"),
+    "rummy-royal": ("rummy_royal.js", "rummyRoyal"),
+    "saint-poker": ("saint_poker.js", "saintPoker"),
+}
+STRAY = ("undefined", "NaN", "null", "??", "[object")  # what a sentence must not hold
+TABLES_PLAYED: list[tuple[str, int, Json]] = [
+    ("pool-nap", 2, {"rounds": 3}),
+    ("pool-nap", 3, {"rounds": 4, "start_chips": 6}),
+    ("pool-nap", 4, {"rounds": 3, "all_pass": "dealer_bids", "bid_cover": False, "start_chips": 5}),
+    ("pool-nap", 5, {"rounds": 2, "first_dealer_pays": True, "pot_end": "stay", "min_bid": 3}),
+    ("pool-nap", 3, {"ending": "last_player", "start_chips": 3, "bid_cover": False}),
+    ("pool-nap", 7, {"rounds": 2}),
+    ("pool-nap", 10, {"rounds": 2, "ante": 4}),
+    ("prince-albert", 2, {"max_rounds": 4}),
+    ("prince-albert", 3, {"max_rounds": 4, "holdem": True}),
+    ("prince-albert", 4, {"max_rounds": 3, "cash": True}),
+    ("prince-albert", 5, {"max_rounds": 3, "cash": True, "holdem": True, "rank_by": "chips", "point_value": 2}),
+    ("prince-albert", 3, {"max_rounds": 6, "cash": True, "stack": 6, "rank_by": "chips"}),
+    ("prince-albert", 5, {"max_rounds": 6, "cash": True, "stack": 14, "ante": 0, "ties": "lose"}),
+    ("prince-albert", 4, {"max_rounds": 2, "vote": ["forced_bid", "showing", "ties"]}),
+    ("prince-albert", 2, {"max_rounds": 2, "vote": ["ties"], "cash": True, "max_raises": 0}),
+    ("prince-albert", 4, {"max_rounds": 5, "showing": "all", "forced_bid": "max", "target": 6}),
+    ("prince-albert", 3, {"max_rounds": 12, "target": 40, "holdem": True}),
+    ("prisoners", 2, {}),
+    ("prisoners", 3, {"deals": 2, "direction": "anticlockwise"}),
+    ("prisoners", 4, {"decks": 1, "bidding": "single", "deals": 3}),
+    ("prisoners", 4, {"decks": 2}),
+    ("prisoners", 5, {"bidding": "single", "direction": "anticlockwise"}),
+    ("prisoners", 7, {}),
+    ("prisoners", 10, {}),
+    ("rummy-royal", 2, {"deals": 3}),
+    ("rummy-royal", 3, {"deals": 3, "sequence": "89T"}),
+    ("rummy-royal", 4, {"deals": 3, "dealer_looks": False}),
+    ("rummy-royal", 5, {"deals": 3, "stack": 10, "ante": 2}),
+    ("rummy-royal", 3, {"deals": 4, "max_bid": 3, "dealer_looks": False}),
+    ("rummy-royal", 9, {"deals": 2, "max_bid": 2}),
+    ("saint-poker", 2, {}),
+    ("saint-poker", 3, {"rounds": 4}),
+    ("saint-poker", 4, {"rounds": 3, "final_pickup": False}),
+    ("saint-poker", 5, {"rounds": 2}),
+]
+
+
+@dataclass
+class Play:
+    """A match: its rows of events, and after each row the engine's own position."""
+
+    game: str
+    seats: int
+    options: Json
+    rows: list[list[Json]] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
+    views: list[Any] = field(default_factory=list)
+    seen: list[Json] = field(default_factory=list)  # what the viewer made of it, by view
+
+    def add(self, state: State, events: list[Json]) -> None:
+        self.rows.append(events)
+        self.states.append(state.clone())
+
+    def asked(self) -> Json:
+        header = {"game": self.game, "options": self.options, "seats": self.seats, "players": []}
+        return {"game": self.game, "header": header, "rows": self.rows, "views": self.views}
+
+    def watched(self) -> Iterator[tuple[Any, State, Json, list[int]]]:
+        """Every position that somebody is asked in, or that ends the match, with its view."""
+        for view, seen in zip(self.views, self.seen, strict=True):
+            for state, position, scores in zip(self.states, seen["positions"], seen["scores"], strict=True):
+                if state.over or state.to_act():
+                    yield view, state, position, scores
+
+
+def _opened(state: State) -> Play:
+    seats, first = state.players, state.unsent[:]
+    state.unsent.clear()
+    return Play(state.name, seats, state.options, rows=[first], states=[state.clone()])
+
+
+def _diced(name: str, seats: int, options: Json, dice: Random) -> Play:
+    state = game(name).start(seats, options)
+    play = _opened(state)
+    while not state.over:
+        asked = state.chance()
+        if asked is not None:
+            play.add(state, state.resolve(random_outcome(asked, dice)))
+        else:
+            seat = dice.choice(state.pending())
+            play.add(state, state.apply(seat, dice.choice(state.legal(seat))))
+    play.views = ["open", None, *dice.sample(range(seats), 2)]
+    return play
+
+
+def _recorded(name: str) -> Play:
+    header, *rows = map(json.loads, path(name).read_bytes().splitlines())
+    state = game(header["game"]).start(header["seats"], header["options"])
+    play = _opened(state)
+    for row in rows:
+        if row["type"] == "chance":
+            play.add(state, state.resolve(row["outcome"]))
+        elif row["type"] == "decision":
+            play.add(state, state.apply(row["seat"], row["action"]))
+    play.views = ["open", None, *range(header["seats"])][:4]
+    return play
+
+
+@pytest.fixture(scope="module")
+def plays() -> list[Play]:
+    """Golden matches and freshly diced ones, as the viewer sees them in several views."""
+    dice = Random(5)
+    tables = [(name, seats, options) for name, seats, options in TABLES_PLAYED for _ in range(2)]
+    made = [*map(_recorded, RECORDED), *(_diced(*table, dice) for table in tables)]
+    for play, seen in zip(made, _through_the_viewer([play.asked() for play in made]), strict=True):
+        play.seen = seen
+    return made
+
+
+def _through_the_viewer(asked: list[Json]) -> Any:
+    node = compute_driver_executable()[0]
+    tables = {name: (str(FOLDER / file), const) for name, (file, const) in TABLES.items()}
+    done = subprocess.run(
+        [node, str(HERE / "viewer_tables.mjs")],
+        input=json.dumps({"tables": tables, "plays": asked}),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+def test_every_game_has_a_table() -> None:
+    assert set(TABLES) == set(catalogue())
+
+
+def test_every_viewer_is_shown_what_the_engine_shows(plays: list[Play]) -> None:
+    for play in plays:
+        events = [event for row in play.rows for event in row]
+        for view, seen in zip(play.views, play.seen, strict=True):
+            expected = events if view == "open" else game(play.game).shown(events, view, play.options)
+            assert seen["shown"] == expected, (play.game, play.options, view)
+
+
+def test_positions_tell_what_the_engine_tells(plays: list[Play]) -> None:
+    for play in plays:
+        for view, state, position, scores in play.watched():
+            about = (play.game, play.options, view, position)
+            assert everywhere_drawn(position, scores) == everywhere(state), about
+            assert OF_POSITION[play.game](position) == OF_STATE[play.game](state), about
+            assert position["phase"].startswith(PHASES[play.game][state.phase]), about
+
+
+def test_hands_hold_what_the_viewer_may_know(plays: list[Play]) -> None:
+    for play in plays:
+        for view, state, position, _ in play.watched():
+            drawn = [own["hand"] for own in position["seats"]]
+            held = hands(state) if position["title"] != "Final deal" else [[]] * play.seats  # gathered for a fresh deck
+            about = (play.game, play.options, view, position)
+            assert [*map(len, drawn)] == [*map(len, held)], about
+            if view == "open":
+                assert drawn == held, about
+            elif view is not None:
+                blind = ["??"] * len(held[view]) if play.options.get("dealer_looks") is False else held[view]
+                assert drawn[view] in (held[view], blind), about  # a blind dealer learns his hand by a later row
+
+
+def test_no_position_knows_a_card_that_its_events_do_not_show(plays: list[Play]) -> None:
+    for play in plays:
+        for view, seen in zip(play.views, play.seen, strict=True):
+            assert seen["leaks"] == [], (play.game, play.options, view)
+
+
+def test_a_viewer_who_peeks_is_found_out(plays: list[Play]) -> None:
+    for name in TABLES:
+        play = next(play for play in plays if play.game == name)
+        ((peeking,),) = _through_the_viewer([{**play.asked(), "views": ["peeking"]}])
+        assert peeking["leaks"], name
+
+
+def test_every_event_is_told_in_a_sentence(plays: list[Play]) -> None:
+    silent: set[tuple[str, str]] = set()
+    told: set[tuple[str, str]] = set()
+    for play in plays:
+        for kind, sentence in (telling for seen in play.seen for telling in seen["told"]):
+            (told if sentence else silent).add((play.game, kind))
+            if sentence:
+                assert sentence[0] in "<ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", sentence
+                assert sentence[-1] == ".", sentence
+                assert not any(stray in sentence for stray in STRAY), sentence
+    assert silent == {(name, "match_start") for name in TABLES} | {("prince-albert", "deck")}
+    assert not silent & told
+
+
+def test_every_round_is_opened_once(plays: list[Play]) -> None:
+    for play in plays:
+        for seen in play.seen:
+            opened = [title for title in seen["opened"] if title]
+            numbers = [int(title.split()[-1]) for title in opened if title != "Final deal"]
+            assert numbers == [*range(1, len(numbers) + 1)]
+            assert numbers[-1] == getattr(play.states[-1], "deal" if "deals" in play.options else "round")
