@@ -92,9 +92,7 @@ def _pool_nap_drawn(position: Json) -> Json:
         "trick": _laid(position, "Trick"),
         "tricks": _piles(position, "Tricks"),
         "trump": _note(position, "Trump"),
-        "out": [
-            next((mark for mark in own["marks"] if own["out"]), None) for own in map(_out_first, position["seats"])
-        ],
+        "out": [_out_mark(own) for own in position["seats"]],
         "dealer": _marked(position, "dealer"),
         "bidder": [(seat, mark) for seat, mark in _marks(position) if mark.startswith("plays for")],
         "bids": bids | dict.fromkeys(_marked(position, "passed"), 0),
@@ -118,9 +116,7 @@ def _prince_albert(state: PrinceAlbert) -> Json:
         "shown": [seat for seat, own in enumerate(state.turned_up) if own],
         "low": sorted(state.low_bidders),
         "put": state.put,
-        "passed": [
-            s for s, out in enumerate(state.bid_out) if out and not state.folded[s] and state.phase == "bidding"
-        ],
+        "passed": [seat for seat, out in enumerate(state.bid_out) if out and bidding and not state.folded[seat]],
         "motion": state.motion and state.motion.replace("_", " "),
     }
 
