@@ -153,7 +153,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         return decorate
 
     def gives_file(
-        self, media_type: str, description: str, schema: dict[str, Any] | None = None
+        self, media_type: str, description: str, schema: dict[str, Any] | type[Schema] | None = None
     ) -> Callable[[View], View]:
         """A file, or a stream of pieces of this schema, that the view hands out as a response of its own."""
         binary = {} if media_type.startswith("text/") else {"format": "binary"}

@@ -4,7 +4,7 @@ import atexit
 import resource
 
 from api.app import create_app
-from api.resources import events
+from api.streams import connections
 from referee import journal
 from referee.settings import Settings
 
@@ -13,4 +13,4 @@ _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))  # a viewer of an event costs one
 app = create_app(Settings.load())
 atexit.register(app.extensions["referee.database"].dispose)
-atexit.register(events.close, app)  # first: the last registered is the first called
+atexit.register(connections.close, app)  # first: the last registered is the first called

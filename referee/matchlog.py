@@ -11,7 +11,7 @@ from referee.canonical import Json, dumps
 from referee.chance import CommittedChance, RecordedChance, commitment
 from referee.errors import BadLog, RefereeError
 from referee.games import game
-from referee.games.state import Seat
+from referee.games.state import Event, Seat
 from referee.match import LOG_FORMAT, Match, is_answer
 from referee.rows import digest, linked, parsed, seen
 
@@ -55,6 +55,41 @@ def visible(row: Json, header: Json, viewer: Seat | None, *, group_over: bool) -
         return row
     events = seen(game(header["game"]), row.get("events", []), viewer, header["options"])
     return {"row": row["row"], "events": events}
+
+
+def opens_round(row: Json, header: Json) -> bool:
+    """Whether a round or deal begins with this row, so that the one before it is over."""
+    opening = game(header["game"]).opening
+    return any(event["event"] == opening for event in row.get("events", []))
+
+
+class PublicView:
+    """A log that grows, row by row as the public may read it before its deal group is over: ``items`` are the numbers
+    and the masked events of the rows added so far."""
+
+    def __init__(self, header: Json) -> None:
+        self.items: list[Json] = []
+        self._rules, self._options = game(header["game"]), header["options"]
+        self._events: list[Event] = []
+        self._told = 0  # of the masked events
+
+    def add(self, rows: Sequence[Json]) -> list[Json]:
+        """Takes on the rows that follow, and gives their items. What they tell of earlier events comes too late."""
+        for row in rows:
+            self._events += row.get("events", [])
+        news = self._seen(self._events)[self._told :]
+        self._told += len(news)
+        items = []
+        for row in rows:
+            count = len(self._seen(row.get("events", [])))  # whether one is left out depends on no other
+            items.append({"row": row["row"], "events": news[:count]})
+            news = news[count:]
+        assert not news, "the events of a match, masked, are those of its rows"
+        self.items += items
+        return items
+
+    def _seen(self, events: Sequence[Event]) -> list[Event]:
+        return seen(self._rules, events, None, self._options)
 
 
 def reveal_line(number: int, last_line: bytes, seed: bytes, nonces: Sequence[str], hashes: Sequence[str]) -> bytes:

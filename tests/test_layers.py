@@ -14,6 +14,7 @@ CORE = (
         "referee.match",
         "referee.matchlog",
         "referee.rows",
+        "referee.recall",
         "referee.chance",
         "referee.clocks",
         "referee.ratings",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from referee import recall
 from referee.bots.client import CallLimits
 from referee.bots.driver import drive
 from referee.canonical import Json
@@ -13,7 +14,7 @@ from referee.cli import bot_files, local
 from referee.cli.house import checked_secret
 from referee.cli.local import Entrant, Played, Sitting, Table, local_id, recorded_in_memory
 from referee.cli.play import summary, table, write
-from referee.cli.recalled import Decision, Recorded, asked
+from referee.cli.recalled import Decision, Recorded
 from referee.cli.tournament.remote import Remote, asks_service
 from referee.errors import BadOption, UrlRefused
 from referee.match import Match
@@ -51,7 +52,7 @@ def fork(
     if len(players) > seats:
         raise click.UsageError(f"{len(players)} players, but the match has {seats} seats")
     try:
-        first = asked(recorded.at(n), seat_of_id).seat if seat is None else seat
+        first = recall.question(recorded.at(n), seat_of_id).seat if seat is None else seat
         if first >= seats:
             raise BadOption("--seat", f"the match has seats 0 to {seats - 1}")
         entrants = _seated(players, first, others, seats)

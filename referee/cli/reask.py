@@ -8,13 +8,14 @@ from typing import Any
 
 import click
 
+from referee import recall
 from referee.bots.aliases import aliases
 from referee.bots.client import BotCaller, BotSeat, Reply, Target
 from referee.bots.guard import parse_url
 from referee.canonical import Json
 from referee.cli.house import checked_secret
 from referee.cli.local import LOCAL_POLICY
-from referee.cli.recalled import Decision, Recorded, asked
+from referee.cli.recalled import Decision, Recorded
 from referee.cli.tables import columns
 from referee.cli.tournament.remote import Remote, asks_service, plain
 from referee.errors import BadOption, IllegalAction, UrlRefused
@@ -51,7 +52,7 @@ def reask(
     recorded = Recorded.read(remote, log)
     try:
         match = recorded.at(n)
-        request = asked(match, seat_of_id if seat is None else seat)
+        request = recall.question(match, seat_of_id if seat is None else seat)
     except BadOption as error:
         raise click.UsageError(str(error)) from error
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])

@@ -7,14 +7,14 @@ from typing import Self
 
 import click
 
+from referee import recall
 from referee.canonical import Json
-from referee.chance import CommittedChance
 from referee.cli import logs
 from referee.cli.tournament.finding import ID
 from referee.cli.tournament.remote import Remote
-from referee.errors import BadOption, RefereeError
+from referee.errors import RefereeError
 from referee.games.state import Seat
-from referee.match import Match, Request, is_answer
+from referee.match import Match
 from referee.matchlog import HEADER_MEMBERS, verify
 from referee.rows import parsed
 
@@ -57,20 +57,7 @@ class Recorded:
 
         The chance to come follows from the revealed seed. Raises ``BadOption`` where nobody was asked.
         """
-        match = Match(header or self.header, CommittedChance(self.seed, self.header["group"]["id"], self.nonces))
-        match.begin()
-        for number, row in enumerate(self.rows):
-            if is_answer(row) and row["n"] < n:
-                match.replay(number, row)
-        if match.over or match.n != n:
-            asked = sorted({row["n"] for row in self.rows if is_answer(row)})
-            near = ", ".join(str(one) for one in sorted(asked, key=lambda one: abs(one - n))[:6])
-            raise BadOption("DECISION", f"nobody was asked at {n}; the nearest that were: {near or 'none'}")
-        return match
-
-    @property
-    def nonces(self) -> list[str]:
-        return list(self.rows[-1]["nonces"])
+        return recall.at(self.rows, header or self.header, n)
 
     def answer(self, n: int, seat: Seat) -> Json:
         """The row of what was answered."""
@@ -89,16 +76,3 @@ class Decision(click.ParamType[tuple[int, Seat | None]]):
         if found is None:
             self.fail(f"{value!r} is no decision; give its number n in the log, or its id", param, ctx)
         return int(found[1]), None if found[2] is None else int(found[2])
-
-
-def asked(match: Match, seat: Seat | None) -> Request:
-    """The open question of this seat, or the only one. Raises ``BadOption``."""
-    requests = {request.seat: request for request in match.requests()}
-    there = ", ".join(map(str, requests))
-    if seat is None:
-        if len(requests) > 1:
-            raise BadOption("--seat", f"several choose at once at {match.n}, say which: {there}")
-        return next(iter(requests.values()))
-    if seat not in requests:
-        raise BadOption("--seat", f"seat {seat} was not asked at {match.n}, but {there}")
-    return requests[seat]

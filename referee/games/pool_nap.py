@@ -28,6 +28,7 @@ class PoolNap(State):
 
     name = "pool-nap"
     rules_version = 1
+    opening = "round_start"
     seats = range(2, 11)
     option_specs = (
         Option("start_chips", "int", 50, "chips of each seat before the opening pot", low=2, high=100_000),  # PN-01

@@ -33,6 +33,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
 
     name = "prince-albert"
     rules_version = 1
+    opening = "round"
     seats = range(2, 6)
     option_specs = (
         Option("target", "int", 25, "points that end the match", low=1, high=500),

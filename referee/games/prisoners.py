@@ -30,6 +30,7 @@ class Prisoners(State):
 
     name = "prisoners"
     rules_version = 1
+    opening = "deal"
     seats = range(2, 11)
     option_specs = (
         Option("decks", "int", 0, "one deck or two; 0: one for up to four seats, else two", low=0, high=2),  # PR-02

@@ -39,6 +39,7 @@ class RummyRoyal(State):
 
     name = "rummy-royal"
     rules_version = 1
+    opening = "ante"
     seats = range(2, MOST_SEATS + 1)
     option_specs = (
         Option("deals", "int", 0, "number of deals; 0: each seat deals twice", low=0, high=100),  # RR-04

@@ -29,6 +29,7 @@ class SaintPoker(State):
 
     name = "saint-poker"
     rules_version = 1
+    opening = "river_setup"
     seats = range(2, 6)
     option_specs = (
         Option("rounds", "int", 8, "number of rounds", low=1, high=8),  # SP-01

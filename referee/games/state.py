@@ -29,6 +29,7 @@ class State:
     rules_version: ClassVar[int]
     seats: ClassVar[range]
     option_specs: ClassVar[tuple[Option, ...]]
+    opening: ClassVar[str]  # the event with which a round begins, or a deal where deals are what a match is made of
 
     players: int
     options: Json

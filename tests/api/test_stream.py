@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from api.lines import HEARTBEAT, LAST_CHUNK, MOST_BEHIND, Line, Lines, chunk
-from api.stream import Waiting
+from api.streams.hub import Waiting
 from referee.store.db import Database
 from referee.store.events import tournaments
 from referee.store.ladders import voiding

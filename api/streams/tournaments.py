@@ -1,23 +1,21 @@
-"""What those who watch events are told: read from the record once for all of them, by one thread.
+"""What those who watch events are told.
 
-The record is the truth. Results are numbered in the order of their commits, and the number up to which everything was
-told is the id of every message: whoever comes back with the id of the last one is told all that ended since, from the
-record, then how things stand. Who is written to, and how, is the business of ``lines``.
+Results are numbered in the order of their commits, and the number up to which everything was told is the id of every
+message: whoever comes back with the id of the last one is told all that ended since, from the record, then how things
+stand.
 """
 
 import logging
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
 
-from api.lines import HEARTBEAT, HEARTBEAT_S, MOST_BEHIND, Lines
-from api.schemas.base import Moment
+from api.lines import Lines
+from api.streams.hub import RESTS, Accept, Feed, Hub
+from api.streams.messages import instant, message
 from referee.errors import RefereeError, Unavailable
 from referee.store.db import Database
 from referee.store.events import watching
@@ -27,63 +25,19 @@ log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
-LOOK_S: Final = 1.0  # between two looks at the record without a word that it has changed
-GAP_S: Final = 0.05  # between two looks in any case
 PROGRESS_S: Final = 1.0  # between two messages of how far an event is
 STANDINGS_S: Final = 1.0  # between two tables
 CHECK_S: Final = 3.0  # what changes without a result (matches cancelled, void, arranged) is found so soon
-RESTS: Final = 10  # times as long as it took, what is dear to compute is left as it is
-KEEP_S: Final = 30.0  # what is known of an event that nobody watches any more
-READY_S: Final = 15.0  # for the first look at an event
 LINES: Final = 50  # of the table
 TABLES_BYTES_S: Final = 8_000_000  # of tables, to all viewers of an event: the more they are, the fewer come
 SETTLE_S: Final = 0.5  # that those who are told of a match have before the next table is computed
 OVER: Final = ("finished", "cancelled")
 
 
-def message(name: str, id: str | int, data: bytes) -> bytes:
-    """A server-sent event."""
-    return b"event: %s\nid: %s\ndata: %s\n\n" % (name.encode(), str(id).encode(), data)
-
-
-class Waiting:
-    """A viewer that holds a thread, where a connection cannot be taken over. One that lags too far behind is ended."""
-
-    def __init__(self) -> None:
-        self._texts: deque[tuple[bytes, bool]] = deque()
-        self._changed = threading.Condition()
-        self._behind = 0
-
-    def put(self, text: bytes, *, last: bool) -> None:
-        with self._changed:
-            self._behind += len(text)
-            if self._behind > MOST_BEHIND:
-                self._texts.clear()
-                text, last = b"", True
-            self._texts.append((text, last))
-            self._changed.notify()
-
-    def get(self, timeout_s: float = HEARTBEAT_S) -> tuple[bytes, bool]:
-        """The next text and whether it is the last; a heartbeat when nothing comes."""
-        with self._changed:
-            if not self._changed.wait_for(lambda: self._texts, timeout_s):
-                return HEARTBEAT, False
-            text, last = self._texts.popleft()
-            self._behind -= len(text)
-            return text, last
-
-
 @dataclass(eq=False, slots=True)
-class Feed:
+class EventFeed(Feed):
     """An event that is watched, as far as it was told."""
 
-    id: str
-    viewers: int = 0
-    waiting: set[Waiting] = field(default_factory=set)
-    left_at: float = 0.0
-    ready: bool = False
-    over: bool = False
-    over_at: float = 0.0
     state: tuple[str, str | None] | None = None
     progress: bytes = b""
     standings: bytes = b""
@@ -95,17 +49,8 @@ class Feed:
     standings_at: float = 0.0
     check_at: float = 0.0
 
-    def is_kept(self, long_ago: float) -> bool:
-        """One that is over may still change, by a match made void: then it is begun anew."""
-        if self.over:
-            return self.over_at > long_ago
-        return bool(self.viewers) or self.left_at > long_ago
-
     def due(self, moment: float, state: tuple[str, str | None]) -> bool:
         return self.state != state or (moment >= self.progress_at and (self.stirred or moment >= self.check_at))
-
-
-Accept = Callable[[bytes, bool], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,73 +61,27 @@ class Views:
     table: Callable[[str], Json]
 
 
-class Hub:
-    """Everything that is watched in this process."""
+class EventHub(Hub[EventFeed]):
+    """The events that are watched in this process."""
 
-    def __init__(self, database: Database, views: Views) -> None:
-        self.database = database
-        self.lines = Lines()
-        self.stopped = threading.Event()
+    def __init__(self, database: Database, lines: Lines, views: Views) -> None:
         self._views = views
-        self._feeds: dict[str, Feed] = {}
         self._told: int | None = None
-        self._changed = threading.Condition()
-        self._word = threading.Event()
-        threading.Thread(target=self._watch, name="hub", daemon=True).start()
+        super().__init__(database, lines)
 
-    def wake(self) -> None:
-        """The record is worth a look."""
-        self._word.set()
+    def _begun(self, id: str) -> EventFeed:
+        return EventFeed(id)
 
-    def close(self) -> None:
-        """Ends all streams."""
-        self.stopped.set()
-        self._word.set()
-        with self._changed:
-            for feed in self._feeds.values():
-                for viewer in feed.waiting:
-                    viewer.put(b"", last=True)
-            self._changed.notify_all()
-        self.lines.stop()
-
-    # -- for a viewer --
-
-    def open(self, tournament_id: str) -> Feed:
-        """The event from now on, known as it stands; raises ``Unavailable`` when the record does not answer in time.
-
-        To be given back by ``leave``.
-        """
-        with self._changed:
-            feed = self._feeds.setdefault(tournament_id, Feed(tournament_id))
-            feed.viewers += 1
-            if not feed.ready:
-                self._word.set()
-            known = self._changed.wait_for(lambda: feed.ready or self.stopped.is_set(), READY_S)
-        if not known or self.stopped.is_set():
-            self.leave(feed)
-            raise Unavailable("the event could not be read in time")
-        return feed
-
-    def leave(self, feed: Feed, viewer: Waiting | None = None) -> None:
-        with self._changed:
-            feed.viewers -= 1
-            feed.left_at = time.monotonic()
-            if viewer is not None:
-                feed.waiting.discard(viewer)
-
-    def is_past(self, feed: Feed, after: int) -> bool:
-        """Whether all there will ever be of the event was told up to ``after``."""
+    def is_past(self, feed: EventFeed, after: int) -> bool:
         with self._changed:
             return feed.over and after >= feed.last_match
 
-    def missed(self, feed: Feed, after: int | None, accept: Accept) -> Iterator[bytes]:
-        """What ended since ``after``; then, with nothing between, how it stands is handed to ``accept``, and all that
-        follows goes to those who were accepted."""
+    def missed(self, feed: EventFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
         with self._changed:  # another process may be ahead of this one
             ahead = after or 0
             if ahead > (self._told or 0):
                 self._word.set()
-            self._changed.wait_for(lambda: (self._told or 0) >= ahead, LOOK_S * 2)
+            self._changed.wait_for(lambda: (self._told or 0) >= ahead, self.lags_s)
         while True:
             with self._changed:
                 told = self._told or 0
@@ -195,36 +94,21 @@ class Hub:
             if page:
                 yield b"".join(map(match_message, page))
 
-    def _snapshot(self, feed: Feed, told: int) -> bytes:
+    def _snapshot(self, feed: EventFeed, told: int) -> bytes:
         parts = [message("progress", told, feed.progress), message("standings", told, feed.standings)]
         if feed.over:
             parts.append(self._end(feed, told))
         return b"".join(parts)
 
-    def _end(self, feed: Feed, told: int) -> bytes:
+    def _end(self, feed: EventFeed, told: int) -> bytes:
         status, reason = feed.state or ("", None)
         data = orjson.dumps({"status": status, "reason": reason, "as_of_seq": feed.last_match})
         return b"retry: 60000\n" + message("end", f"{told}.end", data)
 
     # -- the one thread that reads --
 
-    def _watch(self) -> None:
-        while not self.stopped.is_set():
-            self._word.wait(LOOK_S if self._feeds else None)
-            self._word.clear()
-            try:
-                self._look()
-            except Unavailable as error:
-                log.warning("record unavailable, viewers wait", extra={"reason": str(error)})
-            except Exception:
-                log.exception("look for viewers failed")
-            self.stopped.wait(GAP_S)
-
-    def _look(self) -> None:
+    def _look(self, feeds: dict[str, EventFeed]) -> None:
         """One snapshot: 1. matches that ended, told at once. 2. How far each event is. Then 3. tables. 4. Ends."""
-        feeds = self._watched()
-        if not feeds:
-            return
         with self.database.read() as session:
             states = watching.states(session, list(feeds))
             newest = watching.last_seq(session)
@@ -246,16 +130,14 @@ class Hub:
             if not feed.over:
                 self._tried(feed)
 
-    def _watched(self) -> dict[str, Feed]:
-        """Forgets what nobody watches any more."""
-        long_ago = time.monotonic() - KEEP_S
+    def _watched(self) -> dict[str, EventFeed]:
         with self._changed:
-            self._feeds = {id: feed for id, feed in self._feeds.items() if feed.is_kept(long_ago)}
-            if not self._feeds:
+            feeds = super()._watched()
+            if not feeds:
                 self._told = None
-            return dict(self._feeds)
+            return feeds
 
-    def _tell_matches(self, feeds: dict[str, Feed], page: list[watching.Ended], told: int) -> None:
+    def _tell_matches(self, feeds: dict[str, EventFeed], page: list[watching.Ended], told: int) -> None:
         by_event: dict[str, list[bytes]] = {}
         for ended in page:
             by_event.setdefault(ended.tournament_id, []).append(match_message(ended))
@@ -267,7 +149,7 @@ class Hub:
             self._told = told
             self._changed.notify_all()
 
-    def _tell_progress(self, feed: Feed, state: tuple[str, str | None], found: Progress, began: float) -> None:
+    def _tell_progress(self, feed: EventFeed, state: tuple[str, str | None], found: Progress, began: float) -> None:
         data = orjson.dumps({"status": state[0], "reason": state[1], **self._views.progress(found)})
         counted = (state[0], found.by_status, found.stage)
         moment = time.monotonic()
@@ -280,7 +162,7 @@ class Hub:
                 feed.progress = data
                 self._tell(feed, message("progress", self._told or 0, data))
 
-    def _tried(self, feed: Feed) -> None:
+    def _tried(self, feed: EventFeed) -> None:
         """The table, when it has changed; then the end, once everything before it was told. What goes wrong with one
         event is of no concern to the others."""
         try:
@@ -296,7 +178,7 @@ class Hub:
                 self._tell(feed, self._end(feed, self._told or 0), last=True)
             self._changed.notify_all()
 
-    def _tell_standings(self, feed: Feed, began: float) -> None:
+    def _tell_standings(self, feed: EventFeed, began: float) -> None:
         table = self._table(feed)
         seq = table["as_of_seq"]
         last = feed.last_match if seq is None or seq >= feed.last_match else self._last_counting(feed)
@@ -312,22 +194,17 @@ class Hub:
                 feed.standings = data
                 self._tell(feed, message("standings", self._told or 0, data))
 
-    def _last_counting(self, feed: Feed) -> int:
+    def _last_counting(self, feed: EventFeed) -> int:
         with self.database.read() as session:
             return watching.last_counting(session, feed.id)
 
-    def _table(self, feed: Feed) -> Json:
+    def _table(self, feed: EventFeed) -> Json:
         try:
             return self._views.table(feed.id)
         except Unavailable:
             raise
         except RefereeError as error:  # too large to be made
             return {"as_of_seq": None, "results": None, "items": [], "reason": str(error)}
-
-    def _tell(self, feed: Feed, text: bytes, *, last: bool = False) -> None:
-        for viewer in feed.waiting:
-            viewer.put(text, last=last)
-        self.lines.tell(feed.id, text, last=last)
 
 
 def match_message(ended: watching.Ended) -> bytes:
@@ -346,8 +223,3 @@ def match_message(ended: watching.Ended) -> bytes:
         "finished_at": instant(ended.finished_at),
     }
     return message("match", ended.seq, orjson.dumps(data))
-
-
-def instant(moment: datetime) -> str:
-    """As the API writes dates everywhere."""
-    return str(Moment()._serialize(moment, None, None))

@@ -1,0 +1,16 @@
+"""Server-sent events as bytes."""
+
+from datetime import datetime
+
+from api.schemas.base import Moment
+
+
+def message(name: str, id: str | int | None, data: bytes) -> bytes:
+    """An event; one without an id leaves that of the last as it was."""
+    numbered = b"" if id is None else b"id: %s\n" % str(id).encode()
+    return b"event: %s\n%sdata: %s\n\n" % (name.encode(), numbered, data)
+
+
+def instant(moment: datetime) -> str:
+    """As the API writes dates everywhere."""
+    return str(Moment()._serialize(moment, None, None))

@@ -1,0 +1,133 @@
+"""What of a match may be told, and when: at once, at the end of a round, or by age in steps of the clock."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from referee.canonical import Json
+from referee.match import Answer, Match
+from referee.matchlog import opens_round, visible
+from referee.rows import parsed
+from referee.store.play import matches, release
+from referee.store.play.recording import Record, record_batch
+from referee.store.play.release import Telling
+from referee.store.schema import LogRow
+from tests.store.world import World
+from tests.surroundings import MASTER_KEY
+
+
+class Playing:
+    """A match that is recorded answer by answer, and what is told of it."""
+
+    def __init__(self, world: World, **plan: Any) -> None:
+        self.world = world
+        self.id = world.match(rated=plan.pop("rated", True), **plan)
+        (self.claim,) = world.claim(match_id=self.id)
+        self.match = world.resumed(self.id)
+        self.recorded = 0
+        self.telling = Telling(self.id)
+        self.record()
+
+    def record(self) -> None:
+        """All rows played so far."""
+        with self.world.database.write() as session:
+            tail = Record(self.id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
+            assert not record_batch(session, [tail])
+        self.recorded = len(self.match.lines)
+
+    def answer(self) -> None:
+        """So many answers that rows come of them, which are recorded."""
+        while len(self.match.lines) == self.recorded:
+            self.match.receive(Answer(self.match.requests()[0].seat, choice=0))
+        self.record()
+
+    def answer_until_round(self, count: int) -> None:
+        while len(self.openings()) < count:
+            self.answer()
+
+    def openings(self) -> list[int]:
+        return [row["row"] for row in self.match.log.rows if opens_round(row, self.match.header)]
+
+    def told(self) -> list[int]:
+        """Looks, and gives the numbers of all rows told so far."""
+        with self.world.database.read() as session:
+            self.telling.look(session, release.standing(session, self.id))
+        return [item["row"] for item in self.telling.items]
+
+    def end(self) -> None:
+        start = self.recorded
+        while not self.match.over:
+            self.match.receive(Answer(self.match.requests()[0].seat, choice=0))
+        self.world.ended(self.claim, self.match, start)
+
+    def masked(self) -> list[Json]:
+        rows = [parsed(line) for line in self.match.lines]
+        return [visible(row, rows[0], None, group_over=False) for row in rows]
+
+
+def test_of_unrated_play_rows_are_told_as_they_are_recorded(world: World) -> None:
+    playing = Playing(world, rated=False)
+    counts = [len(playing.told())]
+
+    for _ in range(5):
+        playing.answer()
+        counts.append(len(playing.told()))
+
+    assert counts[0] == 2  # the header, and the deal
+    assert counts[-1] == playing.recorded
+    assert playing.telling.items == playing.masked()
+
+
+def test_of_rated_play_the_rows_of_a_round_are_told_when_the_next_begins(world: World) -> None:
+    playing = Playing(world)
+    told = [playing.told()]
+    while len(playing.openings()) < 3:
+        playing.answer()
+        told.append(playing.told())
+
+    ends = [len(rows) for rows in told]
+    assert set(ends) == {number + 1 for number in playing.openings()}  # nothing in between
+    assert told[-1] == list(range(playing.openings()[-1] + 1))
+    assert playing.telling.items == playing.masked()[: len(told[-1])]
+
+
+def test_of_rated_play_rows_are_told_by_age_in_steps_of_the_clock(world: World) -> None:
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    playing = Playing(world)
+    first = len(playing.told())
+    for second in (3, 8, 11):  # two in one step of the clock, one in the next
+        world.clock.moment = noon + timedelta(seconds=second)
+        playing.answer()
+    told = {}
+    for second in (62, 69, 70, 71, 79, 80):
+        world.clock.moment = noon + timedelta(seconds=second)
+        told[second] = len(playing.told()) - first
+
+    assert playing.openings() == [1]
+    assert told == {62: 0, 69: 0, 70: rows_up_to(playing, 8) - first, 71: told[70], 79: told[70], 80: told[80]}
+    assert told[80] == playing.recorded - first
+
+
+def rows_up_to(playing: Playing, second: int) -> int:
+    with playing.world.database.read() as session:
+        query = select(LogRow.recorded_at).where(LogRow.match_id == playing.id)
+        return sum(at is not None and at % 60 <= second + 0.5 for at in session.scalars(query))
+
+
+@pytest.mark.parametrize("end", ["finish", "cancel"])
+def test_all_rows_are_told_when_the_match_is_over(world: World, end: str) -> None:
+    playing = Playing(world)
+    playing.answer()
+    held = playing.told()
+
+    if end == "finish":
+        playing.end()
+    else:
+        with world.database.write() as session:
+            matches.cancel(session, playing.id, master_key=MASTER_KEY)
+
+    assert len(held) < playing.recorded
+    assert playing.told() == list(range(len(playing.match.lines) if end == "finish" else playing.recorded))
+    assert playing.telling.items == playing.masked()[: len(playing.telling.items)]
