@@ -1,11 +1,11 @@
 // What is said in words: cards, sources of answers, numbers.
 
-const RANK_WORDS = {
+const PICTURE_RANKS = {
   2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine", T: "ten",
   J: "jack", Q: "queen", K: "king", A: "ace",
 };
-const SUIT_WORDS = { c: "clubs", d: "diamonds", h: "hearts", s: "spades" };
-const SUIT_SIGNS = { c: "♣", d: "♦", h: "♥", s: "♠" };
+export const PICTURE_SUITS = { c: "clubs", d: "diamonds", h: "hearts", s: "spades" };
+const PICTURE_SIGNS = { c: "♣", d: "♦", h: "♥", s: "♠" };
 
 /** How an answer came about. */
 export const SOURCES = {
@@ -22,13 +22,13 @@ export function isCard(card) {
 /** "ten of hearts"; "hidden card" for any that is not seen. */
 export function cardWords(card) {
   if (!isCard(card)) return "hidden card";
-  return card[0] === "X" ? "joker" : `${RANK_WORDS[card[0]]} of ${SUIT_WORDS[card[1]]}`;
+  return card[0] === "X" ? "joker" : `${PICTURE_RANKS[card[0]]} of ${PICTURE_SUITS[card[1]]}`;
 }
 
 /** "10♥" */
 export function cardSign(card) {
   if (!isCard(card)) return "?";
-  return card[0] === "X" ? "Joker" : `${card[0] === "T" ? "10" : card[0]}${SUIT_SIGNS[card[1]]}`;
+  return card[0] === "X" ? "Joker" : `${card[0] === "T" ? "10" : card[0]}${PICTURE_SIGNS[card[1]]}`;
 }
 
 /** Several cards for a listener: hidden ones are counted. */
@@ -39,9 +39,9 @@ export function cardsWords(cards) {
   return known.join(", ") || "no cards";
 }
 
-/** "1 card", "2 cards" */
-export function counted(number, noun) {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+/** "1 card", "2 cards"; `nouns` where more than an s is added. */
+export function counted(number, noun, nouns = `${noun}s`) {
+  return `${number} ${number === 1 ? noun : nouns}`;
 }
 
 /** A number with a sign of its own for less than nothing. */

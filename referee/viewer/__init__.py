@@ -1,0 +1,137 @@
+"""The match viewer: plain modules that the site serves, and one file that holds a match and opens from disk.
+
+What is drawn and how stands in the modules; here they are only put together.
+"""
+
+import base64
+import gzip
+import hashlib
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from posixpath import dirname, join, normpath
+from typing import Final
+
+from referee.bots.advice import ADVICE
+from referee.canonical import Json, dumps
+from referee.errors import BadLog
+from referee.rows import parsed
+
+FOLDER: Final = Path(__file__).parent
+ENTRY: Final = "standalone.js"
+STYLES: Final = ("standalone.css", "viewer.css")
+CARD: Final = re.compile(r'"([2-9TJQKA][cdhs]|X[12])"')
+
+_IMPORT = re.compile(r'^import \{[^}]*\} from "(\.\.?/[^"]+)";\n', re.MULTILINE)
+_DECLARED = re.compile(r"^(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
+
+PAGE: Final = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<main>
+<h1>{game}</h1>
+<p class="lead">Match <bdi>{match}</bdi>: {players}</p>
+<div id="viewer"><noscript><p>This page needs script to show the match; it loads nothing from anywhere.</p></noscript></div>
+</main>
+<script type="text/plain" id="packed">{packed}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+
+
+def standalone(lines: Sequence[bytes], *, questions: Mapping[int, Json] | None = None) -> str:
+    """One HTML file with the match of this log in it. ``questions`` are what the bots were asked, by row.
+
+    Raises ``BadLog`` for lines that are no log; whether it holds is checked by whoever opens the page.
+    """
+    header = _header(lines)
+    script, style = bundle(), "".join((FOLDER / name).read_text() for name in STYLES)
+    log = b"".join(line + b"\n" for line in lines).decode()
+    held = {"log": log, "questions": {str(row): one for row, one in (questions or {}).items()}, "faults": advice()}
+    packed = gzip.compress(dumps({**held, "cards": _cards(log)}), 9, mtime=0)
+    players = [html.escape(str(player["name"])) for player in header["players"]]
+    return PAGE.format(
+        policy=_policy(script, style),
+        title=html.escape(f"{header['game']}, {header['match']}"),
+        style=style,
+        game=html.escape(str(header["game"]).replace("-", " ").title()),
+        match=html.escape(str(header["match"])),
+        players=", ".join(f"<bdi>{name}</bdi>" for name in players),
+        packed=base64.b64encode(packed).decode(),
+        script=script,
+    )
+
+
+def bundle() -> str:
+    """All modules in one script that opens the match packed into its page."""
+    order: dict[str, str] = {}
+    _gather(ENTRY, order)
+    taken: dict[str, str] = {}
+    for module, source in order.items():
+        for name in _DECLARED.findall(source):
+            assert taken.setdefault(name, module) == module, f"{name} is declared in {taken[name]} and in {module}"
+    return "\n".join(order.values()) + "\nopenPacked();\n"
+
+
+def advice() -> dict[str, Json]:
+    """What each fault means and what to do about it, as the viewer takes it."""
+    return {code: {name: _plain(words) for name, words in asdict(one).items()} for code, one in ADVICE.items()}
+
+
+def _header(lines: Sequence[bytes]) -> Json:
+    try:
+        header = parsed(lines[0])
+        known = all(isinstance(header[name], str) for name in ("game", "match"))
+        known = known and all(isinstance(player["name"], str) for player in header["players"])
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise BadLog(0, f"not the header of a match log: {error!r}") from None
+    if not known:
+        raise BadLog(0, "the header names no game, match and players")
+    return header
+
+
+def _gather(name: str, order: dict[str, str]) -> None:
+    """The module, after those it imports, without its import and export words."""
+    if name in order:
+        return
+    source = (FOLDER / name).read_text()
+    for found in _imports(source):
+        _gather(normpath(join(dirname(name), found)), order)
+    order[name] = re.sub(r"^export ", "", _IMPORT.sub("", source), flags=re.MULTILINE)
+
+
+def _imports(source: str) -> Iterator[str]:
+    yield from (found[1] for found in _IMPORT.finditer(source))
+
+
+def _cards(log: str) -> dict[str, str]:
+    """The pictures this log needs, and the back."""
+    names = sorted({"back", *CARD.findall(log)})
+    return {name: (FOLDER / "cards" / f"{name}.svg").read_text().strip() for name in names}
+
+
+def _policy(script: str, style: str) -> str:
+    """Nothing but what stands in the page runs or is shown, and nothing is fetched."""
+    return (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _plain(markdown: str) -> str:
+    return markdown.replace("`", "").replace("*", "")

@@ -1,0 +1,42 @@
+"""What the bots of a match were asked, played again from its log. What is shown of it is the viewer's."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from referee.canonical import Json
+from referee.chance import RecordedChance
+from referee.errors import BadLog, RefereeError
+from referee.match import Match, Request, is_answer
+from referee.matchlog import HEADER_MEMBERS
+from referee.rows import parsed
+
+MEMBERS: Final = ("observation", "news", "legal", "default", "time")  # as a question names them
+
+
+def questions(lines: Sequence[bytes]) -> Mapping[int, Json]:
+    """The question of each row that holds a bot's answer. Raises ``BadLog`` where the log does not hold."""
+    rows = [parsed(line) for line in lines]
+    asked: dict[int, Json] = {}
+    try:
+        match = Match({name: rows[0][name] for name in HEADER_MEMBERS}, RecordedChance(rows))
+        match.begin()
+        for number, row in enumerate(rows):
+            if is_answer(row):
+                asked[number] = _question(_of_seat(match, number, row["seat"]))
+                match.replay(number, row)
+    except BadLog:
+        raise
+    except (RefereeError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadLog(len(asked), f"it cannot be played again: {error!r}") from error
+    return asked
+
+
+def _of_seat(match: Match, number: int, seat: int) -> Request:
+    found = next((request for request in match.requests() if request.seat == seat), None)
+    if found is None:
+        raise BadLog(number, f"seat {seat} was not asked here")
+    return found
+
+
+def _question(request: Request) -> Json:
+    return {name: getattr(request, name) for name in MEMBERS}

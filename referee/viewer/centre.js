@@ -1,0 +1,56 @@
+// The middle of the table: tricks, rivers, piles, pots, boards and notes.
+
+import { cardPicture, showFan } from "./cards.js";
+import { make, text } from "./dom.js";
+import { cardWords, cardsWords, counted } from "./words.js";
+
+const SPREAD = 9; // cards; more than these overlap
+const DRAWN = { cards: spread, pile: pile, pot: pot, board: board, note: note };
+
+/** The things in the middle, as elements. */
+export function centreOf(position, nameOf) {
+  const items = position.centre ?? [];
+  const moved = position.moved ?? [];
+  return items.filter((item) => Object.hasOwn(DRAWN, item?.kind)).map((item) =>
+    make("div", { class: `item item-${item.kind}` },
+      make("span", { class: "label" }, text(item.name)), DRAWN[item.kind](item, { nameOf, moved })));
+}
+
+function spread(item, { nameOf, moved }) {
+  const cards = Array.isArray(item.cards) ? item.cards : [];
+  const seated = cards.some((one) => Number.isInteger(one?.seat));
+  if (!seated || cards.length > 2 * SPREAD) {
+    const fan = make("div", { class: cards.length > SPREAD ? "fan" : "fan loose" });
+    showFan(fan, cards.map((one) => one?.card), { label: text(item.name), moved });
+    return cards.length ? fan : make("span", { class: "fan none" }, "–");
+  }
+  return make("ul", { class: "trick" }, cards.map((one) =>
+    make("li", { class: moved.includes(one.card) ? "moved" : null },
+      make("span", { role: "img", "aria-label": cardWords(one.card) }, cardPicture(one.card)),
+      make("bdi", { class: "by" }, text(nameOf(one.seat))))));
+}
+
+function pile(item) {
+  const count = Number(item.count) || 0;
+  const label = `${counted(count, "card")}${item.top ? `, ${cardWords(item.top)} on top` : ""}`;
+  return make("div", { class: count ? "pile" : "pile bare", role: "img", "aria-label": label },
+    count ? cardPicture(item.top ?? "??") : null, make("b", { class: "count" }, String(count)));
+}
+
+function pot(item) {
+  return make("div", { class: "pot" }, make("b", {}, text(item.chips)), make("span", {}, item.chips === 1 ? " chip" : " chips"));
+}
+
+function board(item) {
+  const spaces = Array.isArray(item.spaces) ? item.spaces : [];
+  return make("ul", { class: "board" }, spaces.map((space) =>
+    make("li", { class: space?.chips ? null : "bare" },
+      space?.card ? cardPicture(space.card) : null,
+      make("span", { class: "space" }, text(space?.label)), make("b", {}, text(space?.chips)),
+      make("span", { class: "unseen" }, " chips"))));
+}
+
+function note(item) {
+  const card = item.card ? make("span", { role: "img", "aria-label": cardsWords([item.card]) }, cardPicture(item.card)) : null;
+  return make("div", { class: "note" }, card, make("b", {}, text(item.text)));
+}

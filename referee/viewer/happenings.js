@@ -1,0 +1,78 @@
+// The events of a round as a list to read and to jump from.
+
+import { make, text } from "./dom.js";
+import { OPEN } from "./replay.js";
+
+const MOST_LISTED = 240; // around the moment at hand
+
+/** The list; `goTo(at)` is called with the moment chosen. */
+export class Happenings {
+  constructor(replay, { goTo }) {
+    this.replay = replay;
+    this._goTo = goTo;
+    this._shown = "";
+    this._buttons = new Map();
+    this.title = make("h2", {}, "Events");
+    this.list = make("ol", { class: "happenings" });
+    this.frame = make("div", { class: "happenings-frame", role: "region", tabindex: 0, "aria-label": "Events of the round" }, this.list);
+    this.element = make("section", { class: "panel" }, this.title, this.frame);
+  }
+
+  show(at, viewer) {
+    const round = this.replay.roundAt(at);
+    let [start, end] = this.replay.bounds(round);
+    if (end - start > MOST_LISTED) {
+      const window = start + Math.floor((at - start) / (MOST_LISTED / 2)) * (MOST_LISTED / 2);
+      [start, end] = [Math.max(start, window - MOST_LISTED / 2), Math.min(end, window + MOST_LISTED)];
+    }
+    const shown = `${start}|${end}|${viewer}|${this.replay.moments.length}`;
+    if (shown !== this._shown) this._fill(start, end, viewer, round);
+    this._shown = shown;
+    this._mark(at);
+  }
+
+  _fill(start, end, viewer, round) {
+    this.title.textContent = this.replay.rounds[round].title;
+    const events = this.replay.eventsBetween(start, end, viewer);
+    this._buttons.clear();
+    this._marked = null;
+    this.list.replaceChildren(...events.map((event, place) => this._item(start + place, event, viewer)).filter(Boolean));
+  }
+
+  _item(at, event, viewer) {
+    const moment = this.replay.moments[at];
+    const row = this.replay.rowAt(at);
+    const words = sentenceAt(this.replay, at, event);
+    if (words === null) return null;
+    const fault = moment.first && row.fault && viewer === OPEN ? make("span", { class: "tag bad" }, `fault: ${text(row.fault)}`) : null;
+    const button = make("button", { type: "button", class: moment.event ? null : "sealed", click: () => this._goTo(at) }, words, fault ? " " : null, fault);
+    this._buttons.set(at, button);
+    return make("li", {}, button);
+  }
+
+  _mark(at) {
+    let near = at;
+    while (near > 0 && !this._buttons.has(near) && near > at - 12) near -= 1;
+    const button = this._buttons.get(near) ?? null;
+    if (button === this._marked) return;
+    this._marked?.removeAttribute("aria-current");
+    this._marked = button;
+    if (!button) return;
+    button.setAttribute("aria-current", "step");
+    const { frame } = this;
+    const top = button.offsetTop - frame.offsetTop;
+    if (top < frame.scrollTop || top + button.offsetHeight > frame.scrollTop + frame.clientHeight) {
+      frame.scrollTop = Math.max(0, top - frame.clientHeight / 3);
+    }
+  }
+}
+
+/** A moment in words as a viewer who sees `event` reads it; null when it is not worth a line. */
+export function sentenceAt(replay, at, event) {
+  const { event: whole } = replay.moments[at];
+  const row = replay.rowAt(at);
+  if (!whole) return `${replay.nameOf(row.seat)} has chosen; it is shown when all have.`;
+  if (!event) return null;
+  const told = replay.tell(event);
+  return told === null || told === undefined ? null : text(String(told));
+}

@@ -1,0 +1,78 @@
+// Opening a log somebody has: dropped on the page, chosen, or named by its match.
+
+import { make, say, text } from "./dom.js";
+import { NoLog, readLog, unpacked } from "./logfile.js";
+import { wordsOfGame } from "./plain.js";
+import { mount } from "./viewer.js";
+
+const MATCH = /mat_[0-9a-z]{26}/;
+const NO_QUESTION = "A log holds what was answered, not what was asked. Open the match on its server, or make a page with the questions: referee replay FILE --html replay.html.";
+
+/** Makes `place` take logs and show them in `root`; `matchAddress(id)` is where a match of this server is shown. */
+export function opening(place, root, { faults, matchAddress }) {
+  const said = make("p", { class: "opened", role: "status" });
+  const title = make("p", { class: "lead" });
+  let shown = null;
+  const open = async (blob, name) => {
+    say(said, `Reading ${name} …`);
+    said.className = "opened";
+    try {
+      const { lines, rows } = readLog(await unpacked(blob));
+      const [header] = rows;
+      const fresh = make("div", {});
+      root.replaceChildren(title, fresh);
+      say(title, `${wordsOfGame(text(header.game))}, match ${text(header.match)}: ${header.players.map((player) => text(player.name)).join(", ")}`);
+      shown?.dispose();
+      shown = mount(fresh, { header, rows, lines, faults, noQuestion: NO_QUESTION });
+      say(said, `${name}: ${rows.length} rows.`);
+    } catch (error) {
+      said.className = "opened error";
+      say(said, error instanceof NoLog ? `${name}: ${error.message}` : `${name} cannot be shown: ${text(error.message)}`);
+    }
+  };
+  const file = make("input", { type: "file", id: "log-file", accept: ".ndjson,.gz,.jsonl,application/x-ndjson,application/gzip",
+    change: () => file.files[0] && open(file.files[0], file.files[0].name) });
+  place.replaceChildren(
+    make("div", { class: "drop" }, make("label", { for: "log-file" }, "Drop a log here, or choose a file"), file,
+      make("p", { class: "hint" }, ".ndjson, also packed as .ndjson.gz. It stays in your browser: nothing is sent anywhere.")),
+    byMatch(said, matchAddress), said);
+  listen(place, open);
+}
+
+function byMatch(said, matchAddress) {
+  const input = make("input", { id: "match-id", autocomplete: "off", spellcheck: "false", placeholder: "mat_… or the address of a match" });
+  const go = (event) => {
+    event.preventDefault();
+    const found = MATCH.exec(input.value);
+    if (found) location.assign(matchAddress(found[0]));
+    else {
+      said.className = "opened error";
+      say(said, "That names no match: an id begins with mat_ and 26 letters and digits follow.");
+    }
+  };
+  return make("form", { submit: go }, make("label", { for: "match-id" }, "Or a match of this server"),
+    make("div", { class: "row" }, input, make("button", {}, "Open")));
+}
+
+/** Takes what is dropped or pasted anywhere on the page. */
+function listen(place, open) {
+  const zone = place.querySelector(".drop");
+  addEventListener("dragover", (event) => {
+    event.preventDefault();
+    zone.classList.add("over");
+  });
+  addEventListener("dragleave", (event) => event.relatedTarget === null && zone.classList.remove("over"));
+  addEventListener("drop", (event) => {
+    event.preventDefault();
+    zone.classList.remove("over");
+    const [file] = event.dataTransfer.files;
+    if (file) open(file, file.name);
+  });
+  addEventListener("paste", (event) => {
+    if (event.target.closest?.("input, textarea")) return;
+    const [file] = event.clipboardData.files;
+    const words = event.clipboardData.getData("text/plain");
+    if (file) open(file, file.name);
+    else if (words.trimStart().startsWith("{")) open(new Blob([words]), "What was pasted");
+  });
+}

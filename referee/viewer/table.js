@@ -1,0 +1,145 @@
+// The table with its seats around it, drawn from a position. It knows no game.
+
+import { cardPicture, showFan } from "./cards.js";
+import { centreOf } from "./centre.js";
+import { make, nameOf, say, text } from "./dom.js";
+import { cardWords, counted, numberWords } from "./words.js";
+
+const SIDES = { // how many sit below, left, above and right
+  1: [1, 0, 0, 0], 2: [1, 0, 1, 0], 3: [1, 0, 2, 0], 4: [1, 1, 1, 1], 5: [1, 1, 2, 1], 6: [2, 1, 2, 1],
+  7: [2, 1, 3, 1], 8: [3, 1, 3, 1], 9: [2, 2, 3, 2], 10: [3, 2, 3, 2],
+};
+const COLUMNS = 12;
+const SIDE = 3; // columns of a seat at the left or right
+
+/** Draws positions of one match; `element` is the table. */
+export class TableView {
+  constructor(replay) {
+    this.replay = replay;
+    this.seats = Array.from({ length: replay.header.seats }, (_, seat) => seatView(replay, seat));
+    this.centre = make("div", { class: "centre", role: "group", "aria-label": "Middle of the table" });
+    this.element = make("div", { class: "felt", "data-seats": this.seats.length }, this.seats.map((seat) => seat.root), this.centre);
+    this._tallest = 0;
+    this._first = null;
+    this.place(0);
+  }
+
+  /** Seats everybody so that `first` is nearest. */
+  place(first) {
+    if (first === this._first) return;
+    this._first = first;
+    const sides = SIDES[this.seats.length] ?? manySides(this.seats.length);
+    const places = placesAround(sides);
+    this.seats.forEach((seat, number) => {
+      const place = places[(number - first + this.seats.length) % this.seats.length];
+      seat.root.style.setProperty("--columns", place.columns);
+      seat.root.style.setProperty("--rows", place.rows);
+      seat.root.dataset.side = place.side;
+    });
+    this.centre.style.setProperty("--columns", sides[1] || sides[3] ? `${SIDE + 1} / ${COLUMNS + 1 - SIDE}` : "1 / -1");
+    this.settle();
+  }
+
+  /** Forgets how tall the middle once was: the page has another width. */
+  settle() {
+    this._tallest = 0;
+    this.centre.style.minHeight = "";
+  }
+
+  show(position) {
+    const moved = Array.isArray(position.moved) ? position.moved : [];
+    const said = Array.isArray(position.said) ? position.said : [];
+    this.seats.forEach((view, seat) => {
+      const own = position.seats[seat] ?? {};
+      showSeat(view, own, { moved, said: said.filter((one) => one?.seat === seat), scoreName: this.replay.table.scoreName });
+    });
+    const aloud = said.filter((one) => one?.seat === null).map((one) => make("p", { class: "aloud" }, text(one.text)));
+    this.centre.replaceChildren(...centreOf(position, (seat) => this.replay.nameOf(seat)), ...aloud);
+    this._keepHeight();
+  }
+
+  /** The middle never becomes lower while one steps: what stands below it does not jump. */
+  _keepHeight() {
+    const height = this.centre.offsetHeight;
+    if (height > this._tallest) {
+      this._tallest = height;
+      this.centre.style.minHeight = `${height}px`;
+    }
+  }
+}
+
+function seatView(replay, seat) {
+  const { shape } = replay;
+  const name = replay.header.players[seat]?.name;
+  const view = {
+    turn: make("span", { class: "turn", hidden: true }, "to act"),
+    chips: make("span", { class: "chips" }),
+    marks: make("p", { class: "marks", hidden: shape.marks === 0 }),
+    hand: make("div", { class: "fan hand" }),
+    up: make("div", { class: "fan up" }),
+    played: make("div", { class: "fan played" }),
+    piles: make("div", { class: "piles" }),
+    bubble: make("p", { class: "bubble", hidden: true }),
+  };
+  const who = make("p", { class: "who" }, make("span", { class: "chair", title: `Seat ${seat}` }, String(seat)),
+    make("b", {}, name ? nameOf(name) : `Seat ${seat}`), view.turn, view.chips);
+  const stuff = make("div", { class: "stuff" }, view.hand, view.up, view.played, view.piles);
+  stuff.classList.toggle("two", shape.hand > 0 && shape.up > 0);
+  stuff.classList.toggle("bare", !shape.hand && !shape.up && !shape.played && !shape.piles);
+  view.root = make("section", { class: "seat", "aria-label": name ? `Seat ${seat}, ${text(name)}` : `Seat ${seat}` },
+    who, view.marks, stuff, view.bubble);
+  return view;
+}
+
+function showSeat(view, own, { moved, said, scoreName }) {
+  view.root.classList.toggle("acting", own.toAct === true);
+  view.root.classList.toggle("gone", own.out === true);
+  view.turn.hidden = own.toAct !== true;
+  say(view.chips, standing(own, scoreName));
+  const marks = Array.isArray(own.marks) ? own.marks.slice(0, 12) : [];
+  view.marks.replaceChildren(...marks.map((mark) => make("span", { class: "mark" }, text(mark))));
+  showFan(view.hand, own.hand, { label: "Hand", moved });
+  showFan(view.up, own.up, { label: "Open cards", moved });
+  showFan(view.played, own.played ? [own.played] : [], { label: "Played", moved });
+  view.piles.replaceChildren(...(Array.isArray(own.piles) ? own.piles : []).slice(0, 6).map(seatPile));
+  view.bubble.hidden = !said.length;
+  say(view.bubble, said.map((one) => text(one.text)).join("; "));
+}
+
+function standing(own, scoreName) {
+  const parts = [];
+  if (Number.isFinite(own.chips)) parts.push(counted(own.chips, "chip"));
+  if (Number.isFinite(own.score)) parts.push(scoreName === "chips" ? `score ${numberWords(own.score)}` : `${numberWords(own.score)} ${scoreName}`);
+  return parts.join(" · ");
+}
+
+function seatPile(pile) {
+  const count = Number(pile?.count) || 0;
+  const top = pile?.top ? `, ${cardWords(pile.top)} on top` : "";
+  return make("span", { class: "pile small", role: "img", "aria-label": `${text(pile?.name)}: ${count}${top}`, title: `${text(pile?.name)}: ${count}` },
+    cardPicture(pile?.top ?? "??"), make("b", { class: "count" }, String(count)));
+}
+
+/** Where each seat sits, clockwise, the first one below. */
+function placesAround([below, left, above, right]) {
+  const rowOf = (count, row, side, reversed) => Array.from({ length: count }, (_, i) => {
+    const span = Math.min(6, Math.floor(COLUMNS / count));
+    const start = 1 + Math.floor((COLUMNS - span * count) / 2) + span * (reversed ? count - 1 - i : i);
+    return { side, columns: `${start} / span ${span}`, rows: `${row}` };
+  });
+  const columnOf = (count, columns, side, reversed) => Array.from({ length: count }, (_, i) => {
+    const row = reversed ? count - 1 - i : i;
+    return { side, columns, rows: count === 1 ? "2 / span 2" : `${2 + row}` };
+  });
+  return [
+    ...rowOf(below, 4, "below", true),
+    ...columnOf(left, `1 / span ${SIDE}`, "left", true),
+    ...rowOf(above, 1, "above", false),
+    ...columnOf(right, `${COLUMNS + 1 - SIDE} / span ${SIDE}`, "right", false),
+  ];
+}
+
+function manySides(seats) {
+  const below = Math.ceil(seats / 2);
+  return [below, 0, seats - below, 0];
+}
