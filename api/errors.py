@@ -23,6 +23,7 @@ TABLE: dict[type[Exception], tuple[int, str]] = {
     domain.Forbidden: (403, "forbidden"),
     domain.NameTaken: (409, "name_taken"),
     domain.QuotaExceeded: (409, "quota_exceeded"),
+    domain.NoCertificate: (409, "no_certificate"),
     domain.NotReady: (409, "not_ready"),
     IdempotencyMismatch: (409, "idempotency_mismatch"),
     domain.StaleEpoch: (409, "conflict"),

@@ -11,7 +11,7 @@ from typing import Any, Final
 from referee.clocks import Limits
 from referee.games import catalogue
 from referee.settings import Settings, environment
-from referee.store import accounts, bots, checks
+from referee.store import accounts, bots, certificates, checks
 from referee.store.db import Database
 from referee.store.play import matches
 from referee.store.upgrading import upgrade
@@ -36,6 +36,7 @@ class World:
                 bot = bots.register(session, owner.id, f"Bot {number}", f"{url}/{number}")
                 (check,) = checks.claim_due_checks(session)
                 card = checks.Card("1.0", sorted(catalogue()), 100)
+                certificates.issue(session, bot.id, card.version, certificates.rules_today(card.games))
                 checks.finish_check(session, bot.id, check.epoch, {"ok": True}, card)
             ids.append(bot.id)
         return ids

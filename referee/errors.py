@@ -81,6 +81,10 @@ class QuotaExceeded(Conflict):
     """The owner has as many of these as are allowed."""
 
 
+class NoCertificate(Conflict):
+    """The bot may not play rated yet: no certificate fits its version and the game's rules."""
+
+
 class NotReady(Conflict):
     """What was asked for opens later: a log before its deal group is over."""
 

@@ -1,18 +1,34 @@
-"""The check of a registered bot: whoever answers must know its secret, then say what it plays."""
+"""The check of a registered bot: whoever answers must know its secret, then say what it plays; and its examination."""
 
+import asyncio
 import logging
+from dataclasses import dataclass, replace
+from random import Random
+from secrets import token_hex
+from typing import Final
+
+from sqlalchemy.orm import Session
 
 from referee.bots import client
-from referee.bots.client import BotCaller, Check, Target
+from referee.bots.client import BotCaller, CallLimits, Check, Target
+from referee.bots.conformance.course import Pace
+from referee.bots.conformance.examination import examine
+from referee.bots.conformance.keeping import kept
+from referee.bots.conformance.report import Report
 from referee.bots.guard import Policy
 from referee.bots.signing import bot_secrets
 from referee.canonical import Json
-from referee.errors import StaleEpoch
+from referee.errors import StaleEpoch, Unavailable
 from referee.games import catalogue
-from referee.store import checks
+from referee.store import bots, checks, examinations
+from referee.store.db import now
+from referee.store.examinations import Claimed, Outcome
+from referee.store.schema import Bot
 from workers.recorder import Recorder
 
 log = logging.getLogger(__name__)
+
+PACE: Final = Pace(idle_s=1.0, asking_s=25.0, within_s=90.0, scenarios=6)
 
 
 async def check_bot(check: checks.Check, recorder: Recorder, policy: Policy, master_key: bytes) -> None:
@@ -43,6 +59,93 @@ async def check_bot(check: checks.Check, recorder: Recorder, policy: Policy, mas
         await recorder.write(checks.finish_check, check.bot_id, check.epoch, report, card)
     except StaleEpoch as error:
         log.info("check is void", extra={"bot": check.bot_id, "reason": str(error)})
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """How a service examines: shorter than a bot's author does, and never for long."""
+
+    questions: int = 60
+    told_every_s: float = 0.5  # at most so often it is written how far it is
+    held_every_s: float = 3.0  # and at least so often that it is still ours
+    pace: Pace = PACE
+
+
+async def examine_bot(
+    claimed: Claimed, recorder: Recorder, policy: Policy, limits: CallLimits, master_key: bytes, suite: Suite
+) -> None:
+    """The conformance suite on a bot whose address is proven; what it found is recorded, and attested.
+
+    Cancelled it gives the examination back. Raises ``Unavailable`` when it is we who cannot call, or write.
+    """
+    bot, secrets = await recorder.read(_to_be_called, claimed.bot_id, master_key)
+    seed = token_hex(8)
+    examining = asyncio.create_task(
+        examine(
+            Target(bot.id, bot.proven_url or bot.url, secrets, max_calls=bot.max_calls),
+            policy,
+            limits,
+            questions=suite.questions,
+            dice=Random(f"referee check|{seed}"),  # noqa: S311  # picks questions; `referee check --seed` asks the same
+            pace=replace(suite.pace, at_once=claimed.at_once),
+            tell=(told := _Told()).tell,
+            signs_later=True,
+        )
+    )
+    try:
+        await _tell_until_over(examining, told, claimed, recorder, suite)
+        outcome = _outcome(await examining, seed)
+        await recorder.write(examinations.finish, claimed, outcome)
+    except StaleEpoch as error:
+        log.info("examination is void", extra={"bot": claimed.bot_id, "reason": str(error)})
+    except asyncio.CancelledError:
+        await recorder.write(examinations.give_back, claimed)
+        raise
+    finally:
+        examining.cancel()
+        await asyncio.gather(examining, return_exceptions=True)
+
+
+@dataclass(slots=True)
+class _Told:
+    """How far an examination is."""
+
+    at: tuple[int, int, str] = (0, 0, "")
+
+    def tell(self, asked: int, planned: int, what: str) -> None:
+        self.at = asked, max(asked, planned), what
+
+
+async def _tell_until_over(
+    examining: asyncio.Task[Report], told: _Told, claimed: Claimed, recorder: Recorder, suite: Suite
+) -> None:
+    """Writes how far it is while it goes on. Raises ``StaleEpoch`` as soon as it is no longer ours."""
+    written, silent_s = told.at, 0.0
+    while not (await asyncio.wait({examining}, timeout=suite.told_every_s))[0]:
+        silent_s += suite.told_every_s
+        if told.at == written and silent_s < suite.held_every_s:
+            continue
+        written, silent_s = told.at, 0.0
+        try:
+            await recorder.write_soon(examinations.tell, claimed, *written)
+        except Unavailable as error:
+            log.warning("progress not recorded", extra={"bot": claimed.bot_id, "reason": str(error)})
+
+
+def _to_be_called(session: Session, bot_id: str, master_key: bytes) -> tuple[Bot, tuple[str, ...]]:
+    bot = bots.get_bot(session, bot_id)
+    return bot, bot_secrets(master_key, bot.id, bots.signing_generations(bot, now(session)))
+
+
+def _outcome(report: Report, seed: str) -> Outcome:
+    return Outcome(
+        version=report.bot["version"] if report.bot else None,
+        asked=report.rules,
+        passed=report.passed,
+        protocol=report.protocol,
+        report=kept(report, seed),
+        warnings=list(dict.fromkeys(finding.id for finding in report.of("warn"))),
+    )
 
 
 def _step(step: Check) -> Json:

@@ -58,6 +58,15 @@ class Recorder:
 
         return await asyncio.to_thread(call)
 
+    async def write_soon(self, what: Callable[Concatenate[Session, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """The same in a transaction that a power cut may undo."""
+
+        def call() -> R:
+            with self._database.write(durable=False) as session:
+                return what(session, *args, **kwargs)
+
+        return await asyncio.to_thread(call)
+
     async def _write_all(self) -> None:
         """Whatever gathered while the last batch was written makes up the next."""
         while self._waiting:

@@ -15,12 +15,12 @@ from referee.bots.client import CallLimits
 from referee.bots.guard import Policy
 from referee.errors import Unavailable
 from referee.settings import Settings
-from referee.store import checks
+from referee.store import checks, examinations
 from referee.store.db import Database
 from referee.store.play import claims
 from referee.store.play.claims import Claim
 from workers import queues, stopping
-from workers.checking import check_bot
+from workers.checking import Suite, check_bot, examine_bot
 from workers.delivering import Courier
 from workers.holding import Holder
 from workers.playing import HandedOver, Playing, play
@@ -35,6 +35,7 @@ LOOK_S = 0.25  # between two looks for more while there is room
 LIFETIME_S = 300.0  # then nothing new is taken: a fresh work-horse goes on
 LAST_CALL_S = 3000.0  # then what is still being played is handed on, well before RQ's alarm
 OUTAGE_S = 1.0  # before a match that we, not a bot, could not go on with is given back
+EXAMINED_AT_ONCE = 3  # bots; what they are asked is made up in threads, beside the matches
 GRACE_S = 2.0  # for the open questions when we are told to stop
 
 
@@ -46,12 +47,15 @@ class Tally:
     handed_on: int = 0
     failed: int = 0
     checked: int = 0
+    examined: int = 0
 
 
 class Runner:
     """One event loop full of matches. ``run`` ends when nothing is due, or soon after ``stop``."""
 
-    def __init__(self, settings: Settings, database: Database, *, uplink: Uplink | None = None) -> None:
+    def __init__(
+        self, settings: Settings, database: Database, *, uplink: Uplink | None = None, suite: Suite | None = None
+    ) -> None:
         self.tally = Tally()
         self._slots = settings.runner_slots
         self._master_key = settings.master_key
@@ -60,6 +64,8 @@ class Runner:
         self._policy = Policy.from_settings(settings)
         self._limits = CallLimits()
         self._uplink = uplink or Uplink()
+        self._suite = suite or Suite()
+        self._examining = 0
         redis = None if settings.redis_url is None else queues.connect(settings.redis_url)
         self._announcer = live.Announcer(redis)
         self._courier = Courier(self._recorder, self._policy, self._master_key)
@@ -103,8 +109,7 @@ class Runner:
             todo = await self._recorder.read(claims.sweep)
             room = min(self._slots - len(self._tasks), CLAIM_AT_ONCE)
             if todo.checks_due:
-                for check in await self._recorder.write(checks.claim_due_checks):
-                    self._spawn(self._check(check))
+                await self._take_checks()
             await self._courier.collect()
             while room > 0 and (todo.due or todo.expired) and not todo.alone and self._age_s() >= self._resting_s:
                 asked_s = self._age_s()
@@ -115,6 +120,14 @@ class Runner:
                 room = min(self._slots - len(self._tasks), CLAIM_AT_ONCE) if taken else 0
         except Unavailable as error:
             log.warning("nothing claimed", extra={"reason": str(error)})
+
+    async def _take_checks(self) -> None:
+        for check in await self._recorder.write(checks.claim_due_checks):
+            self._spawn(self._check(check))
+        if (room := EXAMINED_AT_ONCE - self._examining) > 0:
+            for claimed in await self._recorder.write(examinations.claim_due, room):
+                self._examining += 1
+                self._spawn(self._examine(claimed))
 
     async def _wait_for_room(self) -> None:
         """Waits a little, less when half of the places come free: looking at the record is not for nothing."""
@@ -194,6 +207,17 @@ class Runner:
             log.warning("check not recorded, it will be repeated", extra={"bot": check.bot_id, "reason": str(error)})
         except Exception:
             log.exception("check failed", extra={"bot": check.bot_id})
+
+    async def _examine(self, claimed: examinations.Claimed) -> None:
+        try:
+            await examine_bot(claimed, self._recorder, self._policy, self._limits, self._master_key, self._suite)
+            self.tally.examined += 1
+        except Unavailable as error:
+            log.warning("not examined, it will be repeated", extra={"bot": claimed.bot_id, "reason": str(error)})
+        except Exception:
+            log.exception("examination failed", extra={"bot": claimed.bot_id})
+        finally:
+            self._examining -= 1
 
     def _age_s(self) -> float:
         return time.monotonic() - self._born

@@ -10,7 +10,7 @@ from sqlalchemy import func, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
-from referee.store import house
+from referee.store import examinations, house
 from referee.store.db import now, queue_up
 from referee.store.ids import new_id
 from referee.store.names import checked_name, name_key
@@ -60,6 +60,7 @@ def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Qu
     )
     session.add(bot)
     session.flush()
+    examinations.of(session, bot.id)
     return bot
 
 
@@ -121,6 +122,8 @@ def edit(
             bot.status = "unverified"
         bot.status_reason = "the address changed"
         _make_check_due(session, bot)
+        examinations.drop(session, bot.id)
+        examinations.want(session, bot.id)
     bot.revision += 1
     session.flush()
     return bot
@@ -154,6 +157,7 @@ def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
     bot = _at_revision(session, bot_id, revision)
     bot.status, bot.status_reason, bot.check_state = "retired", None, "idle"
     bot.check_epoch += 1
+    examinations.drop(session, bot.id)
     bot.revision += 1
     # So that its name and host are free again, while the bot stays listed under its name.
     bot.name_key = f"{bot.name_key[:80]} {bot.id}"
@@ -177,9 +181,11 @@ def signing_generations(bot: Bot, moment: datetime) -> tuple[int, ...]:
     return (bot.secret_generation, bot.secret_generation + 1, *([bot.secret_generation - 1] if before else []))
 
 
-def request_check(session: Session, bot_id: str) -> Bot:
-    """Asks for another challenge and card; a check under way is enough."""
+def request_check(session: Session, bot_id: str, *, thorough: bool = False) -> Bot:
+    """Asks for another challenge and card, ``thorough`` for an examination besides; one under way is enough."""
     bot = _at_revision(session, bot_id, None)
+    if thorough and not examinations.is_pending(session, bot_id):
+        examinations.want(session, bot_id)
     if bot.check_state == "idle":
         _make_check_due(session, bot)
     return bot

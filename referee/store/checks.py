@@ -1,4 +1,7 @@
-"""Checks of bots: due ones are claimed by runners, who send the challenge and read the card."""
+"""Checks of bots: due ones are claimed by runners, who send the challenge and read the card.
+
+The examination that follows where one is needed is in ``examinations``.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +12,7 @@ from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session
 
 from referee.errors import StaleEpoch
+from referee.store import examinations
 from referee.store.bots import signing_generations
 from referee.store.db import lease_now, now
 from referee.store.names import printable
@@ -69,7 +73,8 @@ def claim_due_checks(session: Session, limit: int = CHECKS_AT_ONCE) -> list[Chec
 def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, Any], card: Card | None) -> Bot:
     """Notes what a check found: with a card the address counts as proven, without one the bot is unverified.
 
-    A bot that an event calls before its start stays verified when it only did not answer: it is absent there.
+    A bot that an event calls before its start stays verified when it only did not answer: it is absent there. A check
+    that went well is followed by an examination where one is needed.
     ``report`` is for the owner. Raises ``StaleEpoch`` when the check was claimed anew or the address changed.
     """
     claimed = select(Bot).where(Bot.id == bot_id, Bot.check_epoch == epoch, Bot.check_state == "running")
@@ -77,7 +82,10 @@ def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, An
     if bot is None:
         raise StaleEpoch(f"check {epoch} of bot {bot_id} is no longer ours")
     forgiven = card is None and _failed_to_answer(report) and _called_for_an_event(session, bot)
-    _end(bot, report, card, now(session), forgiven=forgiven)
+    moment = now(session)
+    _end(bot, report, card, moment, forgiven=forgiven)
+    if card is not None:
+        examinations.follow_check(session, bot, moment)
     return bot
 
 

@@ -14,6 +14,7 @@ PREFIXES: Final = {
     "tournament": "trn",
     "webhook": "whk",
     "delivery": "dlv",
+    "certificate": "crt",
 }
 PATTERN: Final = re.compile(r"[a-z]+_[0-9a-z]{26}")
 

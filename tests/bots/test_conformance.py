@@ -72,7 +72,7 @@ async def nothing(bot: Odd, request: web.Request, body: Json) -> web.Response | 
 
 
 NOT_REACHED = {"card": {"known_game"}, "resent": {"resent_same"}}
-ELSEWHERE = {"reachable", "secret_needed", "stays_up"}  # tested by themselves below
+ELSEWHERE = {"reachable", "secret_needed", "in_time", "stays_up"}  # tested by themselves below
 
 
 def test_there_is_an_odd_bot_for_every_rule() -> None:

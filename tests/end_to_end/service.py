@@ -28,6 +28,7 @@ from referee.store.play import logs, matches
 from referee.store.schema import Match, Rating, Result
 from referee.store.upgrading import upgrade
 from tests.end_to_end.processes import PATIENCE_S, Process, gone, send, until
+from tests.store.world import certify
 
 MASTER_KEY = bytes(range(32))
 ROOT = Path(__file__).parent.parent.parent
@@ -127,6 +128,7 @@ class Service:
             bot = bots.register(session, owner.id, f"Bot {number}", house.url)
             (check,) = checks.claim_due_checks(session)
             card = checks.Card("1", ["pool-nap", "saint-poker"], max_calls=100)
+            certify(session, bot.id, card)
             checks.finish_check(session, bot.id, check.epoch, {"ok": True}, card)
         house.secret = bot_secret(MASTER_KEY, bot.id, bot.secret_generation)
         self.bot_ids.append(bot.id)

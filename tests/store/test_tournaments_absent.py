@@ -24,7 +24,7 @@ from tests.store.events import (
     progress_of,
     start,
 )
-from tests.store.world import CARD, World
+from tests.store.world import CARD, World, certify
 from tests.surroundings import MASTER_KEY
 
 on_one_database = pytest.mark.parametrize("url", ["sqlite"], indirect=True)  # nothing there differs between the two
@@ -58,7 +58,9 @@ def new_version(world: World, bot_id: str, version: str) -> None:
     with world.database.write() as session:
         bots.request_check(session, bot_id)
         (check,) = checks.claim_due_checks(session)
-        checks.finish_check(session, bot_id, check.epoch, {"ok": True}, checks.Card(version, CARD.games, 100))
+        card = checks.Card(version, CARD.games, 100)
+        certify(session, bot_id, card)
+        checks.finish_check(session, bot_id, check.epoch, {"ok": True}, card)
 
 
 def test_no_match_is_arranged_before_every_bot_was_called(world: World) -> None:
@@ -221,6 +223,8 @@ def test_a_frozen_version_is_that_of_the_first_answer_also_of_late_entries(world
     with world.database.write() as session:
         entering.withdraw(session, tournament_id, seated[0])
         session.execute(update(Bot).where(Bot.id.in_([seated[0], late])).values(version="2.0"))
+        for bot_id in (seated[0], late):
+            certify(session, bot_id, checks.Card("2.0", CARD.games, 100))
 
     enter(world, tournament_id, seated[0], late)
     answer_checks(world.database)

@@ -20,7 +20,7 @@ NEXT = """
 import os, signal
 from alembic import op
 import sqlalchemy as sa
-revision, down_revision = "9999", "0003"
+revision, down_revision = "9999", "0004"
 
 def upgrade():
     op.create_table("extra", sa.Column("id", sa.Integer, primary_key=True))
@@ -100,7 +100,7 @@ def test_K26_a_migration_that_fails_leaves_the_old_schema(empty: Database, tmp_p
     with pytest.raises(RuntimeError, match="half way"):
         upgrade(empty, migrations=with_next(tmp_path, "raise RuntimeError('half way')"))
 
-    assert (is_old_schema(empty), revision(empty)) == (True, "0003")
+    assert (is_old_schema(empty), revision(empty)) == (True, "0004")
     empty.dispose()
 
 
@@ -117,7 +117,7 @@ def test_K26_a_migration_that_is_killed_leaves_the_old_schema(empty: Database, t
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
     assert status == -signal.SIGKILL
-    assert (is_old_schema(empty), revision(empty)) == (True, "0003")
+    assert (is_old_schema(empty), revision(empty)) == (True, "0004")
     empty.dispose()
 
 

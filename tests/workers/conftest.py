@@ -11,19 +11,22 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from referee import __version__
 from referee.bots.house import House, serve
 from referee.bots.signing import bot_secret
 from referee.clocks import Limits
+from referee.games import catalogue
 from referee.matchlog import Report, verify
 from referee.players import players
 from referee.settings import Settings
-from referee.store import accounts, bots
+from referee.store import accounts, bots, checks
 from referee.store.db import Database
 from referee.store.ladders.audit import audit
 from referee.store.play import groups, logs, matches
 from referee.store.play.matches import Plan
 from referee.store.schema import Bot, Match
 from referee.store.upgrading import upgrade
+from tests.store.world import certify
 from tests.surroundings import MASTER_KEY, settings_for
 from workers.runner import Runner, Tally
 
@@ -56,6 +59,11 @@ class World:
             bot = bots.register(session, owner.id, f"Bot {number}", url)
         self.bot_ids.append(bot.id)
         return bot
+
+    def certify(self, bot_id: str) -> None:
+        """As if the bot had been examined, as the version that house bots say they are."""
+        with self.database.write() as session:
+            certify(session, bot_id, checks.Card(__version__, sorted(catalogue()), 100))
 
     def secret_of(self, bot: Bot) -> str:
         return bot_secret(MASTER_KEY, bot.id, bot.secret_generation)
@@ -94,8 +102,10 @@ class World:
         return await Runner(replace(self.settings, **changes), self.database).run()
 
     @asynccontextmanager
-    async def houses(self, *wanted: str | House, latency_ms: int = 0) -> AsyncIterator[list[House]]:
-        """House bots, served, registered and checked."""
+    async def houses(
+        self, *wanted: str | House, latency_ms: int = 0, examined: bool = True
+    ) -> AsyncIterator[list[House]]:
+        """House bots, served, registered and checked; unless ``examined`` already, a runner examines them."""
         async with AsyncExitStack() as stack:
             served = []
             for one in wanted:
@@ -104,7 +114,10 @@ class World:
                 else:
                     house = await serve(one, latency_ms=latency_ms, seed=len(self.bot_ids))
                 stack.push_async_callback(house.close)
-                house.secret = self.secret_of(await asyncio.to_thread(self.enlist, house.url))
+                bot = await asyncio.to_thread(self.enlist, house.url)
+                house.secret = self.secret_of(bot)
+                if examined:
+                    await asyncio.to_thread(self.certify, bot.id)
                 served.append(house)
             await self.run()
             yield served

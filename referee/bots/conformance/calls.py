@@ -58,15 +58,25 @@ class Locked(Exception):
 
 
 class Line:
-    """All calls to one bot: who makes them, how long each part took, and whether it is still there."""
+    """All calls to one bot: who makes them, how long each part took, and whether it is still there.
+
+    ``signs_later``: commands sign when they are run, with the secret in the environment, so that they hold for good.
+    """
 
     def __init__(
-        self, target: Target, policy: Policy, limits: CallLimits, *, now: Callable[[], float] = time.time
+        self,
+        target: Target,
+        policy: Policy,
+        limits: CallLimits,
+        *,
+        now: Callable[[], float] = time.time,
+        signs_later: bool = False,
     ) -> None:
         self.target = target
         self.now = now
         self.calls = 0
         self.closed = 0  # calls after which the bot ended the connection
+        self._signs_later = signs_later
         self._policy = policy
         self._limits = limits
         self._replies: list[Reply] = []
@@ -114,7 +124,7 @@ class Line:
         if reply.status in REFUSALS and call.path in ("/decide", "/notify") and not self.target.secrets:
             raise Locked(call, reply.status)
         if reply.ok:
-            self._replies.append(reply)
+            self._replies.append(replace(reply, body=b""))
             self.closed += not caller.is_connected
         return reply
 
@@ -134,7 +144,10 @@ class Line:
             return
 
     def curl(self, call: Call) -> str:
-        return call.curl(self.target.url.rstrip("/"), self.now())
+        url = self.target.url.rstrip("/")
+        if self._signs_later and call.method == "POST" and call.secrets == self.target.secrets and not call.age_s:
+            return curl.signing_line(url + call.path, call.id, call.body)
+        return call.curl(url, self.now())
 
     def latency(self) -> dict[str, Json]:
         """By part of a call; looking up and connecting only over the calls that did."""

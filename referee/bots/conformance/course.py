@@ -1,6 +1,7 @@
 """An examination under way: what its parts share, and how they note what came of a call."""
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -24,6 +25,9 @@ class Pace:
     notice_ms: int = 5_000  # for the card and for notices
     idle_s: float = 2.0  # the pause before a question
     at_once: int = 8  # at most so many calls together, whatever the card says
+    asking_s: float = math.inf  # for questions of real positions; then each game gets only its few first ones
+    within_s: float | None = None  # for all of it
+    scenarios: int = 30  # matches of a game that are played for their positions, at most
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     now: Callable[[], float] = time.time
 

@@ -22,26 +22,26 @@ from referee.match import FAULTS_IN_A_MATCH, FAULTS_IN_A_ROW, Answer
 from referee.players import players
 
 SCENARIOS = 12  # over which the questions about a game are spread
-MOST_SCENARIOS = 30  # for kinds of decisions that seldom come up
 FRUITLESS = 5  # scenarios in a row that brought nothing to ask; then enough has been looked for
-FEW = 3  # questions of each kind, if there is one to be had
+FEW = 3  # questions of each kind, if there is one to be had; and of each game, however slow the bot is
 WALK = 30  # questions of the match that is played from its beginning, at most
 
 
 async def ask_all(exam: Examination, games: Sequence[type[State]]) -> None:
-    """Shares the planned questions among the games."""
+    """Shares the planned questions, and the time for them, among the games."""
     for rules in games:
-        await _Game(exam, rules, max(1, exam.planned // len(games))).ask()
+        await _Game(exam, rules, max(1, exam.planned // len(games)), exam.pace.asking_s / len(games)).ask()
 
 
 class _Game:
-    """The questions about one game. As in a match, too many faults end them."""
+    """The questions about one game. As in a match, too many faults end them; so does the time, after a few."""
 
-    def __init__(self, exam: Examination, rules: type[State], share: int) -> None:
+    def __init__(self, exam: Examination, rules: type[State], share: int, seconds: float) -> None:
         self._exam = exam
         self._rules = rules
         self._share = share
         self._asked: Counter[str] = Counter()  # by kind
+        self._end = asyncio.get_running_loop().time() + seconds
         self._faults = self._faults_running = 0
         self._seats: set[int] = set()
         self._values: dict[str, dict[str, Any]] = {spec.name: {} for spec in rules.option_specs}  # by their spelling
@@ -56,13 +56,13 @@ class _Game:
     async def _sample_all(self) -> None:
         drawn = scenarios(self._rules, self._exam.dice)
         fruitless = 0
-        for number, scenario in enumerate(islice(drawn, MOST_SCENARIOS)):
+        for number, scenario in enumerate(islice(drawn, self._exam.pace.scenarios)):
             before = self._asked.total()
             left = max(0, self._share - before)
             share = -(-left // (SCENARIOS - number)) if number < SCENARIOS else left
             await self._sample(scenario, share)
             fruitless = fruitless + 1 if self._asked.total() == before else 0
-            if self._is_given_up or fruitless == FRUITLESS:
+            if self._is_over or fruitless == FRUITLESS:
                 return
 
     async def _walk(self, longest: int) -> None:
@@ -71,7 +71,7 @@ class _Game:
         scenario = next(scenarios(self._rules, dice))
         match, writers = begun(scenario, exam.pace.limits, dice)
         other, own = players()["random"](dice), dice.randrange(scenario.seats)
-        while not match.over and self._asked.total() < longest and not self._is_given_up:
+        while not match.over and self._asked.total() < longest and not self._is_over:
             for request in match.requests():
                 if request.seat != own:
                     match.receive(answer_of(other, scenario, request))
@@ -89,7 +89,7 @@ class _Game:
         for _ in range(len(found)):
             found.sort(key=lambda one: self._asked[one.kind])
             seldom = self._asked[found[0].kind] < FEW
-            if self._is_given_up or (share <= 0 and not seldom):
+            if self._is_over or (share <= 0 and not seldom):
                 return
             share -= 1
             # Each in a match of its own: out of one match they would come in the wrong order.
@@ -110,6 +110,11 @@ class _Game:
         if not decision.fault:
             exam.answered.append(asked)
         return decision
+
+    @property
+    def _is_over(self) -> bool:
+        is_late = asyncio.get_running_loop().time() > self._end and self._asked.total() >= FEW
+        return is_late or self._is_given_up
 
     @property
     def _is_given_up(self) -> bool:

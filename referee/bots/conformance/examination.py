@@ -1,5 +1,6 @@
 """The examination of a bot from its first call to the report. What each part looks at stands in the files beside."""
 
+import asyncio
 from collections.abc import Sequence
 from random import Random
 
@@ -24,19 +25,22 @@ async def examine(
     dice: Random,
     pace: Pace | None = None,
     tell: Tell = lambda asked, planned, what: None,
+    signs_later: bool = False,
 ) -> Report:
     """Examines the bot at ``target``: its card, proof and nonces, then about ``questions`` decisions over ``games``
     (empty: all its card names), then how it takes what may happen to it. Without secrets in ``target`` nothing is
     signed and what is about signatures is left out.
 
+    Commands in the report are signed now, or ``signs_later`` when they are run.
+
     The same dice ask the same questions. Raises ``Unavailable`` when it is we who cannot call. Whoever must not send
     anything before the challenge is met has to see to that first.
     """
     pace = pace or Pace()
-    line = Line(target, policy, limits, now=pace.now)
+    line = Line(target, policy, limits, now=pace.now, signs_later=signs_later)
     exam = Examination(line, pace, dice, questions, tell)
     try:
-        await _examined(exam, games)
+        await _in_time(exam, games)
     except Locked as locked:
         exam.notes.broke("secret_needed", str(locked), fault="bad_status", curl=line.curl(locked.call))
     except Gone as gone:
@@ -44,6 +48,18 @@ async def examine(
     finally:
         line.close()
     return _report(exam)
+
+
+async def _in_time(exam: Examination, games: Sequence[str]) -> None:
+    """Whatever is not looked at when the time is over is not looked at."""
+    try:
+        async with asyncio.timeout(exam.pace.within_s) as limit:
+            await _examined(exam, games)
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        came = f"{exam.line.calls} calls took more than {exam.pace.within_s:.0f} s"
+        exam.notes.broke("in_time", came, fault="deadline")
 
 
 async def _examined(exam: Examination, games: Sequence[str]) -> None:

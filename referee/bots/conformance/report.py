@@ -10,6 +10,7 @@ from referee.canonical import Json
 PARTS = ("total", "resolve", "connect", "wait", "read")
 PERCENTS = (50, 90, 99, 100)  # 100 is the largest
 Verdict = Literal["pass", "fail", "unreachable"]
+OF_A_GAME = frozenset({"decision", "unknown_members"})  # rules that, broken, speak against one game alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,19 @@ class Report:
             return "unreachable"
         return "fail" if failed else "pass"
 
+    @property
+    def passed(self) -> dict[str, int]:
+        """The games to be attested, with the versions of their rules: those that were asked about and in which nothing
+        failed, as long as nothing failed that concerns all games."""
+        wrong = {finding.where.partition(",")[0] if finding.id in OF_A_GAME else "" for finding in self.of("fail")}
+        if not wrong <= {*self.rules}:
+            return {}
+        return {game: version for game, version in self.rules.items() if game not in wrong and self._asked(game)}
+
+    def _asked(self, game: str) -> bool:
+        covered = self.coverage[game]
+        return bool(covered["questions"]) and not covered["given_up"]
+
     def to_json(self) -> Json:
         """The report as JSON takes it; ``verdict`` besides."""
         return {"verdict": self.verdict} | asdict(self)
@@ -122,7 +136,13 @@ class Notes:
         return [Skipped(rule, self._skipped.get(rule, "not reached")) for rule in RULES if rule not in seen | _AT_NEED]
 
 
-_AT_NEED = {"reachable", "secret_needed", "stays_up", "unknown_game"}  # looked at all along, noted when broken
+_AT_NEED = {
+    "reachable",
+    "secret_needed",
+    "in_time",
+    "stays_up",
+    "unknown_game",
+}  # looked at all along, noted when broken
 
 
 def percentiles(samples: Sequence[float]) -> Json:

@@ -81,6 +81,12 @@ _ALL = (
     Rule("reconnect", "fail", "a question over a new connection is answered", "Accept the next connection."),
     Rule("hung_up", "fail", "after a call that was hung up the next is answered", "Survive a broken pipe."),
     Rule("stray", "fail", "`HEAD /` and unknown paths do not bring the bot down", "Answer 404 or 405 and go on."),
+    Rule(
+        "in_time",
+        "fail",
+        "a service's examination, some hundred calls, ends within 90 s",
+        "Answer faster; or look with `referee check`, which has no such end, at where the time goes.",
+    ),
     Rule("stays_up", "fail", "the bot answers to the end of the examination", "It went away: look at its own log."),
     # -- signatures --
     Rule(

@@ -8,7 +8,7 @@ from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
-from referee.store import bots
+from referee.store import bots, certificates
 from referee.store.db import now
 from referee.store.events.terms import most_entries
 from referee.store.events.tournaments import locked_in_state
@@ -58,7 +58,8 @@ def enter(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
     """Enters a verified bot that plays the game; a bot that withdrew may come back, in its old place.
 
     Who enters an event that runs plays from its next stage on. Raises ``Conflict`` where the event takes no entries
-    now, ``BadOption`` for a bot that does not play the game, ``QuotaExceeded``.
+    now, ``BadOption`` for a bot that does not play the game, ``NoCertificate`` where the event is rated and it has
+    none that fits, ``QuotaExceeded``.
     """
     tournament = _taking_entries(session, tournament_id)
     bot = bots.get_bot(session, bot_id)
@@ -66,6 +67,8 @@ def enter(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
         raise Conflict(f"bot {bot.name!r} is {bot.status}; only verified bots may enter")
     if tournament.game not in bot.games:
         raise BadOption("bot", f"bot {bot.name!r} does not play {tournament.game}")
+    if tournament.rated:
+        certificates.demand(session, bot, tournament.game)
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
     if entry is not None and entry.withdrawn_at is None:
         raise Conflict(f"bot {bot.name!r} is entered already")

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from referee.canonical import dumps
 from referee.pairing import Entrant
 from referee.ratings import START
+from referee.store import certificates
 from referee.store.schema import Bot, Ladder, LadderAct, Match, Rating, RatingChange, Tournament, TournamentEntry
 
 AT_ONCE: Final = 500  # ids in one query
@@ -31,6 +32,7 @@ class Seat:
     stand_in: str | None
     bot_status: str
     bot_version: str | None
+    certified: bool  # enough to go on, where the event is rated
     plays_game: bool
 
     def in_order(self, tournament: Tournament) -> bool:
@@ -38,6 +40,7 @@ class Seat:
         return (
             self.bot_status == "verified"
             and self.plays_game
+            and self.certified
             and self.preflight != "absent"
             and (not self.changed_version(tournament))
         )
@@ -151,7 +154,8 @@ def _entries(tournament: Tournament) -> Any:
     entry = TournamentEntry
     columns = (
         *(entry.bot_id, Bot.owner_id, entry.seed, entry.since, entry.withdrawn_at, entry.preflight),
-        *(entry.version, entry.stand_in_id, Bot.status, Bot.version, cast(Bot.games, Text)),
+        *(entry.version, entry.stand_in_id, Bot.status, Bot.version),
+        *(certificates.keeps_place(tournament), cast(Bot.games, Text)),
     )
     query = select(*columns).join(Bot, Bot.id == entry.bot_id)
     return query.where(entry.tournament_id == tournament.id).order_by(entry.number)

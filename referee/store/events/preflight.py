@@ -6,12 +6,12 @@ The same look goes on while the event runs: it marks changed versions, and seats
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, and_, false, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, exists, false, or_, select, true, update
 from sqlalchemy.orm import Session
 
-from referee.store import house
+from referee.store import certificates, examinations, house
 from referee.store.db import changed, now
-from referee.store.schema import Bot, Match, MatchSeat, Tournament, TournamentEntry, unbegun
+from referee.store.schema import Bot, Examination, Match, MatchSeat, Tournament, TournamentEntry, unbegun
 from referee.store.telling import outbox
 
 PATIENCE: Final = timedelta(seconds=60)  # a check takes a few seconds; longer it takes only when we are at fault
@@ -72,7 +72,7 @@ def _settle_ready(session: Session, tournament: Tournament) -> None:
     """Those of whom nothing else is to be noted, which is nearly all of them, at once."""
     of_bot = Bot.id == TournamentEntry.bot_id
     well = select(Bot.id).where(of_bot, Bot.status == "verified", Bot.check_state == "idle")
-    well = well.where(Bot.check_report["ok"].as_boolean().is_(True))
+    well = well.where(Bot.check_report["ok"].as_boolean().is_(True), _may_play(tournament))
     version = select(Bot.version).where(of_bot).scalar_subquery()
     waiting = (
         TournamentEntry.tournament_id == tournament.id,
@@ -86,10 +86,10 @@ def _settle_ready(session: Session, tournament: Tournament) -> None:
 
 def _unsettled(tournament: Tournament, moment: datetime) -> Select[TournamentEntry, Bot]:
     """Entries of which something has to be noted. What ``settle`` does to one takes it out of here."""
-    entry, verified, idle = TournamentEntry, Bot.status == "verified", Bot.check_state == "idle"
+    entry, verified, idle = TournamentEntry, Bot.status == "verified", _is_idle(tournament)
     other_version = and_(entry.version.is_not(None), entry.version.is_distinct_from(Bot.version))
     out_of_order = or_(entry.preflight == "absent", ~verified, other_version if tournament.frozen_version else false())
-    reported_well = Bot.check_report["ok"].as_boolean().is_(True)
+    reported_well = and_(Bot.check_report["ok"].as_boolean().is_(True), _may_play(tournament))
     reasons = [
         and_(entry.preflight == "asked", or_(~verified, idle)),
         and_(entry.preflight == "absent", verified, idle, or_(reported_well, _long_ago(moment))),
@@ -106,22 +106,40 @@ def _unsettled(tournament: Tournament, moment: datetime) -> Select[TournamentEnt
 
 def _judge(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
     """What the bot's check says of an entry that waits for it, or is absent."""
-    if entry.preflight not in ("asked", "absent") or (bot.status == "verified" and bot.check_state != "idle"):
+    if entry.preflight not in ("asked", "absent") or _is_awaited(session, tournament, bot):
         return
-    was, reason = entry.preflight, _absence(bot)
+    was, reason = entry.preflight, _absence(session, tournament, bot)
     entry.preflight, entry.preflight_reason = ("absent" if reason else "ready"), reason
     if reason and was == "asked":
         told = {"bot": bot.id, "name": bot.name, "tournament": tournament.id, "reason": reason}
         outbox.emit(session, "bot.unhealthy", [bot.owner_id], told)
 
 
-def _absence(bot: Bot) -> str | None:
+def _is_awaited(session: Session, tournament: Tournament, bot: Bot) -> bool:
+    """Whether its check, in a rated event its examination too, is not over."""
+    if bot.status != "verified":
+        return False
+    return bot.check_state != "idle" or (tournament.rated and examinations.is_pending(session, bot.id))
+
+
+def _is_idle(tournament: Tournament) -> ColumnElement[bool]:
+    """The same of the bot of the row, the other way round."""
+    examined = exists().where(Examination.bot_id == Bot.id, Examination.state != "idle")
+    return and_(Bot.check_state == "idle", ~examined) if tournament.rated else Bot.check_state == "idle"
+
+
+def _may_play(tournament: Tournament) -> ColumnElement[bool]:
+    return certificates.fits(tournament.game) if tournament.rated else true()
+
+
+def _absence(session: Session, tournament: Tournament, bot: Bot) -> str | None:
     """Why the bot cannot play; None when it can."""
     if bot.status != "verified":
         return f"the bot is {bot.status}"
     report = bot.check_report
     if report is None or report.get("ok"):
-        return None
+        lacking = certificates.missing(session, bot, tournament.game) if tournament.rated else None
+        return f"no_certificate: {lacking}" if lacking else None
     steps = [report.get("challenge"), report.get("card")]
     code = next((step["code"] for step in steps if step and step.get("code")), "check_failed")
     return f"the check before the start failed: {code}"

@@ -14,7 +14,7 @@ from referee.canonical import dumps
 from referee.clocks import Limits
 from referee.errors import BadOption, Conflict, NotFound
 from referee.games import game as rules_of
-from referee.store import house
+from referee.store import certificates, house
 from referee.store.db import now
 from referee.store.ids import new_id
 from referee.store.play import groups
@@ -61,7 +61,8 @@ def arrange(session: Session, plans: Sequence[Plan], *, master_key: bytes, group
     """Arranges matches, due at once, in the groups of their deals unless one is given; their ids in order.
 
     Rated only where asked for and all bots have different owners. Raises ``BadOption``, ``NoSuchGame``,
-    ``NotFound``, and ``Conflict`` when a bot is not verified or does not play the game.
+    ``NotFound``, ``Conflict`` when a bot is not verified or does not play the game, and ``NoCertificate`` for a rated
+    match of no event: who plays in an event is the event's to say.
     """
     draft = _Draft(session, plans)
     draft.check()
@@ -119,6 +120,9 @@ class _Draft:
         _ = self.options
         for game, bot_id in {(plan.game, bot_id): None for plan in self.plans for bot_id in plan.bots}:
             self._check_bot(bot_id, game)
+        rated = [plan for plan in self.plans if plan.tournament_id is None and self._is_rated(plan)]
+        for game, bot_id in {(plan.game, bot_id): None for plan in rated for bot_id in plan.bots}:
+            certificates.demand(self.session, self.session.get_one(Bot, bot_id), game)
 
     def _check_bot(self, bot_id: str, game: str) -> None:
         bot = self.bots.get(bot_id)
@@ -130,9 +134,6 @@ class _Draft:
             raise BadOption("bots", f"bot {bot.name!r} does not play {game}; its card lists {', '.join(bot.games)}")
 
     def row(self, plan: Plan) -> Json:
-        counted = self._counted(plan)
-        rated = [self.bots[bot_id] for bot_id, counts in zip(plan.bots, counted, strict=True) if counts]
-        owners = {bot.owner_id for bot in rated}
         return {
             "id": new_id("match"),
             "game": plan.game,
@@ -142,7 +143,7 @@ class _Draft:
             "seats": len(plan.bots),
             "budget_ms": plan.limits.budget_ms,
             "bank_ms": plan.limits.bank_ms,
-            "rated": plan.rated and len(owners) == len(rated) >= 2,
+            "rated": self._is_rated(plan),
             "status": "due",
             "epoch": 0,
             "lost_claims": 0,
@@ -155,6 +156,13 @@ class _Draft:
             "replay_of": plan.replay_of,
             "created_by": plan.created_by,
         }
+
+    def _is_rated(self, plan: Plan) -> bool:
+        if not plan.rated:
+            return False
+        counted = zip(plan.bots, self._counted(plan), strict=True)
+        rated = [self.bots[bot_id] for bot_id, counts in counted if counts]
+        return len({bot.owner_id for bot in rated}) == len(rated) >= 2
 
     def _counted(self, plan: Plan) -> list[bool]:
         """By seat: what the house plays, or whoever sits there for another, counts for nobody."""

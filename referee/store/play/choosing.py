@@ -15,10 +15,11 @@ from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, case, exis
 from sqlalchemy.orm import Session
 
 from referee.store.play.leases import expired
-from referee.store.schema import Bot, Group, Match, MatchSeat
+from referee.store.schema import Bot, Examination, Group, Match, MatchSeat
 from referee.store.schema.matches import AGE
 
 LOST_BEFORE_ALONE: Final = 2
+EXAMINED_AT_ONCE: Final = 4  # calls that an examination makes to its bot, at most
 WINDOWS: Final = (100, 2_000, 20_000)  # of his oldest, the wider where it has to be; what comes behind waits, too
 MOST_LOOKED_AT: Final = 400  # matches of one creator among which those are sought whose bots can take all calls
 
@@ -256,8 +257,11 @@ def _wanted(unit: Unit, seats: Mapping[str, Counter[str]]) -> Counter[str]:
 
 
 def calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
-    """How many more calls each bot that plays now could take; a seat takes one at a time."""
-    return {row[0]: row[1] for row in session.execute(_CALLS_LEFT, {"boot": boot, "seconds": seconds})}
+    """How many more calls each bot that plays, or is examined, now could take; a seat takes one at a time."""
+    left = {row[0]: row[1] for row in session.execute(_CALLS_LEFT, {"boot": boot, "seconds": seconds})}
+    for bot_id, most in session.execute(_EXAMINED, {"boot": boot, "seconds": seconds}):
+        left[bot_id] = left.get(bot_id, most) - EXAMINED_AT_ONCE
+    return left
 
 
 def _creators() -> Select[Any]:
@@ -284,6 +288,11 @@ _CALLS_LEFT: Final = (
     .join(_MATCHES, _M.id == _SEATS.c.match_id)
     .where(_PLAYED)
     .group_by(_BOTS.c.id, _BOTS.c.max_calls)
+)
+_EXAMINED: Final = (
+    select(_BOTS.c.id, _BOTS.c.max_calls)
+    .join(Examination, Examination.bot_id == _BOTS.c.id)
+    .where(Examination.state == "running", ~expired(Examination, bindparam("boot"), bindparam("seconds")))
 )
 _SEATED: Final = (
     select(_SEATS.c.match_id, _SEATS.c.bot_id, _BOTS.c.max_calls)

@@ -11,7 +11,7 @@ from referee.store.db import changed, lease_now, now, queue_up
 from referee.store.play import choosing
 from referee.store.play.choosing import LOST_BEFORE_ALONE as LOST_BEFORE_ALONE
 from referee.store.play.leases import LEASE_S, expired
-from referee.store.schema import OPEN, Bot, Match, MatchSeat
+from referee.store.schema import OPEN, Bot, Examination, Match, MatchSeat
 
 CLAIMS_BEFORE_STUCK: Final = 5
 
@@ -82,7 +82,7 @@ class Sweep:
     running: int
     expired: int
     alone: list[str]
-    checks_due: int
+    checks_due: int  # and examinations
     stuck: int
 
 
@@ -101,13 +101,16 @@ def sweep(session: Session) -> Sweep:
     checks = select(func.count()).where(
         or_(Bot.check_state == "due", and_(Bot.check_state == "running", expired(Bot, boot, seconds)))
     )
+    examinations = select(func.count()).where(
+        or_(Examination.state == "due", and_(Examination.state == "running", expired(Examination, boot, seconds)))
+    )
     return Sweep(
         waiting=by_status.get("waiting", 0),
         due=by_status.get("due", 0),
         running=by_status.get("running", 0),
         expired=session.scalars(lost).one(),
         alone=[match_id for _, match_id in sorted(alone)[:20]],
-        checks_due=session.scalars(checks).one(),
+        checks_due=session.scalars(checks).one() + session.scalars(examinations).one(),
         stuck=by_status.get("stuck", 0),
     )
 

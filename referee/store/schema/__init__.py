@@ -5,7 +5,10 @@ from referee.store.schema.base import Json as Json
 from referee.store.schema.base import UtcTime as UtcTime
 from referee.store.schema.bots import BOT_STATES as BOT_STATES
 from referee.store.schema.bots import CHECK_STATES as CHECK_STATES
+from referee.store.schema.bots import EXAMINATION_STATES as EXAMINATION_STATES
 from referee.store.schema.bots import Bot as Bot
+from referee.store.schema.bots import Certificate as Certificate
+from referee.store.schema.bots import Examination as Examination
 from referee.store.schema.events import PREFLIGHTS as PREFLIGHTS
 from referee.store.schema.events import TOURNAMENT_STATES as TOURNAMENT_STATES
 from referee.store.schema.events import Stage as Stage

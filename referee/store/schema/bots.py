@@ -1,4 +1,4 @@
-"""Registered bots."""
+"""Registered bots, their examinations and the certificates that came of them."""
 
 from datetime import datetime
 from typing import Any
@@ -10,6 +10,7 @@ from referee.store.schema.base import Base, Id, Json, Name, Word, one_of
 
 BOT_STATES = ("unverified", "verified", "paused", "retired", "house")
 CHECK_STATES = ("idle", "due", "running")
+EXAMINATION_STATES = CHECK_STATES
 
 
 class Bot(Base):
@@ -47,3 +48,51 @@ class Bot(Base):
     lease_boot: Mapped[str | None] = mapped_column(String(64))
     lease_until: Mapped[float | None]
     sour_matches: Mapped[int] = mapped_column(default=0)  # in a row, in which it was not called to the end
+
+
+class Examination(Base):
+    """The conformance suite as it is run on a bot: the examination that is due or under way, and what the last found.
+
+    ``report`` is for the owner alone: it may hold what the bot answered.
+    """
+
+    __tablename__ = "examinations"
+    __table_args__ = (one_of("state", EXAMINATION_STATES), Index(None, "state", "due_at"))
+
+    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
+    state: Mapped[str] = mapped_column(Word)
+    wanted: Mapped[bool]  # by its owner: it is examined whatever certificates it has, and before others
+    due_at: Mapped[datetime | None]
+    epoch: Mapped[int]
+    lost: Mapped[int]  # claims in a row whose claimer died
+    lease_boot: Mapped[str | None] = mapped_column(String(64))
+    lease_until: Mapped[float | None]
+    asked: Mapped[int]  # questions, so far
+    planned: Mapped[int]
+    what: Mapped[str] = mapped_column(Word)  # is looked at now
+    version: Mapped[str | None] = mapped_column(String(128))  # of the bot, in the last that ended
+    rules: Mapped[Json]  # versions of the rules by game, in the last that ended
+    report: Mapped[Json | None]
+    ended_at: Mapped[datetime | None]
+    excused_before: Mapped[datetime | None]  # events begun by then took the bot when there were no certificates
+
+
+class Certificate(Base):
+    """What an examination attests: this version of a bot keeps the protocol in these games, by these rules.
+
+    It holds until a later examination of the same version replaces or refutes it.
+    """
+
+    __tablename__ = "certificates"
+    __table_args__ = (Index(None, "bot_id", "version"), Index(None, "bot_id", "issued_at", "id"))
+
+    id: Mapped[str] = mapped_column(Id, primary_key=True)
+    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"))
+    version: Mapped[str] = mapped_column(String(128))
+    rules: Mapped[Json]  # versions of the rules by game that was passed
+    engine_version: Mapped[str] = mapped_column(Word)
+    protocol: Mapped[str] = mapped_column(Word)
+    warnings: Mapped[list[Any]]  # ids of rules that only warn
+    issued_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+    ended_reason: Mapped[str | None] = mapped_column(Word)

@@ -1,0 +1,189 @@
+"""Examinations of bots in the record: when one is due, whose it is, what came of it. What is asked is the suite's.
+
+Certificates are in ``certificates``, the challenge and the card that come before in ``checks``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy.orm import Session
+
+from referee.errors import StaleEpoch
+from referee.store import certificates
+from referee.store.db import changed, lease_now, now
+from referee.store.names import printable
+from referee.store.play import choosing
+from referee.store.play.leases import LEASE_S, expired
+from referee.store.schema import Bot, Examination
+
+Json = dict[str, Any]
+
+YOUNG: Final = timedelta(days=30)  # so long a certificate spares its bot the suite at checks nobody asked for
+REPEATED_AFTER: Final = timedelta(hours=1)  # then what was not passed is looked at again at the next check
+LOST_BEFORE_GIVEN_UP: Final = 3
+LOOKED_AT: Final = 50  # due examinations of which those are found whose bots can be called
+GIVEN_UP: Final = {"verdict": "referee_failed", "findings": [], "detail": "the referee could not finish it"}
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """An examination that is ours. ``at_once`` calls its bot takes besides what it plays."""
+
+    bot_id: str
+    epoch: int
+    at_once: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an examination found. ``asked`` and ``passed`` give the version of the rules by game."""
+
+    version: str | None
+    asked: Mapping[str, int]
+    passed: Mapping[str, int]
+    protocol: str
+    report: Json
+    warnings: list[str] = field(default_factory=list)
+
+
+def of(session: Session, bot_id: str) -> Examination:
+    """The row of a bot, made if there is none yet."""
+    found = session.get(Examination, bot_id)
+    if found is None:
+        found = Examination(
+            bot_id=bot_id, state="idle", wanted=False, epoch=0, lost=0, asked=0, planned=0, what="", rules={}
+        )
+        session.add(found)
+        session.flush()
+    return found
+
+
+def want(session: Session, bot_id: str) -> None:
+    """The bot's next check is followed by an examination, whatever certificates it has."""
+    of(session, bot_id).wanted = True
+
+
+def drop(session: Session, bot_id: str) -> None:
+    """Whatever is due or under way counts for nothing any more."""
+    one = of(session, bot_id)
+    one.state, one.due_at, one.lost, one.epoch = "idle", None, 0, one.epoch + 1
+    one.lease_boot = one.lease_until = None
+
+
+def is_pending(session: Session, bot_id: str) -> bool:
+    """Whether the bot is due to be examined, or is being."""
+    state = session.scalar(select(Examination.state).where(Examination.bot_id == bot_id))
+    return state not in (None, "idle")
+
+
+def follow_check(session: Session, bot: Bot, moment: datetime) -> None:
+    """After a check that went well: the bot is due to be examined, unless it was lately."""
+    one = of(session, bot.id)
+    if one.state == "idle" and _is_needed(session, one, bot, moment):
+        one.state, one.due_at, one.lost = "due", moment, 0
+        one.asked = one.planned = 0
+        one.what = ""
+        one.epoch += 1
+
+
+def claim_due(session: Session, limit: int) -> list[Claimed]:
+    """Up to ``limit`` that are due, or whose claimer has gone: those that owners asked for first, then the oldest.
+
+    A bot that plays as much as it takes calls for comes later.
+    """
+    boot, seconds = lease_now(session)
+    query = select(Examination, Bot).join(Bot, Bot.id == Examination.bot_id)
+    query = query.where(free(boot, seconds), Bot.status != "retired")
+    query = query.order_by(Examination.wanted.desc(), Examination.due_at, Bot.id).limit(LOOKED_AT)
+    rows = list(session.execute(query.with_for_update(of=Examination, skip_locked=True)))
+    left = choosing.calls_left(session, boot, seconds) if rows else {}
+    taken: list[Claimed] = []
+    for one, bot in rows:
+        at_once = min(choosing.EXAMINED_AT_ONCE, left.get(bot.id, bot.max_calls))
+        if len(taken) == limit or at_once <= 0:
+            continue
+        one.lost += one.state == "running" and one.lease_boot == boot
+        one.epoch += 1
+        if one.lost >= LOST_BEFORE_GIVEN_UP:
+            _end(one, bot.version, {}, GIVEN_UP, now(session))
+            continue
+        one.state, one.lease_boot, one.lease_until = "running", boot, seconds + LEASE_S
+        taken.append(Claimed(bot.id, one.epoch, at_once))
+    session.flush()
+    return taken
+
+
+def free(boot: str, seconds: float) -> ColumnElement[bool]:
+    """Examinations that somebody may claim."""
+    running = and_(Examination.state == "running", expired(Examination, boot, seconds))
+    return or_(Examination.state == "due", running)
+
+
+def tell(session: Session, claimed: Claimed, asked: int, planned: int, what: str) -> None:
+    """Notes how far it is, and holds the claim on. Raises ``StaleEpoch`` when it is no longer ours."""
+    boot, seconds = lease_now(session)
+    values = {"asked": asked, "planned": planned, "what": what[:40], "lease_boot": boot}
+    told = update(Examination).where(_held(claimed)).values(**values, lease_until=seconds + LEASE_S)
+    if not changed(session, told.execution_options(synchronize_session=False)):
+        raise _stale(claimed)
+
+
+def give_back(session: Session, claimed: Claimed) -> None:
+    """Lets others begin it anew, at once; nothing was lost."""
+    freed = update(Examination).where(_held(claimed)).values(state="due", lease_boot=None, lease_until=None)
+    session.execute(freed.execution_options(synchronize_session=False))
+
+
+def finish(session: Session, claimed: Claimed, outcome: Outcome) -> None:
+    """Notes what it found and issues the certificate for what was passed; those before it of this version end.
+
+    Raises ``StaleEpoch`` when it was claimed anew, or the address changed.
+    """
+    one = session.scalar(select(Examination).where(_held(claimed)).with_for_update())
+    if one is None:
+        raise _stale(claimed)
+    bot, moment = session.get_one(Bot, claimed.bot_id), now(session)
+    version = bot.version if outcome.version is None else printable(outcome.version)[:128]
+    _end(one, version, dict(outcome.asked), outcome.report, moment)
+    if version is None:
+        return
+    certificates.end_of_version(session, bot.id, version, "replaced" if outcome.passed else "failed")
+    if outcome.passed:
+        certificates.issue(
+            session, bot.id, version, outcome.passed, protocol=outcome.protocol, warnings=outcome.warnings
+        )
+    if version != bot.version and bot.status in ("unverified", "verified") and bot.check_state == "idle":
+        bot.check_state, bot.check_due_at = "due", moment  # it was replaced meanwhile: its card is read again
+        bot.check_epoch += 1
+
+
+def _is_needed(session: Session, one: Examination, bot: Bot, moment: datetime) -> bool:
+    if one.wanted:
+        return True
+    rules = certificates.rules_today(bot.games)
+    attested = certificates.attested(session, bot, since=moment - YOUNG)
+    lacking = {game: version for game, version in rules.items() if game not in attested}
+    if not lacking:
+        return False
+    seen = one.ended_at is not None and one.version == bot.version
+    seen = seen and all(one.rules.get(game) == version for game, version in lacking.items())
+    return not seen or one.ended_at is None or one.ended_at <= moment - REPEATED_AFTER
+
+
+def _end(one: Examination, version: str | None, rules: Json, report: Json, moment: datetime) -> None:
+    one.state, one.due_at, one.wanted, one.lost = "idle", None, False, 0
+    one.lease_boot = one.lease_until = None
+    one.version, one.rules, one.report, one.ended_at = version, rules, report, moment
+
+
+def _held(claimed: Claimed) -> ColumnElement[bool]:
+    return and_(
+        Examination.bot_id == claimed.bot_id, Examination.epoch == claimed.epoch, Examination.state == "running"
+    )
+
+
+def _stale(claimed: Claimed) -> StaleEpoch:
+    return StaleEpoch(f"examination {claimed.epoch} of bot {claimed.bot_id} is no longer ours")
