@@ -108,7 +108,7 @@ def _prince_albert(state: PrinceAlbert) -> Json:
         "pot": sum(state.paid) if cash and not state.over else None,
         "deck": len(state.deck) if state.round else None,
         "piles": [len(pile) for pile in state.piles],
-        "closed": [seat in state.low_bidders and bool(pile) for seat, pile in enumerate(state.piles)],
+        "tops": [pile and ("??" if seat in state.low_bidders else pile[-1]) for seat, pile in enumerate(state.piles)],
         "up": state.up,
         "opener": [state.opener],
         "folded": [seat for seat, folded in enumerate(state.folded) if folded],
@@ -130,7 +130,7 @@ def _prince_albert_drawn(position: Json) -> Json:
         "pot": pot["chips"] if pot and not position["over"] else None,
         "deck": (_centre(position, "Deck") or {}).get("count"),
         "piles": _piles(position, "Discards"),
-        "closed": [bool(own["piles"]) and own["piles"][0]["closed"] for own in position["seats"]],
+        "tops": [own["piles"] and own["piles"][0]["top"] for own in position["seats"]],
         "up": _each(position, "up"),
         "opener": _marked(position, "opens"),
         "folded": _marked(position, "folded"),
@@ -147,26 +147,31 @@ def _prisoners(state: Prisoners) -> Json:
     taken: list[list[str]] = [[] for _ in range(state.players)]
     for settled in state.turned:
         if settled["to"] is not None:
-            taken[settled["to"]].append(settled["prisoner"])
+            taken[settled["to"]].append(_pictured(settled["prisoner"]))
     high = None if state.over else state.high
     joker = state.prisoner is not None and state.prisoner[0] == "X"
     return {
         "title": f"Deal {state.deal} of {state.options['deals']}",
         "scores": state.points,
-        "prisoner": [] if state.prisoner is None else [(None, state.prisoner)],
+        "prisoner": [] if state.prisoner is None else [(None, _pictured(state.prisoner))],
         "suit": (SUITS[state.suit] or "to be named") if joker else None,
         "high": [(high["seat"], card) for card in high["cards"]] if high else [],
         "total": high["total"] if high else None,
         "pile": len(state.pile),
         "spent": sorted(state.refuse),
         "taken": taken,
-        "lost": [settled["prisoner"] for settled in state.turned if settled["to"] is None],
+        "lost": [_pictured(settled["prisoner"]) for settled in state.turned if settled["to"] is None],
         "left_over": len(state.left_over),
         "dealer": [state.dealer],
         "leader": [state.leader],
         "owed": sorted(state.claims),
         "said": {} if state.over else {bid["seat"]: bid["total"] for bid in state.bids},
     }
+
+
+def _pictured(prisoner: str) -> str:
+    """A joker's number never matters; two of them have pictures."""
+    return {"X3": "X1", "X4": "X2"}.get(prisoner, prisoner)
 
 
 def _prisoners_drawn(position: Json) -> Json:

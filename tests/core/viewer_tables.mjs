@@ -8,6 +8,8 @@ import { readFileSync } from "node:fs";
 
 const CARD = /"((?:[2-9TJQKA][cdhs])|X[1-4])"/g;
 
+const JOKERS = { X3: "X1", X4: "X2" }; // drawn alike
+
 const { tables, plays } = JSON.parse(readFileSync(0, "utf8"));
 const modules = {};
 for (const [game, [file, name]] of Object.entries(tables)) {
@@ -45,7 +47,7 @@ function withoutSpaces(position) {
 }
 
 function cardsIn(value) {
-  return [...JSON.stringify(value).matchAll(CARD)].map(([, card]) => card);
+  return [...JSON.stringify(value).matchAll(CARD)].map(([, card]) => JOKERS[card] ?? card);
 }
 
 function frozen(value) {

@@ -35,8 +35,8 @@ function paDraw(facts) {
 
 function paSeat(facts, seat) {
   const pile = facts.piles[seat];
-  const top = pile.at(-1) ?? null;
   const closed = facts.low.includes(seat);
+  const top = closed ? HIDDEN_CARD : pile.at(-1);
   return {
     hand: facts.down[seat],
     up: facts.up[seat],

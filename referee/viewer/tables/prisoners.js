@@ -25,7 +25,6 @@ function prCleared(seats) {
     suit: null,
     high: null,
     calls: perSeat(seats, () => null),
-    bids: [],
   };
 }
 
@@ -41,6 +40,11 @@ function prSpend(facts, seat, cards) {
   moveCards(facts, cards);
 }
 
+/** A joker's number never matters; only two of them have pictures. */
+function prPicture(prisoner) {
+  return prisoner[0] === "X" ? `X${2 - (Number(prisoner[1]) % 2)}` : prisoner;
+}
+
 const PR_HAPPENS = {
   ...EVERY_MATCH,
   draw(facts, event) {
@@ -50,15 +54,15 @@ const PR_HAPPENS = {
   deal(facts, event) {
     Object.assign(facts, prCleared(facts.n), { deal: event.deal, dealer: event.dealer, leader: event.dealer });
     facts.hands = event.hands.map((hand) => [...hand]);
-    facts.pile = [...event.pile];
+    facts.pile = event.pile.map(prPicture);
     facts.leftOver = event.left_over;
     askSeats(facts, "", []);
   },
   turn(facts, event) {
     facts.pile.shift();
-    Object.assign(facts, { prisoner: event.prisoner, suit: event.suit, high: null, bids: [] });
+    Object.assign(facts, { prisoner: prPicture(event.prisoner), suit: event.suit, high: null });
     facts.calls = perSeat(facts.n, () => null);
-    moveCards(facts, [event.prisoner]);
+    moveCards(facts, [facts.prisoner]);
     if (event.suit === null) {
       askSeats(facts, "name_suit", [facts.dealer]);
     } else {
@@ -82,7 +86,6 @@ const PR_HAPPENS = {
     const { seat, cards, total } = event;
     facts.queue.shift();
     facts.high = { seat, cards, total };
-    facts.bids.push(facts.high);
     facts.calls[seat] = total;
     prSpend(facts, seat, cards);
     sayAt(facts, seat, `bids ${total}`);
@@ -92,7 +95,6 @@ const PR_HAPPENS = {
   },
   pass(facts, event) {
     facts.queue.shift();
-    facts.bids.push({ seat: event.seat, cards: [], total: 0 });
     facts.calls[event.seat] = 0;
     sayAt(facts, event.seat, "pass");
   },
@@ -100,16 +102,17 @@ const PR_HAPPENS = {
     if (event.how === "claim") {
       facts.claims.shift();
     }
+    const prisoner = prPicture(event.prisoner);
     if (event.to === null) {
-      facts.lost.push(event.prisoner);
+      facts.lost.push(prisoner);
     } else {
-      facts.taken[event.to].push(event.prisoner);
+      facts.taken[event.to].push(prisoner);
       facts.points[event.to] += event.points;
       facts.leader = event.to;
       sayAt(facts, event.to, `+${event.points}`);
     }
     facts.prisoner = null;
-    moveCards(facts, [event.prisoner]);
+    moveCards(facts, [prisoner]);
     askSeats(facts, "settled", []);
   },
   deal_end(facts, event) {

@@ -1,6 +1,6 @@
 // Rummy Royal from its events: the board with its chips, the extra hand, the sequences. It pays nothing itself.
 
-import { EVERY_MATCH, askSeats, cardInWords, cardsInWords, endInWords, hideCards } from "./common.js";
+import { EVERY_MATCH, HIDDEN_CARD, askSeats, cardInWords, cardsInWords, endInWords, hideCards } from "./common.js";
 import { makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom, takeCard, theCard } from "./common.js";
 import { counted } from "../words.js";
 
@@ -292,7 +292,7 @@ function rrShown(events, viewer, options) {
 }
 
 function rrFinalDeal(event, name) {
-  const won = event.won.map(({ seat, chips, card }) => `${name(seat)} ${chips} with ${theCard(card)}`);
+  const won = event.won.map(({ seat, chips, card }) => `${name(seat)} wins ${chips} with ${theCard(card)}`);
   return `${counted(event.dealt, "card")} dealt: ${won.join(", ")}.`;
 }
 
@@ -309,6 +309,11 @@ function rrPay(event, name) {
   return `${name(event.seat)} takes ${counted(event.chips, "chip")} for ${space}.`;
 }
 
+/** The hand taken, where the reader may see it. */
+function rrTaken(event) {
+  return event.hand.includes(HIDDEN_CARD) ? "" : `, ${cardsInWords(event.hand)}`;
+}
+
 const RR_TELLS = {
   draw: (event, name) =>
     event.what === "first_dealer"
@@ -322,11 +327,10 @@ const RR_TELLS = {
   deal: (event, name) => `${name(event.dealer)} deals; the extra hand has ${counted(event.extra.length, "card")}.`,
   keep: (event, name) => `${name(event.seat)} keeps the hand.`,
   sell: (event, name) => `${name(event.seat)} keeps the hand and sells the extra one.`,
-  swap: (event, name) => `${name(event.seat)} swaps for the extra hand, ${cardsInWords(event.hand)}.`,
+  swap: (event, name) => `${name(event.seat)} swaps for the extra hand${rrTaken(event)}.`,
   bid: (event, name) => `${name(event.seat)} bids ${counted(event.amount, "chip")}.`,
   pass: (event, name) => `${name(event.seat)} passes.`,
-  sold: (event, name) =>
-    `${name(event.seat)} buys it for ${counted(event.amount, "chip")}, ${cardsInWords(event.hand)}.`,
+  sold: (event, name) => `${name(event.seat)} buys it for ${counted(event.amount, "chip")}${rrTaken(event)}.`,
   unsold: () => "Nobody buys it.",
   play: (event, name) => `${name(event.seat)} ${event.lead ? "leads" : "must play"} ${theCard(event.card)}.`,
   pay: rrPay,
