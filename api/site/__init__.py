@@ -7,9 +7,9 @@ the page's script.
 from flask import Flask, Response, current_app, json, send_from_directory
 
 from api.requests import DOCS_POLICY
-from api.site import games, guides, home, page, statics
+from api.site import account, games, guides, home, page, register, statics
 
-GROUPS = (home, games, guides)
+GROUPS = (home, games, guides, register, account)
 
 
 def install(app: Flask) -> None:

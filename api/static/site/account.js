@@ -1,0 +1,54 @@
+// One's account: signing in and out, and what belongs to whoever is signed in.
+import { showBots } from "./account_bots.js";
+import { showTokens } from "./account_tokens.js";
+import { showWebhooks } from "./account_webhooks.js";
+import { fill } from "./dom.js";
+import { onSubmit, wrong } from "./forms.js";
+import { api, signIn, signOut, token } from "./session.js";
+
+const byId = (id) => document.getElementById(id);
+const { told } = JSON.parse(byId("known").textContent);
+
+/** Everything at once, so that nothing moves afterwards; what cannot be had is said, the rest is shown. */
+async function show() {
+  const me = await api("GET", "/accounts/me");
+  fill(byId("signed-in"), { name: me.name, role: me.role === "owner" ? "" : me.role, id: me.id });
+  const parts = await Promise.allSettled([showBots(me, told), showTokens(), showWebhooks()]);
+  const missing = parts.filter((part) => part.status === "rejected").map((part) => part.reason.message);
+  byId("trouble").hidden = missing.length === 0;
+  byId("trouble").textContent = missing.join(" ");
+  byId("signed-out").hidden = true;
+  byId("signed-in").hidden = false;
+}
+
+onSubmit(byId("sign-in"), async ({ token: given }) => {
+  if (!given.trim()) throw wrong("token", "Paste the token of your account.");
+  signIn(given.trim());
+  try {
+    await show();
+  } catch (error) {
+    signOut();
+    throw error.status === 401 ? wrong("token", error.message) : error;
+  }
+  byId("token").value = "";
+  byId("sign-out").focus();
+});
+
+byId("sign-out").addEventListener("click", () => {
+  signOut();
+  location.reload(); // nothing of the account stays on the page
+});
+
+if (token()) {
+  try {
+    await show();
+  } catch (error) {
+    if (error.status === 401) signOut();
+    else {
+      byId("trouble").hidden = false;
+      byId("trouble").textContent = error.message;
+      byId("signed-in").hidden = false;
+      byId("signed-out").hidden = true;
+    }
+  }
+}

@@ -1,0 +1,100 @@
+// Forms that ask the API: what it refuses is told beside the field it is about, and nothing typed is lost.
+import { element } from "./dom.js";
+import { Refused } from "./session.js";
+
+/**
+ * Calls `send(values)` when the form is submitted, with its buttons off meanwhile. What `send` throws is shown: errors
+ * of fields beside them (`names` tells the field of the form by the API's), everything else above the form's buttons.
+ */
+export function onSubmit(form, send, names = {}) {
+  form.noValidate = true; // the API says what is wrong, in one way everywhere
+  for (const button of form.querySelectorAll("button")) button.disabled = false; // off where there is no script
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    clearErrors(form);
+    const buttons = form.querySelectorAll("button");
+    for (const button of buttons) button.disabled = true;
+    try {
+      await send(Object.fromEntries(new FormData(form)));
+    } catch (error) {
+      showErrors(form, error, names);
+    } finally {
+      for (const button of buttons) button.disabled = false;
+    }
+  });
+}
+
+/** A refusal of one's own, of a field of the form. */
+export function wrong(field, message) {
+  return new Refused(422, { detail: message, errors: [{ field, message }] });
+}
+
+export function clearErrors(form) {
+  for (const note of form.querySelectorAll(".error")) note.remove();
+  for (const field of form.querySelectorAll("[aria-invalid]")) {
+    field.removeAttribute("aria-invalid");
+    describe(field, null);
+  }
+}
+
+export function showErrors(form, error, names = {}) {
+  const fields = error instanceof Refused ? error.fields : {};
+  const rest = [];
+  let first = null;
+  for (const [name, message] of Object.entries(fields)) {
+    const field = form.elements[names[name] ?? name];
+    if (field instanceof HTMLElement) {
+      beside(field, message);
+      first ??= field;
+    } else rest.push(`${name}: ${message}`);
+  }
+  if (!first && !rest.length) rest.push(error.message);
+  if (rest.length) {
+    const note = element("p", { class: "error", role: "alert", tabindex: -1 }, rest.join("; "));
+    form.querySelector("button:not([type=button])").before(note);
+    first ??= note;
+  }
+  first.focus();
+  if (!(error instanceof Refused)) throw error; // ours: for the console too
+}
+
+function beside(field, message) {
+  const id = `${field.id}-error`;
+  field.setAttribute("aria-invalid", "true");
+  field.after(element("p", { class: "error", id }, message));
+  describe(field, id);
+}
+
+/** Points the field at its error, besides its hint. */
+function describe(field, id) {
+  const hint = field.dataset.hint;
+  const all = [hint, id].filter(Boolean).join(" ");
+  if (all) field.setAttribute("aria-describedby", all);
+  else field.removeAttribute("aria-describedby");
+}
+
+/** A key under which a wish counts once, however often it is sent. */
+export function newKey() {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** A button that asks again before it does what cannot be undone; it forgets the question after a while. */
+export function sureButton(text, question, act) {
+  const button = element("button", { type: "button", class: "danger" }, text);
+  let timer = 0;
+  const calm = () => {
+    timer = 0;
+    button.textContent = text;
+  };
+  button.addEventListener("click", async () => {
+    if (!timer) {
+      button.textContent = question;
+      timer = setTimeout(calm, 5_000);
+      return;
+    }
+    clearTimeout(timer);
+    calm();
+    await act();
+  });
+  return button;
+}

@@ -1,0 +1,52 @@
+// A practice match: one's own bot against the house, unrated, at as few seats as the game has.
+import { element } from "./dom.js";
+import { newKey, onSubmit } from "./forms.js";
+import { api } from "./session.js";
+
+const POLLED_MS = 2_000;
+const OVER = ["finished", "cancelled", "void", "stuck"];
+
+const title = (game) => game.split("-").map((word) => word[0].toUpperCase() + word.slice(1)).join(" ");
+
+/** Fills the form with the games of the bot; each match that is wished for gets a line in `list`. */
+export function practise(form, list, bot) {
+  form.elements.game.replaceChildren(...bot.games.map((game) => element("option", { value: game }, title(game))));
+  onSubmit(form, async ({ game }) => {
+    const match = await arranged(bot, game);
+    const line = element("li", {}, element("a", { href: `/matches/${encodeURIComponent(match.id)}` }, `Watch ${title(game)}`), " ", element("span", { "data-state": "" }, "is about to start"));
+    list.prepend(line);
+    line.querySelector("a").focus();
+    follow(match.id, bot.id, line.querySelector("[data-state]"));
+  });
+}
+
+async function arranged(bot, name) {
+  const [game, house] = await Promise.all([api("GET", `/games/${encodeURIComponent(name)}`), api("GET", "/bots?status=house&limit=100")]);
+  const rivals = house.items.sort((a, b) => b.name.includes("sound") - a.name.includes("sound")); // the better player first
+  const needed = game.seats.minimum - 1;
+  if (rivals.length < needed) throw new Error("The service has no house players yet; ask again in a moment.");
+  const seated = [bot.id, ...rivals.slice(0, needed).map((one) => one.id)];
+  return api("POST", "/matches", { game: name, bots: seated, rated: false }, { key: newKey() });
+}
+
+/** Tells how the match goes until it is over. */
+async function follow(id, botId, place) {
+  for (;;) {
+    try {
+      const match = await api("GET", `/matches/${encodeURIComponent(id)}`);
+      const text = told(match, botId);
+      if (place.textContent !== text) place.textContent = text;
+      if (OVER.includes(match.status)) return;
+    } catch (error) {
+      place.textContent = error.message;
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLLED_MS));
+  }
+}
+
+function told(match, botId) {
+  if (match.status === "running") return "is being played";
+  if (match.status !== "finished") return `is ${match.status === "due" ? "about to start" : match.status}${match.reason ? `: ${match.reason}` : ""}`;
+  const mine = match.seats.find((seat) => seat.bot === botId);
+  return `is over: place ${mine.placement} of ${match.seats.length}, returns ${mine.returns}`;
+}

@@ -1,0 +1,186 @@
+// Entering a bot: account, registration, the secret, the check as it goes on, practice.
+import { copied } from "./copy.js";
+import { element } from "./dom.js";
+import { newKey, onSubmit, wrong } from "./forms.js";
+import { practise } from "./practice.js";
+import { isCalled, showReport } from "./report.js";
+import { Refused, api, signIn, signOut, token } from "./session.js";
+
+const POLLED_MS = 1_000;
+const byId = (id) => document.getElementById(id);
+const { advice, selfService } = JSON.parse(byId("known").textContent);
+const form = byId("register");
+
+let bot = null;
+let wish = { key: newKey(), text: "" };
+
+// -- who --
+
+async function showWho() {
+  const signedIn = token() !== null;
+  byId("who").hidden = signedIn;
+  byId("known-as").hidden = !signedIn;
+  if (!signedIn) return;
+  try {
+    const me = await api("GET", "/accounts/me");
+    byId("my-name").textContent = me.name;
+  } catch (error) {
+    if (error.status === 401) {
+      signOut();
+      await showWho();
+    } else byId("my-name").textContent = "somebody the service cannot name just now";
+  }
+}
+
+byId("other").addEventListener("click", () => {
+  signOut();
+  showWho();
+  byId("account").focus();
+});
+
+for (const choice of form.querySelectorAll("[name=has]")) choice.addEventListener("change", showChoice);
+
+function showChoice() {
+  const has = form.elements.has?.value ?? "token";
+  byId("new-account").hidden = has !== "none";
+  byId("with-token").hidden = has !== "token";
+}
+
+/** Signs in as the form says; an account is made at most once. */
+async function arrive(values) {
+  if (token()) return;
+  if (selfService && values.has === "none") {
+    if (!values.account) throw wrong("account", "How shall the account be called?");
+    const made = await api("POST", "/accounts", { name: values.account }).catch((error) => {
+      throw error.code === "name_taken" ? wrong("account", error.message) : onField(error, "name", "account");
+    });
+    signIn(made.token.token);
+    showKey(made.token.token);
+  } else {
+    const given = values.token?.trim();
+    if (!given) throw wrong("token", "Paste the token of your account.");
+    signIn(given);
+    try {
+      await api("GET", "/accounts/me");
+    } catch (error) {
+      signOut();
+      throw error.status === 401 ? wrong("token", error.message) : error;
+    }
+  }
+  await showWho();
+}
+
+function showKey(text) {
+  byId("your-token").replaceChildren(
+    element("h3", {}, "Your token"),
+    element("p", {}, "It opens your account and is shown this once. Keep it as you keep a password; this tab remembers it until it is closed."),
+    copied(text, "the token"),
+  );
+  byId("kept").hidden = false;
+}
+
+// -- the bot --
+
+onSubmit(form, async (values) => {
+  await arrive(values);
+  const wanted = { name: values.name, url: values.url };
+  const text = JSON.stringify(wanted);
+  if (text !== wish.text) wish = { key: newKey(), text };
+  try {
+    bot = await api("POST", "/bots", wanted, { key: wish.key });
+  } catch (error) {
+    if (error.fields?.url) byId("no-address").open = true;
+    throw error.code === "name_taken" ? wrong("name", error.message) : error;
+  }
+  showSecret(bot.secret);
+  form.hidden = true;
+  await showBot();
+  byId("kept").querySelector("h2").focus();
+});
+
+function showSecret(secret) {
+  byId("your-secret").replaceChildren(
+    element("h3", {}, `The secret of ${bot.name}`),
+    element("p", {}, "It signs every call of the referee, so that your bot can tell our questions from others'. It is shown this once; a new one can be made at any time."),
+    copied(secret, "the secret"),
+    element("p", {}, "Start the bot with it; starters also read it from secret.txt beside them:"),
+    copied(`export REFEREE_BOT_SECRET='${secret}'`, "the command"),
+  );
+  byId("kept").hidden = false;
+}
+
+/** Shows the bot as it is, again and again while it is called. */
+async function showBot() {
+  byId("checked").hidden = false;
+  for (const place of document.querySelectorAll("[data-bot-name]")) place.textContent = bot.name;
+  byId("bot-page").href = `/bots/${encodeURIComponent(bot.id)}`;
+  for (;;) {
+    try {
+      bot = { ...bot, ...(await api("GET", `/bots/${encodeURIComponent(bot.id)}`)) };
+    } catch (error) {
+      say(error.message);
+      if (error.status && error.status !== 429 && error.status < 500) return;
+      await pause();
+      continue;
+    }
+    showReport(byId("report"), bot, advice);
+    const called = isCalled(bot);
+    say(called ? "The referee calls the bot …" : verdict(bot));
+    byId("check").disabled = called;
+    if (bot.status === "verified" && byId("practice").hidden) offerPractice();
+    if (!called) return;
+    await pause();
+  }
+}
+
+function verdict({ status, name, status_reason: reason }) {
+  if (status === "verified") return `${name} is verified and may play.`;
+  return `${name} is ${status === "unverified" ? "not verified yet" : status}${reason ? `: ${reason}` : ""}. Start it with its secret, then check it.`;
+}
+
+function say(text) {
+  if (byId("said").textContent !== text) byId("said").textContent = text;
+}
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, POLLED_MS));
+
+byId("check").addEventListener("click", async () => {
+  byId("check").disabled = true;
+  try {
+    bot = { ...bot, ...(await api("POST", `/bots/${encodeURIComponent(bot.id)}/check`)) };
+    await showBot();
+  } catch (error) {
+    say(error.message);
+    byId("check").disabled = false;
+    if (!(error instanceof Refused)) throw error;
+  }
+});
+
+function offerPractice() {
+  byId("practice").hidden = false;
+  practise(byId("practice-form"), byId("practice-matches"), bot);
+}
+
+function onField(error, from, to) {
+  if (error.fields?.[from]) error.fields = { [to]: error.fields[from] };
+  return error;
+}
+
+// -- coming back for a bot one has: /register?bot=… --
+
+async function comeBack(id) {
+  try {
+    bot = await api("GET", `/bots/${encodeURIComponent(id)}`);
+    if (!bot.check) return; // somebody else's
+    form.hidden = true;
+    await showBot();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+  }
+}
+
+showChoice();
+byId("flow").hidden = false;
+await showWho();
+const asked = new URLSearchParams(location.search).get("bot");
+if (asked && token()) await comeBack(asked);

@@ -1,0 +1,113 @@
+// What the referee found when it called a bot: the check of its address, and the examination that follows.
+import { copied } from "./copy.js";
+import { element } from "./dom.js";
+
+const MARKS = { ok: ["✓", "good", "fine"], warn: ["!", "warn", "warning"], fail: ["✕", "bad", "failed"], wait: ["…", "quiet", "to come"] };
+const PARTS = [["resolve", "looking the name up"], ["connect", "connecting"], ["wait", "waiting for the first byte"], ["read", "reading to the last"], ["total", "in all"]];
+
+/** Whether the referee is about to call the bot, or calling it. */
+export function isCalled(bot) {
+  return bot.check.state !== "idle" || ["due", "running"].includes(bot.examination?.state);
+}
+
+/** Fills `root` with what is known of the bot; `advice` is {code: what to do}. */
+export function showReport(root, bot, advice) {
+  const steps = checkSteps(bot, advice);
+  const exam = bot.examination;
+  const report = exam?.report;
+  root.replaceChildren(
+    element("ol", { class: "findings" }, ...steps, ...(exam ? [examinationStep(exam, report)] : [])),
+    ...(report ? examined(report) : []),
+  );
+}
+
+function checkSteps(bot, advice) {
+  const { report, state } = bot.check;
+  if (state !== "idle") return [step("wait", "The referee calls the bot", "It asks for a proof that the bot knows the secret, then for its card.")];
+  if (!report) return [step("wait", "The referee has not called the bot yet")];
+  const found = [called(bot, report.challenge, "Proves that it knows the secret", "POST /notify", advice, challengeLine(bot.url))];
+  if (report.challenge?.ok) found.push(called(bot, report.card, "Shows its card", "GET /", advice, `curl -i ${quoted(bot.url)}`));
+  if (report.ok) found.push(step("ok", `Plays ${report.games.join(", ")}`, bot.version ? `version ${bot.version}` : ""));
+  if (report.unknown_games?.length) found.push(step("warn", `Its card names games there are not: ${report.unknown_games.join(", ")}`));
+  return found;
+}
+
+function called(bot, made, title, what, advice, line) {
+  if (!made) return step("wait", title, what);
+  if (made.ok) return step("ok", title, `${what}, ${made.total_ms} ms`);
+  const todo = advice[made.code] ?? "Look at what your bot answered with referee check URL.";
+  return step("fail", title, `${what}: ${made.code}`,
+    element("p", {}, made.detail ?? ""),
+    made.reply ? element("pre", { tabindex: 0 }, element("code", {}, made.reply)) : null,
+    element("p", {}, element("strong", {}, "What to do: "), plain(todo)),
+    copied(line, "the command"),
+  );
+}
+
+function examinationStep(exam, report) {
+  if (exam.state === "running") {
+    const bar = element("progress", { max: Math.max(exam.planned, 1), value: exam.asked, "aria-label": "Questions asked" });
+    const figures = element("span", { class: "figures" }, `${exam.asked} of ${exam.planned}`);
+    return step("wait", "Is examined", exam.what ?? "", element("div", { class: "progress" }, bar, figures));
+  }
+  if (exam.state === "due") return step("wait", "Is about to be examined", "every decision of its games, signatures, broken connections");
+  if (!report) return step("wait", "Has not been examined yet");
+  const verdicts = { pass: ["ok", "Passed the examination"], fail: ["fail", "Did not pass the examination"], unreachable: ["fail", "Was not reached"] };
+  const [weight, title] = verdicts[report.verdict] ?? ["wait", report.verdict ?? "Examined"];
+  return step(weight, title, `${report.questions ?? 0} questions, ${report.calls ?? 0} calls`);
+}
+
+function examined(report) {
+  const findings = report.findings ?? [];
+  const bad = findings.filter((finding) => finding.severity !== "ok");
+  const fine = findings.filter((finding) => finding.severity === "ok");
+  return [
+    ...(bad.length ? [element("h3", {}, "What to mend"), element("ol", { class: "findings" }, ...bad.map(finding))] : []),
+    ...(fine.length ? [folded(`${fine.length} rules kept`, element("ul", {}, ...fine.map((one) => element("li", {}, one.expected))))] : []),
+    ...(report.skipped?.length ? [folded(`${report.skipped.length} rules not looked at`, element("ul", {}, ...report.skipped.map((one) => element("li", {}, `${one.id}: ${one.reason}`))))] : []),
+    ...(report.latency && Object.keys(report.latency).length ? [latency(report.latency)] : []),
+  ];
+}
+
+function finding(one) {
+  const times = one.times > 1 ? `, ${one.times} times` : "";
+  return step(one.severity, one.expected, `${one.id}${one.where ? `, ${one.where}` : ""}${one.fault ? `, ${one.fault}` : ""}${times}`,
+    one.came ? element("p", {}, element("strong", {}, "What came: "), one.came) : null,
+    one.advice ? element("p", {}, element("strong", {}, "What to do: "), plain(one.advice)) : null,
+    one.curl ? copied(one.curl, "the request") : null,
+  );
+}
+
+function latency(parts) {
+  const columns = ["p50", "p90", "p99", "max"];
+  const rows = PARTS.filter(([part]) => parts[part]).map(([part, words]) =>
+    element("tr", {}, element("th", { scope: "row" }, words), ...columns.map((column) => element("td", { class: "number" }, String(parts[part][column])))));
+  return element("div", { class: "table", role: "region", tabindex: 0, "aria-label": "Times of calls" },
+    element("table", {}, element("caption", {}, "Times of calls, in milliseconds"),
+      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "Part of a call"), ...["Half within", "90 % within", "99 % within", "Longest"].map((words) => element("th", { scope: "col", class: "number" }, words)))),
+      element("tbody", {}, ...rows)));
+}
+
+function step(weight, title, quiet = "", ...more) {
+  const [sign, colour, word] = MARKS[weight] ?? MARKS.wait;
+  return element("li", { class: `finding ${colour}` },
+    element("span", { class: "mark", role: "img", "aria-label": word }, sign),
+    element("div", {}, element("strong", {}, title), quiet ? element("span", { class: "quiet" }, ` ${quiet}`) : null, ...more));
+}
+
+function folded(title, content) {
+  return element("details", {}, element("summary", {}, title), content);
+}
+
+/** Advice is a sentence of Markdown; here it is read as words. */
+function plain(text) {
+  return text.replaceAll("`", "");
+}
+
+function challengeLine(url) {
+  return `curl -i ${quoted(`${url.replace(/\/$/, "")}/notify`)} -H 'Content-Type: application/json' -d '{"type":"challenge","nonce":"0123456789abcdef"}'`;
+}
+
+function quoted(text) {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
