@@ -22,7 +22,7 @@ function spread(item, { nameOf, moved }) {
   if (!seated || cards.length > 2 * SPREAD) {
     const fan = make("div", { class: cards.length > SPREAD ? "fan" : "fan loose" });
     showFan(fan, cards.map((one) => one?.card), { label: text(item.name), moved });
-    return cards.length ? fan : make("span", { class: "fan none" }, "–");
+    return cards.length ? fan : make("span", { class: "pile bare", role: "img", "aria-label": "none yet" });
   }
   return make("ul", { class: "trick" }, cards.map((one) =>
     make("li", { class: moved.includes(one.card) ? "moved" : null },
@@ -46,7 +46,7 @@ function board(item) {
   return make("ul", { class: "board" }, spaces.map((space) =>
     make("li", { class: space?.chips ? null : "bare" },
       space?.card ? cardPicture(space.card) : null,
-      make("span", { class: "space" }, text(space?.label)), make("b", {}, text(space?.chips)),
+      make("span", { class: space?.card ? "unseen" : "space" }, `${text(space?.label)} `), make("b", {}, text(space?.chips)),
       make("span", { class: "unseen" }, " chips"))));
 }
 

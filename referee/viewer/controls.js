@@ -6,7 +6,7 @@ import { signButton, signOf } from "./icons.js";
 const PACES = [0.5, 1, 2, 4, 10];
 const EVENT_MS = 900; // at pace 1
 
-/** The bar of controls. `goTo(at)` is called with the moment wanted; `at()` tells the one shown. */
+/** The bar of controls, and the choices of round and pace. `goTo(at)` is called with the moment wanted; `at()` tells the one shown. */
 export class Controls {
   constructor(replay, { goTo, at }) {
     this.replay = replay;
@@ -105,8 +105,8 @@ export class Controls {
       PACES.map((pace) => make("option", { value: pace, selected: pace === 1 }, `${pace} ×`)));
     this.element = make("div", { class: "controls", role: "group", "aria-label": "Stepping through the match" },
       make("div", { class: "along" }, this.scrub, this.count),
-      make("div", { class: "buttons" }, first, decisionBack, back, this._play, forward, decisionForward, last),
-      make("div", { class: "choices" }, this.round, this.pace));
+      make("div", { class: "buttons" }, first, decisionBack, back, this._play, forward, decisionForward, last));
+    this.choices = make("div", { class: "choices" }, this.round, this.pace);
   }
 
   _scrubbed() {

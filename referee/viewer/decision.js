@@ -38,7 +38,7 @@ export class DecisionPanel {
     if (viewer !== OPEN && viewer !== row.seat) {
       return [quiet(`${this.replay.nameOf(row.seat)} decided here. Choose the open view to read how.`)];
     }
-    return [this._head(row), this._facts(row), this._fault(row), this._saw(row), this._link(row)];
+    return [this._head(row), this._facts(row), this._fault(row), this._saw(row), this._link(row)].filter(Boolean);
   }
 
   _head(row) {

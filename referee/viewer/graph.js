@@ -46,9 +46,9 @@ export class Graph {
 
   _scale(width) {
     const all = this.replay.scores.flatMap((one) => one.scores);
-    const [low, high] = all.reduce(([least, most], score) => [Math.min(least, score), Math.max(most, score)], [0, 1]);
+    const [low, high] = all.reduce(([least, most], score) => [Math.min(least, score), Math.max(most, score)], [all[0], all[0]]);
     this.width = width;
-    this.low = low;
+    this.low = low > 0 && low < high / 2 ? 0 : low; // far from nothing, the differences are what is looked for
     this.high = high === low ? low + 1 : high;
   }
 

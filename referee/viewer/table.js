@@ -47,7 +47,7 @@ export class TableView {
   }
 
   show(position) {
-    const moved = Array.isArray(position.moved) ? position.moved : [];
+    const moved = movedToSeats(position);
     const said = Array.isArray(position.said) ? position.said : [];
     this.seats.forEach((view, seat) => {
       const own = position.seats[seat] ?? {};
@@ -74,7 +74,7 @@ function seatView(replay, seat) {
   const view = {
     turn: make("span", { class: "turn", hidden: true }, "to act"),
     chips: make("span", { class: "chips" }),
-    marks: make("p", { class: "marks", hidden: shape.marks === 0 }),
+    marks: make("p", { class: "marks" }),
     hand: make("div", { class: "fan hand" }),
     up: make("div", { class: "fan up" }),
     played: make("div", { class: "fan played" }),
@@ -82,12 +82,12 @@ function seatView(replay, seat) {
     bubble: make("p", { class: "bubble", hidden: true }),
   };
   const who = make("p", { class: "who" }, make("span", { class: "chair", title: `Seat ${seat}` }, String(seat)),
-    make("b", {}, name ? nameOf(name) : `Seat ${seat}`), view.turn, view.chips);
+    make("b", {}, name ? nameOf(name) : `Seat ${seat}`), view.turn);
   const stuff = make("div", { class: "stuff" }, view.hand, view.up, view.played, view.piles);
   stuff.classList.toggle("two", shape.hand > 0 && shape.up > 0);
   stuff.classList.toggle("bare", !shape.hand && !shape.up && !shape.played && !shape.piles);
   view.root = make("section", { class: "seat", "aria-label": name ? `Seat ${seat}, ${text(name)}` : `Seat ${seat}` },
-    who, view.marks, stuff, view.bubble);
+    who, make("div", { class: "state-line" }, view.marks, view.chips), stuff, view.bubble);
   return view;
 }
 
@@ -104,6 +104,12 @@ function showSeat(view, own, { moved, said, scoreName }) {
   view.piles.replaceChildren(...(Array.isArray(own.piles) ? own.piles : []).slice(0, 6).map(seatPile));
   view.bubble.hidden = !said.length;
   say(view.bubble, said.map((one) => text(one.text)).join("; "));
+}
+
+/** The cards that moved, but for those that came to lie in the middle: with two packs a seat may hold the like. */
+function movedToSeats({ moved, centre }) {
+  const middle = new Set((centre ?? []).flatMap((item) => (Array.isArray(item?.cards) ? item.cards.map((one) => one?.card) : [])));
+  return (Array.isArray(moved) ? moved : []).filter((card) => !middle.has(card));
 }
 
 function standing(own, scoreName) {

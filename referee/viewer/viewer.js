@@ -124,9 +124,10 @@ class Viewer {
     this.graph = new Graph(this.replay, { goTo: jump });
     this.checks = new Checks();
     this.told = make("p", { class: "told", "aria-live": "polite" });
+    this.controls.element.prepend(this.told);
     this.root.classList.add("viewer");
     this.root.replaceChildren(
-      make("div", { class: "stage" }, this._head(live), this.table.element, this.told, this.controls.element),
+      make("div", { class: "stage" }, this._head(live), this.table.element, this.controls.element),
       make("div", { class: "beside" }, this.decision.element, this.happenings.element),
       make("div", { class: "below" }, resultPanel(this.replay), this.graph.element, this.checks.element), this._help());
     this.graph.redraw();
@@ -144,6 +145,7 @@ class Viewer {
     }
     return make("div", { class: "head" }, make("p", { class: "where" }, this.title, this.phase),
       live ? make("span", { class: "live-mark" }, make("span", { class: "dot" }), "Live ", this.liveWords) : this.checks.badge,
+      this.controls.choices,
       live ? null : make("label", { class: "look" }, make("span", { class: "unseen" }, "View "), this.looks),
       make("button", { type: "button", class: "small help", "aria-label": "Help: keys", title: "Keys (?)", click: () => this.help.showModal() }, "?"));
   }
