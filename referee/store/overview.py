@@ -36,8 +36,8 @@ def _counts(session: Session) -> dict[str, int]:
     """Never of what is over, of which there may be very much: results are numbered."""
     of_matches = select(Match.status, func.count()).where(Match.status.in_(["running", "due", "waiting"]))
     of_events = select(Tournament.status, func.count()).where(Tournament.status.in_(["running", "open"]))
-    matches = dict(session.execute(of_matches.group_by(Match.status)).tuples())
-    events = dict(session.execute(of_events.group_by(Tournament.status)).tuples())
+    matches = dict(session.execute(of_matches.group_by(Match.status)).all())
+    events = dict(session.execute(of_events.group_by(Tournament.status)).all())
     return {
         "running": matches.get("running", 0),
         "waiting": matches.get("due", 0) + matches.get("waiting", 0),

@@ -1,17 +1,14 @@
 """Events as they go on: under gunicorn with fewer threads than viewers, and through the application alone."""
 
 import contextlib
-import http.client
 import json
 import os
 import re
 import signal
 import socket
 import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,110 +16,39 @@ import pytest
 
 from api.lines import HEARTBEAT, LAST_CHUNK, MOST_BEHIND, Line, Lines, chunk
 from api.streams.hub import Waiting
-from referee.store.db import Database
 from referee.store.events import tournaments
 from referee.store.ladders import voiding
-from referee.store.upgrading import upgrade
 from tests.api.conftest import API, Service, fields_of
+from tests.api.streaming import (
+    PATIENCE_S,
+    THREADS,
+    VIEWERS,
+    VIEWERS_AN_ADDRESS,
+    Message,
+    Server,
+    Watching,
+    messages,
+    serving,
+)
 from tests.end_to_end.processes import until
 from tests.store import events
 from tests.store.world import World
 from tests.surroundings import MASTER_KEY
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "watching.md").read_text()
-PATIENCE_S = 30
-THREADS = 3
-VIEWERS, VIEWERS_AN_ADDRESS = 8, 6
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    name: str
-    id: str
-    data: Any
-
-
-class Viewer:
-    """A stream, read message by message."""
-
-    def __init__(self, port: int, event: str, last_id: str | None = None, address: str = "192.0.2.1") -> None:
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
-        headers = {"X-Forwarded-For": address} | ({} if last_id is None else {"Last-Event-ID": last_id})
-        self.connection.request("GET", f"{API}/tournaments/{event}/events", headers=headers)
-        self.answer = self.connection.getresponse()
-
-    def __iter__(self) -> Iterator[Message]:
-        return messages(iter(self.answer.readline, b""))
-
-    def until(self, last: Callable[[Message], bool]) -> list[Message]:
-        """Up to the first such message."""
-        told = []
-        for message in self:
-            told.append(message)
-            if last(message):
-                return told
-        pytest.fail(f"the stream ended after {told}")
-
-    def leave(self) -> None:
-        self.answer.close()
-        self.connection.close()
-
-
-def messages(lines: Iterator[bytes]) -> Iterator[Message]:
-    fields: dict[str, str] = {}
-    for line in lines:
-        name, _, value = line.decode().rstrip("\n").partition(": ")
-        if name:
-            fields[name] = value
-        elif "event" in fields:
-            yield Message(fields["event"], fields["id"], json.loads(fields["data"]))
-            fields = {}
-
-
-@dataclass
-class Server:
-    port: int
-    world: World
-    process: subprocess.Popen[bytes]
+PAGE = (Path(__file__).parents[2] / "docs" / "watching.md").read_text()
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("streaming")
-    database = Database(f"sqlite:///{folder / 'referee.db'}")
-    upgrade(database)
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(64)
-        process = started(folder, listener)
-        running = Server(listener.getsockname()[1], World(database), process)
-        try:
-            yield running
-        finally:
-            process.kill()
-            process.wait()
-            database.dispose()
+    with serving(tmp_path_factory.mktemp("streaming")) as running:
+        yield running
 
 
-def started(folder: Path, listener: socket.socket) -> subprocess.Popen[bytes]:
-    """With a graceful timeout that would outlast every patience here."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "REDIS_"))}
-    environment |= {"REFEREE_DATA": str(folder), "REFEREE_MASTER_KEY": MASTER_KEY.hex(), "REFEREE_TRUSTED_PROXIES": "1"}
-    environment |= {
-        "REFEREE_RATE_LIMITS": "false",
-        "REFEREE_STREAMS": str(VIEWERS),
-        "REFEREE_STREAMS_PER_ADDRESS": str(VIEWERS_AN_ADDRESS),
-    }
-    environment.pop("DATABASE_URL", None)
-    command = [sys.executable, "-P", "-m", "gunicorn", "api.wsgi:app", "--bind", f"fd://{listener.fileno()}"]
-    options = ["--worker-class", "gthread", "--threads", str(THREADS), "--graceful-timeout", "300"]
-    return subprocess.Popen(
-        [*command, *options, "--no-control-socket", "--log-level", "warning"],
-        cwd=folder,
-        env=environment,
-        pass_fds=[listener.fileno()],
-    )
+class Viewer(Watching):
+    """Somebody who watches an event."""
+
+    def __init__(self, port: int, event: str, last_id: str | None = None, address: str = "192.0.2.1") -> None:
+        super().__init__(port, f"/tournaments/{event}/events", last_id, address)
 
 
 def play(world: World, count: int = 1) -> None:

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from referee.canonical import Json
-from referee.match import Answer, Match
+from referee.match import Answer
 from referee.matchlog import opens_round, visible
 from referee.rows import parsed
 from referee.store.play import matches, release

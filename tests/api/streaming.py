@@ -1,0 +1,129 @@
+"""Streams under gunicorn with fewer threads than viewers, and those who read them."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.store.db import Database
+from referee.store.upgrading import upgrade
+from tests.api.conftest import API
+from tests.store.world import World
+from tests.surroundings import MASTER_KEY
+
+PATIENCE_S = 30
+THREADS = 3
+VIEWERS, VIEWERS_AN_ADDRESS = 8, 6
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    name: str
+    id: str
+    data: Any
+
+
+class Watching:
+    """A stream, read message by message."""
+
+    def __init__(self, port: int, path: str, last_id: str | None = None, address: str = "192.0.2.1") -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+        headers = {"X-Forwarded-For": address} | ({} if last_id is None else {"Last-Event-ID": last_id})
+        self.connection.request("GET", API + path, headers=headers)
+        self.answer = self.connection.getresponse()
+
+    def __iter__(self) -> Iterator[Message]:
+        return messages(iter(self.answer.readline, b""))
+
+    def until(self, last: Callable[[Message], bool]) -> list[Message]:
+        """Up to the first such message."""
+        told = []
+        for message in self:
+            told.append(message)
+            if last(message):
+                return told
+        pytest.fail(f"the stream ended after {told}")
+
+    def leave(self) -> None:
+        self.answer.close()
+        self.connection.close()
+
+
+def messages(lines: Iterator[bytes]) -> Iterator[Message]:
+    fields: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.decode().rstrip("\n").partition(": ")
+        if name:
+            fields[name] = value
+        elif "event" in fields:
+            yield Message(fields["event"], fields.get("id", ""), json.loads(fields["data"]))
+            fields = {}
+
+
+@dataclass
+class Server:
+    """A service of its own processes on a record that the tests write to. ``listener`` outlives the processes."""
+
+    listener: socket.socket
+    folder: Path
+    world: World
+    process: subprocess.Popen[bytes] = field(init=False)
+
+    @property
+    def port(self) -> int:
+        return int(self.listener.getsockname()[1])
+
+    def start(self) -> None:
+        """With a graceful timeout that would outlast every patience here."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "REDIS_"))}
+        environment = kept | {
+            "REFEREE_DATA": str(self.folder),
+            "REFEREE_MASTER_KEY": MASTER_KEY.hex(),
+            "REFEREE_TRUSTED_PROXIES": "1",
+            "REFEREE_RATE_LIMITS": "false",
+            "REFEREE_STREAMS": str(VIEWERS),
+            "REFEREE_STREAMS_PER_ADDRESS": str(VIEWERS_AN_ADDRESS),
+        }
+        environment.pop("DATABASE_URL", None)
+        number = self.listener.fileno()
+        command = [sys.executable, "-P", "-m", "gunicorn", "api.wsgi:app", "--bind", f"fd://{number}"]
+        options = ["--worker-class", "gthread", "--threads", str(THREADS), "--graceful-timeout", "300"]
+        self.process = subprocess.Popen(
+            [*command, *options, "--no-control-socket", "--log-level", "warning"],
+            cwd=self.folder,
+            env=environment,
+            pass_fds=[number],
+            start_new_session=True,
+        )
+
+    def kill(self) -> None:
+        """All its processes, without a word."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Server]:
+    database = Database(f"sqlite:///{folder / 'referee.db'}")
+    upgrade(database)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(64)
+        server = Server(listener, folder, World(database))
+        server.start()
+        try:
+            yield server
+        finally:
+            with suppress(ProcessLookupError):
+                server.kill()
+            database.dispose()

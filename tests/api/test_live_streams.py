@@ -1,0 +1,161 @@
+"""Matches, ladders and the whole service as they go on, under gunicorn, killed and started again."""
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from referee.match import Answer, Match
+from referee.matchlog import opens_round, visible
+from referee.rows import parsed
+from referee.store.ladders import ratings
+from referee.store.play.claims import Claim
+from referee.store.play.recording import Record, record_batch
+from referee.store.schema import LadderAct
+from tests.api.streaming import THREADS, Message, Server, Watching, serving
+from tests.store.world import World
+
+PAGE = (Path(__file__).parents[2] / "docs" / "watching.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("live")) as running:
+        yield running
+
+
+class Playing:
+    """A match that is recorded while others watch."""
+
+    def __init__(self, world: World, *, rated: bool) -> None:
+        self.world = world
+        self.id = world.match(rated=rated)
+        self.claim: Claim = world.claim(match_id=self.id)[0]
+        self.match: Match = world.resumed(self.id)
+        self.recorded = 0
+
+    def answer(self) -> None:
+        """Until rows come of it, which are recorded."""
+        while len(self.match.lines) == self.recorded:
+            self.match.receive(Answer(self.match.requests()[0].seat, choice=0))
+        with self.world.database.write() as session:
+            tail = Record(self.id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
+            assert not record_batch(session, [tail])
+        self.recorded = len(self.match.lines)
+
+    def answer_until_round(self, count: int) -> int:
+        """The number of the row with which the round begins."""
+        while (
+            len(openings := [row["row"] for row in self.match.log.rows if opens_round(row, self.match.header)]) < count
+        ):
+            self.answer()
+        return int(openings[count - 1])
+
+    def end(self) -> None:
+        while not self.match.over:
+            self.match.receive(Answer(self.match.requests()[0].seat, choice=0))
+        self.world.ended(self.claim, self.match, self.recorded)
+
+
+def rows(told: list[Message]) -> list[int]:
+    return [item["row"] for message in told if message.name == "rows" for item in message.data["items"]]
+
+
+def has_row(number: int):  # type: ignore[no-untyped-def]  # a condition on messages
+    return lambda message: message.name == "rows" and message.data["items"][-1]["row"] >= number
+
+
+def test_viewers_see_a_rated_match_round_by_round_across_a_kill_and_miss_and_double_nothing(server: Server) -> None:
+    playing = Playing(server.world, rated=True)
+    playing.answer()
+    path = f"/matches/{playing.id}/events"
+    staying = [Watching(server.port, path) for _ in range(THREADS + 2)]  # more than there are threads
+    told = [viewer.until(lambda message: message.name == "state") for viewer in staying]
+    second = playing.answer_until_round(2)
+    for viewer, before in zip(staying, told, strict=True):
+        before += viewer.until(has_row(second))
+    playing.answer()
+
+    server.kill()
+    third = playing.answer_until_round(3)
+    server.start()
+    back = [Watching(server.port, path, before[-1].id) for before in told]
+    for viewer, before in zip(back, told, strict=True):
+        before += viewer.until(has_row(third))
+    playing.end()
+    for viewer, before in zip(back, told, strict=True):
+        before += viewer
+        viewer.leave()
+
+    recorded = [parsed(line) for line in playing.match.lines]
+    masked = [visible(row, recorded[0], None, group_over=False) for row in recorded]
+    groups = [rows([message])[-1] for message in told[0] if message.name == "rows"]
+    assert all(list(chain(*(one.data["items"] for one in every if one.name == "rows"))) == masked for every in told)
+    assert groups[:2] == [1, second]  # nothing in between
+    states = [message.data for message in told[0] if message.name == "state"]
+    assert states[0] == {"status": "running", "reason": None, "open": False}
+    assert states[-1] == {
+        "status": "finished",
+        "reason": None,
+        "open": True,
+        "placements": playing.match.state.placements(),
+    }
+    assert (told[0][-1].name, told[0][-1].id) == ("end", f"{len(recorded) - 1}.end")
+    assert Watching(server.port, path, told[0][-1].id).answer.status == 204
+    assert "time" not in str([message.data for message in told[0]])
+
+
+def test_viewers_see_a_friendly_match_row_by_row_from_where_their_page_is(server: Server) -> None:
+    playing = Playing(server.world, rated=False)
+    playing.answer()
+    viewer = Watching(server.port, f"/matches/{playing.id}/events?after=1")
+    told = viewer.until(lambda message: message.name == "state")
+    for _ in range(3):
+        playing.answer()
+        told += viewer.until(has_row(playing.recorded - 1))
+    viewer.leave()
+
+    assert rows(told) == list(range(2, playing.recorded))
+
+
+def test_viewers_of_a_ladder_see_who_moved_and_whoever_comes_back_too(server: Server) -> None:
+    seated = server.world.bots(3)
+    result = server.world.play(seated[:2], rated=True)
+    with server.world.database.read() as session:
+        ladder = session.get_one(LadderAct, result.seq).ladder_id
+        before = ratings.last_seq(session, ladder)
+    viewer = Watching(server.port, f"/ladders/{ladder}/events")
+    (first,) = viewer.until(lambda message: True)
+    server.world.play(seated[1:], rated=True)
+    (change,) = viewer.until(lambda message: True)
+    missed = Watching(server.port, f"/ladders/{ladder}/events?after={before}")
+    (again,) = missed.until(lambda message: True)
+    for one in (viewer, missed):
+        one.leave()
+
+    with server.world.database.read() as session:
+        page = ratings.ladder_page(session, ladder)
+    lines = {line.bot_id: (line.place, line.value) for line in page.page.items}
+    assert (first.data["items"], first.data["as_of_seq"], first.id) == ([], before, str(before))
+    assert {one["bot"] for one in change.data["items"]} == set(seated[1:])
+    assert all(lines[one["bot"]] == (one["rank"], one["rating_micro"]) for one in change.data["items"])
+    assert change.data["as_of_seq"] == page.as_of_seq
+    assert again.data == change.data
+
+
+def test_the_whole_service_is_told_without_names_of_rated_play(server: Server) -> None:
+    hidden, shown = Playing(server.world, rated=True), Playing(server.world, rated=False)
+    viewer = Watching(server.port, "/events")
+    told = viewer.until(lambda message: {hidden.id, shown.id} <= {one["id"] for one in message.data["matches"]})
+    hidden.end()
+    shown.end()
+    told += viewer.until(lambda message: not {hidden.id, shown.id} & {one["id"] for one in message.data["matches"]})
+    viewer.leave()
+
+    matches = {one["id"]: one for one in chain(*(message.data["matches"] for message in told))}
+    assert {seat["name"] for seat in matches[hidden.id]["seats"]} == {None}
+    assert None not in {seat["name"] for seat in matches[shown.id]["seats"]}
+    assert {message.name for message in told} == {"now"}
+    assert told[-1].data["counts"]["running"] == told[0].data["counts"]["running"] - 2
+    assert told[-1].data["counts"]["results"] == told[0].data["counts"]["results"] + 2
