@@ -195,10 +195,11 @@ def test_no_position_knows_a_card_that_its_events_do_not_show(plays: list[Play])
 
 
 def test_a_viewer_who_peeks_is_found_out(plays: list[Play]) -> None:
-    for name in TABLES:
-        play = next(play for play in plays if play.game == name)
-        ((peeking,),) = _through_the_viewer([{**play.asked(), "views": ["peeking"]}])
-        assert peeking["leaks"], name
+    asked = [next(play for play in plays if play.game == name).asked() | {"views": ["peeking"]} for name in TABLES]
+
+    seen = _through_the_viewer(asked)
+
+    assert all(peeking["leaks"] for (peeking,) in seen)
 
 
 def test_every_event_is_told_in_a_sentence(plays: list[Play]) -> None:
@@ -222,3 +223,87 @@ def test_every_round_is_opened_once(plays: list[Play]) -> None:
             numbers = [int(title.split()[-1]) for title in opened if title != "Final deal"]
             assert numbers == [*range(1, len(numbers) + 1)]
             assert numbers[-1] == getattr(play.states[-1], "deal" if "deals" in play.options else "round")
+
+
+SENTENCES: list[tuple[str, Json, str]] = [
+    ("pool-nap", {"event": "bid", "seat": 1, "tricks": 3}, "<1> bids 3 tricks."),
+    ("pool-nap", {"event": "bid", "seat": 1, "tricks": 0}, "<1> passes."),
+    ("pool-nap", {"event": "play", "seat": 0, "card": "Ts"}, "<0> plays the ten of spades."),
+    (
+        "pool-nap",
+        {
+            "event": "payout",
+            "seat": 1,
+            "bid": 5,
+            "tricks": 3,
+            "made": False,
+            "pot_won": 0,
+            "pot_paid": 1,
+            "payments": [[1, 2, 5], [1, 0, 5]],
+        },
+        "<1> bid 5, took 3, fails and puts 1 chip in the pot: <2> gets 5 chips and <0> gets 5 chips.",
+    ),
+    (
+        "prince-albert",
+        {"event": "exchange", "seat": 2, "discard": "??", "pile": "down", "from": "deck", "drawn": "??"},
+        "<2> discards a hidden card face down, draws a hidden card from the deck.",
+    ),
+    (
+        "prince-albert",
+        {"event": "exchange", "seat": 0, "discard": "7d", "pile": "up", "from": 1, "drawn": "Kd"},
+        "<0> discards the seven of diamonds, draws the king of diamonds from the pile of <1>.",
+    ),
+    (
+        "prince-albert",
+        {"event": "round_end", "winners": [2], "delta": [0, -1, 2]},
+        "<2> has the best hand: <1> loses 1 point and <2> wins 2 points.",
+    ),
+    (
+        "prisoners",
+        {"event": "bid", "seat": 0, "cards": ["6c", "6d", "6s"], "total": 9},
+        "<0> bids the six of clubs, the six of diamonds and the six of spades: 9.",
+    ),
+    ("prisoners", {"event": "turn", "prisoner": "X3", "suit": None}, "A joker is turned, of a suit to be named."),
+    (
+        "prisoners",
+        {"event": "prisoner", "prisoner": "X1", "to": 1, "how": "claim", "points": 200},
+        "<1> is owed and takes a joker for 200 points.",
+    ),
+    ("rummy-royal", {"event": "play", "seat": 4, "card": "Kh", "lead": False}, "<4> must play the king of hearts."),
+    ("rummy-royal", {"event": "pay", "seat": 4, "space": "QK", "chips": 9}, "<4> takes 9 chips for queen and king."),
+    ("rummy-royal", {"event": "sold", "seat": 3, "amount": 2, "hand": ["??", "??"]}, "<3> buys it for 2 chips."),
+    (
+        "saint-poker",
+        {"event": "score", "groups": [[0, 1], [2]], "names": ["one pair", "one pair", "high card"], "points": 4},
+        "<0> (one pair) and <1> (one pair) share the round and win 4 points each.",
+    ),
+    (
+        "saint-poker",
+        {"event": "take", "seat": 1, "card": "2c", "source": 1},
+        "<1> takes the two of clubs from its own cards.",
+    ),
+]
+
+
+def test_events_are_told_in_plain_words() -> None:
+    asked = [{"game": name, "events": [event for game_, event, _ in SENTENCES if game_ == name]} for name in TABLES]
+
+    told = _through_the_viewer(asked)
+
+    assert [sentence for sentences in told for sentence in sentences] == [
+        sentence for name in TABLES for game_, _, sentence in SENTENCES if game_ == name
+    ]
+
+
+def test_what_no_game_knows_moves_nothing() -> None:
+    strange: list[Json] = [{"event": "earthquake", "seat": 1}, {"event": "constructor"}, {"event": "__proto__"}]
+    plays = [
+        Play(name, 4, game(name).complete_options(4, {}), rows=[[], strange], views=["open"]).asked() for name in TABLES
+    ]
+
+    seen = _through_the_viewer(plays)
+
+    for (untouched,) in seen:
+        before, after = untouched["positions"]
+        assert before == after
+        assert {sentence for _, sentence in untouched["told"]} == {None}

@@ -239,7 +239,7 @@ def _rummy_royal_drawn(position: Json) -> Json:
         "bidder": bidder[0] if bidder else None,
         "passed": _marked(position, "passed"),
         "undecided": not final and not notes,
-        "colour": colour and colour.split(":")[0],
+        "colour": colour and colour.split()[0],
     }
 
 
@@ -260,8 +260,7 @@ def _saint_poker(state: SaintPoker) -> Json:
 
 
 def _saint_poker_drawn(position: Json) -> Json:
-    ordinals = ["first", "second", "third", "fourth", "fifth"]
-    places = {ordinals.index(mark.split()[-1]): seat for seat, mark in _marks(position) if mark.startswith("picks up")}
+    places = {_number(mark): seat for seat, mark in _marks(position) if mark.endswith("to pick")}
     names = ("high card", "one pair", "two pair", "three", "straight", "flush", "full", "four")
     future = _centre(position, "Next river")
     return {

@@ -44,17 +44,18 @@ function paSeat(facts, seat) {
     chips: facts.options.cash ? facts.chips[seat] : null,
     score: facts.points[seat],
     marks: paMarks(facts, seat),
-    folded: facts.folded[seat],
+    out: facts.folded[seat],
   };
 }
 
 function paMarks(facts, seat) {
+  const low = facts.low.includes(seat);
   const told = [
     [seat === facts.opener, "opens"],
     [facts.votes[seat], `votes ${facts.votes[seat]}`],
     [facts.folded[seat], "folded"],
-    [facts.bids[seat] !== null && facts.phase === "bidding", `bid ${facts.bids[seat]}`],
-    [facts.low.includes(seat), facts.stake ? `low bidder, ${facts.bid}` : "lowest bid"],
+    [facts.phase === "bidding" && facts.bids[seat] !== null && !low, `bid ${facts.bids[seat]}`],
+    [low, facts.stake ? `low bidder: ${facts.bid}` : `lowest bid: ${facts.bid}`],
     [facts.phase === "bidding" && facts.bidOut[seat] && !facts.folded[seat], "passed"],
     [facts.phase === "drawing" && facts.draws && facts.drawn[seat], `drew ${facts.drawn[seat]} of ${facts.draws}`],
     [facts.allIn[seat], "all in"],

@@ -79,7 +79,7 @@ const PR_HAPPENS = {
     sayAt(facts, event.seat, "must lay aces");
   },
   claim(facts, event) {
-    facts.claims.push(...Array(event.jokers).fill(event.seat));
+    facts.claims.push(...(event.jokers === 2 ? [event.seat, event.seat] : [event.seat]));
     sayAt(facts, event.seat, `is owed ${counted(event.jokers, "joker")}`);
   },
   bid(facts, event) {
@@ -109,7 +109,7 @@ const PR_HAPPENS = {
       facts.taken[event.to].push(prisoner);
       facts.points[event.to] += event.points;
       facts.leader = event.to;
-      sayAt(facts, event.to, `+${event.points}`);
+      sayAt(facts, event.to, `+${counted(event.points, "point")}`);
     }
     facts.prisoner = null;
     moveCards(facts, [prisoner]);

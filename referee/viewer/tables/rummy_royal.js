@@ -22,7 +22,8 @@ const RR_FATES = {
   sold: "sold",
   unsold: "nobody bought it",
 };
-const RR_COLOURS = { any: "any", black: "black: clubs or spades", red: "red: diamonds or hearts" };
+const RR_COLOURS = { any: "any", black: "black ♣ ♠", red: "red ♦ ♥" };
+const RR_LABELS = { QK: "Queen and king", kitty: "Kitty", pot: "Pot" };
 
 function rrFresh(header) {
   const stack = header.options?.stack ?? 0;
@@ -156,7 +157,7 @@ const RR_HAPPENS = {
   pay(facts, event) {
     facts.stacks[event.seat] += event.chips;
     facts.board[event.space] = 0;
-    sayAt(facts, event.seat, `+${event.chips}`);
+    sayAt(facts, event.seat, `+${counted(event.chips, "chip")}`);
   },
   stop(facts, event) {
     facts.colour = event.colour;
@@ -179,7 +180,7 @@ const RR_HAPPENS = {
     facts.stacks = event.stacks;
     facts.board = event.board;
     facts.prizes = event.won;
-    event.won.forEach(({ seat, chips }) => sayAt(facts, seat, `+${chips}`));
+    event.won.forEach(({ seat, chips }) => sayAt(facts, seat, `+${counted(chips, "chip")}`));
     moveCards(facts, event.won.map(({ card }) => card));
   },
 };
@@ -239,7 +240,8 @@ function rrCentre(facts) {
     const text = facts.amount ? counted(facts.amount, "chip") : "no bid yet";
     centre.push({ kind: "note", name: "Highest bid", text });
   } else if (facts.fate !== "undecided") {
-    centre.push({ kind: "note", name: "Extra hand", text: RR_FATES[facts.fate] });
+    const price = facts.fate === "sold" ? ` for ${counted(facts.amount, "chip")}` : "";
+    centre.push({ kind: "note", name: "Extra hand", text: RR_FATES[facts.fate] + price });
   }
   if (facts.phase === "lead") {
     centre.push({ kind: "note", name: "Colour due", text: RR_COLOURS[facts.colour] ?? facts.colour });
@@ -256,15 +258,12 @@ function rrSpace(facts, space) {
   return { id: space, label: rrLabel(space, facts.options.sequence), card, chips: facts.board[space] };
 }
 
+/** Short, as nine of them stand side by side. */
 function rrLabel(space, sequence = "678") {
-  const others = {
-    QK: "Queen and king of hearts",
-    seq: `${[...sequence].map((rank) => (rank === "T" ? "10" : rank)).join("-")} of one suit`,
-    kitty: "Kitty",
-    pot: "Pot",
-  };
-  const words = others[space] ?? cardInWords(space);
-  return words[0].toUpperCase() + words.slice(1);
+  if (space === "seq") {
+    return `${[...sequence].map((rank) => (rank === "T" ? "10" : rank)).join("-")} of a suit`;
+  }
+  return RR_LABELS[space] ?? cardInWords(space).replace(/^./, (first) => first.toUpperCase());
 }
 
 // -- what may be seen, and in words --

@@ -98,7 +98,7 @@ const SP_HAPPENS = {
     facts.hands[event.seat] = cardsInOrder([...facts.hands[event.seat], event.card]);
     facts.known[event.seat] = cardsInOrder([...facts.known[event.seat], event.card]);
     moveCards(facts, [event.card]);
-    sayAt(facts, event.seat, cardInWords(event.card));
+    sayAt(facts, event.seat, `takes ${theCard(event.card)}`);
   },
   discard(facts, event) {
     facts.discards.push(...event.cards);
@@ -137,7 +137,7 @@ function spMarks(facts, seat) {
   }
   const place = facts.order.indexOf(seat);
   if (place >= 0 && facts.phase === "pickup") {
-    marks.push(`picks up ${["first", "second", "third", "fourth", "fifth"][place]}`);
+    marks.push(`${["1st", "2nd", "3rd", "4th", "5th"][place]} to pick`);
   }
   return marks;
 }
