@@ -44,6 +44,10 @@ class Kept(Generic[Made]):
                 self._spent_s += self._clock() - began
             return cast(Part, self._parts[name])
 
+    def known(self, name: str) -> Any:
+        """The part, if it was computed; else None."""
+        return self._parts.get(name)
+
     @property
     def is_dear(self) -> bool:
         return self._spent_s > DEAR_S
@@ -84,6 +88,12 @@ class Shelf(Generic[Made]):
         finally:
             slot.lock.release()
             self._tidy(key, slot)
+
+    def peek(self, key: str) -> Kept[Made] | None:
+        """What is kept under this key, however old; nothing is made."""
+        with self._lock:
+            slot = self._slots.get(key)
+        return None if slot is None else slot.kept
 
     def _renewed(self, before: Kept[Made] | None, make: Making[Made]) -> Kept[Made]:
         began = self._clock()

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from sqlalchemy import select
 
@@ -97,6 +97,12 @@ def event_fit(kept: Kept[EventResults]) -> Fit:
 def ladder_fit(kept: Kept[LadderResults]) -> Fit:
     """The strengths of a ladder's bots by its newest results; 409 for more bots than can be fitted in time."""
     return kept.part("fit", lambda: _fitted(kept.made.results))
+
+
+def kept_fit(ladder_id: str) -> Fit | None:
+    """The strengths that were computed last in this process, though the ladder may have moved on; None: never."""
+    kept = LADDERS.peek(ladder_id)
+    return None if kept is None else cast("Fit | None", kept.known("fit"))
 
 
 def people(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, Person]:

@@ -9,9 +9,9 @@ from api.site.charts.axes import Scale, ticks
 from api.site.charts.svg import drawing, tag
 from api.site.words import count, decimal
 
-BAR_WIDTH, BAR_HEIGHT, BAR_EDGE = 132, 18, 4
-WIDTH, HEIGHT = 640, 220
-LEFT, RIGHT, TOP, BOTTOM = 66, 14, 14, 34
+BAR_WIDTH, BAR_HEIGHT, BAR_EDGE = 112, 18, 4
+WIDTH, HEIGHT = 640, 230
+LEFT, RIGHT, TOP, BOTTOM = 66, 34, 14, 46
 GAP = 2
 MOST_NAMES = 8  # along an axis
 STACK_WIDTH, STACK_HEIGHT = 240, 14

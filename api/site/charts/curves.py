@@ -11,9 +11,9 @@ from api.site.charts.svg import drawing, number, tag
 from api.site.words import count, decimal
 
 WIDTH, HEIGHT = 640, 280
-LEFT, RIGHT, TOP, BOTTOM = 66, 14, 16, 34  # margins, with room for large type on phones
+LEFT, RIGHT, TOP, BOTTOM = 66, 22, 18, 46  # margins, with room for large type on phones
 LEAST_POINTS: Final = 40.0  # a rating that hardly moved is not drawn as if it had leapt
-SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 92, 26, 3
+SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 84, 26, 3
 SHAPES: Final = {"void": "M-4,-4L4,4M-4,4L4,-4", "repair": "M0,-6L6,0L0,6L-6,0Z", "version": "M-5,0L5,0L0,8Z"}
 
 
@@ -74,7 +74,7 @@ def _levels(low: float, high: float, y: Scale) -> Iterator[Markup]:
 def _numbers(last: int, x: Scale) -> Iterator[Markup]:
     for at in ticks(0, last, 6, whole=True):
         yield tag("line", class_="tick", x1=x(at), x2=x(at), y1=HEIGHT - BOTTOM, y2=HEIGHT - BOTTOM + 5)
-        yield tag("text", count(round(at)), x=x(at), y=HEIGHT - 6, text_anchor="middle")
+        yield tag("text", count(round(at)), x=x(at), y=HEIGHT - 10, text_anchor="middle")
 
 
 def _marks(move: Move, x: float, y: Scale) -> Iterator[Markup]:

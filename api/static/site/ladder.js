@@ -1,0 +1,60 @@
+// A ladder that moves under its reader: values change where they stand, places only when asked.
+import { element, fill } from "./dom.js";
+import { follow } from "./live.js";
+import { api } from "./session.js";
+
+const LINES_POLLED = 100;
+const known = JSON.parse(document.getElementById("known").textContent);
+const moved = document.getElementById("moved");
+const rows = new Map([...document.querySelectorAll("tr[data-bot]")].map((row) => [row.dataset.bot, row]));
+const points = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+let told = known.asOf;
+
+function spaced(text) {
+  return text.replaceAll(",", "\u202f");
+}
+
+/** Lines of the ladder that changed; those on this page change in place. */
+function take({ as_of_seq: seq, items }) {
+  if (seq <= told) return;
+  told = seq;
+  for (const line of items) {
+    const row = rows.get(line.bot);
+    if (row) show(row, line);
+  }
+  if (items.some((line) => !rows.has(line.bot)) || (known.byRank && outOfOrder())) offer();
+}
+
+function show(row, line) {
+  const before = row.querySelector("[data-field=rating]").textContent;
+  const rating = spaced(points.format(line.rating));
+  fill(row, { rank: spaced(line.rank.toLocaleString("en")), rating, games: spaced(line.games.toLocaleString("en")) });
+  if (rating === before) return;
+  row.classList.remove("changed");
+  void row.offsetWidth; // so that a second change is seen as well
+  row.classList.add("changed");
+}
+
+/** Whether the ratings shown are not in their order any more. */
+function outOfOrder() {
+  const ratings = [...rows.values()].map((row) => Number(row.querySelector("[data-field=rating]").textContent.replaceAll("\u202f", "")));
+  const rising = known.rising ? 1 : -1;
+  return ratings.some((rating, at) => at > 0 && (rating - ratings[at - 1]) * rising < 0);
+}
+
+/** Says once that there is another order now; the reader asks for it. */
+function offer() {
+  if (moved.childElementCount) return;
+  const button = element("button", { type: "button" }, "Sort anew");
+  button.addEventListener("click", () => location.reload());
+  moved.append(element("p", {}, "The ladder has moved on; places may have changed."), button);
+}
+
+async function poll() {
+  const page = await api("GET", `/ladders/${known.ladder}?limit=${LINES_POLLED}`);
+  if (page.as_of_seq <= told) return;
+  take({ as_of_seq: page.as_of_seq, items: page.items.filter((line) => rows.has(line.bot)) });
+  if (!known.top) offer();
+}
+
+follow(`/api/v1/ladders/${known.ladder}/events?after=${known.asOf}`, { changes: take }, { poll });
