@@ -11,6 +11,7 @@ from flask import Flask, Response, request, url_for
 
 from api.errors import not_found
 from api.requests import DOCS_POLICY
+from referee import viewer
 
 FOLDER: Final = Path(__file__).parent.parent / "static"
 TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png"}
@@ -71,7 +72,12 @@ def _answer(name: str, caching: str) -> Response:
 @cache
 def _files() -> dict[str, File]:
     """Every file that may be had, by its name; read once a process."""
-    found = {str(path.relative_to(FOLDER)): path for path in sorted(FOLDER.rglob("*")) if path.suffix in TYPES}
+    found = {
+        f"{below}{path.relative_to(folder)}": path
+        for below, folder in (("", FOLDER), ("viewer/", viewer.FOLDER))
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in TYPES
+    }
     return {name: _file(path) for name, path in found.items()}
 
 

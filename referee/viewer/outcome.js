@@ -4,14 +4,14 @@ import { checkLog } from "./checking.js";
 import { make, nameOf, tableOf, text } from "./dom.js";
 import { counted, numberWords } from "./words.js";
 
-/** The result as a table; empty while there is none. */
-export function resultPanel(replay) {
+/** The result as a table; empty while there is none. `botAddress(player)` is where more is told of a bot, or null. */
+export function resultPanel(replay, botAddress) {
   const { result, header } = replay;
   if (!result) return make("section", { class: "panel", hidden: true });
   const seats = header.players.map((_, seat) => seat);
   seats.sort((one, other) => result.placements[one] - result.placements[other] || one - other);
   const rows = seats.map((seat) => [
-    nameOf(header.players[seat].name), String(result.placements[seat]), String(seat), text(header.players[seat].version ?? "–"),
+    playerOf(header.players[seat], botAddress), String(result.placements[seat]), String(seat), text(header.players[seat].version ?? "–"),
     numberWords(result.scores[seat]), signed(result.returns[seat]), faultsOf(result.faults[seat]),
   ]);
   return make("section", { class: "panel" }, make("h2", {}, "Result"),
@@ -74,6 +74,11 @@ function findings(found) {
 
 function finding(holds, words) {
   return make("li", { class: holds ? "holds" : "fails" }, make("span", { "aria-hidden": "true" }, holds ? "✓ " : "✕ "), words);
+}
+
+function playerOf(player, botAddress) {
+  const address = botAddress?.(player);
+  return address ? make("a", { href: address }, nameOf(player.name)) : nameOf(player.name);
 }
 
 function signed(number) {

@@ -15,7 +15,7 @@ const LIVE_PACE = "4";
 
 /**
  * Shows a match in `root` and gives the viewer. `source`: {header, rows, lines (raw, null while live), live, faults,
- * question(row), noQuestion, verification(), linkOf(row)}; all but the first two may be missing.
+ * question(row), noQuestion, verification(), linkOf(row), botAddress(player)}; all but the first two may be missing.
  */
 export function mount(root, source) {
   return new Viewer(root, source);
@@ -129,7 +129,7 @@ class Viewer {
     this.root.replaceChildren(
       make("div", { class: "stage" }, this._head(live), this.table.element, this.controls.element),
       make("div", { class: "beside" }, this.decision.element, this.happenings.element),
-      make("div", { class: "below" }, resultPanel(this.replay), this.graph.element, this.checks.element), this._help());
+      make("div", { class: "below" }, resultPanel(this.replay, this.source.botAddress), this.graph.element, this.checks.element), this._help());
     this.graph.redraw();
     if (!live && lines) this.checks.run(lines, rows, this.source.verification);
   }

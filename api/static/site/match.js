@@ -1,0 +1,81 @@
+// A match in the viewer: followed while it is played, replayed from its log when that is open.
+
+import { NoLog, readLog } from "../viewer/logfile.js";
+import { mount } from "../viewer/viewer.js";
+import { element } from "./dom.js";
+import { follow } from "./live.js";
+import { api } from "./session.js";
+
+const known = JSON.parse(document.getElementById("match").textContent);
+const root = document.getElementById("viewer");
+const path = `/api/v1/matches/${known.id}`;
+const PAGE = 1000; // rows asked for at once
+const COUNTS = ["finished", "void"];
+const LIVE_WORDS = {
+  live: known.rated ? "told at the end of each round, or after a minute" : "",
+  polling: "asked every few seconds",
+  away: "not connected, trying again",
+  over: "",
+};
+
+/** What the viewer shows of a log that is open. */
+async function whole(status) {
+  const answer = await fetch(`${path}/log`);
+  if (answer.status === 404) throw new NoLog("The match ended before its first card: there is nothing to show.");
+  if (!answer.ok) throw new NoLog(`The log could not be had: the service answered with status ${answer.status}.`);
+  const { lines, rows } = readLog(new Uint8Array(await answer.arrayBuffer()));
+  return {
+    header: rows[0], rows, faults: known.faults,
+    lines: COUNTS.includes(status) ? lines : null, // one that was cancelled ends in the middle
+    question: async (row) => (await api("GET", `/matches/${known.id}/decisions/${row.row}`)).question,
+    verification: () => api("GET", `/matches/${known.id}/verification`),
+    botAddress: (player) => (/^bot_[0-9a-z]{26}$/.test(player.bot) ? `/bots/${player.bot}` : null),
+  };
+}
+
+function refuse(error) {
+  root.replaceChildren(element("p", { class: "notice warn", role: "alert" }, error.message));
+  root.classList.remove("viewer-place");
+}
+
+/** Follows a match that goes on, and turns it into its replay when its log opens. */
+function watch() {
+  const viewer = mount(root, { header: known.header, rows: [], live: true, faults: known.faults });
+  let after = null;
+  let state = known.status;
+  let ending = false;
+  const take = ({ items }) => {
+    viewer.add(items);
+    after = items.at(-1)?.row ?? after;
+  };
+  const note = (said) => {
+    state = said.status;
+    if (said.placements) viewer.sayLive("over; the cards open when all matches with the same cards are");
+  };
+  const end = async () => {
+    if (ending) return;
+    ending = true;
+    stop();
+    try {
+      viewer.finish(await whole(state));
+    } catch (error) {
+      viewer.sayLive(error.message);
+    }
+  };
+  const poll = async () => {
+    const told = await api("GET", `/matches/${known.id}/rows?limit=${PAGE}${after === null ? "" : `&after=${after}`}`);
+    if (told.items.length) take(told);
+    note(told);
+    if (told.open) await end();
+    else if (told.items.length === PAGE) await poll();
+  };
+  const onState = (how) => viewer.sayLive(LIVE_WORDS[how]);
+  const stop = follow(`${path}/events`, { rows: take, state: note, end }, { poll, onState });
+}
+
+try {
+  if (known.open) mount(root, await whole(known.status));
+  else watch();
+} catch (error) {
+  refuse(error);
+}

@@ -1,0 +1,10 @@
+// The page on which a log can be opened.
+
+import { opening } from "../viewer/opening.js";
+
+const { faults } = JSON.parse(document.getElementById("replay").textContent);
+
+opening(document.getElementById("opening"), document.getElementById("viewer"), {
+  faults,
+  matchAddress: (id) => `/matches/${id}`,
+});
