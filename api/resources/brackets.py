@@ -10,6 +10,7 @@ from referee.errors import Conflict
 from referee.pairing import knockout
 from referee.store import bots
 from referee.store.events import stage_lists, stages, tournaments
+from referee.store.schema import Tournament
 
 resource = Resource("brackets", "/api/v1/tournaments", "Knockouts as a picture.")
 
@@ -25,23 +26,27 @@ def show(tournament_id: str) -> Any:
 
     Of the stage that is being played entrants are told as on its own page. 409 for other formats.
     """
-    tournament = tournaments.get_tournament(record(), tournament_id)
+    return drawn(tournaments.get_tournament(record(), tournament_id))
+
+
+def drawn(tournament: Tournament) -> Json:
+    """The bracket as the asker may see it; raises ``Conflict`` for other formats."""
     if tournament.format != "knockout":
         raise Conflict(f"a {tournament.format} has no bracket")
     event, running = stages.course_of(record(), tournament)
-    drawn = knockout.bracket(event, running)
+    picture = knockout.bracket(event, running)
     number = len(event.played) + 1 if running else None
     if number is not None and not tells_all(tournament):
-        _hide(drawn["stages"][-1], stage_lists.tables_over(record(), tournament.id, number))
+        _hide(picture["stages"][-1], stage_lists.tables_over(record(), tournament.id, number))
     names = bots.names_of(
-        record(), (one["entrant"] for stage in drawn["stages"] for one in _everybody(stage) if one["entrant"])
+        record(), (one["entrant"] for stage in picture["stages"] for one in _everybody(stage) if one["entrant"])
     )
-    for stage in drawn["stages"]:
+    for stage in picture["stages"]:
         stage["stage"] = stage.pop("number")
         stage["state"] = "playing" if stage["stage"] == number else "over"
         for one in _everybody(stage):
             one |= {"origin": one.pop("from"), **place(one.pop("entrant"), names)}
-    return drawn
+    return picture
 
 
 def _hide(stage: Json, told: set[int]) -> None:

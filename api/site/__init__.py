@@ -7,9 +7,9 @@ the page's script.
 from flask import Flask, Response, current_app, json, send_from_directory
 
 from api.requests import DOCS_POLICY
-from api.site import account, games, guides, home, page, register, statics
+from api.site import account, games, guides, home, ladders, matches, organise, page, register, statics, tournament_parts, tournaments
 
-GROUPS = (home, games, guides, register, account)
+GROUPS = (home, games, guides, ladders, matches, register, account, tournaments, tournament_parts, organise)
 
 
 def install(app: Flask) -> None:

@@ -1,0 +1,41 @@
+"""The crosstable as a heat map: a table whose cells have colours by score, and the score as text."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from referee.standings.crosstable import Met
+
+Json = dict[str, Any]
+
+# Classes of the cells, from losing everything to winning everything; the middle one is level.
+LEVELS: Final = ("l3", "l2", "l1", "even", "w1", "w2", "w3")
+
+
+def grid(entrants: Sequence[tuple[int, str, str]], met: Mapping[Any, Mapping[Any, Met]]) -> list[Json]:
+    """A row for each entrant (place, id, name), with a cell against each of the others; None where they never met."""
+    return [
+        {
+            "place": place,
+            "bot": bot,
+            "name": name,
+            "cells": [None if rival == bot else _cell(met[bot].get(rival)) for _, rival, _ in entrants],
+        }
+        for place, bot, name in entrants
+    ]
+
+
+def level(share: float) -> str:
+    """The class of a share of the points, from 0 to 1; exactly half is level, and nothing else is."""
+    if share == 0.5:
+        return "even"
+    steps = len(LEVELS) // 2
+    if share < 0.5:
+        return LEVELS[min(int(share * 2 * steps), steps - 1)]
+    return LEVELS[len(LEVELS) - 1 - min(int((1 - share) * 2 * steps), steps - 1)]
+
+
+def _cell(found: Met | None) -> Json | None:
+    if found is None:
+        return {"matches": 0, "level": "unmet"}
+    points = float(found.points)
+    return {"matches": found.matches, "points": points, "level": level(points / found.matches)}

@@ -1,0 +1,104 @@
+"""Pages of organisers: drafting an event, leading it, taking matches back. The pages ask the API, with the token of
+whoever is at the keyboard; what is shown here anybody may know."""
+
+from typing import Any, Final
+
+from flask import Blueprint, Response, request
+from sqlalchemy import func, select
+
+from api.resources.games import described
+from api.resources.tournaments import shown as event_shown
+from api.schemas.matches import DEFAULTS, MOST_SEATS
+from api.site import terms
+from api.site.page import page, shown
+from api.site.tournaments import EVENT, LINES, begin, head, number_of_page
+from api.views import record
+from referee.games import catalogue
+from referee.pairing.formats import formats
+from referee.players import players
+from referee.store.events import entering, tournaments
+from referee.store.events.terms import MAX_CYCLES, most_entries
+from referee.store.ladders.voiding import MOST_REASON
+from referee.store.schema import TournamentEntry
+
+pages = Blueprint("organise", __name__)
+
+Json = dict[str, Any]
+USUAL: Final[Json] = {  # of a new event
+    "name": "",
+    "game": "pool-nap",
+    "seats": 4,
+    "options": {},
+    "format": "round_robin",
+    "format_options": {},
+    "cycles": 1,
+    "rated": True,
+    "deals": None,
+    "orders": "cyclic",
+    "trusted": False,
+    "open_seats": False,
+    "late_entry": False,
+    "frozen_version": False,
+    "stand_in": None,
+    "starts_at": None,
+    "time": {"budget_ms": DEFAULTS.budget_ms, "bank_ms": DEFAULTS.bank_ms},
+}
+
+
+@pages.get("/organise")
+def draft() -> Response:
+    """Drafting an event."""
+    return page("organise/new.html", **_choices(), values=USUAL, fixed_game=None)
+
+
+@pages.get(f"{EVENT}/organise")
+@shown
+def lead(tournament_id: str) -> Response:
+    """Leading one: its terms while it is a draft, its entries and seeds."""
+    event = tournaments.get_tournament(record(), tournament_id)
+    number = number_of_page()
+    of = record().scalar(select(func.count()).where(TournamentEntry.tournament_id == event.id)) or 0
+    first = begin(number, LINES, of)
+    found = entering.list_entries(record(), event.id, limit=LINES, cursor=[first - 1] if first else None)
+    return page(
+        "organise/event.html",
+        **head(event),
+        **_choices(),
+        values=event_shown(event),
+        fixed_game=event.game,
+        items=found.items,
+        number=number,
+        pages=max(1, -(-of // LINES)),
+    )
+
+
+@pages.get("/organise/void")
+def void() -> Response:
+    """Taking a match back; which one stands in ``match``, and the page's script reads about it."""
+    return page("organise/void.html", match=request.args.get("match", "")[:100], most_reason=MOST_REASON)
+
+
+def _choices() -> Json:
+    """What an organiser may choose from."""
+    return {
+        "rules": [described(rules) for rules in sorted(catalogue().values(), key=lambda rules: rules.name)],
+        "formats": [
+            {
+                "name": name,
+                "title": terms.FORMATS[name][0],
+                "means": terms.FORMATS[name][1],
+                "late": one.takes_late_entries,
+                "most": most_entries(name),
+            }
+            for name, one in formats().items()
+        ],
+        "deal_kinds": [
+            ("", "the usual: common where rated, else each match its own"),
+            *((kind, words) for kind, (words, _) in terms.DEALS.items()),
+        ],
+        "seedings": list(terms.SEEDINGS.items()),
+        "stand_ins": [("", "nobody: they sit out"), *players()],
+        "most_seats": MOST_SEATS,
+        "most_cycles": MAX_CYCLES,
+        "most_reason": MOST_REASON,
+    }

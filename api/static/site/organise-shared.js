@@ -1,0 +1,130 @@
+// What pages of organisers share: who is at the keyboard, asking before something is done, doing it once.
+import { api, Refused, signIn, signOut, token } from "./session.js";
+
+/** A key that makes a repeated wish count once. */
+export function newKey() {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** The account that is signed in, null for none. */
+export async function whoami() {
+  if (!token()) return null;
+  try {
+    return await api("GET", "/accounts/me");
+  } catch (refused) {
+    if (refused instanceof Refused && refused.status === 401) return null;
+    throw refused;
+  }
+}
+
+/** Whether this account may lead the events of that one. */
+export function leads(account, organiserId) {
+  return account !== null && (account.role === "admin" || account.id === organiserId);
+}
+
+/** What was refused, in words, its fields among them. */
+export function inWords(refused) {
+  if (!(refused instanceof Refused)) return "Something went wrong on this page. Load it again and see what holds.";
+  const fields = Object.entries(refused.fields).map(([field, message]) => `${field}: ${message}`);
+  return [refused.message, ...fields].join(" ");
+}
+
+/**
+ * Asks in the page's dialogue, then calls `act({reason, key})`, once however often the button is pressed. What is refused
+ * is shown there, and may be tried again. Resolves to what `act` gave, or to null when it is not wished.
+ */
+export function ask({ title, text, withReason = false }, act) {
+  const dialog = document.getElementById("confirm");
+  const part = (selector) => dialog.querySelector(selector);
+  const key = newKey();
+  part("#confirm-title").textContent = title;
+  part("#confirm-text").textContent = text;
+  part("[data-reason-field]").hidden = !withReason;
+  part("#confirm-reason").value = "";
+  part("[data-refusal]").textContent = "";
+  dialog.showModal();
+  return new Promise((resolve) => {
+    const end = (result) => {
+      part("form").onsubmit = part("[data-no]").onclick = dialog.onclose = null;
+      if (dialog.open) dialog.close();
+      resolve(result);
+    };
+    part("[data-no]").onclick = () => end(null);
+    dialog.onclose = () => end(null);
+    part("form").onsubmit = async (event) => {
+      event.preventDefault();
+      const yes = part("[data-yes]");
+      if (yes.disabled) return;
+      yes.disabled = true;
+      part("[data-refusal]").textContent = "";
+      try {
+        end((await act({ reason: part("#confirm-reason").value.trim() || null, key })) ?? true);
+      } catch (refused) {
+        part("[data-refusal]").textContent = inWords(refused);
+      } finally {
+        yes.disabled = false;
+      }
+    };
+  });
+}
+
+/** Calls `act(key)` when the form is sent, one at a time; what is refused stands in the form. A wish that may have
+ * arrived is repeated with the same key, until the form changes. */
+export function onSend(form, act) {
+  let key = newKey();
+  let busy = false;
+  form.addEventListener("input", () => (key = newKey()));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    busy = true;
+    const button = event.submitter;
+    if (button) button.disabled = true;
+    const said = form.querySelector("[data-refusal]");
+    said.textContent = "";
+    try {
+      await act(key, event.submitter);
+      key = newKey();
+    } catch (refused) {
+      said.textContent = inWords(refused);
+      if (refused.status) key = newKey();
+    } finally {
+      busy = false;
+      if (button) button.disabled = false;
+    }
+  });
+}
+
+/** Shows who is signed in, or how one gets the right; `found(account)` is called with an organiser's account. */
+export async function signedIn(found) {
+  const rights = document.querySelector("[data-rights]");
+  const bar = document.querySelector("[data-signed-in]");
+  const error = document.getElementById("token-error");
+  const look = async () => {
+    const account = await whoami();
+    if (!account) {
+      if (token()) error.textContent = "This token is not known here, or was revoked.";
+      signOut();
+      return;
+    }
+    if (!["organiser", "admin"].includes(account.role)) {
+      error.textContent = `The account ${account.name} may not organise. The operator can give it the right.`;
+      return;
+    }
+    rights.hidden = true;
+    bar.hidden = false;
+    bar.querySelector('[data-field="account"]').textContent = account.name;
+    await found(account);
+  };
+  rights.querySelector("[data-sign-in]").addEventListener("submit", (event) => {
+    event.preventDefault();
+    error.textContent = "";
+    signIn(document.getElementById("token").value.trim());
+    look().catch((refused) => (error.textContent = inWords(refused)));
+  });
+  bar.querySelector("[data-sign-out]").addEventListener("click", () => {
+    signOut();
+    location.reload();
+  });
+  await look().catch((refused) => (error.textContent = inWords(refused)));
+}

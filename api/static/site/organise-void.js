@@ -1,0 +1,92 @@
+// Making a match void, or cancelling one that is not over, with a word on what will happen.
+import { element, fill } from "./dom.js";
+import { ask, onSend, signedIn } from "./organise-shared.js";
+import { api } from "./session.js";
+import { state } from "./tournament-figures.js";
+
+const VOID = ["finished", "stuck"];
+const OVER = ["cancelled", "void"];
+const find = document.querySelector("[data-find]");
+const card = document.querySelector("[data-match-card]");
+const form = document.querySelector("[data-take-back]");
+const outcome = document.querySelector("[data-outcome]");
+let match = null;
+
+find.hidden = true;
+signedIn(async () => {
+  find.hidden = false;
+  const wanted = find.elements.match;
+  if (wanted.value) await look(wanted.value.trim()).catch((refused) => (find.querySelector("[data-refusal]").textContent = refused.message));
+});
+onSend(find, () => look(find.elements.match.value.trim()));
+onSend(form, send);
+
+async function look(id) {
+  card.hidden = form.hidden = outcome.hidden = true;
+  match = await api("GET", `/matches/${encodeURIComponent(id)}`);
+  history.replaceState(null, "", `?match=${match.id}`);
+  const title = card.querySelector('[data-field="title"]');
+  title.setAttribute("href", `/matches/${match.id}`);
+  const where = match.stage ? `Stage ${match.stage}, table ${match.table}, leg ${match.leg ?? 1}` : "A match of its own";
+  const pill = card.querySelector('[data-field="state"]');
+  pill.className = `state state-${match.status}`;
+  fill(card, { title: match.id, state: state(match.status), where, reason: match.reason ?? "" });
+  card.querySelector('[data-field="reason"]').hidden = !match.reason;
+  card.querySelector("[data-seats]").replaceChildren(
+    ...match.seats.map((seat) =>
+      element("li", {}, element("bdi", {}, seat.name ?? `Seat ${seat.seat + 1}`), seat.placement ? ` (place ${seat.placement})` : ""),
+    ),
+  );
+  card.hidden = false;
+  offer();
+}
+
+/** What can be done with the match as it is. */
+function offer() {
+  if (OVER.includes(match.status)) {
+    outcome.textContent = `It is ${state(match.status)} already: there is nothing to take back.`;
+    outcome.hidden = false;
+    return;
+  }
+  const voiding = VOID.includes(match.status);
+  fill(form, {
+    means: voiding
+      ? "The log and the placements stay readable, with your reason. Standings and ladder become what they would be without it."
+      : "The match ends without a result and stays listed, with your reason.",
+  });
+  document.getElementById("take-title").textContent = voiding ? "Make it void" : "Cancel it";
+  form.querySelector("[data-submit]").textContent = voiding ? "Make it void…" : "Cancel it…";
+  form.querySelector("[data-replay]").hidden = !voiding || !match.tournament;
+  form.elements.whole_group.checked = match.group.kind === "duplicate";
+  form.hidden = false;
+}
+
+async function send() {
+  const error = document.getElementById("reason-error");
+  const reason = form.elements.reason.value.trim();
+  error.textContent = reason ? "" : "A reason is needed.";
+  form.elements.reason.toggleAttribute("aria-invalid", !reason);
+  if (!reason) return form.elements.reason.focus();
+  const voiding = VOID.includes(match.status);
+  const wish = { reason, whole_group: form.elements.whole_group.checked };
+  if (voiding) wish.replay = form.elements.replay.checked;
+  const group = wish.whole_group ? " All matches that share its cards go with it." : "";
+  const again = wish.replay ? " It is arranged again, with fresh cards." : "";
+  const text = voiding
+    ? `Its result counts for nobody any more.${group}${again} This cannot be taken back.`
+    : `It ends without a result.${group} This cannot be taken back.`;
+  const path = `/matches/${match.id}/${voiding ? "void" : "cancel"}`;
+  const done = await ask({ title: voiding ? "Make it void?" : "Cancel it?", text }, ({ key }) => api("POST", path, wish, { key }));
+  if (!done) return;
+  await look(match.id);
+  outcome.textContent = voiding ? told(done) : "The match is cancelled.";
+  outcome.hidden = false;
+  card.querySelector("a").focus();
+}
+
+function told({ void: voided, cancelled, replays }) {
+  const parts = [`${voided.length === 1 ? "One match is" : `${voided.length} matches are`} void.`];
+  if (cancelled.length) parts.push(`${cancelled.length} not yet over: cancelled.`);
+  if (replays.length) parts.push(`Arranged in their place: ${replays.join(", ")}.`);
+  return parts.join(" ");
+}

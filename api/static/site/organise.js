@@ -1,0 +1,182 @@
+// Drafting an event and changing a draft: a form over all terms, with the API's refusals beside their fields.
+import { element } from "./dom.js";
+import { leads, newKey, inWords, signedIn } from "./organise-shared.js";
+import { api, Refused } from "./session.js";
+import { state } from "./tournament-figures.js";
+
+const DRAFT = "referee.draft-event"; // what was typed, kept in this tab until it is sent
+const form = document.getElementById("terms");
+const head = document.querySelector("[data-event]");
+
+signedIn(async (account) => {
+  const may = !head || leads(account, head.dataset.organiserId);
+  if (head) {
+    document.querySelector("[data-not-yours]").hidden = may;
+    const { begin } = await import("./tournament-organise.js");
+    if (!document.querySelector("[data-manage]:not([hidden])")) await begin(head);
+  }
+  if (form && may) form.hidden = false;
+  if (!head) await listOwn(account);
+});
+if (form) prepare();
+
+function prepare() {
+  const isNew = form.dataset.method === "POST";
+  for (const input of form.querySelectorAll('[data-type="moment"]')) input.value = localInput(input.dataset.value);
+  if (isNew) recall();
+  form.elements.format.addEventListener("change", fit);
+  form.elements.game?.addEventListener("change", () => {
+    fit();
+    const [least, most] = form.elements.game.selectedOptions[0].dataset.seats.split(" ").map(Number);
+    form.elements.seats.value = Math.min(Math.max(Number(form.elements.seats.value), least), most);
+  });
+  form.elements.deals.addEventListener("change", fit);
+  fit();
+  let key = newKey();
+  let busy = false;
+  form.addEventListener("input", () => {
+    key = newKey();
+    if (isNew) remember();
+  });
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    busy = true;
+    clear();
+    try {
+      const made = await api(form.dataset.method, form.dataset.path, terms(), { key });
+      if (isNew) sessionStorage.removeItem(DRAFT);
+      if (isNew) location.assign(`/tournaments/${made.id}/organise`);
+      else form.querySelector("[data-done]").textContent = "The terms are saved.";
+    } catch (refused) {
+      refuse(refused);
+      if (refused.status) key = newKey();
+    } finally {
+      busy = false;
+    }
+  });
+}
+
+/** Shows what belongs to the game, format and deals that are chosen; the rest is not sent. */
+function fit() {
+  const game = (form.elements.game ?? document.getElementById("game")).value;
+  const format = form.elements.format;
+  const chosen = [
+    ["[data-game]", (part) => part.dataset.game === game],
+    ["[data-formats]", (part) => part.dataset.formats.split(" ").includes(format.value)],
+    ["[data-deals]", (part) => part.dataset.deals === form.elements.deals.value],
+  ];
+  for (const [selector, fits] of chosen) {
+    for (const part of form.querySelectorAll(selector)) part.hidden = part.disabled = !fits(part);
+  }
+  document.getElementById("format-hint").textContent = format.selectedOptions[0].dataset.means;
+}
+
+/** The terms as the API takes them: names with dots are inside; what is empty has its usual value. */
+function terms() {
+  const body = {};
+  for (const input of form.querySelectorAll("[data-type]")) {
+    if (input.matches(":disabled")) continue;
+    const value = valueOf(input);
+    const [outer, inner] = input.name.split(".");
+    const place = inner ? (body[outer] ??= {}) : body;
+    if (input.dataset.type === "list") (place[inner] ??= []).push(...(input.checked ? [input.value] : []));
+    else if (value !== undefined) place[inner ?? outer] = value;
+  }
+  return body;
+}
+
+function valueOf(input) {
+  switch (input.dataset.type) {
+    case "int":
+      return input.value === "" ? undefined : Number(input.value);
+    case "bool":
+      return input.checked;
+    case "or-null":
+      return input.value.trim() || null;
+    case "if-given":
+      return input.value || undefined;
+    case "moment":
+      return input.value ? new Date(input.value).toISOString() : null;
+    default:
+      return input.value.trim();
+  }
+}
+
+function clear() {
+  for (const error of form.querySelectorAll("[data-error-for]")) error.textContent = "";
+  for (const input of form.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
+  form.querySelector("[data-summary]").hidden = true;
+  form.querySelector("[data-refusal]").textContent = "";
+  const done = form.querySelector("[data-done]");
+  if (done) done.textContent = "";
+}
+
+/** Each refusal beside its field; what belongs to no field above the form, where the reader is taken. */
+function refuse(refused) {
+  const summary = form.querySelector("[data-summary]");
+  const fields = refused instanceof Refused ? Object.entries(refused.fields) : [];
+  if (!fields.length) {
+    form.querySelector("[data-refusal]").textContent = inWords(refused);
+    return;
+  }
+  const list = element("ul");
+  for (const [field, message] of fields) {
+    const inputs = [...form.querySelectorAll(`[name="${CSS.escape(field)}"]`)].filter((one) => !one.matches(":disabled"));
+    const place = [...form.querySelectorAll(`[data-error-for="${CSS.escape(field)}"]`)].find((one) => !one.closest("[disabled]"));
+    if (place) place.textContent = message;
+    for (const input of inputs) input.setAttribute("aria-invalid", "true");
+    const name = inputs[0]?.labels?.[0]?.textContent.trim() ?? field;
+    list.append(element("li", {}, inputs[0] ? element("a", { href: `#${inputs[0].id}` }, name) : name, `: ${message}`));
+  }
+  summary.replaceChildren(element("p", {}, "Not accepted; nothing was changed:"), list);
+  summary.hidden = false;
+  summary.focus();
+}
+
+async function listOwn(account) {
+  const section = document.querySelector("[data-own-events]");
+  const list = section.querySelector("[data-list]");
+  const found = [];
+  for (const status of ["draft", "open", "running", "paused"]) {
+    found.push(...(await api("GET", `/tournaments?status=${status}&limit=100`)).items.filter((event) => leads(account, event.organiser)));
+  }
+  section.hidden = !found.length;
+  list.replaceChildren(
+    ...found.map((event) =>
+      element(
+        "li",
+        {},
+        element("a", { href: `/tournaments/${event.id}/organise` }, element("bdi", {}, event.name)),
+        " ",
+        element("span", { class: `state state-${event.status}` }, state(event.status)),
+      ),
+    ),
+  );
+}
+
+function localInput(instant) {
+  if (!instant) return "";
+  const at = new Date(instant);
+  return new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+function remember() {
+  const typed = [...form.querySelectorAll("[data-type]")].map((input) => [input.id || `${input.name}=${input.value}`, input.type === "checkbox" ? input.checked : input.value]);
+  sessionStorage.setItem(DRAFT, JSON.stringify(typed));
+}
+
+function recall() {
+  let typed;
+  try {
+    typed = new Map(JSON.parse(sessionStorage.getItem(DRAFT) ?? "[]"));
+  } catch {
+    return;
+  }
+  for (const input of form.querySelectorAll("[data-type]")) {
+    const value = typed.get(input.id || `${input.name}=${input.value}`);
+    if (value === undefined) continue;
+    if (input.type === "checkbox") input.checked = value === true;
+    else input.value = String(value);
+  }
+}

@@ -1,0 +1,77 @@
+// The matches of an event that ended last, as a list that follows it.
+import { element } from "./dom.js";
+import { state } from "./tournament-figures.js";
+
+const FLUSH_MS = 800;
+
+/** The list of this page, null where there is none. `ask(path)` reads from the API. */
+export function newest(eventId, ask) {
+  const list = document.getElementById("newest");
+  if (!list) return null;
+  const most = Number(list.dataset.most);
+  const names = new Map();
+  let waiting = [];
+  let timer = 0;
+
+  const flush = async () => {
+    timer = 0;
+    const ended = waiting.slice(-most);
+    waiting = [];
+    for (const match of ended) {
+      const unknown = match.bots.some((bot) => !names.has(bot));
+      if (unknown) learn((await ask(`/matches/${match.id}`).catch(() => null))?.seats ?? []);
+      put(match);
+    }
+  };
+  const learn = (seats) => seats.forEach((seat) => seat.bot && names.set(seat.bot, seat.name));
+  const put = (match) => {
+    list.querySelector(`[data-match="${match.id}"]`)?.remove();
+    list.prepend(line(match, names));
+    while (list.children.length > most) list.lastElementChild.remove();
+    document.querySelector("[data-no-results]").hidden = true;
+  };
+
+  return {
+    know: (more) => more.forEach((name, bot) => names.set(bot, name)),
+    /** A match as the stream tells it. */
+    add(match) {
+      waiting.push(match);
+      timer ||= setTimeout(flush, FLUSH_MS);
+    },
+    /** Reads the list anew, for what ended while nobody told. */
+    async renew() {
+      const { items } = await ask(`/tournaments/${eventId}/matches?limit=100`);
+      const ended = items.filter((match) => match.status === "finished" && match.finished_at);
+      ended.sort((one, other) => (one.finished_at < other.finished_at ? -1 : 1));
+      for (const match of ended.slice(-most)) {
+        learn(match.seats);
+        put({ ...match, bots: match.seats.map((seat) => seat.bot), placements: match.seats.map((seat) => seat.placement) });
+      }
+    },
+  };
+}
+
+function line(match, names) {
+  const where = match.stage ? `Stage ${match.stage}, table ${match.table}` : `Match ${match.table}`;
+  const leg = match.leg > 1 ? `, leg ${match.leg}` : "";
+  const who = element("span", { class: "who" });
+  const seats = match.bots.map((bot, seat) => ({ bot, placement: match.placements[seat] }));
+  seats.sort((one, other) => one.placement - other.placement);
+  for (const { bot, placement } of seats) {
+    who.append(
+      element("span", { class: placement === 1 ? "placement first" : "placement" }, String(placement)),
+      " ",
+      element("bdi", {}, names.get(bot) ?? "…"),
+      " ",
+    );
+  }
+  const voided = match.status === "void" ? [" ", element("span", { class: "state state-void" }, state("void"))] : [];
+  return element(
+    "li",
+    { "data-match": match.id },
+    element("a", { href: `/matches/${match.id}` }, where + leg),
+    ...voided,
+    " ",
+    who,
+  );
+}

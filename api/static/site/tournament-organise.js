@@ -1,0 +1,81 @@
+// What whoever has a token does on the pages of an event: lead it, enter and withdraw bots.
+import { element } from "./dom.js";
+import { ask, leads, newKey, onSend, whoami } from "./organise-shared.js";
+import { api } from "./session.js";
+
+/** Shows what the account may do with the event that `head` tells of. */
+export async function begin(head) {
+  const account = await whoami().catch(() => null);
+  if (!account) return;
+  const id = head.dataset.event;
+  const leading = leads(account, head.dataset.organiserId);
+  for (const part of document.querySelectorAll("[data-for-organiser]")) part.hidden = !leading;
+  for (const part of document.querySelectorAll("[data-with-token]")) part.hidden = false;
+  if (leading) lead(head, id);
+  for (const form of document.querySelectorAll("[data-entry]")) await entering(form, id, account);
+  for (const button of document.querySelectorAll("[data-withdraw]")) {
+    button.addEventListener("click", () => withdraw(id, button.dataset.withdraw, button.dataset.name));
+  }
+  const seeds = document.querySelector("[data-seeds]");
+  if (seeds) onSend(seeds, () => setSeeds(id, seeds));
+}
+
+function lead(head, id) {
+  const panel = document.querySelector("[data-manage]");
+  if (!panel) return;
+  const buttons = [...panel.querySelectorAll("[data-action]")];
+  const fit = () => {
+    for (const button of buttons) button.hidden = !button.dataset.states.split(" ").includes(head.dataset.status);
+    panel.hidden = false;
+  };
+  document.addEventListener("event-state", fit);
+  fit();
+  for (const button of buttons) button.addEventListener("click", () => act(id, button));
+}
+
+async function act(id, button) {
+  const { action, title, text } = button.dataset;
+  const withReason = "reason" in button.dataset;
+  const done = await ask({ title, text, withReason }, ({ reason, key }) =>
+    api("POST", `/tournaments/${id}/${action}`, withReason ? { reason } : undefined, { key }),
+  );
+  if (done) location.reload();
+}
+
+async function entering(form, id, account) {
+  form.hidden = false;
+  for (const hint of document.querySelectorAll("[data-needs-token]")) hint.hidden = true;
+  const { items } = await api("GET", `/bots?owner=${account.id}&limit=100`);
+  const own = form.elements.own;
+  for (const bot of items) own.append(element("option", { value: bot.id }, bot.name));
+  onSend(form, async (key, button) => {
+    const bot = form.elements.id?.value.trim() || own.value;
+    if (!bot) throw Object.assign(new Error(), { status: 422 });
+    if (button?.dataset.wish === "withdraw") return withdraw(id, bot, own.selectedOptions[0]?.text ?? bot);
+    await api("POST", `/tournaments/${id}/enter`, { bot }, { key });
+    location.reload();
+  });
+}
+
+async function withdraw(id, bot, name) {
+  const text = "What it has begun is played to the end; its other matches are cancelled and count for nobody.";
+  const done = await ask({ title: `Withdraw ${name}?`, text }, ({ key }) =>
+    api("POST", `/tournaments/${id}/withdraw`, { bot }, { key }),
+  );
+  if (done) location.reload();
+}
+
+/** Sends the seeds that were changed. */
+async function setSeeds(id, form) {
+  const changed = [...form.querySelectorAll("input[data-bot]")].filter((input) => input.value !== input.dataset.was);
+  const said = form.querySelector("[data-done]");
+  said.textContent = "";
+  if (!changed.length) {
+    said.textContent = "No seed was changed.";
+    return;
+  }
+  const seeds = Object.fromEntries(changed.map((input) => [input.dataset.bot, input.value ? Number(input.value) : null]));
+  await api("PUT", `/tournaments/${id}/seeds`, { seeds }, { key: newKey() });
+  for (const input of changed) input.dataset.was = input.value;
+  said.textContent = changed.length === 1 ? "One seed is saved." : `${changed.length} seeds are saved.`;
+}

@@ -1,0 +1,116 @@
+// The standings on a page that follows an event: lines change in place, and move only when nobody is reading them.
+import { copyOf } from "./dom.js";
+import { count, decimal, fixed } from "./tournament-figures.js";
+
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** The table of this page: `show(items, {bars})` brings it to these lines; null where the page has none. */
+export function standings() {
+  const table = document.getElementById("standings");
+  if (!table) return null;
+  const terms = JSON.parse(document.getElementById("standings-terms").textContent);
+  const body = table.tBodies[0];
+  const notice = document.querySelector("[data-moved]");
+  let wanted = null; // an order of lines that waits until nobody reads
+
+  const rowOf = (bot) => [...body.rows].find((row) => row.dataset.bot === bot);
+  const inOrder = (items) => items.length === body.rows.length && items.every((item, at) => body.rows[at].dataset.bot === item.bot);
+  const isRead = () => table.matches(":hover") || table.contains(document.activeElement);
+  const arrange = () => {
+    if (!wanted) return;
+    const lines = wanted.map((item) => rowOf(item.bot) ?? filled(newLine(), item, terms, true));
+    wanted = null;
+    notice.hidden = true;
+    moved(body, lines);
+  };
+
+  table.addEventListener("pointerleave", () => !isRead() && arrange());
+  table.addEventListener("focusout", () => setTimeout(() => !isRead() && arrange()));
+  notice.querySelector("button").addEventListener("click", arrange);
+
+  return {
+    terms,
+    show(items, { bars = false } = {}) {
+      for (const item of items) {
+        const row = rowOf(item.bot);
+        if (row) filled(row, item, terms, bars);
+      }
+      wanted = inOrder(items) ? null : items;
+      notice.hidden = !wanted || !isRead();
+      if (!isRead()) arrange();
+    },
+    /** Whose seats a house player has now, by id of the bot. */
+    showStandIns(bots) {
+      for (const row of body.rows) mark(row, "stand_in", bots.has(row.dataset.bot));
+    },
+    names: () => new Map([...body.rows].map((row) => [row.dataset.bot, row.querySelector('[data-field="name"]').textContent])),
+  };
+}
+
+function newLine() {
+  return copyOf("standings-line").querySelector("tr");
+}
+
+/** The line with what `item` of the API tells; its error bar only where `bars` says that it is told. */
+function filled(row, item, terms, bars) {
+  const before = row.querySelector('[data-field="matches"]').textContent;
+  row.dataset.bot = item.bot;
+  row.querySelector("th a").setAttribute("href", `/bots/${item.bot}`);
+  put(row, "place", String(item.place));
+  put(row, "name", item.name);
+  put(row, "matches", count(item.matches));
+  mark(row, "withdrawn", item.withdrawn);
+  mark(row, "version_changed", item.version_changed);
+  const values = new Map(item.tie_breaks.map(({ name, value }) => [name, value]));
+  for (const { name, digits } of terms.columns) text(row.querySelector(`[data-column="${name}"]`), decimal(values.get(name), digits));
+  const score = row.querySelector('[data-column="score"]');
+  if (score) text(score, decimal(item.points, terms.digits));
+  if (bars) interval(row, item);
+  if (before !== count(item.matches) && row.isConnected && !still.matches) flash(row);
+  return row;
+}
+
+function interval(row, { points_per_match: share, error_bar: { low, high } }) {
+  const range = row.querySelector(".range");
+  const dot = row.querySelector(".dot");
+  range.setAttribute("x", fixed(2 + 100 * (low ?? 0), 1));
+  range.setAttribute("width", fixed(100 * ((high ?? 0) - (low ?? 0)), 1));
+  dot.setAttribute("cx", fixed(2 + 100 * (share ?? 0), 1));
+  dot.setAttribute("r", share === null ? "0" : "3");
+  put(row, "share", decimal(share, 2));
+  put(row, "range", low === null ? "" : `${decimal(low, 2)} to ${decimal(high, 2)}`);
+}
+
+function put(row, name, value) {
+  text(row.querySelector(`[data-field="${name}"]`), value);
+}
+
+function text(place, value) {
+  if (place.textContent.trim() !== value) place.textContent = value;
+}
+
+function mark(row, name, is) {
+  row.querySelector(`[data-mark="${name}"]`).hidden = !is;
+}
+
+function flash(row) {
+  row.classList.add("changed");
+  setTimeout(() => row.classList.remove("changed"), 2_500);
+}
+
+/** Puts the lines in their order; each glides there from where it stood. */
+function moved(body, lines) {
+  const stood = new Map([...body.rows].map((row) => [row, row.offsetTop]));
+  body.replaceChildren(...lines);
+  if (still.matches) return;
+  for (const row of lines) {
+    const by = (stood.get(row) ?? row.offsetTop) - row.offsetTop;
+    if (!by) continue;
+    row.style.transition = "none";
+    row.style.transform = `translateY(${by}px)`;
+    requestAnimationFrame(() => {
+      row.style.transition = "";
+      row.style.transform = "";
+    });
+  }
+}
