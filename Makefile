@@ -17,7 +17,7 @@ CHAOS_ARGS ?=
 MUTANTS_ARGS ?=
 SIMULATE_ARGS ?=
 PYTEST_ARGS ?=
-PYTEST_PROCESSES ?= 2  # a file goes to one of them as a whole
+PYTEST_PROCESSES ?= 3  # one of them mostly waits, see tests/lanes.py
 
 .PHONY: demo up test coverage lint types browser bench bench-peers chaos mutants simulate lock clean
 .DELETE_ON_ERROR:

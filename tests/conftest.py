@@ -1,10 +1,14 @@
-"""What holds for all tests: their order, and that the processes they start can be interrupted."""
+"""What holds for all tests: their order, who runs them, and that the processes they start can be interrupted."""
 
+import gc
 import signal
+from typing import Any
 
 import pytest
 
-FIRST = ("end_to_end", "cli", "deploy", "bench", "mutants", "api", "store", "workers")  # folders
+from tests.lanes import Lanes
+
+FIRST = ("end_to_end", "browser", "cli", "deploy", "bench", "mutants", "api", "store", "workers")  # folders
 
 
 def pytest_configure() -> None:
@@ -14,7 +18,17 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that start processes and wait for them come first, so that at the end no process of the test run is left
-    alone with one of them."""
+    """What takes long as a whole comes first, so that at the end no process of the test run is left alone with it."""
     places = {folder: place for place, folder in enumerate(FIRST)}
     items.sort(key=lambda item: places.get(item.path.parent.name, len(FIRST)))
+
+
+def pytest_collection_finish() -> None:
+    """The tests themselves stay to the end: nobody need look through them for garbage again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Lanes:
+    return Lanes(config, log)
