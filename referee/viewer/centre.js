@@ -27,7 +27,7 @@ function spread(item, { nameOf, moved }) {
   return make("ul", { class: "trick" }, cards.map((one) =>
     make("li", { class: moved.includes(one.card) ? "moved" : null },
       make("span", { role: "img", "aria-label": cardWords(one.card) }, cardPicture(one.card)),
-      make("bdi", { class: "by" }, text(nameOf(one.seat))))));
+      make("bdi", { class: "by" }, text(Number.isInteger(one.seat) ? nameOf(one.seat) : "")))));
 }
 
 function pile(item) {

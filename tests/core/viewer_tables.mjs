@@ -2,7 +2,8 @@
 // Given {tables: {game: [file, name]}, plays: [{game, header, rows: [[event]], views}]}, views being "open", null or a
 // seat. Given back, a play: one object a view with `shown` (the whole match as that viewer may read it), `positions`
 // (after each row), `scores`, `told` and `opened` (by event) and `leaks` (cards a position knows from nowhere).
-// Of {game, events} only the sentences are given back. The view "peeking" is the public's, with positions made from the open events.
+// Of {game, events} only the sentences are given back. The view "peeking" is the public's, with positions made from the
+// open events.
 
 import { readFileSync } from "node:fs";
 
@@ -15,7 +16,8 @@ const modules = {};
 for (const [game, [file, name]] of Object.entries(tables)) {
   modules[game] = (await import(file))[name];
 }
-process.stdout.write(JSON.stringify(plays.map((play) => (play.events ? told(play) : play.views.map((view) => watched(play, view))))));
+const answers = plays.map((play) => (play.events ? told(play) : play.views.map((view) => watched(play, view))));
+process.stdout.write(JSON.stringify(answers));
 
 function told({ game, events }) {
   return events.map((event) => modules[game].tell(event, (seat) => `<${seat}>`));

@@ -173,7 +173,7 @@ function pnCentre(facts) {
     centre.unshift({ kind: "cards", name: "Trick", cards: facts.trick });
   }
   if (facts.bid) {
-    const text = facts.bid === PN_HAND ? "a nap: all five tricks" : counted(facts.bid, "trick");
+    const text = counted(facts.bid, "trick") + (facts.bid === PN_HAND ? ", a nap" : "");
     centre.push({ kind: "note", name: facts.phase === "bid" ? "Highest bid" : "Contract", text });
   }
   if (facts.trump) {

@@ -79,12 +79,13 @@ function paCentre(facts) {
   if (facts.motion) {
     centre.push({ kind: "note", name: "Voted on", text: paMotion(facts.motion) });
   }
+  if (facts.bid !== null) {
+    const name = facts.stake ? "Low bid" : "Lowest bid";
+    centre.push({ kind: "note", name, text: counted(facts.bid, "card") });
+  }
   if (facts.stake) {
-    const stake = counted(facts.stake, "point");
-    const text = `bid ${facts.bid}, for ${stake}; up to ${counted(facts.draws, "card")} to draw`;
-    centre.push({ kind: "note", name: "Contract", text });
-  } else if (facts.bid !== null) {
-    centre.push({ kind: "note", name: "Lowest bid", text: counted(facts.bid, "card") });
+    centre.push({ kind: "note", name: "Stake", text: counted(facts.stake, "point") });
+    centre.push({ kind: "note", name: "Draws", text: `up to ${facts.draws}` });
   }
   return centre;
 }
@@ -133,13 +134,15 @@ function paWager(event, name) {
 function paContract(event, name) {
   const verb = event.low_bidders.length === 1 ? "plays" : "play";
   const stake = counted(event.stake, "point");
-  return `${seatsInWords(event.low_bidders, name)} ${verb} for ${stake}; up to ${counted(event.draws, "card")} to draw.`;
+  const draws = counted(event.draws, "card");
+  return `${seatsInWords(event.low_bidders, name)} ${verb} for ${stake}; up to ${draws} to draw.`;
 }
 
 function paExchanged(event, name) {
   const source = event.from === "deck" ? "the deck" : `the pile of ${name(event.from)}`;
   const closed = event.pile === "down" ? " face down" : "";
-  return `${name(event.seat)} discards ${theCard(event.discard)}${closed}, draws ${theCard(event.drawn)} from ${source}.`;
+  const drawn = theCard(event.drawn);
+  return `${name(event.seat)} discards ${theCard(event.discard)}${closed}, draws ${drawn} from ${source}.`;
 }
 
 function paPot(event, name) {
@@ -149,8 +152,8 @@ function paPot(event, name) {
 
 function paRoundEnd(event, name) {
   const verb = event.winners.length === 1 ? "has" : "have";
-  const changes = event.delta.flatMap((points, seat) => (points ? [paGain(points, name(seat))] : []));
-  return `${seatsInWords(event.winners, name)} ${verb} the best hand${changes.length ? `: ${listInWords(changes)}` : ""}.`;
+  const gains = event.delta.flatMap((points, seat) => (points ? [paGain(points, name(seat))] : []));
+  return `${seatsInWords(event.winners, name)} ${verb} the best hand${gains.length ? `: ${listInWords(gains)}` : ""}.`;
 }
 
 function paGain(points, who) {

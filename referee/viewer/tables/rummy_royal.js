@@ -12,7 +12,7 @@ const RR_PHASES = {
   auction: "auction of the extra hand",
   lead: "play",
   paid: "paying up",
-  final: "final deal",
+  final: "turning up the pay cards",
   over: "over",
 };
 const RR_FATES = {
@@ -72,6 +72,12 @@ function rrTakeExtra(facts, event) {
   facts.taker = event.seat;
   facts.hands[event.seat] = [...event.hand];
   facts.dead = event.discarded;
+}
+
+/** By seat: the chips of the final deal. */
+function rrWon(facts) {
+  const own = (seat) => (facts.prizes ?? []).filter((prize) => prize.seat === seat);
+  return perSeat(facts.n, (seat) => own(seat).reduce((sum, { chips }) => sum + chips, 0));
 }
 
 /** All that was not won lies on the pay cards, the remainder chip by chip from the ten on. */
@@ -180,7 +186,7 @@ const RR_HAPPENS = {
     facts.stacks = event.stacks;
     facts.board = event.board;
     facts.prizes = event.won;
-    event.won.forEach(({ seat, chips }) => sayAt(facts, seat, `+${counted(chips, "chip")}`));
+    rrWon(facts).forEach((chips, seat) => chips && sayAt(facts, seat, `+${counted(chips, "chip")}`));
     moveCards(facts, event.won.map(({ card }) => card));
   },
 };
@@ -220,8 +226,8 @@ function rrMarks(facts, seat) {
   if (seat === facts.winner) {
     marks.push("out first");
   }
-  (facts.prizes ?? []).filter((won) => won.seat === seat).forEach((won) => marks.push(`won ${won.chips}`));
-  return marks;
+  const won = rrWon(facts)[seat];
+  return won ? [...marks, `won ${won}`] : marks;
 }
 
 function rrCentre(facts) {
