@@ -6,16 +6,26 @@ from flask import current_app
 
 from api import etags, evidence, limits
 from api.auth import asker, organises, viewer_id
-from api.pagination import after, envelope, list_of
-from api.schemas.bots import BotChanges, BotQuery, BotView, NewBot, OwnBotView, SecretBotView, WaitingView
+from api.errors import Problem
+from api.pagination import PageQuery, after, envelope, list_of
+from api.schemas.bots import (
+    BotChanges,
+    BotQuery,
+    BotView,
+    CertificateView,
+    NewBot,
+    OwnBotView,
+    SecretBotView,
+    WaitingView,
+)
 from api.schemas.faults import FaultQuery, FaultView, PaceQuery, PaceView
 from api.views import Resource, record
 from referee.bots import guard
 from referee.bots.signing import bot_secret
-from referee.store import bots
+from referee.store import bots, certificates, examinations
 from referee.store.paging import Page
 from referee.store.play import faults, waiting
-from referee.store.schema import Bot
+from referee.store.schema import Bot, Certificate
 
 resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that play.")
 
@@ -55,7 +65,7 @@ def list_bots(query: dict[str, Any]) -> Any:
 def show(bot_id: str) -> Any:
     """A bot
 
-    Its owner also sees the address and the report of the last check.
+    Its owner also sees the address, the report of the last check, and the examination: how far it is, what it found.
     """
     return seen(bots.get_bot(record(), bot_id))
 
@@ -130,13 +140,43 @@ def rotate_secret(bot_id: str) -> Any:
 @resource.once
 @resource.gives(OwnBotView, 202)
 def check(bot_id: str) -> Any:
-    """Ask for another challenge
+    """Have a bot called and examined again
 
-    The report is shown with the bot when the answer is in.
+    Challenge, card, then the conformance suite: about a hundred calls in at most 90 s. How far it is and the reports
+    are shown with the bot. A pass brings a new certificate; a failure ends that of the same version.
     """
     bot = mine(bot_id)
     limits.spend(limits.CHECKS, "checks", asker().id)
-    return seen(bots.request_check(record(), bot.id))
+    return seen(bots.request_check(record(), bot.id, thorough=True))
+
+
+@resource.on("GET", '/<id("bot"):bot_id>/certificate')
+@resource.anyone
+@resource.reads
+@resource.gives(CertificateView)
+def show_certificate(bot_id: str) -> Any:
+    """The certificate of a bot
+
+    The one that holds for its present version; rated play needs it. 404 with the code `no_certificate` says why there
+    is none.
+    """
+    bot = bots.get_bot(record(), bot_id)
+    certificate = certificates.present(record(), bot)
+    if certificate is None:
+        raise Problem(404, "no_certificate", f"The bot has no certificate: {certificates.why_none(record(), bot)}.")
+    return attested(certificate, bot)
+
+
+@resource.on("GET", '/<id("bot"):bot_id>/certificates')
+@resource.anyone
+@resource.asks(PageQuery)
+@resource.reads
+@resource.gives(list_of(CertificateView))
+def list_certificates(query: dict[str, Any], bot_id: str) -> Any:
+    """All certificates a bot ever had, the newest first"""
+    bot = bots.get_bot(record(), bot_id)
+    found = certificates.list_certificates(record(), bot.id, limit=query["limit"], cursor=after(query))
+    return envelope(Page([attested(one, bot) for one in found.items], found.next), query)
 
 
 @resource.on("GET", '/<id("bot"):bot_id>/faults')
@@ -241,7 +281,39 @@ def seen(bot: Bot) -> dict[str, Any]:
         "proven_url": bot.proven_url,
         "status_reason": bot.status_reason,
         "check": {"state": bot.check_state, "checked_at": bot.checked_at, "report": bot.check_report},
+        "examination": examined(bot.id),
         "previous_secret_until": bot.previous_secret_until,
+    }
+
+
+def examined(bot_id: str) -> dict[str, Any]:
+    """For the owner alone: the report holds what the bot answered."""
+    one = examinations.shown(record(), bot_id)
+    return {
+        "state": one.state,
+        "asked": one.asked,
+        "planned": one.planned,
+        "what": one.what,
+        "version": one.version,
+        "ended_at": one.ended_at,
+        "report": one.report if one.state == "idle" else None,
+    }
+
+
+def attested(certificate: Certificate, bot: Bot) -> dict[str, Any]:
+    """A certificate as anybody may see it."""
+    return {
+        "id": certificate.id,
+        "bot": bot.id,
+        "version": certificate.version,
+        "rules": certificate.rules,
+        "fits": certificates.fitting_games(certificate, bot),
+        "warnings": certificate.warnings,
+        "protocol": certificate.protocol,
+        "engine_version": certificate.engine_version,
+        "issued_at": certificate.issued_at,
+        "ended_at": certificate.ended_at,
+        "ended_reason": certificate.ended_reason,
     }
 
 

@@ -1,11 +1,12 @@
-"""Bots: what anybody sees of one, what its owner sees besides, and why it waits."""
+"""Bots: what anybody sees of one, what its owner sees besides, its certificates, and why it waits."""
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.pagination import PageQuery
 from api.schemas.base import Address, Id, Moment, Name, Strict
+from referee.store.certificates import ENDS
 from referee.store.play.waiting import REASONS
-from referee.store.schema import BOT_STATES, CHECK_STATES
+from referee.store.schema import BOT_STATES, CHECK_STATES, EXAMINATION_STATES
 
 
 class NewBot(Strict):
@@ -48,6 +49,9 @@ class OwnBotView(BotView):
     check = fields.Nested(
         lambda: CheckView(), metadata={"description": "the last challenge and what was wrong with its answer"}
     )
+    examination = fields.Nested(
+        lambda: ExaminationView(), metadata={"description": "the conformance suite: how far it is, what the last found"}
+    )
     previous_secret_until = Moment(allow_none=True, metadata={"description": "until then both secrets sign"})
 
 
@@ -55,6 +59,53 @@ class CheckView(Strict):
     state = fields.String(required=True, validate=validate.OneOf(CHECK_STATES))
     checked_at = Moment(required=True, allow_none=True)
     report = fields.Dict(required=True, allow_none=True)
+
+
+class ExaminationView(Strict):
+    state = fields.String(required=True, validate=validate.OneOf(EXAMINATION_STATES))
+    asked = fields.Integer(required=True, metadata={"description": "questions so far; written about twice a second"})
+    planned = fields.Integer(required=True)
+    what = fields.String(required=True, metadata={"description": "what is looked at now"})
+    version = fields.String(
+        required=True, allow_none=True, metadata={"description": "of the bot, in the last that ended"}
+    )
+    ended_at = Moment(required=True, allow_none=True)
+    report = fields.Dict(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "what the last found: `verdict`, `findings` with weight (`severity`), `expected`, `came`,"
+            " `advice`, `curl` (`curl_cut`: it was too long), `latency` by part of a call, `coverage` by game, `seed`"
+            " for `referee check --seed`. Null while the next is due or goes on. It may hold a stranger's text."
+        },
+    )
+
+
+class CertificateView(Strict):
+    id = fields.String(required=True)
+    bot = fields.String(required=True)
+    version = fields.String(required=True, metadata={"description": "of the bot"})
+    rules = fields.Dict(
+        keys=fields.String(),
+        values=fields.Integer(),
+        required=True,
+        metadata={"description": "the games that were passed, with the version of their rules"},
+    )
+    fits = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "games for which it holds now: same bot version, same rules, not ended"},
+    )
+    warnings = fields.List(
+        fields.String(), required=True, metadata={"description": "rules that it does not keep, but should"}
+    )
+    protocol = fields.String(required=True)
+    engine_version = fields.String(required=True)
+    issued_at = Moment(required=True)
+    ended_at = Moment(
+        required=True, allow_none=True, metadata={"description": "when a later examination of this version was over"}
+    )
+    ended_reason = fields.String(required=True, allow_none=True, validate=validate.OneOf(ENDS))
 
 
 class SecretBotView(OwnBotView):

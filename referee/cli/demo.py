@@ -152,19 +152,21 @@ class Demonstration:
                 entries.append(Entry(bot["id"], bot["name"], api))
         for entry in entries:
             self._verify(entry)
-        self._say(f"registered and verified: {', '.join(entry.name for entry in entries)}")
+        self._say(f"registered, verified and examined: {', '.join(entry.name for entry in entries)}")
         return entries
 
     def _verify(self, entry: Entry) -> None:
-        """Waits for the challenge; one that came before the bot knew its secret is asked for again."""
+        """Waits for check and certificate; a challenge that came before the bot knew its secret is asked for again."""
         asked = time.monotonic()
 
         def verified() -> bool:
             nonlocal asked
             bot = entry.owner.get(f"/bots/{entry.bot_id}")
+            if bot["check"]["state"] != "idle" or bot["examination"]["state"] != "idle":
+                return False
             if bot["status"] == "verified":
                 return True
-            if bot["check"]["state"] == "idle" and time.monotonic() - asked > CHECKS_ASKED_S:
+            if time.monotonic() - asked > CHECKS_ASKED_S:
                 asked = time.monotonic()
                 entry.owner.post(f"/bots/{entry.bot_id}/check")
             return False

@@ -16,7 +16,8 @@ from referee.cli.watch import followed, note, result
 from referee.errors import RefereeError
 
 POLLED_S: Final = 0.3
-CHECKED_WITHIN_S: Final = 60.0
+CHECKED_WITHIN_S: Final = 150.0  # the suite alone may take 90
+LONGEST_LINE: Final = 2_000  # of a command that is shown
 UNHEARD: Final = ("egress_denied", "dns_failed", "unreachable", "deadline")
 CHOICES: Final = """\
 The service calls your bot, so it must find it. Without a public address you may
@@ -64,7 +65,7 @@ def register(remote: Remote, address: str, name: str, secret_file: Path | None, 
 
 
 def reported(bot: Json) -> str:
-    """The last check in words: what was asked, what came, what to do."""
+    """The last check and examination in words: what was asked, what came, what to do."""
     report = bot["check"]["report"] or {}
     lines = [f"{bot['id']} ({bot['name']}) is {bot['status']}"]
     for part, asked in (("challenge", "POST /notify with a challenge"), ("card", "GET / for the card")):
@@ -79,7 +80,45 @@ def reported(bot: Json) -> str:
         lines.append(f"        {advice}; then run the same command again")
     if report.get("ok"):
         lines.append(f"  plays {', '.join(report['games'])}; version {bot['version']}")
+        lines += _examined(bot)
     return "\n".join(lines)
+
+
+def _examined(bot: Json) -> list[str]:
+    """What the examination found, worst first, and what came of it."""
+    one = bot["examination"]
+    report = one["report"]
+    if report is None or one["version"] != bot["version"]:
+        return []
+    lines = [line for finding in report["findings"] if finding["severity"] != "ok" for line in _finding(finding)]
+    asked = f"{report.get('questions', 0)} questions, {report.get('calls', 0)} calls"
+    latency = report.get("latency", {}).get("total", {})
+    if latency.get("calls"):
+        asked += f"; ms per call: median {latency['p50']:.0f}, 99th percentile {latency['p99']:.0f}"
+    lines.append(f"  examined: {asked}")
+    if not bot.get("certificate"):
+        again = f"mend it, then run the same command again; referee check {bot['url']} --seed {report.get('seed', '')}"
+        return [*lines, f"  no certificate, so no rated play; {again} asks the same questions"]
+    certificate = bot["certificate"]
+    games = ", ".join(f"{game} (rules {version})" for game, version in certificate["rules"].items())
+    return [*lines, f"  certificate of {certificate['issued_at'][:10]} for version {certificate['version']}: {games}"]
+
+
+def _finding(finding: Json) -> list[str]:
+    where = f" ({finding['where']})" if finding["where"] else ""
+    times = f", {finding['times']} times" if finding["times"] > 1 else ""
+    lines = [
+        f"  {finding['severity']:<4}  {finding['id']}{where}: {finding['expected']}",
+        f"        came: {finding['fault']}{times}: {_harmless(finding['came'])}",
+        f"        {finding['advice']}",
+    ]
+    shown = finding["curl"] and len(finding["curl"]) <= LONGEST_LINE
+    return [*lines, f"        {_harmless(finding['curl'])}"] if shown else lines
+
+
+def _harmless(text: str) -> str:
+    """Without what a terminal would obey: the bot's words are in it."""
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 
 def _usual_advice(code: str) -> str:
@@ -131,18 +170,32 @@ def _write(file: Path, secret: str) -> None:
 
 
 def _checked(remote: Remote, bot: Json) -> Json:
-    """The bot after another check of it."""
+    """The bot after another check and examination of it, its certificate besides."""
     path = f"/bots/{bot['id']}"
     remote.api.post(f"{path}/check")
     note("it is called …")
     end = time.monotonic() + CHECKED_WITHIN_S
+    told = ""
     while True:
         bot = remote.api.get(path)
-        if bot["check"]["state"] == "idle":
-            return bot
+        examination = bot["examination"]
+        if bot["check"]["state"] == examination["state"] == "idle":
+            return {**bot, "certificate": _certificate(remote, path)}
+        if examination["state"] == "running" and examination["what"] != told:
+            told = examination["what"]
+            note(f"it is examined: {examination['asked']} of {examination['planned']} questions, {told}")
         if time.monotonic() > end:
             raise RefereeError(f"no runner has called the bot yet; GET {path} shows the report when one has")
         time.sleep(POLLED_S)
+
+
+def _certificate(remote: Remote, path: str) -> Json | None:
+    try:
+        return dict(remote.api.get(f"{path}/certificate"))
+    except ApiRefusal as error:
+        if error.status != 404:
+            raise
+        return None
 
 
 def _practised(remote: Remote, bot: Json, game: str) -> Json:

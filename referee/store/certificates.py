@@ -20,6 +20,7 @@ from referee.store.paging import Cursor, Page, newest_first
 from referee.store.schema import Bot, Certificate, Examination, Tournament
 
 PROTOCOL: Final = "1"
+ENDS: Final = ("replaced", "failed")  # what the later examination brought
 
 
 def missing(session: Session, bot: Bot, game: str) -> str | None:
@@ -137,7 +138,7 @@ def _newest(bot: Bot) -> Any:
 
 def _why(session: Session, bot: Bot, game: str | None) -> str:
     one = session.get(Examination, bot.id)
-    ask = f"its owner asks for an examination with POST /api/v1/bots/{bot.id}/check"
+    ask = f"POST /api/v1/bots/{bot.id}/check has it examined"
     if bot.check_state != "idle" or (one is not None and one.state != "idle"):
         return "it is being examined just now; ask again in a moment"
     if game is not None and game not in bot.games:
@@ -148,4 +149,4 @@ def _why(session: Session, bot: Bot, game: str | None) -> str:
         return f"it was not examined by the present rules of {game}; {ask}"
     if one.version != bot.version:
         return f"version {bot.version!r} was never examined; {ask}"
-    return f"its last examination failed; its owner finds what to mend in GET /api/v1/bots/{bot.id}/check, then {ask}"
+    return f"its last examination failed; its owner sees what to mend in GET /api/v1/bots/{bot.id}, then {ask}"

@@ -51,14 +51,17 @@ class Outcome:
 
 def of(session: Session, bot_id: str) -> Examination:
     """The row of a bot, made if there is none yet."""
-    found = session.get(Examination, bot_id)
-    if found is None:
-        found = Examination(
-            bot_id=bot_id, state="idle", wanted=False, epoch=0, lost=0, asked=0, planned=0, what="", rules={}
-        )
+    found = shown(session, bot_id)
+    if found not in session:
         session.add(found)
         session.flush()
     return found
+
+
+def shown(session: Session, bot_id: str) -> Examination:
+    """How it stands with a bot; nothing is written."""
+    fresh = {"state": "idle", "wanted": False, "epoch": 0, "lost": 0, "asked": 0, "planned": 0, "what": "", "rules": {}}
+    return session.get(Examination, bot_id) or Examination(bot_id=bot_id, **fresh)
 
 
 def want(session: Session, bot_id: str) -> None:

@@ -11,11 +11,12 @@ from sqlalchemy import select, update
 from referee.errors import BadOption
 from referee.ratings import START, elo_changes
 from referee.store import house
+from referee.store.checks import Card
 from referee.store.ladders import audit, ledger, ratings, voiding
 from referee.store.play import groups, matches
 from referee.store.play.claims import Claim
 from referee.store.schema import Bot, LadderAct, Match, MatchSeat, Rating, Result
-from tests.store.world import World
+from tests.store.world import CARD, World, certify
 from tests.surroundings import MASTER_KEY
 
 STEPS = int(os.environ.get("REFEREE_LEDGER_STEPS", "20"))
@@ -166,14 +167,16 @@ def test_a_seat_of_the_house_takes_no_part(world: World) -> None:
 
 def test_the_history_marks_a_change_of_version(world: World) -> None:
     bot, other = world.bots(2)
-    for version in ("1.0", "1.0", "2.0"):
+
+    def played_as(version: str) -> Result:
         with world.database.write() as session:
             session.execute(update(Bot).where(Bot.id == bot).values(version=version))
-        last = world.play([bot, other])
-    make_void(world, last.match_id)
-    with world.database.write() as session:
-        session.execute(update(Bot).where(Bot.id == bot).values(version="3.0"))
-    last = world.play([bot, other])
+            certify(session, bot, Card(version, CARD.games, 100))
+        return world.play([bot, other])
+
+    before = [played_as(version) for version in ("1.0", "1.0", "2.0")]
+    make_void(world, before[-1].match_id)
+    last = played_as("3.0")
 
     with world.database.read() as session:
         whole = ratings.history(session, str(last.ladder_id), bot).items

@@ -9,9 +9,9 @@ from sqlalchemy import func, inspect, select
 
 from referee.store.db import Database
 from referee.store.ladders import audit, places, ratings
-from referee.store.schema import Base, LadderAct, RatingChange, RatingCount, Result
+from referee.store.schema import Base, Examination, LadderAct, RatingChange, RatingCount, Result
 from referee.store.upgrading import upgrade
-from tests.store.world import FakeClock, World
+from tests.store.world import CARD, FakeClock, World, certify
 
 # In an order in which they may refer to each other.
 KEPT = (
@@ -49,6 +49,11 @@ def test_results_ratings_and_changes_of_the_first_schema_become_a_ledger_that_ho
         assert [(place and place.place, place and place.of) for place in own] == [(line.place, 3) for line in lines]
         assert session.scalars(select(func.sum(RatingCount.bots))).one() == 2 * 3
         assert sum(session.scalars(select(func.max(RatingChange.games)).group_by(RatingChange.bot_id))) == 2 * 5
+    with old.write() as session:
+        due = session.scalars(select(Examination.bot_id).where(Examination.state == "due"))
+        assert set(due) == {*bots}  # they were verified before there were certificates
+        for bot_id in bots:
+            certify(session, bot_id, CARD)
     World(old, numbers=itertools.count(100)).play(bots[:2])
     with old.read() as session:
         assert [str(one) for one in audit.audit(session)] == []

@@ -99,7 +99,7 @@ class World:
             self.clock.seconds += seconds
             return
         with self.database.write() as session:
-            for table in (schema.Match, schema.Bot, schema.Group):
+            for table in (schema.Match, schema.Bot, schema.Group, schema.Examination):
                 session.execute(update(table).values(lease_until=table.lease_until - seconds))
 
     def open_group(self, match_id: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, and_, exists, func, select
 from sqlalchemy.orm import Session
 
-from referee.store import house
+from referee.store import certificates, house
 from referee.store.bots import MOST_SOUR, get_bot
 from referee.store.db import lease_now, now
 from referee.store.play import choosing
@@ -38,6 +38,7 @@ REASONS: Final[dict[str, str]] = {  # the closed list
     "joins_later": "the bot joined late and plays from stage {stage} on",
     "stage_not_over": "its matches of this stage are over, those of others are not",
     "ladder_next": "the ladder picks it again soon: whoever played least comes first",
+    "no_certificate": "rated play needs a certificate for its present version: ask for a check and see what is to mend",
     "not_entered": "the bot is in no event, and nobody has arranged a match with it",
 }
 MOST_SHOWN: Final = 20  # matches, and events
@@ -219,10 +220,14 @@ def _events(session: Session, bot_id: str, besides: set[str | None]) -> list[Ope
     query = query.where(entry.bot_id == bot_id, entry.withdrawn_at.is_(None), Tournament.status.in_(ALIVE))
     query = query.where(Tournament.id.not_in([one for one in besides if one is not None]))
     rows = session.execute(query.order_by(Tournament.created_at, Tournament.id).limit(MOST_SHOWN))
-    return [OpenEvent(event.id, _of_event(entered, event, stage or 0)) for entered, event, stage in rows]
+    found: list[OpenEvent] = []
+    for entered, event, stage in rows.all():
+        certified = session.scalar(select(Bot.id).where(Bot.id == bot_id, certificates.keeps_place(event))) is not None
+        found.append(OpenEvent(event.id, _of_event(entered, event, stage or 0, certified)))
+    return found
 
 
-def _of_event(entered: TournamentEntry, tournament: Tournament, stage: int) -> Reason:
+def _of_event(entered: TournamentEntry, tournament: Tournament, stage: int, certified: bool) -> Reason:
     if tournament.status in ("draft", "open"):
         return Reason("event_not_started")
     if tournament.status == "paused":
@@ -231,6 +236,8 @@ def _of_event(entered: TournamentEntry, tournament: Tournament, stage: int) -> R
         return Reason("absent")
     if tournament.preflight_until is not None:
         return Reason("preflight")
+    if not certified:
+        return Reason("no_certificate")
     if tournament.format == "ladder":
         return Reason("ladder_next")
     return Reason("joins_later", stage=entered.since) if entered.since > max(stage, 1) else Reason("stage_not_over")
