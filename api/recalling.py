@@ -84,14 +84,14 @@ def _opened(session: Session, match: schema.Match) -> list[bytes]:
 
 
 def _verified(lines: list[bytes]) -> Json:
-    with _at_work():
+    with at_work():
         played = lines[:-1] if parsed(lines[-1])["type"] == "reveal" else lines
         return {**asdict(verify(lines)), "digest": digest(played[-1])}
 
 
 def _question(session: Session, match: schema.Match, lines: list[bytes], row: Json, master_key: bytes) -> Json:
     loaded = matches.load(session, match.id, master_key=master_key)
-    with _at_work():
+    with at_work():
         rows = [parsed(line) for line in lines]
         at: Match = recall.at(rows, loaded.header, row["n"])
         questions = Questions(loaded.header, row["seat"], ids=loaded.aliases, names=loaded.names)
@@ -100,7 +100,8 @@ def _question(session: Session, match: schema.Match, lines: list[bytes], row: Js
 
 
 @contextmanager
-def _at_work() -> Iterator[None]:
+def at_work() -> Iterator[None]:
+    """One of the few who replay; 503 when they stay busy."""
     if not _AT_WORK.acquire(timeout=PATIENCE_S):
         raise Problem(503, "unavailable", "Others are being replayed just now.", headers={"Retry-After": RETRY_AFTER_S})
     try:

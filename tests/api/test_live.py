@@ -1,18 +1,26 @@
 """What goes on now, over HTTP: rows as they may be told, decisions and verification once the log is open."""
 
+import hashlib
 import json
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
+from api import recalling
 from referee.bots.wire import Questions
+from referee.canonical import Json
+from referee.cards import DECK
 from referee.chance import CommittedChance
 from referee.match import Answer, Match
 from referee.matchlog import visible
 from referee.rows import parsed
+from referee.store.play import groups, matches
 from referee.store.play.recording import Record, record_batch
+from referee.store.schema import MatchSeat
 from tests.api.conftest import API, Service
 from tests.store.world import World
+from tests.surroundings import MASTER_KEY
 
 
 @pytest.fixture
@@ -74,17 +82,129 @@ def test_a_match_that_is_over_shows_what_each_bot_was_asked(service: Service, wo
     match_id = ended(world, rated=True)
     log = service.anonymous().get(f"{API}/matches/{match_id}/log").get_data().splitlines()
     rows = [json.loads(line) for line in log]
-    decision = next(row for row in rows if row["type"] == "decision" and (row["n"], row["seat"]) == (3, 1))
+    decision = [row for row in rows if row.get("source") == "bot"][5]
+    n, seat = decision["n"], decision["seat"]
 
     shown = get(service, f"/matches/{match_id}/decisions/{decision['row']}")
 
     loaded = world.load(match_id)
     match = Match(loaded.header, CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or []))
     match.begin()
-    while match.n < 3:
+    while match.n < n:
         match.receive(Answer(match.requests()[0].seat, choice=1))
     asked = {request.seat: request for request in match.requests()}
-    sent = Questions(loaded.header, 1, ids=loaded.aliases, names=loaded.names).ask(asked[1])[1]
+    sent = Questions(loaded.header, seat, ids=loaded.aliases, names=loaded.names).ask(asked[seat])[1]
     assert shown["question"] == json.loads(sent)
-    assert (shown["row"], shown["n"], shown["seat"]) == (decision["row"], 3, 1)
+    assert (shown["row"], shown["n"], shown["seat"]) == (decision["row"], n, seat)
     assert shown["decision"] == decision
+
+
+def test_a_log_that_is_closed_shows_nothing_of_its_decisions_and_a_row_that_is_none_is_not_found(
+    service: Service, world: World
+) -> None:
+    running, _ = begun(world)
+    over = ended(world)
+    client = service.anonymous()
+
+    for path in ("decisions/2", "verification"):
+        refused = client.get(f"{API}/matches/{running}/{path}")
+        assert (refused.status_code, refused.get_json()["code"]) == (409, "log_not_ready")
+    for row in (0, 1, 10**6, 10**30):
+        assert client.get(f"{API}/matches/{over}/decisions/{row}").status_code == 404
+    for path in ("rows", "events", "decisions/2", "verification"):
+        assert client.get(f"{API}/matches/mat_{'0' * 26}/{path}").status_code == 404
+    never = world.match()
+    with world.database.write() as session:
+        matches.cancel(session, never, master_key=MASTER_KEY)
+    assert client.get(f"{API}/matches/{never}/verification").status_code == 404
+    assert get(service, f"/matches/{never}/rows")["items"] == []
+
+
+def test_a_match_that_is_over_while_others_play_its_cards_stays_masked(service: Service, world: World) -> None:
+    seated = world.bots(4)
+    with world.database.write() as session:
+        group = groups.create_group(session, seated, master_key=MASTER_KEY, kind="common")
+        first = world.matched(session, seated[:2], group=group, rated=True).id
+        second = world.matched(session, seated[2:], group=group, rated=True).id
+    world.open_group(first)
+    (claim,) = world.claim(match_id=first)
+    world.finish(claim)
+
+    told = get(service, f"/matches/{first}/rows")
+    assert (told["status"], told["open"], told["held_back"]) == ("finished", False, False)
+    assert told["placements"] == [seat.placement for seat in seats_of(world, first)]
+    deal = next(event for item in told["items"] for event in item["events"] if event["event"] == "deal")
+    assert {card for hand in deal["hands"] for card in hand} == {"??"}
+
+    (claim,) = world.claim(match_id=second)
+    world.finish(claim)
+    assert get(service, f"/matches/{first}/rows") == told | {"open": True}
+
+
+def seats_of(world: World, match_id: str) -> list[MatchSeat]:
+    with world.database.read() as session:
+        return matches.seats_of(session, [match_id])[match_id]
+
+
+def test_whether_a_log_holds_is_found_once_and_by_few_at_a_time(service: Service, world: World) -> None:
+    match_id = ended(world)
+    log = service.anonymous().get(f"{API}/matches/{match_id}/log").get_data().splitlines()
+    path = f"/matches/{match_id}/verification"
+
+    with ExitStack() as others:
+        for _ in range(recalling.AT_ONCE):
+            others.enter_context(recalling.at_work())
+        refused = service.anonymous().get(API + path)
+    found = get(service, path)
+    with ExitStack() as others:
+        for _ in range(recalling.AT_ONCE):
+            others.enter_context(recalling.at_work())
+        again = get(service, path)
+
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
+    assert found == again
+    assert (found["ok"], found["revealed"], found["rows"], found["match"]) == (True, True, len(log), match_id)
+    assert found["digest"] == hashlib.sha256(log[-2]).hexdigest()
+
+
+def test_what_goes_on_is_told_to_whoever_asks(service: Service, world: World) -> None:
+    hidden, _ = begun(world, rated=True)
+    shown, _ = begun(world, rated=False)
+
+    now = get(service, "/now")
+
+    names = {one["id"]: [seat["name"] for seat in one["seats"]] for one in now["matches"]}
+    assert names[hidden] == [None, None]
+    assert None not in names[shown]
+    assert now["counts"] == {"running": 2, "waiting": 0, "results": 0, "tournaments": 0, "open": 0}
+    assert now["tournaments"] == []
+
+
+def test_two_matches_that_differ_in_hidden_cards_alone_are_told_alike(service: Service, world: World) -> None:
+    deck = list(DECK)
+    told, logs = [], []
+    for cards in (deck, [*deck[:3], deck[4], deck[3], *deck[5:40], deck[41], deck[40], *deck[42:]]):
+        match_id = world.match(world.bots(3), game="pool-nap", rated=False)
+        (claim,) = world.claim(match_id=match_id)
+        match = Match(world.load(match_id).header, Dealt(cards))
+        match.begin()
+        for _ in range(2):  # bids; no card is played
+            match.receive(Answer(match.requests()[0].seat, choice=0))
+        with world.database.write() as session:
+            assert not record_batch(session, [Record(match_id, claim.epoch, 0, match.lines)])
+        logs.append([parsed(line).get("events") for line in match.lines])
+        told.append(get(service, f"/matches/{match_id}/rows")["items"])
+
+    assert logs[0] != logs[1]
+    assert [one["events"] for one in told[0]] == [one["events"] for one in told[1]]
+    assert sum(len(one["events"]) for one in told[0]) >= 6
+
+
+class Dealt:
+    """Chance that deals these cards, and else takes the first."""
+
+    def __init__(self, deck: list[str]) -> None:
+        self._deck = deck
+
+    def outcome(self, asked: Json, k: int) -> Any:
+        return self._deck if asked["kind"] == "deck" else asked["among"][0]
