@@ -69,7 +69,7 @@ def rulebook(name: str) -> Rendered:
 @cache
 def lead(name: str) -> str:
     """What the game is, in its page's own first sentences."""
-    paragraph = rules_page(name).split("\n\n")[1].replace("\n", " ")
+    paragraph = rules_page(name).split("\n\n")[1].replace("\n", " ").replace("*", "")
     return paragraph.rsplit(". ", 2)[0] + "." if "rules version" in paragraph else paragraph
 
 

@@ -1,7 +1,6 @@
 """The first page: what this is, what is going on, how to take part."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from flask import Blueprint, Response, current_app
 from sqlalchemy import exists, select
@@ -13,13 +12,13 @@ from api.views import record
 from referee.games import catalogue
 from referee.store.events import progress, tournaments
 from referee.store.ladders import ratings
+from referee.store.overview import overview
 from referee.store.play import matches
 from referee.store.schema import Bot, Ladder, Tournament
 
 pages = Blueprint("home", __name__)
 
-MOST_LIVE = 12  # as many as the stream of what happens now tells
-MOST_EVENTS = 6
+MOST_EVENTS = 6  # open for entries
 MOST_RESULTS = 8
 TOP = 5  # of a ladder
 LOOKED_AT = 50  # ladders among which each game's liveliest is looked for
@@ -36,30 +35,25 @@ class Top:
 @pages.get("/")
 @shown
 def home() -> Response:
-    running, finished = listed("running", MOST_LIVE), listed("finished", MOST_RESULTS)
+    now = overview(record())
+    results = shown_all(matches.list_matches(record(), status="finished", limit=MOST_RESULTS).items)
     return page(
         "home.html",
-        live=running,
-        events=events(),
+        live=shown_all(now.matches),
+        events=now.events + open_events(),
+        counts=now.counts,
         tops=tops(),
-        results=finished,
-        fresh=not running and not finished and not has_bots(),
+        results=results,
+        fresh=not now.counts["running"] and not now.counts["results"] and not has_bots(),
         url=current_app.config["SETTINGS"].public_url,
         points=points,
     )
 
 
-def listed(status: str, limit: int) -> list[dict[str, Any]]:
-    """The newest matches in this state, as anybody may see them."""
-    return shown_all(matches.list_matches(record(), status=status, limit=limit).items)
-
-
-def events() -> list[tuple[Tournament, progress.Progress]]:
-    """Events to look at, those under way first."""
-    session, found = record(), []
-    for status in ("running", "paused", "open"):
-        found += tournaments.list_tournaments(session, status=status, limit=MOST_EVENTS).items
-    return [(event, progress.progress(session, event.id)) for event in found[:MOST_EVENTS]]
+def open_events() -> list[tuple[Tournament, progress.Progress]]:
+    """Events that take entries, the newest first."""
+    found = tournaments.list_tournaments(record(), status="open", limit=MOST_EVENTS).items
+    return [(event, progress.progress(record(), event.id)) for event in found]
 
 
 def tops() -> list[Top]:

@@ -81,7 +81,7 @@ function showWaiting(closely) {
       element("th", { scope: "row" }, link("matches", one.match, one.match)),
       element("td", {}, element("bdi", {}, bot.name)),
       element("td", { class: "number" }, one.position === null ? "–" : String(one.position)),
-      element("td", {}, one.reason ? one.reason.text : "is being played"))));
+      element("td", { class: "why" }, one.reason ? one.reason.text : "is being played"))));
   byId("waiting-list").replaceChildren(...(rows.length ? [table("Matches that are not over", ["Match", "Bot", "Place in the queue", "Why it waits"], rows)] : []));
   byId("no-waiting").hidden = rows.length > 0;
 }

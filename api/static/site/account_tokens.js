@@ -23,8 +23,8 @@ function line(token, working) {
   return element("tr", { class: token.revoked_at ? "revoked" : null },
     element("th", { scope: "row" }, element("bdi", {}, token.name)),
     element("td", {}, element("code", {}, token.hint)),
-    element("td", {}, moment(token.created_at)),
-    element("td", {}, moment(token.last_used_at)),
+    element("td", { class: "when" }, moment(token.created_at)),
+    element("td", { class: "when" }, moment(token.last_used_at)),
     last);
 }
 

@@ -61,7 +61,7 @@ function showDeliveries(place, found) {
   }
   const rows = found.map((one) => element("tr", {},
     element("th", { scope: "row" }, one.event),
-    element("td", {}, moment(one.created_at)),
+    element("td", { class: "when" }, moment(one.created_at)),
     element("td", {}, one.status),
     element("td", { class: "number" }, String(one.attempts)),
     element("td", {}, one.answer === null ? (one.problem ?? "–") : `status ${one.answer}`)));

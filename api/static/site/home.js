@@ -1,5 +1,5 @@
 // The first page: what is played now, kept up to date.
-import { copyOf } from "./dom.js";
+import { copyOf, fill } from "./dom.js";
 import { follow } from "./live.js";
 import { localMoments } from "./moments.js";
 
@@ -36,21 +36,39 @@ function cardOf(match) {
   return card;
 }
 
+const count = (number) => number.toLocaleString("en").replaceAll(",", "\u202f");
+
+/** Events that run move on, one that begins comes first; one that is over stays with its last figures. */
 function showEvents(found) {
   for (const event of found) {
-    const card = document.querySelector(`[data-event="${CSS.escape(event.id)}"]`);
+    const card = document.querySelector(`[data-event="${CSS.escape(event.id)}"]`) ?? newEvent(event);
     const bar = card?.querySelector("progress");
-    if (!bar || !event.progress) continue;
+    if (!bar) continue;
     const { done, total } = event.progress;
     bar.max = Math.max(total, 1);
     bar.value = done;
-    card.querySelector(".figures").textContent = `${done.toLocaleString("en").replaceAll(",", "\u202f")} of ${total.toLocaleString("en").replaceAll(",", "\u202f")}`;
+    const figures = card.querySelector(".figures");
+    const text = `${count(done)} of ${count(total)}`;
+    if (figures.textContent !== text) figures.textContent = text;
   }
+}
+
+function newEvent(event) {
+  const list = document.getElementById("live-events");
+  if (!list) return null; // nothing had been played when the page was made
+  const card = copyOf("event-card");
+  card.dataset.event = event.id;
+  card.querySelector("a").href = `/tournaments/${encodeURIComponent(event.id)}`;
+  fill(card, { name: event.name, game: title(event.game) });
+  card.querySelector("progress").setAttribute("aria-label", `Matches played in ${event.name}`);
+  list.prepend(card);
+  return card;
 }
 
 function show(now) {
   showMatches(now.matches);
   showEvents(now.tournaments);
+  fill(document, { running: count(now.counts.running), waiting: count(now.counts.waiting), played: count(now.counts.results) });
 }
 
 follow("/api/v1/events", { now: show }, {

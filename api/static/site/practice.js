@@ -48,5 +48,5 @@ function told(match, botId) {
   if (match.status === "running") return "is being played";
   if (match.status !== "finished") return `is ${match.status === "due" ? "about to start" : match.status}${match.reason ? `: ${match.reason}` : ""}`;
   const mine = match.seats.find((seat) => seat.bot === botId);
-  return `is over: place ${mine.placement} of ${match.seats.length}, returns ${mine.returns}`;
+  return `is over: place ${mine.placement} of ${match.seats.length}, returns ${String(mine.returns).replace("-", "\u2212")}`;
 }

@@ -51,7 +51,7 @@ function examinationStep(exam, report) {
     return step("wait", "Is examined", exam.what ?? "", element("div", { class: "progress" }, bar, figures));
   }
   if (exam.state === "due") return step("wait", "Is about to be examined", "every decision of its games, signatures, broken connections");
-  if (!report) return step("wait", "Has not been examined yet");
+  if (!report) return step("wait", "Is examined when it has answered the check", "every decision of its games, signatures, broken connections");
   const verdicts = { pass: ["ok", "Passed the examination"], fail: ["fail", "Did not pass the examination"], unreachable: ["fail", "Was not reached"] };
   const [weight, title] = verdicts[report.verdict] ?? ["wait", report.verdict ?? "Examined"];
   return step(weight, title, `${report.questions ?? 0} questions, ${report.calls ?? 0} calls`);
