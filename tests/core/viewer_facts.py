@@ -38,6 +38,14 @@ PHASES = {  # words of the viewer for phases of the rules page
         "over": "over",
     },
 }
+DEAD_HANDS = {  # what the viewer calls the hand that nobody plays
+    "undecided": "Extra hand",
+    "aside": "Extra hand, aside",
+    "swapped": "Hand given up",
+    "auction": "Extra hand, for sale",
+    "sold": "Hand given up",
+    "unsold": "Extra hand, unsold",
+}
 SUITS = {"c": "clubs", "d": "diamonds", "h": "hearts", "s": "spades", None: None}
 
 
@@ -202,7 +210,7 @@ def _prisoners_drawn(position: Json) -> Json:
 
 def _rummy_royal(state: RummyRoyal) -> Json:
     final = state.final_dealer is not None
-    dealing, lead = state.phase == "dealer", state.phase == "lead"
+    lead = state.phase == "lead"
     return {
         "title": "Final deal" if final else f"Deal {state.deal} of {state.options['deals']}",
         "chips": state.stacks,
@@ -214,31 +222,31 @@ def _rummy_royal(state: RummyRoyal) -> Json:
         "bid": state.amount if state.phase == "auction" else None,
         "bidder": state.bidder if state.phase == "auction" else None,
         "passed": sorted(state.passed) if state.phase == "auction" else [],
-        "undecided": not final and dealing,
+        "fate": None if final else DEAD_HANDS[state.fate],
         "colour": state.colour if lead else None,
     }
 
 
 def _rummy_royal_drawn(position: Json) -> Json:
     final = position["title"] == "Final deal"
-    hand, run = _centre(position, "Hand given up") or _centre(position, "Extra hand"), _laid(position, "Sequence")
+    run = _laid(position, "Sequence")
+    hand = next((part for part in position["centre"] if part["name"] in DEAD_HANDS.values()), None)
     bid = _note(position, "Highest bid")
     colour = _note(position, "Colour due")
-    taker = [seat for seat, mark in _marks(position) if "the extra hand" in mark]
+    taker = [seat for seat, mark in _marks(position) if mark == "swapped" or mark.startswith("bought")]
     bidder = [seat for seat, mark in _marks(position) if mark.startswith("bid ")]
-    notes = {part["name"] for part in position["centre"] if part["kind"] == "note"}
     return {
         "title": position["title"],
         "chips": _each(position, "chips"),
         "board": {space["id"]: space["chips"] for space in _centre(position, "Board")["spaces"]},
         "played": None if final else [*_centre(position, "Played before")["cards"], *(card for _, card in run)],
-        "dead": None if final else hand["count"],
+        "dead": hand and hand["count"],
         "dealer": _marked(position, "dealer"),
         "taker": taker[0] if taker else None,
         "bid": (0 if bid == "no bid yet" else _number(bid)) if bid else None,
         "bidder": bidder[0] if bidder else None,
         "passed": _marked(position, "passed"),
-        "undecided": not final and not notes,
+        "fate": hand and hand["name"],
         "colour": colour and colour.split()[0],
     }
 

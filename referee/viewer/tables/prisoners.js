@@ -1,6 +1,6 @@
 // Prisoners from its events: the prisoner up for bids, what was bid, who took whom. It judges no bid.
 
-import { EVERY_MATCH, askSeats, cardsInOrder, cardsInWords, endInWords, hideCards } from "./common.js";
+import { EVERY_MATCH, askSeats, cardsInWords, endInWords, hideCards } from "./common.js";
 import { makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom, suitInWords, takeCard, theCard } from "./common.js";
 import { counted } from "../words.js";
 
@@ -36,7 +36,7 @@ function prLap(facts, seat) {
 /** Bid cards leave the hand for good. */
 function prSpend(facts, seat, cards) {
   cards.forEach((card) => takeCard(facts.hands[seat], card));
-  facts.refuse = cardsInOrder([...facts.refuse, ...cards]);
+  facts.refuse.push(...cards);
   moveCards(facts, cards);
 }
 

@@ -15,14 +15,15 @@ const RR_PHASES = {
   final: "turning up the pay cards",
   over: "over",
 };
-const RR_FATES = {
-  aside: "left aside",
-  swapped: "taken by the dealer",
-  auction: "up for auction",
-  sold: "sold",
-  unsold: "nobody bought it",
+const RR_DEAD = {
+  undecided: "Extra hand",
+  aside: "Extra hand, aside",
+  swapped: "Hand given up",
+  auction: "Extra hand, for sale",
+  sold: "Hand given up",
+  unsold: "Extra hand, unsold",
 };
-const RR_COLOURS = { any: "any", black: "black ♣ ♠", red: "red ♦ ♥" };
+const RR_COLOURS = { any: "any suit", black: "black ♣ ♠", red: "red ♦ ♥" };
 const RR_LABELS = { QK: "Queen and king", kitty: "Kitty", pot: "Pot" };
 
 function rrFresh(header) {
@@ -218,7 +219,7 @@ function rrMarks(facts, seat) {
     }
   }
   if (seat === facts.taker) {
-    marks.push(facts.fate === "sold" ? `bought the extra hand for ${facts.amount}` : "took the extra hand");
+    marks.push(facts.fate === "sold" ? `bought its hand for ${facts.amount}` : "swapped");
   }
   if (facts.without[seat]) {
     marks.push(`no ${facts.without[seat]}`);
@@ -239,15 +240,11 @@ function rrCentre(facts) {
   centre.push({ kind: "cards", name: "Sequence", cards: facts.run });
   centre.push(pileOf("Played before", facts.played.slice(0, facts.played.length - facts.run.length).map(rrCard)));
   if (facts.dead.length) {
-    const given = facts.taker !== null;
-    centre.push(pileOf(given ? "Hand given up" : "Extra hand", facts.dead, { top: null }));
+    centre.push(pileOf(RR_DEAD[facts.fate], facts.dead, { top: null }));
   }
   if (facts.fate === "auction") {
     const text = facts.amount ? counted(facts.amount, "chip") : "no bid yet";
     centre.push({ kind: "note", name: "Highest bid", text });
-  } else if (facts.fate !== "undecided") {
-    const price = facts.fate === "sold" ? ` for ${counted(facts.amount, "chip")}` : "";
-    centre.push({ kind: "note", name: "Extra hand", text: RR_FATES[facts.fate] + price });
   }
   if (facts.phase === "lead") {
     centre.push({ kind: "note", name: "Colour due", text: RR_COLOURS[facts.colour] ?? facts.colour });
