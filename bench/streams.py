@@ -1,78 +1,85 @@
-"""Viewers of one event in one process of the API: how long after its commit each is told of a match, and the cost."""
+"""Viewers of one event, and of one match, in one process of the API: how long after its commit each is told, and the
+cost."""
 
 import multiprocessing
 import random
-import selectors
-import signal
-import socket
-import subprocess
-import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict
-from http.client import HTTPConnection
-from multiprocessing.connection import Connection
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Final
+
+from sqlalchemy import update
 
 from bench.api import GAME, SEATS, START_AT, enlisted, played, rows
 from bench.matches import redis_server
-from bench.measure import Benchmark, Json, children_of, cpu_of, memory_mib, rounded
+from bench.measure import Benchmark, Json, cpu_of, memory_mib, rounded
+from bench.watched import api, asked, ms, probing, watch
 from bench.world import World, world
 from referee import live
+from referee.chance import CommittedChance
 from referee.clocks import Limits
+from referee.match import Answer, Match, new_header
 from referee.store import schema
 from referee.store.ids import new_id
+from referee.store.play.recording import Record, record_batch
 from workers import queues
 
 BOTS: Final = 40
-RATE: Final = 4.0  # matches a second
-THREADS: Final = 16  # far fewer than viewers
-PROBE_S: Final = 0.02
+RATE: Final = 4.0  # changes a second
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """Something that goes on. ``change`` commits, and gives the numbers that viewers are to be told of; they find them
+    by ``number``, and know that they are there when they have had ``ready``."""
+
+    path: str
+    ready: bytes
+    number: bytes
+    change: Callable[[], list[int]]
 
 
 def main() -> None:
     benchmark = Benchmark.from_command_line(
         "streams",
-        "viewers of one event in one process of the API",
+        "viewers in one process of the API",
         viewers={"type": int, "nargs": "*", "help": "how many, one run each"},
     )
     sizes = benchmark.given.viewers or ([8] if benchmark.quick else [200, 2000])
     window_s = benchmark.size(15, 1)
-    figures = {f"{count} viewers": of_size(benchmark, count, window_s) for count in sizes}
+    figures: Json = {}
+    for name, kind in (("an event", event), ("a match", match)):
+        for count in sizes:
+            benchmark.note(f"{count} viewers of {name}")
+            figures[f"{count} viewers of {name}"] = of_size(kind, count, window_s)
     benchmark.report(figures)
 
 
-def of_size(benchmark: Benchmark, count: int, window_s: float) -> Json:
-    benchmark.note(f"{count} viewers")
+def of_size(kind: Callable[[World, live.Announcer], Watched], count: int, window_s: float) -> Json:
     with world() as place, redis_server(place.settings.data_dir) as redis_url:
-        with place.database.write() as session:
-            bots = enlisted(session, BOTS)
-            tournament_id = played(session, bots)
-        path = f"/api/v1/tournaments/{tournament_id}/events"
+        watched = kind(place, live.Announcer(queues.connect(redis_url)))
         with api(place, redis_url) as (port, pid):
             ours, theirs = multiprocessing.get_context("fork").Pipe()
-            viewers = multiprocessing.get_context("fork").Process(target=watch, args=(port, path, count, theirs))
+            what = (port, watched.path, watched.ready, watched.number, count, theirs)
+            viewers = multiprocessing.get_context("fork").Process(target=watch, args=what)
             viewers.start()
-            ours.recv()  # all have the table
+            ours.recv()  # all are there
             quiet = asked(port, window_s / 3)
             cpu, began = cpu_of(pid), time.monotonic()
             with probing(port) as busy:
-                committed = writing(place, live.Announcer(queues.connect(redis_url)), tournament_id, bots, window_s)
+                committed = changing(watched, window_s)
             spent, took = cpu_of(pid) - cpu, time.monotonic() - began
             memory = memory_mib(pid)
             ours.send(list(committed))
             told: list[tuple[int, float]] = ours.recv()
             viewers.join()
-        delays = sorted(moment - committed[seq] for seq, moment in told)
+        delays = sorted(moment - committed[number] for number, moment in told)
         return {
-            "matches": len(committed),
+            "changes": len(committed),
             "told": f"{len(told)} of {len(committed) * count}",
             "from commit to viewer, p50 ms": ms(delays, 0.5),
             "from commit to viewer, p99 ms": ms(delays, 0.99),
-            "CPU us a match and viewer": rounded(1e6 * spent / len(told)),
+            "CPU us a change and viewer": rounded(1e6 * spent / len(told)),
             "share of a core": rounded(spent / took),
             "other requests, p50 ms": ms(busy, 0.5),
             "other requests, p99 ms": ms(busy, 0.99),
@@ -81,99 +88,32 @@ def of_size(benchmark: Benchmark, count: int, window_s: float) -> Json:
         }
 
 
-def ms(seconds: list[float], share: float) -> float:
-    return rounded(1000 * sorted(seconds)[min(len(seconds) - 1, int(share * len(seconds)))])
-
-
-# -- the service --
-
-
-@contextmanager
-def api(place: World, redis_url: str) -> Iterator[tuple[int, int]]:
-    """gunicorn with one worker; its port and the worker's process."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(1024)
-        port = int(listener.getsockname()[1])
-        environment = place.environment(
-            REDIS_URL=redis_url, REFEREE_STREAMS="20000", REFEREE_STREAMS_PER_ADDRESS="20000", REFEREE_RATE_LIMITS="0"
-        )
-        command = [sys.executable, "-m", "gunicorn", "api.wsgi:app", "--bind", f"fd://{listener.fileno()}"]
-        options = [
-            "--worker-class",
-            "gthread",
-            "--threads",
-            str(THREADS),
-            "--no-control-socket",
-            "--log-level",
-            "error",
-        ]
-        process = subprocess.Popen(
-            command + options, env=environment, pass_fds=[listener.fileno()], cwd=Path(__file__).parents[1]
-        )
-        try:
-            get(port, "/readyz")
-            yield port, children_of(process.pid)[0]
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(20)
-
-
-def get(port: int, path: str) -> None:
-    connection = HTTPConnection("127.0.0.1", port, timeout=20)
-    connection.request("GET", path)
-    answer = connection.getresponse()
-    answer.read()
-    connection.close()
-    if answer.status != 200:
-        raise RuntimeError(f"{path}: {answer.status}")
-
-
-def asked(port: int, seconds: float) -> list[float]:
-    """How long each of many requests took."""
-    found, end = [], time.monotonic() + seconds
-    while time.monotonic() < end:
-        began = time.monotonic()
-        get(port, "/api/v1/bots?limit=10")
-        found.append(time.monotonic() - began)
-        time.sleep(PROBE_S)
-    return found
-
-
-@contextmanager
-def probing(port: int) -> Iterator[list[float]]:
-    """Asks something else meanwhile."""
-    found: list[float] = []
-    stopped = threading.Event()
-
-    def probe() -> None:
-        while not stopped.is_set():
-            found.extend(asked(port, 0.2))
-
-    thread = threading.Thread(target=probe)
-    thread.start()
-    try:
-        yield found
-    finally:
-        stopped.set()
-        thread.join()
-
-
-# -- matches --
-
-
-def writing(
-    place: World, announcer: live.Announcer, tournament_id: str, bots: list[str], seconds: float
-) -> dict[int, float]:
-    """Lets matches end, and gives the moment at which each was committed by its number."""
-    dice, committed = random.Random(3), {}
+def changing(watched: Watched, seconds: float) -> dict[int, float]:
+    """Changes it again and again, and gives the moment at which each number was committed."""
+    committed: dict[int, float] = {}
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        seq = ended(place, tournament_id, dice.sample(bots, SEATS))
-        committed[seq] = time.monotonic()
-        announcer.say()
+        committed |= dict.fromkeys(watched.change(), time.monotonic())
         time.sleep(1 / RATE)
     return committed
+
+
+# -- an event, in which matches end --
+
+
+def event(place: World, announcer: live.Announcer) -> Watched:
+    with place.database.write() as session:
+        bots = enlisted(session, BOTS)
+        tournament_id = played(session, bots)
+    dice = random.Random(3)
+
+    def change() -> list[int]:
+        seq = ended(place, tournament_id, dice.sample(bots, SEATS))
+        announcer.say()
+        return [seq]
+
+    path = f"/api/v1/tournaments/{tournament_id}/events"
+    return Watched(path, b"event: standings", rb"event: match\nid: (\d+)\n", change)
 
 
 def ended(place: World, tournament_id: str, table: list[str]) -> int:
@@ -201,38 +141,43 @@ def ended(place: World, tournament_id: str, table: list[str]) -> int:
         return result.seq
 
 
-# -- viewers, in a process of their own --
+# -- a match, of which each decision is told at once --
 
 
-def watch(port: int, path: str, count: int, parent: Connection) -> None:
-    """Opens so many streams; says when all have the table; told which matches there were, reports when each came."""
-    selector = selectors.DefaultSelector()
-    told: list[tuple[int, float]] = []
-    request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
-    for _ in range(count):
-        viewer = socket.create_connection(("127.0.0.1", port), timeout=20)
-        viewer.sendall(request)
-        received = b""
-        while b"event: standings" not in received:
-            received += viewer.recv(65536)
-        viewer.setblocking(False)
-        selector.register(viewer, selectors.EVENT_READ)
-    parent.send("ready")
-    wanted: set[int] | None = None
-    end = float("inf")
-    while time.monotonic() < end and (wanted is None or len(told) < count * len(wanted)):
-        for ready, _ in selector.select(0.2):
-            moment, received = time.monotonic(), ready.fileobj.recv(1 << 18)  # type: ignore[union-attr]  # a socket
-            told += [(seq, moment) for seq in numbers(received)]
-        if wanted is None and parent.poll():
-            wanted, end = set(parent.recv()), time.monotonic() + 10
-    parent.send([(seq, moment) for seq, moment in told if wanted and seq in wanted])
+def match(place: World, announcer: live.Announcer) -> Watched:
+    playing, match_id = begun(place)
+    recorded = 0
+
+    def change() -> list[int]:
+        nonlocal recorded
+        if recorded:
+            while len(playing.lines) == recorded:
+                playing.receive(Answer(playing.requests()[0].seat, choice=0))
+        start, recorded = recorded, len(playing.lines)
+        with place.database.write() as session:
+            record_batch(session, [Record(match_id, 1, start, playing.lines[start:])])
+        return list(range(start, recorded))
+
+    return Watched(f"/api/v1/matches/{match_id}/events", b"event: state", rb'"row":(\d+),', change)
 
 
-def numbers(received: bytes) -> list[int]:
-    """The matches told in this piece."""
-    parts = received.split(b"event: match\nid: ")[1:]
-    return [int(part[: part.index(b"\n")]) for part in parts]
+def begun(place: World) -> tuple[Match, str]:
+    """A friendly match that will not be over so soon, with nothing recorded of it yet."""
+    match_id, group_id = new_id("mat"), new_id("grp")
+    facts = {"game": "pool-nap", "options": {}, "seats": SEATS, "rated": False, **asdict(Limits())}
+    with place.database.write() as session:
+        bots = enlisted(session, SEATS)
+        rows(session, schema.Group, [{"id": group_id, "commitment": "0" * 64, "seed_sealed": b"", "state": "open",
+              "entries": bots, "created_at": START_AT}])  # fmt: skip
+        rows(session, schema.Match, [{"id": match_id, "group_id": group_id, "rules_version": 1, "engine_version": "0",
+              "status": "running", **facts, "created_at": START_AT}])  # fmt: skip
+        session.execute(update(schema.Match).where(schema.Match.id == match_id).values(epoch=1))
+    players = [{"bot": bot, "name": bot, "version": None} for bot in bots]
+    group = {"id": group_id, "commitment": "0" * 64, "entries": bots}
+    header = new_header(match_id=match_id, game_name="pool-nap", options={}, players=players, group=group)
+    playing = Match(header, CommittedChance(bytes(32), group_id, []))
+    playing.begin()
+    return playing, match_id
 
 
 if __name__ == "__main__":
