@@ -24,7 +24,7 @@ CORE = (
 )
 SHELL = (
     *("referee.bots", "referee.store", "referee.live", "referee.settings", "referee.leash", "referee.journal"),
-    "referee.rules_page",
+    *("referee.rules_page", "referee.viewer"),
 )
 PURE = ("hashlib", "hmac", "json", "random")  # what the core takes from the standard library besides the rules' own
 ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module rules it
@@ -36,6 +36,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     **dict.fromkeys(CORE, (*RULES, *CORE, "referee")),
     **dict.fromkeys(SHELL, (*RULES, *CORE, *SHELL, "referee")),
     "referee.sdk": (*RULES, *CORE, *SHELL, "referee"),
+    "referee.learning": (*RULES, *CORE, "referee"),
     "referee.cli": (*RULES, *CORE, *SHELL, "referee"),
     "referee.__main__": ("referee.cli",),
     "workers": (*RULES, *CORE, *SHELL, "referee", "workers"),

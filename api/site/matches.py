@@ -29,7 +29,7 @@ STATES: Final = ("running", "finished", "waiting", "due", "cancelled", "void", "
 @shown
 def contents() -> Response:
     """The newest first, all or some."""
-    query = {
+    query: Json = {
         "limit": LISTED,
         "cursor": request.args.get("cursor"),
         "status": _one_of("status", MATCH_STATES),
@@ -89,7 +89,9 @@ def _told(match: Match, seen: Json) -> Json:
         "game": match.game,
         "options": match.options,
         "seats": len(seen["seats"]),
-        "players": [{name: seat[name] for name in ("bot", "name", "version")} for seat in seen["seats"]] if named else [],
+        "players": [{name: seat[name] for name in ("bot", "name", "version")} for seat in seen["seats"]]
+        if named
+        else [],
         "time": seen["time"],
     }
     return {

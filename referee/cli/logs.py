@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from referee.cli import replay_page
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.narrate import account
 from referee.errors import RefereeError
@@ -47,12 +48,21 @@ def verify(files: tuple[str, ...]) -> None:
 
 @click.command()
 @click.argument("file", metavar="FILE")
-def replay(file: str) -> None:
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="PAGE",
+    help="Write one HTML file that shows the match card by card and opens from disk, instead of telling it.",
+)
+def replay(file: str, html: Path | None) -> None:
     """Tell a match from its log, so that a person can follow it.
 
     FILE is NDJSON, also gzipped; - is standard input, a URL is fetched.
     """
     stored = lines(file)
+    if html is not None:
+        click.echo(replay_page.write(html, stored))
+        return
     try:
         rows = [parsed(line) for line in stored if line.strip()]
         told = list(account(rows))
@@ -91,8 +101,15 @@ def _rows(text: bytes) -> list[bytes]:
 
 
 def _unpacked(packed: bytes) -> bytes:
-    """At most one byte more than allowed, however much is packed."""
-    return zlib.decompressobj(wbits=31).decompress(packed, LIMIT_BYTES + 1)
+    """At most one byte more than allowed, however much is packed; logs are packed in one member or in several."""
+    parts: list[bytes] = []
+    room = LIMIT_BYTES + 1
+    while packed.startswith(b"\x1f\x8b") and room:
+        member = zlib.decompressobj(wbits=31)
+        parts.append(member.decompress(packed, room))
+        room -= len(parts[-1])
+        packed = member.unused_data
+    return b"".join(parts)
 
 
 def _finding(report: Report) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from referee.cli import bot_files, local
+from referee.cli import bot_files, local, replay_page
 from referee.cli.house import checked_secret
 from referee.cli.local import Plan, Played
 from referee.cli.narrate import account
@@ -34,6 +34,13 @@ from referee.rows import parsed
     help="Write the log as NDJSON (.gz compresses). Of several matches, FILE becomes FILE-001, FILE-002 …; "
     "in a directory each match goes by its id.",
 )
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a page that shows the match card by card, with what each bot was asked; it opens from disk. Of several "
+    "matches as with --log.",
+)
 @click.option("--budget-ms", type=click.IntRange(1, 600_000), default=Limits().budget_ms, show_default=True)
 @click.option("--bank-ms", type=click.IntRange(0, 3_600_000), default=Limits().bank_ms, show_default=True)
 @click.option(
@@ -49,6 +56,7 @@ def play(
     matches: int,
     given: tuple[str, ...],
     log: Path | None,
+    html: Path | None,
     budget_ms: int,
     bank_ms: int,
     secret: str | None,
@@ -71,23 +79,24 @@ def play(
     standing = {entrant.name: _Standing() for entrant in plan.entrants}
     with bot_files.started(plan.entrants, plan.secrets) as running:
         plan = replace(plan, entrants=running.entrants, secrets=running.secrets)
-        for number, (played, path) in enumerate(_all_played(plan, matches, log)):
+        for number, (played, paths) in enumerate(_all_played(plan, matches, log, html)):
             _count(standing, played)
             if as_json:
-                click.echo(json.dumps(summary(played, path)))
+                click.echo(json.dumps(summary(played, *paths)))
             elif shown:
-                click.echo(_shown(played, path, number, several=matches > 1, tell=tell))
+                click.echo(_shown(played, paths, number, several=matches > 1, tell=tell))
         if not quiet:
             _tell_of_trouble(running, standing)
     if shown and matches > 1:
         click.echo(_totals(standing))
 
 
-def _shown(played: Played, path: Path | None, number: int, *, several: bool, tell: bool) -> str:
+def _shown(played: Played, paths: "_Paths", number: int, *, several: bool, tell: bool) -> str:
     story = "\n".join(account([parsed(line) for line in played.lines])) + "\n\n" if tell else ""
     if several:
-        return f"{story}{number + 1:>4}  {_line(played)}" + (f"  {path}" if path else "")
-    return story + table(played) + (f"\nlog: {path}" if path else "")
+        return f"{story}{number + 1:>4}  {_line(played)}" + "".join(f"  {path}" for path in paths if path)
+    named = zip(("log", "page"), paths, strict=True)
+    return story + table(played) + "".join(f"\n{name}: {path}" for name, path in named if path)
 
 
 def _tell_of_trouble(running: bot_files.Running, standing: dict[str, "_Standing"]) -> None:
@@ -122,23 +131,29 @@ def planned(
     return Plan(game_name, options, entrants, seed, limits)
 
 
-def _all_played(plan: Plan, matches: int, log: Path | None) -> Iterator[tuple[Played, Path | None]]:
+_Paths = tuple[Path | None, Path | None]  # of the log and of the page
+
+
+def _all_played(plan: Plan, matches: int, log: Path | None, html: Path | None) -> Iterator[tuple[Played, _Paths]]:
     with asyncio.Runner() as runner:
         for number in range(matches):
             played = runner.run(local.play(plan, number))
-            path = _log_path(log, played, number, matches) if log else None
-            if path:
-                write(path, played.lines)
-            yield played, path
+            log_path = _path(log, played, number, matches, ".ndjson") if log else None
+            if log_path:
+                write(log_path, played.lines)
+            page_path = _path(html, played, number, matches, ".html") if html else None
+            if page_path:
+                replay_page.write(page_path, played.lines)
+            yield played, (log_path, page_path)
 
 
-def _log_path(log: Path, played: Played, number: int, matches: int) -> Path:
-    if log.is_dir():
-        return log / f"{played.header['match']}.ndjson"
+def _path(wanted: Path, played: Played, number: int, matches: int, ending: str) -> Path:
+    if wanted.is_dir():
+        return wanted / f"{played.header['match']}{ending}"
     if matches == 1:
-        return log
-    name, dot, ending = log.name.partition(".")
-    return log.with_name(f"{name}-{number + 1:03}{dot}{ending}")
+        return wanted
+    name, dot, ending = wanted.name.partition(".")
+    return wanted.with_name(f"{name}-{number + 1:03}{dot}{ending}")
 
 
 def write(path: Path, lines: Sequence[bytes]) -> None:
@@ -175,7 +190,7 @@ def _count(standing: dict[str, _Standing], played: Played) -> None:
         own.faults += played.result["faults"][seat]
 
 
-def summary(played: Played, path: Path | None) -> dict[str, object]:
+def summary(played: Played, path: Path | None, page: Path | None = None) -> dict[str, object]:
     header, result = played.header, played.result
     return {
         "match": header["match"],
@@ -184,6 +199,7 @@ def summary(played: Played, path: Path | None) -> dict[str, object]:
         "players": [player["name"] for player in header["players"]],
         **{name: result[name] for name in ("scores", "returns", "placements", "faults")},
         "log": str(path) if path else None,
+        **({"html": str(page)} if page else {}),
     }
 
 

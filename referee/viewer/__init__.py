@@ -41,7 +41,7 @@ PAGE: Final = """<!doctype html>
 <main>
 <h1>{game}</h1>
 <p class="lead">Match <bdi>{match}</bdi>: {players}</p>
-<div id="viewer"><noscript><p>This page needs script to show the match; it loads nothing from anywhere.</p></noscript></div>
+<div id="viewer"><noscript>This page needs script to show the match; it loads nothing from anywhere.</noscript></div>
 </main>
 <script type="text/plain" id="packed">{packed}</script>
 <script type="module">{script}</script>
@@ -57,7 +57,10 @@ def standalone(lines: Sequence[bytes], *, questions: Mapping[int, Json] | None =
     """
     header = _header(lines)
     script, style = bundle(), "".join((FOLDER / name).read_text() for name in STYLES)
-    log = b"".join(line + b"\n" for line in lines).decode()
+    try:
+        log = b"".join(line + b"\n" for line in lines).decode()
+    except UnicodeDecodeError as error:
+        raise BadLog(0, f"not UTF-8: {error}") from None
     held = {"log": log, "questions": {str(row): one for row, one in (questions or {}).items()}, "faults": advice()}
     packed = gzip.compress(dumps({**held, "cards": _cards(log)}), 9, mtime=0)
     players = [html.escape(str(player["name"])) for player in header["players"]]
@@ -94,7 +97,7 @@ def _header(lines: Sequence[bytes]) -> Json:
         header = parsed(lines[0])
         known = all(isinstance(header[name], str) for name in ("game", "match"))
         known = known and all(isinstance(player["name"], str) for player in header["players"])
-    except (IndexError, KeyError, TypeError, ValueError) as error:
+    except (IndexError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise BadLog(0, f"not the header of a match log: {error!r}") from None
     if not known:
         raise BadLog(0, "the header names no game, match and players")

@@ -15,9 +15,9 @@ MEMBERS: Final = ("observation", "news", "legal", "default", "time")  # as a que
 
 def questions(lines: Sequence[bytes]) -> Mapping[int, Json]:
     """The question of each row that holds a bot's answer. Raises ``BadLog`` where the log does not hold."""
-    rows = [parsed(line) for line in lines]
     asked: dict[int, Json] = {}
     try:
+        rows = [parsed(line) for line in lines]
         match = Match({name: rows[0][name] for name in HEADER_MEMBERS}, RecordedChance(rows))
         match.begin()
         for number, row in enumerate(rows):
@@ -26,8 +26,8 @@ def questions(lines: Sequence[bytes]) -> Mapping[int, Json]:
                 match.replay(number, row)
     except BadLog:
         raise
-    except (RefereeError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadLog(len(asked), f"it cannot be played again: {error!r}") from error
+    except (RefereeError, KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise BadLog(max(asked, default=0), f"it cannot be played again: {error!r}") from error
     return asked
 
 

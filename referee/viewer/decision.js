@@ -6,6 +6,7 @@ import { OPEN } from "./replay.js";
 import { SOURCES, counted } from "./words.js";
 
 const MOST_LEGAL = 60; // shown at once
+const MOST_NEWS = 80;
 const PATIENCE_MS = 250; // stepping on within this time asks nothing
 
 /**
@@ -93,12 +94,17 @@ export class DecisionPanel {
     return [
       make("h3", {}, "Observation"), regionOf("Observation", nestedTable(question.observation)),
       make("h3", {}, `News (${news.length})`),
-      news.length ? make("ul", { class: "news" }, news.slice(-80).map((event) => make("li", {}, text(this.replay.tell(event) ?? event?.event)))) : quiet("none"),
+      news.length ? make("ul", { class: "news" }, news.slice(-MOST_NEWS).map((event) => this._newsItem(event))) : quiet("none"),
       make("h3", {}, counted(legal.length, "legal action")),
       make("ol", { class: "legal", start: 0 }, legal.slice(0, MOST_LEGAL).map((action) => legalItem(action, row.action, question.default))),
       legal.length > MOST_LEGAL ? quiet(`and ${legal.length - MOST_LEGAL} more`) : null,
       make("h3", {}, "Time"), regionOf("Time", nestedTable(question.time)),
     ].filter(Boolean);
+  }
+
+  _newsItem(event) {
+    const words = this.replay.tell(event);
+    return words ? make("li", {}, text(words)) : null;
   }
 
   _link(row) {

@@ -1,6 +1,9 @@
 // Reading a log somebody hands over. It may be anything: what is wrong is said with its row, nothing is trusted.
 
+import { joined } from "./digests.js";
+
 const MOST_BYTES = 64 * 2 ** 20; // unpacked
+const MOST_MEMBERS = 64; // of a packed file
 const MOST_SEATS = 32;
 const LOG_FORMAT = 1;
 const STRICT = new TextDecoder("utf-8", { fatal: true });
@@ -16,7 +19,32 @@ export async function unpacked(blob) {
   if (typeof DecompressionStream === "undefined") {
     throw new NoLog("This browser cannot unpack .gz files. Unpack it first: gunzip FILE.");
   }
-  const reader = blob.stream().pipeThrough(new DecompressionStream("gzip")).getReader();
+  const packed = new Uint8Array(await blob.arrayBuffer());
+  const parts = [];
+  let start = 0;
+  for (const end of [...memberStarts(packed), packed.length]) {
+    const part = await member(packed.subarray(start, end));
+    if (!part) continue; // what looked like the start of a member was not: it goes on to the next
+    parts.push(part);
+    start = end;
+    if (parts.reduce((sum, one) => sum + one.length, 0) > MOST_BYTES) throw tooLong();
+  }
+  if (start < packed.length) throw new NoLog("This .gz file is damaged: it cannot be unpacked.");
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
+
+/** Where further members may begin: logs are packed in several, and the browser unpacks one at a time. */
+function memberStarts(packed) {
+  const starts = [];
+  for (let at = packed.indexOf(0x1f, 1); at > 0 && starts.length < MOST_MEMBERS; at = packed.indexOf(0x1f, at + 1)) {
+    if (packed[at + 1] === 0x8b && packed[at + 2] === 8 && packed[at + 3] === 0) starts.push(at);
+  }
+  return starts;
+}
+
+/** One member unpacked; null when these bytes are none. Throws `NoLog` when it becomes too long. */
+async function member(packed) {
+  const reader = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")).getReader();
   const parts = [];
   let size = 0;
   try {
@@ -27,9 +55,10 @@ export async function unpacked(blob) {
     }
   } catch (error) {
     reader.cancel().catch(() => {});
-    throw error instanceof NoLog ? error : new NoLog("This .gz file is damaged: it cannot be unpacked.");
+    if (error instanceof NoLog) throw error;
+    return null;
   }
-  return new Uint8Array(await new Blob(parts).arrayBuffer());
+  return joined(...parts);
 }
 
 /** {lines, rows} of a log's bytes: each line as stored and as an object, fit to be shown. Throws `NoLog`. */

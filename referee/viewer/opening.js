@@ -25,6 +25,7 @@ export function opening(place, root, { faults, matchAddress }) {
       shown?.dispose();
       shown = mount(fresh, { header, rows, lines, faults, noQuestion: NO_QUESTION });
       say(said, `${name}: ${rows.length} rows.`);
+      place.classList.add("compact");
     } catch (error) {
       said.className = "opened error";
       say(said, error instanceof NoLog ? `${name}: ${error.message}` : `${name} cannot be shown: ${text(error.message)}`);

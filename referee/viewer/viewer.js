@@ -144,10 +144,10 @@ class Viewer {
       this.looks.append(make("option", { value }, words));
     }
     return make("div", { class: "head" }, make("p", { class: "where" }, this.title, this.phase),
+      make("button", { type: "button", class: "small help", "aria-label": "Help: keys", title: "Keys (?)", click: () => this.help.showModal() }, "?"),
       live ? make("span", { class: "live-mark" }, make("span", { class: "dot" }), "Live ", this.liveWords) : this.checks.badge,
       this.controls.choices,
-      live ? null : make("label", { class: "look" }, make("span", { class: "unseen" }, "View "), this.looks),
-      make("button", { type: "button", class: "small help", "aria-label": "Help: keys", title: "Keys (?)", click: () => this.help.showModal() }, "?"));
+      live ? null : make("label", { class: "look" }, make("span", { class: "unseen" }, "View "), this.looks));
   }
 
   _looked() {

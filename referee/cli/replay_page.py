@@ -1,0 +1,29 @@
+"""Writing a match as one page that opens from disk. How it looks is the viewer's."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from referee.canonical import Json
+from referee.errors import BadLog
+from referee.viewer import standalone
+from referee.viewer.asked import questions
+
+
+def write(path: Path, lines: Sequence[bytes]) -> str:
+    """Writes the page and says what was written. A log that does not hold is shown all the same, without the
+    questions: the page itself tells which row is wrong."""
+    asked: dict[int, Json] | None
+    try:
+        asked, without = dict(questions(lines)), ""
+    except BadLog as error:
+        asked, without = None, f"; without what bots were asked, as row {error.row} does not hold: {error.reason}"
+    try:
+        page = standalone(lines, questions=asked).encode()
+        path.write_bytes(page)
+    except BadLog as error:
+        raise click.ClickException(f"this is no match log: row {error.row}: {error.reason}") from error
+    except OSError as error:
+        raise click.ClickException(f"cannot write the page to {path}: {error.strerror}") from error
+    return f"{path}: {len(page) / 1024:.0f} KiB{without}"
