@@ -13,6 +13,11 @@ from playwright._impl._driver import compute_driver_executable
 
 from referee.canonical import Json
 from referee.games import catalogue, game
+from referee.games.pool_nap import PoolNap
+from referee.games.prince_albert import PrinceAlbert
+from referee.games.prisoners import Prisoners
+from referee.games.rummy_royal import RummyRoyal
+from referee.games.saint_poker import SaintPoker
 from referee.games.state import State
 from tests.core.viewer_facts import OF_POSITION, OF_STATE, PHASES, everywhere, everywhere_drawn, hands
 from tests.games.playing import random_outcome
@@ -216,13 +221,23 @@ def test_every_event_is_told_in_a_sentence(plays: list[Play]) -> None:
     assert not silent & told
 
 
-def test_every_round_is_opened_once(plays: list[Play]) -> None:
+def test_every_round_is_opened_by_the_event_that_opens_it(plays: list[Play]) -> None:
     for play in plays:
+        opening, last = game(play.game).opening, play.states[-1]
+        word, rounds = _rounds(last)
+        final = ["Final deal"] if isinstance(last, RummyRoyal) and last.final_dealer is not None else []
         for seen in play.seen:
-            opened = [title for title in seen["opened"] if title]
-            numbers = [int(title.split()[-1]) for title in opened if title != "Final deal"]
-            assert numbers == [*range(1, len(numbers) + 1)]
-            assert numbers[-1] == getattr(play.states[-1], "deal" if "deals" in play.options else "round")
+            opened = [(kind, title) for (kind, _), title in zip(seen["told"], seen["opened"], strict=True) if title]
+            assert [title for _, title in opened] == [*(f"{word} {number}" for number in range(1, rounds + 1)), *final]
+            assert {kind for kind, title in opened if title not in final} == {opening}
+
+
+def _rounds(last: State) -> tuple[str, int]:
+    """What a match is made of, and how many of it were played."""
+    if isinstance(last, Prisoners | RummyRoyal):
+        return "Deal", last.deal
+    assert isinstance(last, PoolNap | PrinceAlbert | SaintPoker)
+    return "Round", last.round
 
 
 SENTENCES: list[tuple[str, Json, str]] = [
