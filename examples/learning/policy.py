@@ -1,0 +1,59 @@
+"""How the learned bot plays Pool Nap: ten numbers say what cards are worth. `train.py` finds them, `bot.py` plays."""
+
+RANKS = "23456789TJQKA"
+BEGINNING = {  # knows next to nothing: training sets out from here
+    "high": 0.0,  # tricks that an ace is worth; lower ranks less, by the power below
+    "power": 1.0,
+    "length": 0.0,  # for each card beyond two of the suit that would be trumps
+    "caution": 0.0,  # tricks to take off
+    "lead_rank": 0.0,
+    "lead_trump": 0.0,
+    "win": 0.0,  # for a card that takes the trick as it stands
+    "win_rank": 0.0,  # … by its rank
+    "lose_rank": 0.0,  # for one that does not, by its rank
+    "lose_trump": 0.0,
+}
+
+
+def choose(question, weights):
+    """The legal action with the highest score."""
+    seen = question["observation"]
+    score = bid_score if seen["phase"] == "bid" else play_score
+    return max(question["legal"], key=lambda action: score(seen, action, weights))
+
+
+def bid_score(seen, action, weights):
+    """The nearer to the tricks one may expect, the better; passing is bidding none."""
+    return -abs(action.get("tricks", 0) - tricks_expected(seen["hand"], weights))
+
+
+def tricks_expected(hand, weights):
+    suits = [card[1] for card in hand]
+    longest = max(suits.count(suit) for suit in suits)
+    high = sum((worth(card) + 0.01) ** abs(weights["power"]) for card in hand)
+    return weights["high"] * high + weights["length"] * (longest - 2) - weights["caution"]
+
+
+def play_score(seen, action, weights):
+    card, trump = action["card"], seen["trump"]
+    is_trump = card[1] == trump
+    if not seen["trick"]:
+        return weights["lead_rank"] * worth(card) + weights["lead_trump"] * is_trump
+    if takes(card, [played["card"] for played in seen["trick"]], trump):
+        return weights["win"] + weights["win_rank"] * worth(card)
+    return weights["lose_rank"] * worth(card) + weights["lose_trump"] * is_trump
+
+
+def takes(card, trick, trump):
+    """Whether the card would be the best of the trick so far."""
+    led = trick[0][1]
+
+    def strength(one):
+        return (one[1] == trump, one[1] == led, RANKS.index(one[0]))
+
+    return strength(card) > max(map(strength, trick))
+
+
+def worth(card):
+    """From 0 (a two) to 1 (an ace)."""
+    return RANKS.index(card[0]) / 12
