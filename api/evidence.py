@@ -2,6 +2,8 @@
 
 import base64
 import json
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -20,6 +22,7 @@ from referee.store.play.recording import MAX_KEPT_BYTES
 Json = dict[str, Any]
 
 MOST_KEPT: Final = 1_000_000  # answers, some 100 MB
+EDGES_MS: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)  # of histograms
 PACES: Final = Shelf[Sequence[pace.Played]](MOST_KEPT, lambda made: 1 + sum(len(one.answers) for one in made))
 
 
@@ -72,6 +75,14 @@ def health(bot_id: str, *, by_day: bool) -> Json:
     return {"bot": bot_id, "matches": len(played), "items": [_stretch(one) for one in stretches]}
 
 
+def histogram(times_ms: Sequence[int]) -> list[Json]:
+    """How many lie from each edge up to the next, from the first that has any to the last."""
+    counted = Counter(bisect_right(EDGES_MS, ms) - 1 for ms in times_ms)
+    if not counted:
+        return []
+    return [{"from_ms": EDGES_MS[at], "decisions": counted[at]} for at in range(min(counted), max(counted) + 1)]
+
+
 def _stretch(one: pace.Stretch) -> Json:
     figures = percentiles(one.ms)
     return {
@@ -82,6 +93,7 @@ def _stretch(one: pace.Stretch) -> Json:
         "matches": one.matches,
         "decisions": figures.pop("calls"),
         "ms": figures,
+        "histogram": histogram(one.ms),
         "faults": dict(sorted(one.faults.items())),
     }
 

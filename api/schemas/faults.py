@@ -74,6 +74,11 @@ class LatencyView(Strict):
     max = fields.Integer(required=True)
 
 
+class BarView(Strict):
+    from_ms = fields.Integer(required=True, metadata={"description": "up to where the next one begins"})
+    decisions = fields.Integer(required=True)
+
+
 class StretchView(Strict):
     version = fields.String(required=True, allow_none=True)
     day = fields.Date(required=True, allow_none=True)
@@ -82,6 +87,9 @@ class StretchView(Strict):
     matches = fields.Integer(required=True)
     decisions = fields.Integer(required=True, metadata={"description": "questions it was asked"})
     ms = fields.Nested(LatencyView, required=True, metadata={"description": "what they took, as charged to its clock"})
+    histogram = fields.List(
+        fields.Nested(BarView), required=True, metadata={"description": "the same times in bars of 1, 2, 5, 10 … ms"}
+    )
     faults = fields.Dict(
         keys=fields.String(), values=fields.Integer(), required=True, metadata={"description": "how many, by code"}
     )

@@ -30,11 +30,17 @@ export class Refused extends Error {
  * with status 0 when the service cannot be reached. `key` makes a repeated wish count once.
  */
 export async function api(method, path, body = undefined, { key = null } = {}) {
+  return (await answered(method, path, body, { key })).said;
+}
+
+/** The same with the answer's validator: {said, etag}. An edit under `ifMatch` is refused when another came first. */
+export async function answered(method, path, body = undefined, { key = null, ifMatch = null } = {}) {
   const headers = { Accept: "application/json" };
   const shown = token();
   if (shown) headers.Authorization = `Bearer ${shown}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (key) headers["Idempotency-Key"] = key;
+  if (ifMatch) headers["If-Match"] = ifMatch;
   let answer;
   try {
     answer = await fetch(`/api/v1${path}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
@@ -49,5 +55,5 @@ export async function api(method, path, body = undefined, { key = null } = {}) {
     said = {};
   }
   if (!answer.ok) throw new Refused(answer.status, said ?? {});
-  return said;
+  return { said, etag: answer.headers.get("ETag") };
 }

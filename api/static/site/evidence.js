@@ -1,0 +1,83 @@
+// The evidence of a fault, for the owner of the bot: asked of the API with his token, shown as text and nothing else.
+import { stackedBar, swatch } from "./charts.js";
+import { copied } from "./copy.js";
+import { element, fill } from "./dom.js";
+import { moment } from "./moments.js";
+import { api, token } from "./session.js";
+
+const PARTS = [
+  ["dns_ms", "looking the name up", "one"],
+  ["connect_ms", "connecting", "two"],
+  ["wait_ms", "waiting for the first byte", "three"],
+  ["read_ms", "reading to the last", "four"],
+];
+const byId = (id) => document.getElementById(id);
+const known = JSON.parse(byId("known").textContent);
+
+function show(fault) {
+  const root = byId("evidence");
+  fill(root, { code: fault.code, detail: fault.detail, version: fault.version ?? "not told", when: moment(fault.created_at) });
+  byId("happened").replaceChildren(...plain(known.happened[fault.code] ?? "–"));
+  byId("remedy").replaceChildren(...plain(fault.advice));
+  byId("where").replaceChildren(element("a", { href: `/matches/${fault.match}` }, `Decision ${fault.n}, seat ${fault.seat}`), " of the match ", element("code", {}, fault.match));
+  byId("played").replaceChildren(fault.played ? element("code", {}, JSON.stringify(fault.played)) : "not settled yet: rivals still owe their answers");
+  showTiming(fault.timing);
+  byId("again").replaceChildren(fault.curl ? copied(fault.curl, "the command", { block: true }) : element("p", {}, "There is no command: not all of the question was kept, or it was never sent."));
+  byId("request").replaceChildren(fault.request === null ? nothing("No question was kept.") : copied(pretty(fault.request), "the question", { block: true }));
+  byId("reply").replaceChildren(reply(fault));
+  byId("request-cut").hidden = !fault.request_cut;
+  byId("reply-cut").hidden = !fault.reply_cut;
+  byId("said").replaceChildren();
+  root.hidden = false;
+}
+
+function reply(fault) {
+  if (fault.reply === "") return nothing("An empty body.");
+  if (fault.reply !== null) return copied(fault.reply, "the reply", { block: true });
+  if (fault.reply_base64 === null) return nothing("Nothing came back.");
+  return element("div", {}, element("p", {}, "It is no text (UTF-8); here in base64:"), copied(fault.reply_base64, "the reply", { block: true }));
+}
+
+function nothing(text) {
+  return element("p", { class: "quiet" }, text);
+}
+
+/** Sent in one line; broken into lines it is easier to read, and the copy is as good. */
+function pretty(text) {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+function showTiming(timing) {
+  const parts = PARTS.map(([name, words, colour]) => ({ name: words, amount: timing?.[name] ?? 0, colour })).filter((part) => part.amount > 0);
+  if (!parts.length) {
+    byId("timing-drawn").replaceChildren(nothing("No time was measured: it was never called."));
+    return;
+  }
+  const total = parts.reduce((sum, part) => sum + part.amount, 0);
+  const words = (part) => `${part.name} ${part.amount} ms`;
+  byId("timing-drawn").replaceChildren(
+    stackedBar(parts.map((part) => ({ ...part, name: words(part) })), `${Math.round(total)} ms: ${parts.map(words).join(", ")}`),
+    element("ul", { class: "parts" }, ...parts.map((part) => element("li", {}, swatch(part.colour), words(part))), element("li", { class: "quiet" }, `in all ${Math.round(total * 10) / 10} ms`)),
+  );
+}
+
+/** Advice is a sentence of Markdown: what stands between backticks is code. */
+function plain(text) {
+  return text.split("`").map((piece, at) => (at % 2 ? element("code", {}, piece) : piece));
+}
+
+function refuse(error) {
+  const words = error.status === 404 ? "There is no such fault of a bot of yours." : error.message;
+  byId("said").replaceChildren(element("div", { class: "notice warn" }, element("p", {}, words)), ...(error.status === 401 || error.status === 404 ? [signIn()] : []));
+}
+
+function signIn() {
+  return element("p", {}, "The evidence is for the owner of the bot. ", element("a", { href: "/account" }, "Sign in with its token"), " in this tab, then come back.");
+}
+
+if (!token()) byId("said").replaceChildren(signIn());
+else api("GET", `/faults/${known.fault}`).then(show).catch(refuse);

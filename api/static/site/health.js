@@ -1,0 +1,114 @@
+// How fast a bot answered and what went wrong, for its owner: percentiles by version, a histogram, faults with links.
+import { histogram } from "./charts.js";
+import { element } from "./dom.js";
+import { moment } from "./moments.js";
+import { api } from "./session.js";
+import { table } from "./tables.js";
+
+const byId = (id) => document.getElementById(id);
+const FIGURES = ["p50", "p90", "p99", "max"];
+const HEADS = ["Half within", "90 % within", "99 % within", "Longest"];
+
+/** What the last matches say of its speed. */
+export async function showHealth(path) {
+  const { matches, items } = await api("GET", `${path}/health`);
+  byId("health").hidden = false;
+  if (!items.length) {
+    byId("health-said").textContent = "Nothing yet: it is counted from matches whose cards are open.";
+    return;
+  }
+  byId("health-said").textContent = `By its last ${matches} matches whose cards are open; milliseconds, as charged to its clock.`;
+  drawLatency(items.find((item) => item.decisions) ?? items[0]);
+  byId("health-table").replaceChildren(versions(items));
+  showCauses(items);
+}
+
+function drawLatency(item) {
+  const bins = (item.histogram ?? []).map(({ from_ms: from, decisions }) => ({ name: from < 1000 ? String(from) : `${from / 1000} s`, number: decisions }));
+  if (!bins.length) return;
+  const title = `Answers by time, version ${item.version ?? "unknown"}: ${item.decisions} answers`;
+  const figures = table(title, [{ name: "From, ms" }, { name: "Answers", number: true }], item.histogram.map((bin) => [String(bin.from_ms), String(bin.decisions)]));
+  byId("health-drawn").replaceChildren(
+    element("figure", { class: "chart" }, element("figcaption", {}, title), histogram(bins, title), element("details", {}, element("summary", {}, "Figures"), figures)),
+  );
+}
+
+function versions(items) {
+  const columns = [{ name: "Version" }, { name: "Matches", number: true }, { name: "Answers", number: true }, ...HEADS.map((name) => ({ name, number: true })), { name: "Faults" }];
+  return table("Times of answers by version, the latest first", columns, items.map((item) => [
+    element("bdi", { class: "cut", title: item.version ?? "" }, item.version ?? "unknown"),
+    String(item.matches),
+    String(item.decisions),
+    ...FIGURES.map((figure) => String(item.ms[figure])),
+    Object.entries(item.faults).map(([code, number]) => `${code} ${number}`).join(", ") || "none",
+  ]));
+}
+
+function showCauses(items) {
+  const sums = new Map();
+  for (const item of items) for (const [code, number] of Object.entries(item.faults)) sums.set(code, (sums.get(code) ?? 0) + number);
+  const causes = [...sums].sort((a, b) => b[1] - a[1]);
+  byId("faults-causes").replaceChildren(
+    element("ul", { class: "causes", "aria-label": "Faults by cause" }, ...causes.map(([code, number]) => element("li", {}, cause(code, number)))),
+  );
+}
+
+let chosen = null;
+let again = () => {};
+
+/** A cause is a button that shows its faults alone. */
+function cause(code, number) {
+  const button = element("button", { type: "button", "aria-pressed": "false" }, `${code} ${number}`);
+  button.addEventListener("click", () => {
+    chosen = chosen === code ? null : code;
+    for (const other of byId("faults-causes").querySelectorAll("button")) other.setAttribute("aria-pressed", String(other === button && chosen !== null));
+    again();
+  });
+  return button;
+}
+
+/** The list of faults, the newest first, as far as it was asked for. */
+export async function showFaults(path, bot) {
+  const more = byId("faults-more");
+  let shown = [];
+  let next = null;
+  const ask = async () => {
+    more.disabled = true;
+    const query = new URLSearchParams({ limit: "20", ...(chosen && { code: chosen }), ...(next && { cursor: next }) });
+    try {
+      const page = await api("GET", `${path}/faults?${query}`);
+      shown = [...shown, ...page.items];
+      next = page.next;
+      list(shown, bot);
+    } finally {
+      more.disabled = false;
+      more.hidden = next === null;
+    }
+  };
+  again = () => {
+    [shown, next] = [[], null];
+    ask().catch(failed);
+  };
+  more.addEventListener("click", () => ask().catch(failed));
+  byId("faults").hidden = false;
+  await ask();
+}
+
+function failed(error) {
+  byId("faults-table").replaceChildren(element("p", { class: "error", role: "alert" }, error.message));
+}
+
+function list(faults, bot) {
+  if (!faults.length) {
+    byId("faults-table").replaceChildren(element("div", { class: "empty" }, element("p", {}, "No faults: every question was answered well.")));
+    return;
+  }
+  const columns = [{ name: "Fault" }, { name: "When" }, { name: "Code" }, { name: "What was wrong" }, { name: "Match" }];
+  byId("faults-table").replaceChildren(table("Faults, the newest first", columns, faults.map((fault) => [
+    element("a", { href: `/bots/${bot}/faults/${fault.id}` }, `Evidence ${fault.id}`),
+    moment(fault.created_at),
+    element("code", {}, fault.code),
+    element("bdi", {}, fault.detail.length > 160 ? `${fault.detail.slice(0, 160)}…` : fault.detail),
+    element("a", { href: `/matches/${fault.match}` }, `decision ${fault.n}`),
+  ])));
+}
