@@ -7,9 +7,23 @@ the page's script.
 from flask import Flask, Response, current_app, json, send_from_directory
 
 from api.requests import DOCS_POLICY
-from api.site import account, games, guides, home, ladders, matches, organise, page, register, statics, tournament_parts, tournaments
+from api.site import (
+    account,
+    bots,
+    games,
+    guides,
+    home,
+    ladders,
+    matches,
+    organise,
+    page,
+    register,
+    statics,
+    tournament_parts,
+    tournaments,
+)
 
-GROUPS = (home, games, guides, ladders, matches, register, account, tournaments, tournament_parts, organise)
+GROUPS = (home, games, guides, ladders, bots, matches, register, account, tournaments, tournament_parts, organise)
 
 
 def install(app: Flask) -> None:
