@@ -1,17 +1,24 @@
 """Bots: registered, seen, edited, looked after."""
 
+import json
 import time
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from referee.bots.signing import bot_secret
-from referee.store.schema import Bot
+from referee.store import checks, examinations
+from referee.store.certificates import rules_today
+from referee.store.examinations import Claimed, Outcome
+from referee.store.schema import Bot, Examination
 from tests.api.conftest import API, Person, Service, Start, fields_of
 from tests.api.events import entered
 from tests.store.world import World
 
-PRIVATE = {"url", "proven_url", "status_reason", "check", "previous_secret_until", "secret"}
+PRIVATE = {"url", "proven_url", "status_reason", "check", "examination", "previous_secret_until", "secret"}
+GAMES = ("saint-poker", "pool-nap")
+RULES = rules_today(GAMES)
 NOBODY = "bot_" + "0" * 26
 
 
@@ -249,3 +256,68 @@ def test_its_owner_and_organisers_learn_why_a_bot_does_not_play(
     assert queued["reason"]["text"] == "a runner takes it up now"
     assert service.person().get(path).status_code == 404
     assert service.anonymous().get(f"{API}{path}").status_code == 401
+
+
+def test_the_certificate_is_for_everybody_the_report_for_the_owner(service: Service, owner: Person) -> None:
+    bot = service.verified_bot(owner)
+    path = f"/bots/{bot['id']}"
+    anybody = service.anonymous()
+
+    first = anybody.get(f"{API}{path}/certificate").get_json()
+    assert (first["version"], first["fits"], first["ended_at"]) == ("1.0", ["saint-poker", "pool-nap"], None)
+    asked = owner.post(f"{path}/check").get_json()
+    assert (asked["check"]["state"], asked["examination"]["state"]) == ("due", "idle")
+    answer_check(service)
+    running = owner.get(path).get_json()["examination"]
+    assert (running["state"], running["asked"], running["planned"], running["what"]) == ("running", 3, 60, "pool-nap")
+    answer_examination(service, {"pool-nap": 1})
+    done = owner.get(path).get_json()["examination"]
+
+    assert (done["state"], done["report"]["came"]) == ("idle", "its reply")
+    history = anybody.get(f"{API}{path}/certificates?limit=1").get_json()
+    assert [one["rules"] for one in history["items"]] == [{"pool-nap": 1}]
+    older = anybody.get(f"{API}{path}/certificates?limit=1&cursor={history['next']}").get_json()
+    assert [(one["id"], one["fits"], one["ended_reason"]) for one in older["items"]] == [(first["id"], [], "replaced")]
+    everything = anybody.get(API + path).get_data(as_text=True) + json.dumps([history, older])
+    assert "its reply" not in everything
+
+
+def test_without_a_certificate_nothing_is_rated_and_everybody_is_told_what_to_do(
+    service: Service, owner: Person, organiser: Person
+) -> None:
+    bot, rival = service.verified_bot(owner), service.verified_bot(service.person())
+    owner.post(f"/bots/{bot['id']}/check")
+    answer_check(service)
+    answer_examination(service, {})
+    event = organiser.post("/tournaments", {"name": "Cup", "game": "saint-poker", "seats": 2}).get_json()["id"]
+    organiser.post(f"/tournaments/{event}/open")
+    seats = {"game": "saint-poker", "bots": [bot["id"], rival["id"]]}
+
+    entered_rated = owner.post(f"/tournaments/{event}/enter", {"bot": bot["id"]})
+    arranged = organiser.post("/matches", {**seats, "rated": True})
+    shown = service.anonymous().get(f"{API}/bots/{bot['id']}/certificate")
+
+    assert [(one.status_code, one.get_json()["code"]) for one in (entered_rated, arranged, shown)] == [
+        (409, "no_certificate"),
+        (409, "no_certificate"),
+        (404, "no_certificate"),
+    ]
+    for refusal in (entered_rated, arranged, shown):
+        assert f"POST /api/v1/bots/{bot['id']}/check" in refusal.get_json()["detail"]
+    assert owner.post("/matches", seats).status_code == 201
+
+
+def answer_check(service: Service) -> None:
+    """What a runner does about a check and the beginning of an examination."""
+    with service.database.write() as session:
+        (check,) = checks.claim_due_checks(session)
+        checks.finish_check(session, check.bot_id, check.epoch, {"ok": True}, checks.Card("1.0", GAMES, 8))
+        (claimed,) = examinations.claim_due(session, 1)
+        examinations.tell(session, claimed, 3, 60, "pool-nap")
+
+
+def answer_examination(service: Service, passed: dict[str, int]) -> None:
+    with service.database.write() as session:
+        one = session.scalars(select(Examination).where(Examination.state == "running")).one()
+        claimed = Claimed(one.bot_id, one.epoch, 1)
+        examinations.finish(session, claimed, Outcome("1.0", RULES, passed, "1", {"came": "its reply"}))
