@@ -32,6 +32,7 @@ COLUMNS: Final[Mapping[str, tuple[str, str]]] = {  # of a table: its head, what 
     "rating": ("Rating", "on the ladder of the game"),
 }
 WHOLE: Final = ("wins", "bracket", "rating")  # columns of whole numbers
+MICRO: Final = 1_000_000  # ratings are kept in millionths of a point
 STAGES: Final[Mapping[str, str]] = {
     "final": "Final",
     "semi_final": "Semi-finals",
@@ -123,7 +124,13 @@ def _rights(event: Tournament) -> Iterator[tuple[str, str, str]]:
 def columns(tie_breaks: Sequence[str], seats: int) -> list[Json]:
     """The columns of a table that decide, in their order."""
     return [
-        {"name": name, "head": COLUMNS[name][0], "means": COLUMNS[name][1], "digits": digits(name, seats)}
+        {
+            "name": name,
+            "head": COLUMNS[name][0],
+            "means": COLUMNS[name][1],
+            "digits": digits(name, seats),
+            "unit": MICRO if name == "rating" else 1,
+        }
         for name in tie_breaks
     ]
 

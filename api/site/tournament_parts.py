@@ -14,7 +14,7 @@ from api.resources.matches import shown_all
 from api.site.charts import bracket as bracket_drawing
 from api.site.charts import crosstable as heat
 from api.site.page import page, shown
-from api.site.tournaments import EVENT, LINES, Json, begin, head, number_of_page
+from api.site.tournaments import EVENT, LINES, Json, begin, head, number_of_page, one_of
 from api.site.words import decimal
 from api.views import record
 from referee.errors import Conflict, NotFound
@@ -22,7 +22,7 @@ from referee.standings import crosstable, luck_adjusted
 from referee.store import bots
 from referee.store.events import bulk, entering, stage_lists, tournaments
 from referee.store.play import matches
-from referee.store.schema import Match, MatchLog, Stage, Tournament, TournamentEntry
+from referee.store.schema import MATCH_STATES, Match, MatchLog, Stage, Tournament, TournamentEntry
 
 pages = Blueprint("tournament_parts", __name__)
 
@@ -80,12 +80,15 @@ def show_stage(tournament_id: str, stage: int) -> Response:
 def list_matches(tournament_id: str) -> Response:
     """All its matches, the newest first."""
     event = tournaments.get_tournament(record(), tournament_id)
-    query = {"limit": MATCHES, "cursor": request.args.get("cursor")}
-    found = matches.list_matches(record(), tournament_id=event.id, limit=MATCHES, cursor=after(query))
+    chosen = one_of("status", MATCH_STATES)
+    query = {"limit": MATCHES, "cursor": request.args.get("cursor"), "status": chosen}
+    found = matches.list_matches(record(), tournament_id=event.id, status=chosen, limit=MATCHES, cursor=after(query))
     return page(
         "tournaments/matches.html",
         **head(event),
         matches=shown_all(found.items),
+        chosen=chosen,
+        states=MATCH_STATES,
         first=query["cursor"] is None,
         next=envelope(found, query)["next"],
     )

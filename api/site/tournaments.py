@@ -40,7 +40,7 @@ NEWEST: Final = 8  # matches on the front page
 @shown
 def contents() -> Response:
     """What goes on, what takes entries, what is over; or one state, or one game, alone."""
-    status, game = _one_of("status", TOURNAMENT_STATES), _one_of("game", sorted(catalogue()))
+    status, game = one_of("status", TOURNAMENT_STATES), one_of("game", sorted(catalogue()))
     query = {"limit": LISTED, "cursor": request.args.get("cursor"), "status": status, "game": game}
     first = query["cursor"] is None
     rest = [status] if status else ["finished", "cancelled"]
@@ -117,7 +117,7 @@ def table(event: Tournament, number: int) -> Json | None:
         "digits": digits,
         "blank": _blank(columns),
         "script": {
-            "columns": [{"name": column["name"], "digits": column["digits"]} for column in columns],
+            "columns": [{key: column[key] for key in ("name", "digits", "unit")} for column in columns],
             "digits": digits,
             "standIn": event.stand_in is not None,
             "seq": kept.made.as_of_seq,
@@ -201,7 +201,7 @@ def _counted(events: Sequence[Tournament]) -> dict[str, Json]:
     }
 
 
-def _one_of(name: str, known: Sequence[str]) -> str | None:
+def one_of(name: str, known: Sequence[str]) -> str | None:
     """A filter of the list; nothing, or everything, is None."""
     wanted = request.args.get(name) or None
     if wanted is not None and wanted not in known:

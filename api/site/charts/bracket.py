@@ -31,6 +31,11 @@ class Card:
     sources: list["Card"] = field(default_factory=list)
 
     @property
+    def is_aside(self) -> bool:
+        """Whether it has its sources in common with the final beside it."""
+        return self.note == terms.STAGES["third_place"]
+
+    @property
     def height(self) -> float:
         return ROW * max(1, len(self.rows)) + (ROW if self.note else 0)
 
@@ -55,7 +60,7 @@ def tree(drawn: Json, name: str) -> Markup:
     heads = [terms.stage_name(stage.get("stage", 0), stage["label"]) for stage in [*stages, *drawn["to_come"]]]
     parts = [
         *(_head(at, head) for at, head in enumerate(heads[-len(columns) :])),
-        *(_line(source, card) for cards in columns for card in cards for source in card.sources),
+        *(_line(source, card) for cards in columns for card in cards if not card.is_aside for source in card.sources),
         *(_drawn(card) for cards in columns for card in cards),
     ]
     width = len(columns) * (CARD + BETWEEN) - BETWEEN + 2

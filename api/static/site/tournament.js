@@ -44,7 +44,7 @@ async function poll() {
 }
 
 function showProgress(told) {
-  const began = head.dataset.status !== told.status && !head.querySelector("progress") && told.status === "running";
+  const began = head.dataset.status !== told.status && !head.querySelector(".how-far") && told.status === "running";
   if (head.dataset.status !== told.status) {
     head.dataset.status = told.status;
     head.querySelector("[data-state]").replaceChildren(element("span", { class: `state state-${told.status}` }, state(told.status)));
@@ -55,10 +55,13 @@ function showProgress(told) {
   reason.querySelector("bdi").textContent = began ? "It has begun: load this page again." : told.reason ?? "";
   if (began) reason.hidden = false;
   const bar = head.querySelector("progress");
-  if (!bar) return;
-  bar.max = Math.max(told.total, 1);
-  bar.value = told.done;
-  head.querySelector(".figures").textContent = `${count(told.done)} of ${count(told.total)}`;
+  const figures = head.querySelector(".figures");
+  if (!figures) return;
+  figures.textContent = bar ? `${count(told.done)} of ${count(told.total)}` : count(told.done);
+  if (bar) {
+    bar.max = Math.max(told.total, 1);
+    bar.value = told.done;
+  }
   const stage = head.querySelector('[data-field="stage"]');
   if (told.stage) stage.textContent = stage.textContent.replace(/\d+/, told.stage) || `stage ${told.stage}`;
   const ends = head.querySelector("[data-ends]");
