@@ -11,10 +11,10 @@ import click
 from referee import recall
 from referee.bots.aliases import aliases
 from referee.bots.client import BotCaller, BotSeat, Reply, Target
-from referee.bots.guard import parse_url
 from referee.canonical import Json
+from referee.cli import bot_files, local
 from referee.cli.house import checked_secret
-from referee.cli.local import LOCAL_POLICY
+from referee.cli.local import HOUSE, LOCAL_POLICY
 from referee.cli.recalled import Decision, Recorded
 from referee.cli.tables import columns
 from referee.cli.tournament.remote import Remote, asks_service, plain
@@ -25,7 +25,7 @@ from referee.match import FAULTS, Answer, Match, Request
 @click.command()
 @click.argument("log", metavar="LOG|MATCH")
 @click.argument("decision", type=Decision())
-@click.argument("bot", metavar="[URL]", required=False)
+@click.argument("bot", metavar="[URL|FILE]", required=False)
 @click.option("--seat", type=click.IntRange(0, 99), help="Who is asked, where several choose at once.")
 @click.option(
     "--secret", envvar="REFEREE_BOT_SECRET", callback=checked_secret, help="whsec_…: sign the question with it."
@@ -42,8 +42,8 @@ def reask(
     """Ask a bot again what was asked in a match, and compare.
 
     LOG is a file as `referee verify` takes it, MATCH the id of a match of the service. DECISION is the number n
-    of the decision in the log, or the id of the question. URL is the bot's; without one the service is asked for
-    it, which tells owners alone.
+    of the decision in the log, or the id of the question. URL is the bot's, or a FILE that is started for this;
+    without one the service is asked for the URL, which tells owners alone.
 
     Observation, legal actions, news, default and time are those of the match; only the players' ids may differ,
     which no log holds. The exit status is 1 when the answer would be a fault.
@@ -56,9 +56,15 @@ def reask(
     except BadOption as error:
         raise click.UsageError(str(error)) from error
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])
+    if url.startswith(HOUSE):
+        raise click.UsageError(f"{url} is asked in play; give a bot's URL or file")
     try:
-        parse_url(url, LOCAL_POLICY)
-        question, answer, reply = asyncio.run(_asked(recorded.header, request, url, secret))
+        (entrant,) = local.entrants([url])
+        with bot_files.started([entrant], (secret,) if secret else ()) as running:
+            url, secrets = running.entrants[0].address, running.secrets
+            question, answer, reply = asyncio.run(_asked(recorded.header, request, url, secrets))
+    except local.NoSuchPlayer as error:
+        raise click.UsageError(str(error)) from error
     except UrlRefused as error:
         raise click.UsageError(error.reason) from error
     then = recorded.answer(n, request.seat)
@@ -78,10 +84,10 @@ def _url_of(remote: Remote, bot_id: str) -> str:
     return str(found)
 
 
-async def _asked(header: Json, request: Request, url: str, secret: str | None) -> tuple[Json, Answer, Reply]:
+async def _asked(header: Json, request: Request, url: str, secrets: tuple[str, ...]) -> tuple[Json, Answer, Reply]:
     """The question as it went out, and what came back."""
     players = [player["bot"] for player in header["players"]]
-    target = Target(players[request.seat], url, (secret,) if secret else ())
+    target = Target(players[request.seat], url, secrets)
     seat = BotSeat(BotCaller(target, LOCAL_POLICY), header, request.seat, ids=aliases(b"", "referee play", players))
     try:
         answer = await seat.ask(request)

@@ -41,18 +41,26 @@ ADVICE: Final = {  # by code of the report
     help="Write the secret to this new file, for you alone; starter bots read secret.txt beside them.",
 )
 @click.option("--practice", "games", multiple=True, metavar="GAME", help="Play unrated against the house; repeatable.")
+@click.option("--no-check", is_flag=True, help="Only register it; the same command without this has it checked.")
 @asks_service
-def register(remote: Remote, address: str, name: str, secret_file: Path | None, games: tuple[str, ...]) -> None:
+def register(
+    remote: Remote, address: str, name: str, secret_file: Path | None, games: tuple[str, ...], no_check: bool
+) -> None:
     """Register the bot at URL, have it checked, and practise.
 
-    The secret is shown once. The same command for a bot that is yours already has it checked again. The exit status is
-    1 when the check fails.
+    The secret is shown once; start the bot with it. The same command for a bot that is yours already has it checked
+    again. The exit status is 1 when the check fails.
 
     \b
     Example:
       referee register https://bots.example.org/mine --name "My bot" --secret-file mybot/secret.txt --practice pool-nap
     """
-    bot = _known(remote, address, name) or _registered(remote, address, name, secret_file)
+    if no_check and games:
+        raise click.UsageError("--practice wants a bot that was checked: leave --no-check out")
+    bot = _known(remote, address, name) or _registered(remote, address, name, secret_file, waits=not no_check)
+    if no_check:
+        remote.tell(bot, f"{bot['id']} ({bot['name']}) is {bot['status']}: start it, then run this without --no-check")
+        return
     bot = _checked(remote, bot)
     report = bot["check"]["report"]
     if bot["status"] != "verified":
@@ -136,11 +144,11 @@ def _known(remote: Remote, address: str, name: str) -> Json | None:
     bot: Json = remote.api.get(f"/bots/{found['id']}")
     if bot["url"].rstrip("/") != address.rstrip("/"):
         raise Refused(f"your bot {bot['name']!r} is registered already, at {bot['url']}")
-    note(f"{bot['id']} is yours already; it is checked again")
+    note(f"{bot['id']} is yours already; it is not registered anew")
     return bot
 
 
-def _registered(remote: Remote, address: str, name: str, secret_file: Path | None) -> Json:
+def _registered(remote: Remote, address: str, name: str, secret_file: Path | None, *, waits: bool) -> Json:
     if secret_file is not None and secret_file.exists():
         raise click.UsageError(f"{secret_file} exists already; a secret in it would be lost")
     try:
@@ -155,7 +163,7 @@ def _registered(remote: Remote, address: str, name: str, secret_file: Path | Non
     else:
         _write(secret_file, secret)
         note(f"{bot['id']} is registered. Its secret is in {secret_file}.")
-    if sys.stdin.isatty() and not remote.as_json:
+    if waits and sys.stdin.isatty() and not remote.as_json:
         click.pause("Start the bot with it, then press a key …", err=True)
     return bot
 

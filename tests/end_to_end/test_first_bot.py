@@ -1,0 +1,135 @@
+"""The first ten minutes as the page tells them: every command is run, in order, from an empty directory."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import PATIENCE_S, surroundings
+
+PAGE = Path(__file__).parents[2] / "docs" / "first-bot.md"
+MARKED = re.compile(
+    r"<!-- (run|start until \"(?P<until>[^\"]+)\"|put into (?P<file>\S+)) -->\n```\w+\n(?P<text>.*?)```", re.S
+)
+LONGEST_S = PATIENCE_S * 3
+
+
+@dataclass
+class Walk:
+    """A reader at work: a folder, what is exported, what runs in other terminals."""
+
+    folder: Path
+    ports: dict[str, str]
+    environment: dict[str, str]
+    running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    said: dict[str, str] = field(default_factory=dict)
+
+    def run(self, text: str) -> None:
+        """The commands of a block; what they export holds for the next."""
+        text = self._here(text)
+        done = subprocess.run(
+            ["bash", "-ec", f"{text}\nenv -0 > .exported"],
+            cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=LONGEST_S, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
+        exported = (self.folder / ".exported").read_text().split("\0")
+        self.environment |= dict(one.split("=", 1) for one in exported if one.startswith("REFEREE_"))
+        self.said[text.strip().splitlines()[-1]] = done.stdout
+
+    def start(self, text: str, until: str) -> None:
+        """What the reader leaves running in a terminal, as soon as it has said this."""
+        log = self.folder / f"terminal-{len(self.running)}.txt"
+        with log.open("wb") as out:
+            self.running.append(
+                subprocess.Popen(
+                    ["bash", "-c", f"exec {self._here(text)}" if "=" not in text else f"exec env {self._here(text)}"],
+                    cwd=self.folder,
+                    env=self.environment,
+                    stdout=out,
+                    stderr=out,
+                    start_new_session=True,
+                )
+            )
+        deadline = time.monotonic() + PATIENCE_S
+        while until not in log.read_text():
+            assert self.running[-1].poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.05)
+
+    def put(self, text: str, file: str) -> None:
+        """Replaces the function of the same name in a file."""
+        name = re.match(r"def (\w+)", text)
+        assert name
+        path = self.folder / file
+        changed, times = re.subn(
+            rf"^def {name[1]}\(.*?\n\n", lambda _: f"{text}\n", path.read_text(), flags=re.S | re.M
+        )
+        assert times == 1
+        path.write_text(changed)
+
+    def stop(self) -> None:
+        for process in reversed(self.running):
+            process.send_signal(signal.SIGTERM)
+            process.wait(PATIENCE_S)
+
+    def _here(self, text: str) -> str:
+        """The page's ports are others' here, so that nothing else on this machine is in the way."""
+        for shown, ours in self.ports.items():
+            text = text.replace(shown, ours)
+        return text
+
+
+@pytest.fixture
+def walk(tmp_path: Path) -> Iterator[Walk]:
+    service, bot = free_port(), free_port()
+    bin = Path(sys.executable).parent
+    environment = surroundings(PATH=f"{bin}{os.pathsep}{os.environ['PATH']}", REFEREE_URL=f"http://127.0.0.1:{service}")
+    ports = {
+        "127.0.0.1:8000": f"127.0.0.1:{service}",
+        "127.0.0.1:9000": f"127.0.0.1:{bot}",
+        "bot.py 9000": f"bot.py {bot}",
+        "--data data": f"--data data --port {service}",
+    }
+    reader = Walk(tmp_path, ports, environment)
+    try:
+        yield reader
+    finally:
+        reader.stop()
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def test_whoever_follows_the_page_has_a_certified_bot_that_plays(walk: Walk) -> None:
+    for block in MARKED.finditer(PAGE.read_text()):
+        if block["until"]:
+            walk.start(block["text"].strip(), block["until"])
+        elif block["file"]:
+            walk.put(block["text"], block["file"])
+        else:
+            walk.run(block["text"])
+
+    said = "\n".join(walk.said.values())
+    assert re.search(r"mybot +[0-9-]+ +0$", said, re.M), "the bot had faults in its first match"
+    assert "settled: H1, mybot is 50 Elo above random" in said
+    assert re.search(r"^pass: 0 failures, 0 warnings", said, re.M)
+    assert re.search(r"certificate of \d{4}-\d\d-\d\d for version 1: .*saint-poker", said)
+    assert "<!doctype html>" in (walk.folder / "first.html").read_text()[:100].lower()
+    assert (walk.folder / "other.ndjson").exists()
+
+
+def test_every_command_of_the_page_is_run() -> None:
+    text = PAGE.read_text()
+
+    assert len(re.findall(r"^```(?:sh|python)$", text, re.M)) == len(MARKED.findall(text))
