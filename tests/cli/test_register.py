@@ -99,6 +99,9 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(tmp
     assert "fail  POST /notify with a challenge: bad_status" in unproven.stdout
     assert "exists already" in lost.output
     assert "is verified" in played.stdout
+    assert "fail  decision (saint-poker, river)" in played.stdout
+    assert "no certificate, so no rated play" in played.stdout
+    assert "\x1b" not in played.stdout
     assert "is yours already" in played.stderr
     assert match_id in watched.stdout
     assert "finished" in watched.stdout
