@@ -92,7 +92,7 @@ class Live:
     def _evidence(self, match: Match, request: Request, answer: Answer) -> recording.Evidence:
         bot_id = match.header["players"][request.seat]["bot"]
         timing = {"dns_ms": 0.0, "connect_ms": 0.4, "wait_ms": float(answer.ms), "read_ms": 0.2}
-        body = dumps({"protocol": "1", "decision": {"n": request.n}})
+        body = dumps({"protocol": "1", "decision": {"id": f"{self.id}.{request.n}", "n": request.n}})
         return recording.Evidence(
             request.n, request.seat, bot_id, answer.trouble, PAYLOAD, body, PAYLOAD.encode(), timing
         )

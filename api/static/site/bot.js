@@ -5,9 +5,10 @@ import { newKey, onSubmit, sureButton, wrong } from "./forms.js";
 import { showFaults, showHealth } from "./health.js";
 import { moment } from "./moments.js";
 import { isCalled, showReport } from "./report.js";
-import { answered, api, token } from "./session.js";
+import { Refused, answered, api, token } from "./session.js";
 
 const POLLED_MS = 1_000;
+const RARELY_MS = 10_000;
 const byId = (id) => document.getElementById(id);
 const known = JSON.parse(byId("known").textContent);
 const path = `/bots/${known.bot}`;
@@ -17,6 +18,7 @@ const said = byId("own-said");
 let bot = null;
 let etag = null;
 let waking = 0;
+let polledMs = POLLED_MS;
 
 async function load() {
   const answer = await answered("GET", path);
@@ -33,7 +35,7 @@ function show() {
   pill.textContent = bot.status === "unverified" ? "not verified" : bot.status;
   fill(own, { url: bot.url, proven: bot.proven_url ?? "nowhere yet", secret: secretWords() });
   const gone = bot.status === "retired" || bot.status === "house";
-  for (const control of own.querySelectorAll("button, input")) control.disabled = gone;
+  if (gone) for (const control of own.querySelectorAll("button, input")) control.disabled = true;
   byId("pause").hidden = bot.status === "paused";
   byId("resume").hidden = bot.status !== "paused";
   showCheck();
@@ -48,8 +50,13 @@ function secretWords() {
 function showCheck() {
   if (bot.check.report || isCalled(bot)) showReport(byId("own-check"), bot, known.advice);
   clearTimeout(waking);
-  if (isCalled(bot)) waking = setTimeout(() => load().catch(tell), POLLED_MS);
-  else showWhy();
+  if (isCalled(bot)) {
+    waking = setTimeout(() => load().catch(tell), polledMs);
+    polledMs = Math.min(polledMs * 1.2, RARELY_MS); // nobody may be at work
+  } else {
+    polledMs = POLLED_MS;
+    showWhy();
+  }
 }
 
 /** Why it does not play, when something keeps it. */
@@ -76,7 +83,8 @@ function wish(button, what, words) {
     button.disabled = true;
     done("");
     try {
-      bot = await api("POST", `${path}/${what}`, undefined, { key: newKey() });
+      await api("POST", `${path}/${what}`, undefined, { key: newKey() });
+      polledMs = POLLED_MS;
       done(words);
       await load();
     } catch (error) {
@@ -143,4 +151,9 @@ async function begin() {
   await Promise.all([showHealth(path), showFaults(path, known.bot)]).catch(tell);
 }
 
-if (token()) begin().catch(() => {}); // without a valid token the page is everybody's
+if (token()) {
+  begin().catch((error) => {
+    if (!(error instanceof Refused)) throw error;
+    tell(error); // seen by the owner alone: to others the page is as it is without a token
+  });
+}

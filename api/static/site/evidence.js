@@ -23,7 +23,7 @@ function show(fault) {
   byId("played").replaceChildren(fault.played ? element("code", {}, JSON.stringify(fault.played)) : "not settled yet: rivals still owe their answers");
   showTiming(fault.timing);
   byId("again").replaceChildren(fault.curl ? copied(fault.curl, "the command", { block: true }) : element("p", {}, "There is no command: not all of the question was kept, or it was never sent."));
-  byId("request").replaceChildren(fault.request === null ? nothing("No question was kept.") : copied(pretty(fault.request), "the question", { block: true }));
+  byId("request").replaceChildren(...asked(fault.request));
   byId("reply").replaceChildren(reply(fault));
   byId("request-cut").hidden = !fault.request_cut;
   byId("reply-cut").hidden = !fault.reply_cut;
@@ -42,12 +42,19 @@ function nothing(text) {
   return element("p", { class: "quiet" }, text);
 }
 
-/** Sent in one line; broken into lines it is easier to read, and the copy is as good. */
-function pretty(text) {
+/** The question exactly as it was sent, and broken into lines, which is easier to read. */
+function asked(text) {
+  if (text === null) return [nothing("No question was kept.")];
+  const exact = copied(text, "the question", { block: true });
+  const lines = inLines(text);
+  return lines === null ? [exact] : [exact, element("details", {}, element("summary", {}, "Line by line"), element("pre", { tabindex: 0 }, element("code", {}, lines)))];
+}
+
+function inLines(text) {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
-    return text;
+    return null; // cut
   }
 }
 

@@ -49,6 +49,7 @@ function showCauses(items) {
   for (const item of items) for (const [code, number] of Object.entries(item.faults)) sums.set(code, (sums.get(code) ?? 0) + number);
   const causes = [...sums].sort((a, b) => b[1] - a[1]);
   byId("faults-causes").replaceChildren(
+    element("p", { class: "quiet" }, causes.length ? "By cause, in those matches:" : ""),
     element("ul", { class: "causes", "aria-label": "Faults by cause" }, ...causes.map(([code, number]) => element("li", {}, cause(code, number)))),
   );
 }

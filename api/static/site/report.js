@@ -27,7 +27,7 @@ function checkSteps(bot, advice) {
   if (!report) return [step("wait", "The referee has not called the bot yet")];
   const found = [called(bot, report.challenge, "Proves that it knows the secret", "POST /notify", advice, challengeLine(bot.url))];
   if (report.challenge?.ok) found.push(called(bot, report.card, "Shows its card", "GET /", advice, `curl -i ${quoted(bot.url)}`));
-  if (report.ok) found.push(step("ok", `Plays ${report.games.join(", ")}`, bot.version ? `version ${bot.version}` : ""));
+  if (report.ok && report.games) found.push(step("ok", `Plays ${report.games.join(", ")}`, bot.version ? `version ${bot.version}` : ""));
   if (report.unknown_games?.length) found.push(step("warn", `Its card names games there are not: ${report.unknown_games.join(", ")}`));
   return found;
 }
