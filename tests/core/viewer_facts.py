@@ -144,7 +144,7 @@ def _prince_albert_drawn(position: Json) -> Json:
         "folded": _marked(position, "folded"),
         "all_in": _marked(position, "all in"),
         "shown": _marked(position, "shows"),
-        "low": [seat for seat, mark in _marks(position) if mark.startswith(("low bidder", "lowest bid"))],
+        "low": [seat for seat, mark in _marks(position) if mark.startswith("low bid")],
         "put": [put.get(seat, 0) for seat in range(len(position["seats"]))],
         "passed": _marked(position, "passed"),
         "motion": _note(position, "Voted on"),

@@ -55,7 +55,7 @@ function paMarks(facts, seat) {
     [facts.votes[seat], `votes ${facts.votes[seat]}`],
     [facts.folded[seat], "folded"],
     [facts.phase === "bidding" && facts.bids[seat] !== null && !low, `bid ${facts.bids[seat]}`],
-    [low, facts.stake ? `low bidder: ${facts.bid}` : `lowest bid: ${facts.bid}`],
+    [low, `low bid ${facts.bid}`],
     [facts.phase === "bidding" && facts.bidOut[seat] && !facts.folded[seat], "passed"],
     [facts.phase === "drawing" && facts.draws && facts.drawn[seat], `drew ${facts.drawn[seat]} of ${facts.draws}`],
     [facts.allIn[seat], "all in"],
@@ -174,7 +174,7 @@ function paReached(event, seat) {
 const PA_TELLS = {
   opener: (event, name) => `${name(event.seat)} is drawn to open.`,
   vote: (event, name) =>
-    `On ${paMotion(event.motion)} they vote: ${event.votes.map((vote, seat) => `${name(seat)} ${vote}`).join(", ")}.`,
+    `On ${paMotion(event.motion)}: ${event.votes.map((vote, seat) => `${name(seat)} votes ${vote}`).join(", ")}.`,
   throw: (event, name) =>
     `${listInWords(event.seats.map((seat, place) => `${name(seat)} throws ${event.signs[place]}`))}.`,
   motion: paMotionCarried,

@@ -1,7 +1,7 @@
 // Prisoners from its events: the prisoner up for bids, what was bid, who took whom. It judges no bid.
 
-import { EVERY_MATCH, askSeats, cardsInWords, endInWords, hideCards } from "./common.js";
-import { makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom, suitInWords, takeCard, theCard } from "./common.js";
+import { EVERY_MATCH, askSeats, cardsInWords, endInWords, hideCards, takeCard, theCard } from "./common.js";
+import { listInWords, makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom, suitInWords } from "./common.js";
 import { counted } from "../words.js";
 
 const PR_PHASES = { "": "dealing", name_suit: "naming the suit", bid: "auction", settled: "settled", over: "over" };
@@ -235,7 +235,7 @@ const PR_TELLS = {
   pass: (event, name) => `${name(event.seat)} passes.`,
   prisoner: prPrisoner,
   deal_end: (event, name) =>
-    `The deal is over; now ${event.scores.map((points, seat) => `${name(seat)} ${points}`).join(", ")}.`,
+    `The deal is over; now ${listInWords(event.scores.map((points, seat) => `${name(seat)} has ${points}`))}.`,
   match_end: (event, name) => endInWords(event, name, (seat) => counted(event.scores[seat], "point")),
 };
 

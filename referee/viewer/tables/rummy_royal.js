@@ -1,7 +1,7 @@
 // Rummy Royal from its events: the board with its chips, the extra hand, the sequences. It pays nothing itself.
 
 import { EVERY_MATCH, HIDDEN_CARD, askSeats, cardInWords, cardsInWords, endInWords, hideCards } from "./common.js";
-import { makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom, takeCard, theCard } from "./common.js";
+import { listInWords, makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom, takeCard, theCard } from "./common.js";
 import { counted } from "../words.js";
 
 const RR_PAY_CARDS = ["Th", "Jh", "Qh", "Kh", "Ah"];
@@ -299,10 +299,10 @@ function rrFinalDeal(event, name) {
 }
 
 function rrDealEnd(event, name) {
-  const out = event.winner === null ? "Nobody goes out" : `${name(event.winner)} is out`;
-  const left = event.cards_left.flatMap((cards, seat) => (cards ? [`${name(seat)} ${cards}`] : []));
-  const to = event.winner === null ? "the kitty" : name(event.winner);
-  return `${out}; a chip to ${to} for every card left: ${left.join(", ")}.`;
+  const { winner } = event;
+  const to = winner === null ? "Nobody goes out; the kitty gets" : `${name(winner)} is out and gets`;
+  const each = event.cards_left.flatMap((cards, seat) => (cards ? [`${name(seat)} pays ${cards}`] : []));
+  return `${to} a chip for every card left: ${listInWords(each)}.`;
 }
 
 function rrPay(event, name) {
