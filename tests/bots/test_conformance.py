@@ -18,6 +18,7 @@ from referee.bots.client import CallLimits, Target
 from referee.bots.conformance.calls import Call
 from referee.bots.conformance.course import Pace
 from referee.bots.conformance.examination import examine
+from referee.bots.conformance.keeping import kept
 from referee.bots.conformance.positions import Question, extremes, positions, scenarios, with_added, without_added
 from referee.bots.conformance.report import Finding, Report, percentiles
 from referee.bots.conformance.rules import RULES, table
@@ -330,3 +331,31 @@ def test_the_page_lists_the_findings_as_they_are() -> None:
     page = (ROOT / "docs" / "checking.md").read_text()
 
     assert table() in page, f"put this into docs/checking.md:\n{table()}"
+
+
+def test_a_report_is_kept_small_and_still_asks_the_same() -> None:
+    many = [
+        Finding("decision", "fail", "…", "x" * 9_000, f"saint-poker, {number}", curl="c" * 8_000)
+        for number in range(90)
+    ]
+    many[1] = Finding("decision", "fail", "…", curl="c" * 9_000)
+    report = Report("http://a.example", "1", "0.1.0", True, findings=many)
+
+    small = kept(report, "seed")
+
+    assert (small["seed"], small["verdict"], small["findings_left_out"]) == ("seed", "fail", 30)
+    assert [finding["curl_cut"] for finding in small["findings"][:3]] == [False, True, False]
+    assert len(json.dumps(small)) < 250_000
+
+
+def test_what_fails_in_one_game_speaks_against_that_game_alone() -> None:
+    rules = {"saint-poker": 1, "pool-nap": 1, "prisoners": 1}
+    asked = {game: {"questions": 3, "given_up": game == "prisoners"} for game in rules}
+
+    def passed(*findings: Finding) -> Json:
+        return Report("", "1", "", True, rules=rules, coverage=asked, findings=findings).passed
+
+    assert passed(Finding("huge", "warn", "…", where="pool-nap, bid")) == {"saint-poker": 1, "pool-nap": 1}
+    assert passed(Finding("decision", "fail", "…", where="pool-nap, bid")) == {"saint-poker": 1}
+    assert passed(Finding("resent", "fail", "…", where="pool-nap, bid")) == {}
+    assert passed(Finding("unknown_members", "fail", "…", where="group_start")) == {}
