@@ -1,6 +1,10 @@
 """Matches, ladders and the whole service as they go on, under gunicorn, killed and started again."""
 
-from collections.abc import Iterator
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -13,7 +17,7 @@ from referee.store.ladders import ratings
 from referee.store.play.claims import Claim
 from referee.store.play.recording import Record, record_batch
 from referee.store.schema import LadderAct
-from tests.api.streaming import THREADS, Message, Server, Watching, serving
+from tests.api.streaming import THREADS, Message, Server, Watching, messages, serving
 from tests.store.world import World
 
 PAGE = (Path(__file__).parents[2] / "docs" / "watching.md").read_text()
@@ -62,7 +66,7 @@ def rows(told: list[Message]) -> list[int]:
     return [item["row"] for message in told if message.name == "rows" for item in message.data["items"]]
 
 
-def has_row(number: int):  # type: ignore[no-untyped-def]  # a condition on messages
+def has_row(number: int) -> Callable[[Message], bool]:
     return lambda message: message.name == "rows" and message.data["items"][-1]["row"] >= number
 
 
@@ -159,3 +163,25 @@ def test_the_whole_service_is_told_without_names_of_rated_play(server: Server) -
     assert {message.name for message in told} == {"now"}
     assert told[-1].data["counts"]["running"] == told[0].data["counts"]["running"] - 2
     assert told[-1].data["counts"]["results"] == told[0].data["counts"]["results"] + 2
+
+
+def test_the_commands_of_the_page_do_what_it_says(server: Server, tmp_path: Path) -> None:
+    playing = Playing(server.world, rated=True)
+    playing.answer()
+    playing.end()
+    blocks = re.findall(r"<!-- run by tests/api/test_live_streams.py -->\n```sh\n(.*?)```", PAGE, re.DOTALL)
+    environment = {"URL": f"http://127.0.0.1:{server.port}", "MATCH": playing.id, "PATH": os.environ["PATH"]}
+
+    told = []
+    for block in blocks:
+        ran = subprocess.run(
+            ["bash", "-ec", block], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert ran.returncode == 0, f"{block}\n{ran.stdout}\n{ran.stderr}"
+        told.append(ran.stdout)
+
+    stream, page, shown = told
+    assert [one.name for one in messages(iter(stream.encode().splitlines()))] == ["rows", "state", "end"]
+    assert json.loads(page)["items"][0] == {"row": 0, "events": []}
+    assert '"observation"' in shown
+    assert '"ok":true' in shown.replace(" ", "")
