@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,9 @@ from referee import viewer
 FOLDER: Final = Path(__file__).parent.parent / "static"
 TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png"}
 KEPT_FOR_GOOD: Final = "public, max-age=31536000, immutable"
+WHOLE_VIEWER: Final = "viewer/whole.js"  # its modules in one
+COMMENT_LINES: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
+INDENT: Final = re.compile(r"^[ \t]+", re.MULTILINE)
 SMALLEST_PACKED: Final = 600  # bytes; below that packing gains nothing
 
 
@@ -51,8 +55,16 @@ def url_of_static(name: str) -> str:
     return url_for("static", name=f"v-{_version()}/{name}")
 
 
-def packed(content: bytes) -> bytes:
-    return gzip.compress(content, 6, mtime=0)
+def slimmed(source: str) -> str:
+    """The script or style sheet without its comment lines and indentation; lines stay lines.
+
+    Right as long as no string of the source spans lines, which a test sees to.
+    """
+    return INDENT.sub("", COMMENT_LINES.sub("", source))
+
+
+def packed(content: bytes, level: int = 6) -> bytes:
+    return gzip.compress(content, level, mtime=0)
 
 
 def _answer(name: str, caching: str) -> Response:
@@ -78,13 +90,15 @@ def _files() -> dict[str, File]:
         for path in sorted(folder.rglob("*"))
         if path.suffix in TYPES
     }
-    return {name: _file(path) for name, path in found.items()}
+    files = {name: _file(path.read_bytes(), path.suffix) for name, path in found.items()}
+    return files | {WHOLE_VIEWER: _file(viewer.module().encode(), ".js")}
 
 
-def _file(path: Path) -> File:
-    content = path.read_bytes()
-    small = packed(content) if len(content) >= SMALLEST_PACKED and path.suffix != ".png" else None
-    return File(content, small if small is not None and len(small) < len(content) else None, TYPES[path.suffix])
+def _file(content: bytes, suffix: str) -> File:
+    if suffix in (".js", ".css"):
+        content = slimmed(content.decode()).encode()
+    small = packed(content, 9) if len(content) >= SMALLEST_PACKED and suffix != ".png" else None
+    return File(content, small if small is not None and len(small) < len(content) else None, TYPES[suffix])
 
 
 @cache

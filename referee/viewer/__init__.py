@@ -87,6 +87,13 @@ def bundle() -> str:
     return "\n".join(order.values()) + "\nopenPacked();\n"
 
 
+def module() -> str:
+    """All that pages of the site need, as one module: one file to fetch instead of thirty."""
+    order: dict[str, str] = {}
+    _gather("opening.js", order)
+    return "\n".join(order.values()) + "\nexport { NoLog, mount, opening, readLog };\n"
+
+
 def advice() -> dict[str, Json]:
     """What each fault means and what to do about it, as the viewer takes it."""
     return {code: {name: _plain(words) for name, words in asdict(one).items()} for code, one in ADVICE.items()}

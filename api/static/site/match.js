@@ -1,7 +1,6 @@
 // A match in the viewer: followed while it is played, replayed from its log when that is open.
 
-import { NoLog, readLog } from "../viewer/logfile.js";
-import { mount } from "../viewer/viewer.js";
+import { NoLog, mount, readLog } from "../viewer/whole.js";
 import { element } from "./dom.js";
 import { follow } from "./live.js";
 import { api } from "./session.js";

@@ -1,6 +1,6 @@
 // The page on which a log can be opened.
 
-import { opening } from "../viewer/opening.js";
+import { opening } from "../viewer/whole.js";
 
 const { faults } = JSON.parse(document.getElementById("replay").textContent);
 
