@@ -1,0 +1,157 @@
+"""Drawings: where things lie, worked out by hand, and that whatever is handed in stays text."""
+
+from xml.etree import ElementTree
+
+import pytest
+from markupsafe import Markup
+
+from api.site.charts import Bin, Move, Part, histogram, interval_bar, rating_history, sparkline, stacked_bar
+from api.site.charts.axes import Scale, step, ticks, widened
+from api.site.charts.svg import drawing, number, tag
+
+
+def parsed(svg: Markup) -> ElementTree.Element:
+    return ElementTree.fromstring(str(svg))
+
+
+def shapes(svg: Markup, name: str, kind: str = "") -> list[dict[str, str]]:
+    """The attributes of the elements of this name (and class), in their order."""
+    return [one.attrib for one in parsed(svg).iter(name) if not kind or one.get("class") == kind]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "most", "apart"),
+    [(0, 10, 5, 2), (0, 11, 5, 5), (1450, 1560, 5, 50), (0, 1, 5, 0.2), (3, 3, 5, 1), (0, 100, 5, 20), (0, 101, 5, 50)],
+)
+def test_ticks_lie_1_2_or_5_apart(low: float, high: float, most: int, apart: float) -> None:
+    assert step(low, high, most) == pytest.approx(apart)
+
+
+def test_ticks_are_the_round_figures_within_the_range() -> None:
+    assert ticks(1460, 1560) == [1460, 1480, 1500, 1520, 1540, 1560]
+    assert ticks(-30, 45) == [-20, 0, 20, 40]
+    assert ticks(0, 2, whole=True) == [0, 1, 2]  # not 0.5
+    assert ticks(7, 7) == [7]
+    assert ticks(0, 0.3) == pytest.approx([0, 0.1, 0.2, 0.3])
+
+
+def test_a_range_is_stretched_to_round_figures() -> None:
+    assert widened(1463, 1559) == (1460, 1560)
+    assert widened(1500, 1500, least=40) == (1480, 1520)
+
+
+def test_a_scale_runs_either_way_and_puts_a_single_figure_in_the_middle() -> None:
+    down = Scale(0, 10, 100, 0)
+
+    assert (down(0), down(5), down(10)) == (100, 50, 0)
+    assert Scale(3, 3, 0, 90)(3) == 45
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.04, "0"), (-0.04, "0"), (1, "1"), (2.25, "2.2"), (-3.14159, "-3.1"), (120.0, "120")]
+)
+def test_coordinates_have_a_tenth_at_most(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_what_is_handed_in_stays_text() -> None:
+    payload = "\"><script>alert(1)</script>&'"
+
+    made = drawing(10, 10, payload, [tag("text", payload, class_=payload)], class_="a", description=payload)
+    root = parsed(made)
+
+    assert "<script" not in made
+    assert [root[0].text, root[1].text, root[2].text, root[2].get("class")] == [payload] * 4
+    assert (root.get("role"), root.get("viewBox")) == ("img", "0 0 10 10")
+
+
+def test_a_history_goes_level_and_then_up_or_down() -> None:
+    # From 66 to 618 across two steps: 276 each. 1480 to 1520 from 234 up to 18: 5.4 a point.
+    svg = rating_history([Move(1500, 1520), Move(1520, 1480)], "Rating")
+
+    (line,) = shapes(svg, "path", "line")
+    (end,) = shapes(svg, "circle")
+
+    assert line["d"] == "M66,126H342V18H618V234"
+    assert (end["cx"], end["cy"]) == ("618", "234")
+    levels = ["1\u202f480", "1\u202f490", "1\u202f500", "1\u202f510", "1\u202f520"]
+    assert [one.text for one in parsed(svg).iter("text")] == [*levels, "0", "1", "2"]
+    assert parsed(svg)[1].text == "from 1\u202f500.0 to 1\u202f480.0, between 1\u202f480.0 and 1\u202f520.0, in 2 steps"
+
+
+def test_versions_voids_and_repairs_are_marked_where_they_happened() -> None:
+    moves = [
+        Move(1500, 1510, version="<2.0>"),
+        Move(1510, 1500, "void", told="void: a cable was cut"),
+        Move(1500, 1520, "repair", told="repair: by hand"),
+    ]
+
+    svg = rating_history(moves, "Rating")
+    marks = list(parsed(svg).iter("g"))
+
+    assert [one.get("class") for one in marks] == ["mark version", "mark void", "mark repair"]
+    assert [one[0].text for one in marks] == ["version <2.0>", "void: a cable was cut", "repair: by hand"]
+    assert marks[0][1].get("x1") == "250"  # 66 + 552 / 3
+    assert marks[2][1].get("transform") == "translate(618 72)"  # 1490 to 1530 from 234 up to 18
+
+
+def test_a_trend_fills_its_little_box() -> None:
+    svg = sparkline([1500, 1510, 1490], "Rating lately")
+
+    (line,) = shapes(svg, "polyline")
+
+    assert line["points"] == "3,13 42,3 81,23"  # 84 x 26 with an edge of 3
+    assert (
+        parsed(svg)[0].text == "Rating lately: from 1\u202f500.0 to 1\u202f490.0, between 1\u202f490.0 and 1\u202f510.0"
+    )
+
+
+def test_a_trend_without_change_is_a_level_line() -> None:
+    (line,) = shapes(sparkline([1500, 1500], "Rating"), "polyline")
+
+    assert line["points"] == "3,13 81,13"
+
+
+def test_an_interval_lies_on_the_scale_it_shares() -> None:
+    # 1400 to 1608 across 104 units from 4: half a unit a point.
+    svg = interval_bar(1500, 1450, 1560, (1400, 1608), "95 % interval")
+
+    (bar,), (notch,) = shapes(svg, "rect"), shapes(svg, "line", "notch")
+
+    assert (bar["x"], bar["width"], notch["x1"]) == ("29", "55", "54")
+    assert parsed(svg)[0].text == "95 % interval: 1\u202f450 to 1\u202f560"
+
+
+def test_an_interval_beyond_the_scale_ends_at_its_edge() -> None:
+    (bar,) = shapes(interval_bar(900, 800, 1500, (1400, 1608), "x"), "rect")
+
+    assert (bar["x"], bar["width"]) == ("4", "50")
+
+
+def test_bars_stand_on_the_ground_and_are_as_high_as_their_number() -> None:
+    # Three bins of 180 from 66, 2 apart; 10 is 170 high, and the ground lies at 184.
+    svg = histogram([Bin("0", 10), Bin("50", 0), Bin("100", 5)], "Bots by rating", "150")
+
+    first, last = shapes(svg, "rect")
+    names = [one.text for one in parsed(svg).iter("text")]
+
+    assert (first["x"], first["y"], first["width"], first["height"]) == ("67", "14", "178", "170")
+    assert (last["x"], last["y"], last["height"]) == ("427", "99", "85")
+    assert names == ["0", "5", "10", "0", "50", "100", "150"]
+    assert parsed(svg)[1].text == "15 in 3 bars"
+
+
+def test_of_many_bars_some_are_named() -> None:
+    svg = histogram([Bin(str(at), 1) for at in range(20)], "x", "20")
+
+    assert [one.text for one in parsed(svg).iter("text")][2:] == ["0", "3", "6", "9", "12", "15", "18"]
+
+
+def test_parts_of_a_whole_lie_side_by_side_and_nothing_is_left_out_but_nothing() -> None:
+    # 240 wide: 3 of 8 are 90, less the gap of 2.
+    svg = stacked_bar([Part("ahead: 3", 3, "ahead"), Part("level: 0", 0, "level"), Part("behind: 5", 5, "behind")], "x")
+
+    first, last = shapes(svg, "rect")
+
+    assert (first["x"], first["width"], last["x"], last["width"]) == ("0", "88", "90", "150")
+    assert [one.get("class") for one in parsed(svg).iter("g")] == ["ahead", "behind"]
