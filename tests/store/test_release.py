@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from referee.canonical import Json
 from referee.match import Answer
@@ -13,7 +13,8 @@ from referee.rows import parsed
 from referee.store.play import matches, release
 from referee.store.play.recording import Record, record_batch
 from referee.store.play.release import Telling
-from referee.store.schema import LogRow
+from referee.store.schema import LogRow, Match
+from tests.store import events
 from tests.store.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -108,6 +109,33 @@ def test_of_rated_play_rows_are_told_by_age_in_steps_of_the_clock(world: World) 
     assert playing.openings() == [1]
     assert told == {62: 0, 69: 0, 70: rows_up_to(playing, 8) - first, 71: told[70], 79: told[70], 80: told[80]}
     assert told[80] == playing.recorded - first
+
+
+def test_rows_of_an_unknown_age_wait_for_their_round_or_for_a_row_after_them(world: World) -> None:
+    playing = Playing(world)
+    playing.answer()
+    with world.database.write() as session:
+        session.execute(update(LogRow).where(LogRow.match_id == playing.id).values(recorded_at=None))
+    first = playing.told()
+    world.clock.moment += timedelta(seconds=200)
+    still = playing.told()
+    playing.answer()
+    world.clock.moment += timedelta(seconds=80)
+
+    assert still == first == [0, 1]
+    assert playing.told() == list(range(playing.recorded))
+
+
+def test_of_an_event_that_tells_who_sits_where_rows_are_told_at_once(world: World) -> None:
+    playing = Playing(world)
+    playing.answer()
+    hidden = playing.told()
+    event = events.create(world, open_seats=True)
+    with world.database.write() as session:
+        session.execute(update(Match).where(Match.id == playing.id).values(tournament_id=event))
+
+    assert hidden == [0, 1]
+    assert playing.told() == list(range(playing.recorded))
 
 
 def rows_up_to(playing: Playing, second: int) -> int:
