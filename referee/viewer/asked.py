@@ -20,10 +20,12 @@ def questions(lines: Sequence[bytes]) -> Mapping[int, Json]:
         rows = [parsed(line) for line in lines]
         match = Match({name: rows[0][name] for name in HEADER_MEMBERS}, RecordedChance(rows))
         match.begin()
+        compared = match.agree(lines, 0)
         for number, row in enumerate(rows):
             if is_answer(row):
                 asked[number] = _question(_of_seat(match, number, row["seat"]))
                 match.replay(number, row)
+                compared = match.agree(lines, compared)
     except BadLog:
         raise
     except (RefereeError, KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:

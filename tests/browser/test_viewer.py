@@ -1,0 +1,428 @@
+"""The match viewer in a browser: alone in a file, over a dropped log, on the site, live."""
+
+import gzip
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from referee.canonical import Json, dumps
+from referee.chance import CommittedChance, commitment, deal_key
+from referee.rows import digest, parsed
+from referee.viewer import standalone
+from referee.viewer.asked import questions
+from tests.browser.conftest import Axe, PageAt
+from tests.browser.record import Filled
+from tests.golden import RECORDED, path
+
+NAMES = sorted(RECORDED)
+FEW = ["pool-nap-3", "prince-albert-4", "prisoners-2", "rummy-royal-9", "saint-poker-5"]  # each game once
+HELD = ".badge[data-state=ok]"
+FAILED = ".badge[data-state=bad]"
+# Steps through all moments by the button and tells what was shown at each.
+STEP_ALL = """() => {
+    const root = document.querySelector(".viewer");
+    const button = (label) => document.querySelector(`button[aria-label^="${label}"]`);
+    button("First event").click();
+    const told = [];
+    for (;;) {
+        const shown = document.querySelectorAll(".felt .face").length;
+        told.push([Number(root.dataset.at), document.querySelector(".told").textContent, shown]);
+        if (button("Next event").disabled) return told;
+        button("Next event").click();
+    }
+}"""
+FACES = """() => [...document.querySelectorAll(".seat .fan.hand")].map((fan) => fan.getAttribute("aria-label"))"""
+
+
+def log(name: str) -> list[bytes]:
+    return path(name).read_bytes().splitlines()
+
+
+def joined(lines: list[bytes]) -> bytes:
+    return b"".join(line + b"\n" for line in lines)
+
+
+Opened = Callable[..., Page]
+
+
+@pytest.fixture
+def from_disk(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+    """Opens the page of a log from disk; whatever it asks for besides itself, or says on the console, fails."""
+    troubles: list[str] = []
+    contexts = []
+
+    def opened(lines: list[bytes], end: str = "", *, dark: bool = False, asked: bool = True, width: int = 1280) -> Page:
+        file = tmp_path / "replay.html"
+        file.write_text(standalone(lines, questions=questions(lines) if asked else None))
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
+        )
+        contexts.append(context)
+        context.on("console", lambda one: troubles.append(one.text))
+        context.on("weberror", lambda one: troubles.append(str(one.error)))
+        context.on("request", lambda one: one.url.startswith(("data:", file.as_uri())) or troubles.append(one.url))
+        page = context.new_page()
+        page.goto(file.as_uri() + end)
+        page.wait_for_selector(".badge:not([data-state=wait])")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_event_of_every_game_is_drawn_from_a_file_that_asks_for_nothing(from_disk: Opened, name: str) -> None:
+    rows = [parsed(line) for line in log(name)]
+    page = from_disk(log(name))
+
+    told = page.evaluate(STEP_ALL)
+
+    moments = sum(len(row.get("events", [])) or row["type"] == "decision" for row in rows if row["type"] != "result")
+    assert [at for at, _, _ in told] == list(range(moments))
+    assert sum(bool(sentence) for _, sentence, _ in told) > moments / 2
+    assert any(shown for _, _, shown in told)
+    assert page.locator(HELD).inner_text() == "✓ Checked in your browser"
+    assert page.locator(".holds").count() == 3
+    assert not page.evaluate("[...document.images].some((one) => one.complete && !one.naturalWidth)")
+
+
+@pytest.mark.parametrize("name", ["pool-nap-10", "rummy-royal-9"])
+def test_other_views_hide_what_they_did_not_see(from_disk: Opened, name: str) -> None:
+    page = from_disk(log(name))
+    everything = page.evaluate(FACES)
+    view = page.get_by_label("View")
+
+    view.select_option("public")
+    public = page.evaluate(FACES)
+    told = page.evaluate(STEP_ALL)
+    page.get_by_label("First event").click()
+    view.select_option("seat 1")
+    page.get_by_label("Next decision").click()
+
+    assert not any("hidden" in hand for hand in everything)
+    assert all(hand.startswith("Hand: ") and " of " not in hand for hand in public)
+    assert len(told) > 20
+    own = page.evaluate(FACES)
+    assert " of " in own[1]
+    assert all(" of " not in hand for seat, hand in enumerate(own) if seat != 1)
+
+
+def test_a_link_leads_to_its_decision_and_tells_all_about_it(from_disk: Opened) -> None:
+    row = next(row for row in map(parsed, log("pool-nap-3")) if row.get("n") == 17)
+    page = from_disk(log("pool-nap-3"), "#d17")
+
+    panel = page.locator(".decision")
+    panel.get_by_text("What the bot saw").click()
+    page.wait_for_selector(".legal .chosen")
+
+    assert panel.locator(".decided .tag").inner_text() == "#17"
+    assert f"{row['ms']} ms of 1000 ms" in panel.inner_text()
+    assert "played" in panel.locator(".legal .chosen").inner_text()
+    assert panel.locator(".nested").count() > 1
+    page.evaluate("location.hash = '#row-30'")
+    page.wait_for_function("() => document.querySelector('.decided .tag')?.textContent !== '#17'")
+    (there,) = [one["n"] for one in map(parsed, log("pool-nap-3")) if one["row"] == 30]
+    assert panel.locator(".decided .tag").inner_text() == f"#{there}"
+
+
+def test_a_fault_is_told_with_what_to_do(from_disk: Opened, filled: Filled, page_at: PageAt) -> None:
+    answer = page_at("/healthz").request.get(f"{page_at.url}/api/v1/matches/{faulty(filled)}/log")
+    lines = answer.body().splitlines()
+    row = next(row for row in map(parsed, lines) if row.get("fault"))
+
+    page = from_disk(lines, f"#d{row['n']}")
+
+    notice = page.locator(".decision .notice").inner_text()
+    assert "Fault: deadline: no complete answer in time." in notice
+    assert "What to do: see where the time went" in notice
+    assert page.locator(".happenings [aria-current] .tag.bad").inner_text() == "fault: deadline"
+
+
+def faulty(filled: Filled) -> str:
+    """A finished match in which a bot missed a deadline."""
+    while True:
+        live = filled.begin("saint-poker", rated=False)
+        live.finish()
+        if live.late:
+            return live.id
+
+
+def test_everything_goes_by_keys(from_disk: Opened) -> None:
+    page = from_disk(log("saint-poker-5"))
+
+    def at() -> int:
+        return int(page.locator(".viewer").get_attribute("data-at") or -1)
+
+    start, keys = at(), page.keyboard
+    keys.press("ArrowRight")
+    assert at() == start + 1
+    keys.press("ArrowLeft")
+    assert at() == start
+    keys.press("n")
+    assert at() > start
+    keys.press("p")
+    assert at() == start
+    keys.press("End")
+    last = at()
+    keys.press("ArrowRight")
+    assert at() == last
+    keys.press("[")
+    assert 0 < at() < last
+    keys.press("Home")
+    assert at() == 0
+    keys.press("Space")
+    page.wait_for_function("() => Number(document.querySelector('.viewer').dataset.at) > 0")
+    keys.press("Space")
+    assert page.get_by_role("button", name="Play").is_visible()
+    keys.press("?")
+    page.get_by_role("checkbox").uncheck()
+    keys.press("Escape")
+    before = at()
+    keys.press("n")
+    assert at() == before  # letters were switched off
+    keys.press("End")
+    assert at() == last
+
+
+def test_the_graph_and_the_list_lead_to_their_moments(from_disk: Opened) -> None:
+    page = from_disk(log("pool-nap-3"))
+    box = page.locator(".graph svg").bounding_box()
+    assert box
+
+    page.locator(".graph svg").click(position={"x": box["width"] / 2, "y": 100})
+    middle = int(page.locator(".viewer").get_attribute("data-at") or 0)
+    page.locator(".happenings button").first.click()
+
+    assert 40 < middle < 130
+    assert page.locator(".happenings [aria-current]").count() == 1
+    assert int(page.locator(".viewer").get_attribute("data-at") or 0) < middle
+    page.get_by_text("The figures as a table").click()
+    header, *rows = page.locator(".graph-panel tr").all_inner_texts()
+    assert header.split() == ["Round", "0", "Bot", "0", "1", "Bot", "1", "2", "Bot", "2"]
+    assert rows[-1].split() == ["Round", "6", "94", "0", "56"]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_page_from_disk_is_accessible_and_fits_a_phone(from_disk: Opened, axe: Axe, dark: bool) -> None:
+    page = from_disk(log("prince-albert-5" if dark else "rummy-royal-9"), "#d12", dark=dark, width=360)
+    page.get_by_text("What the bot saw").click()
+    page.wait_for_selector(".legal .chosen")
+
+    axe(page)
+
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+# -- dropped logs --
+
+
+def drop(page: Page, content: bytes, name: str = "log.ndjson") -> None:
+    page.set_input_files("#log-file", files=[{"name": name, "mimeType": "text/plain", "buffer": content}])
+
+
+def test_a_dropped_log_is_checked_and_a_changed_one_is_found_out(page_at: PageAt, axe: Axe) -> None:
+    lines = log("pool-nap-3")
+    page = page_at("/replay")
+    drop(page, gzip.compress(joined(lines[:-1])) + gzip.compress(joined(lines[-1:])), "log.ndjson.gz")
+    page.wait_for_selector(HELD)
+    assert "109 rows" in page.locator(".opened").inner_text()
+    page.get_by_text("What the bot saw").click()
+    assert "referee replay FILE --html" in page.locator(".saw").inner_text()
+    axe(page)
+
+    changed = [*lines]
+    changed[10] = changed[10].replace(b'"ms":', b'"ms":1')
+    assert changed != lines
+    drop(page, joined(changed))
+    assert page.wait_for_selector(FAILED).inner_text() == "✕ Row 11 is wrong"
+    assert "one of the two was altered" in page.locator(".fails").inner_text()
+
+    drop(page, joined(relinked(lines, 2, "outcome")))
+    assert page.wait_for_selector(".fails").inner_text().startswith("✕ Row 2 does not hold: deck 0 does not follow")
+    drop(page, joined(relinked(lines, 108, "seed")))
+    page.wait_for_function("() => document.querySelector('.badge').textContent.includes('108')")
+    assert "not the one promised" in page.locator(".fails").inner_text()
+
+
+def relinked(lines: list[bytes], number: int, member: str) -> list[bytes]:
+    """The log with one member changed and every link made good again: only the seed can tell."""
+    changed: list[bytes] = []
+    for place, line in enumerate(lines):
+        row = parsed(line)
+        if place == number:
+            row[member] = row[member][::-1]
+        row["prev"] = digest(changed[-1]) if changed else None
+        changed.append(dumps(row))
+    return changed
+
+
+def header(**changes: Any) -> Json:
+    return parsed(log("saint-poker-2")[0]) | changes
+
+
+JUNK: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "This file is empty."),
+    "picture": (b"\x89PNG\r\n\x1a\n\x00\xff", "line 1 (row 0) is wrong: it is not JSON"),
+    "words": (b"hello", "line 1 (row 0) is wrong: it is not JSON"),
+    "broken gzip": (b"\x1f\x8b\x08\x00broken", "is damaged"),
+    "list": (b"[1]", "it is not a JSON object"),
+    "deep": (b"[" * 200_000, "line 1 (row 0) is wrong"),
+    "other": (b'{"type":"decision"}', "begins with its header"),
+    "format": (dumps(header(log_format=2)), "log format 2; this viewer knows 1"),
+    "seats": (dumps(header(seats=10**9)), "number of seats"),
+    "players": (dumps(header(players=[{"name": 1}, None])), "name a player for each seat"),
+    "row": (dumps(header()) + b"\nnonsense", "line 2 (row 1) is wrong"),
+    "events": (dumps(header()) + b'\n{"type":"chance","events":[7]}', "line 2 (row 1) is wrong: its events are none"),
+    "seat": (dumps(header()) + b'\n{"type":"decision","seat":9,"n":0}', "no seat or number"),
+    "result": (dumps(header()) + b'\n{"type":"result","placements":{}}', "its result is not complete"),
+    "long line": (b'{"a":"' + b"x" * 3_000_000 + b'"}', "begins with its header"),
+}
+
+
+def test_what_is_no_log_is_told_with_its_line(page_at: PageAt) -> None:
+    page = page_at("/replay")
+    for content, words in JUNK.values():
+        drop(page, content, f"{len(words)}.log")
+        page.wait_for_function("(words) => document.querySelector('.opened').textContent.includes(words)", arg=words)
+    assert page.locator(".felt").count() == 0
+    page.get_by_label("Or a match").fill("mat_1")
+    page.get_by_role("button", name="Open").click()
+    assert "names no match" in page.locator(".opened").inner_text()
+
+
+HOSTILE = '"><img src=x onerror="window.harmed=1"><script>window.harmed=1</script>\u202e'
+
+
+def test_a_hostile_log_harms_nothing(page_at: PageAt) -> None:
+    """Markup in every text; and events with wrong types, which no game would write."""
+    page = page_at("/replay")
+    for name in FEW:
+        rows = [poisoned(parsed(line), number) for number, line in enumerate(log(name))]
+        drop(page, joined([dumps(row) for row in rows]), f"{name}.ndjson")
+        page.get_by_text(f"{name}.ndjson: {len(rows)} rows.").wait_for()
+        page.wait_for_selector(FAILED)
+        told = page.evaluate(STEP_ALL)
+        assert len(told) > 20
+    assert page.evaluate("window.harmed") is None
+    assert page.locator("main img[src='x']").count() == 0
+
+
+def poisoned(row: Json, number: int) -> Json:
+    wrong: list[Any] = [HOSTILE, None, -1, [[]], {"toString": 1}, 10**6]
+    for place, event in enumerate(row.get("events", [])):
+        names = sorted(set(event) - {"event"})
+        if names and (number + place) % 3 == 0:
+            event[names[number % len(names)]] = wrong[(number + place) % len(wrong)]
+    if row["type"] == "header":
+        row["players"] = [{**player, "name": HOSTILE, "version": HOSTILE} for player in row["players"]]
+        row["match"] = HOSTILE
+    if row["type"] == "decision":
+        row |= {"note": HOSTILE, "fault": HOSTILE, "source": HOSTILE, "ms": HOSTILE}
+    return row
+
+
+# -- on the site --
+
+
+def test_a_finished_match_is_replayed_and_checked_on_both_sides(page_at: PageAt, filled: Filled, axe: Axe) -> None:
+    page = page_at(f"/matches/{filled.matches['prisoners']}#d3")
+    page.wait_for_selector(HELD)
+    page.get_by_text("What the bot saw").click()
+    page.wait_for_selector(".legal .chosen")
+    page.get_by_text("The server replayed it").wait_for()
+
+    assert page.locator(".holds").count() == 4  # links, seed, deals; the server
+    assert page.locator(".decided .tag").inner_text() == "#3"
+    assert page.locator(".below a[href^='/bots/']").count() == 3
+    axe(page)
+    axe(page_at(f"/matches/{filled.matches['prisoners']}", dark=True, width=360))
+
+
+def test_a_match_is_followed_live_and_becomes_its_replay(page_at: PageAt, filled: Filled, axe: Axe) -> None:
+    live = filled.begin("pool-nap", rated=False)
+    page = page_at(f"/matches/{live.id}", motion=True)
+    live.go_on(3)
+    page.wait_for_selector(".happenings button")
+    assert page.locator(".live-mark").is_visible()
+    assert all(" of " not in hand for hand in page.evaluate(FACES))
+    axe(page)
+
+    page.get_by_label("First event").click()
+    known = page.locator(".step").inner_text()
+    live.go_on(6)
+    page.wait_for_function("(known) => document.querySelector('.step').textContent !== known", arg=known)
+    assert page.locator(".viewer").get_attribute("data-at") == "0"  # who has gone back is left there
+
+    page.get_by_label("Last event").click()
+    live.finish()
+    page.wait_for_selector(HELD)
+    assert page.get_by_text("Who came where").count() == 1
+    page.get_by_label("Round").select_option("1")
+    page.get_by_label("Next decision").click()
+    assert all(" of " in hand for hand in page.evaluate(FACES))
+    assert page.locator(".live-mark").count() == 0
+
+
+def test_rated_play_names_nobody_before_its_end(page_at: PageAt, filled: Filled) -> None:
+    page = page_at(f"/matches/{filled.matches['rated']}")
+    page.wait_for_selector(".felt")
+
+    words = page.locator("main").inner_text()
+
+    assert not [name for name in filled.bots if name in words]
+    assert "seat 0 · seat 1" in words
+    assert "read when the match is over" in words
+
+
+def test_the_list_is_filtered_without_script(page_at: PageAt, filled: Filled, axe: Axe) -> None:
+    page = page_at("/matches", script=False)
+    page.get_by_label("Game").select_option("prisoners")
+    page.get_by_role("button", name="Show").click()
+
+    listed = page.locator("tbody th").all_inner_texts()
+    assert listed
+    assert all(one.startswith("Prisoners") for one in listed)
+    axe(page_at("/matches", width=360))
+    axe(page_at("/replay", dark=True))
+    by_bot = page_at(f"/matches?bot={filled.bots['Ada']}")
+    assert by_bot.get_by_role("heading", level=1).inner_text() == "Matches of Ada"
+    assert not [row for row in by_bot.locator("tbody tr").all_inner_texts() if "seat 0" in row]
+
+
+# -- the arithmetic --
+
+
+def test_the_browser_draws_what_the_referee_draws(page_at: PageAt) -> None:
+    page = page_at("/replay")
+    seed, group, nonces = bytes(32), "m_0001", ["1" * 32, "2" * 32]
+    asked = [
+        *({"kind": "deck", "cards": [str(card) for card in range(size)]} for size in (1, 2, 13, 104)),
+        *({"kind": "draw", "among": list(range(size))} for size in (1, 3, 7)),
+        {"kind": "draw", "among": list("abcdefgh"), "ordered": True},
+    ]
+    chance = CommittedChance(seed, group, nonces)
+
+    found = page.evaluate(
+        """async ([group, nonces, asked]) => {
+            const { commitmentOf, committedChance } = await import("/static/viewer/fairness.js");
+            const { hexOf, sha256 } = await import("/static/viewer/digests.js");
+            const outcome = committedChance(new Uint8Array(32), group, nonces);
+            return {
+                commitment: commitmentOf(new Uint8Array(32), group),
+                outcomes: asked.map((one, k) => outcome(one, k)),
+                digests: [...Array(130).keys()].map((n) => hexOf(sha256(new Uint8Array(n).fill(n)))),
+            };
+        }""",
+        [group, nonces, asked],
+    )
+
+    assert found["commitment"] == commitment(seed, group)
+    assert found["outcomes"] == [chance.outcome(one, k) for k, one in enumerate(asked)]
+    assert found["digests"] == [hashlib.sha256(bytes([n]) * n).hexdigest() for n in range(130)]
+    assert deal_key(seed, group, nonces).hex().startswith("00e3fb6a")  # the vector of the rules
