@@ -1,0 +1,238 @@
+"""Pages of events in a browser: they follow what happens, organisers lead events from them, nothing stored runs."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from referee.clocks import Limits
+from referee.store.events import entering, starting, tournaments
+from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
+from tests.browser.record import LADDER, NAMES, PAYLOAD, Filled
+from tests.store.events import DRAW, answer_checks, go_on
+
+# Everything that a table shows, without what only its making left behind.
+TABLE = """() => [...document.querySelector("#standings tbody").rows].map(row => [...row.cells].map(cell => [
+    cell.querySelector("a")?.getAttribute("href") ?? "",
+    [...cell.querySelectorAll("[data-mark]")].filter(mark => !mark.hidden).map(mark => mark.dataset.mark).join(),
+    [...cell.querySelectorAll("rect, circle")].map(one =>
+        ["x", "width", "cx", "r"].map(name => one.getAttribute(name)).join()).join(),
+    (cell.querySelector("bdi") ?? cell).textContent.replace(/\\s+/g, " ").trim(),
+]))"""
+NEWEST = """() => [...document.querySelectorAll("#newest li")].map(one =>
+    [one.dataset.match, one.textContent.replace(/\\s+/g, " ").trim()])"""
+AT_ONCE = "Math.random = () => 0"  # who would wait a while before asking asks now
+
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+def event(filled: Filled, name: str, count: int = 5, **terms: Any) -> str:
+    """An event whose first matches are due."""
+    terms = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "rated": False, **terms}
+    with filled.database.write() as session:
+        made = tournaments.create_tournament(session, name, created_by=filled.accounts["organiser"], **terms).id
+        for one in NAMES[:count]:
+            entering.enter(session, made, filled.bots[one])
+        starting.start(session, made, draw=DRAW)
+    answer_checks(filled.database)
+    go_on(filled.database, made)
+    return made
+
+
+def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt, filled: Filled) -> None:
+    made = event(filled, "Followed", stand_in="sound")
+    context = page_at.context()
+    context.add_init_script(AT_ONCE)
+    page = context.new_page()
+    page.goto(f"/tournaments/{made}")
+    expect(page.locator("[data-live=live]")).to_be_visible()
+    before = page.evaluate(TABLE)
+
+    page.locator("#standings tbody tr").first.hover()
+    filled.play_due(made, most=4)
+    expect(page.locator("#newest li")).to_have_count(4)
+    expect(page.locator(".how-far .figures")).to_have_text("4 of 10")
+    expect(page.locator("[data-moved]")).to_be_visible()
+    assert hrefs(page.evaluate(TABLE)) == hrefs(before), "no line moves under the pointer"
+    assert page.evaluate(TABLE) != before, "but what it says is up to date"
+
+    page.mouse.move(0, 0)
+    expect(page.locator("[data-moved]")).to_be_hidden()
+    assert hrefs(page.evaluate(TABLE)) != hrefs(before)
+
+    filled.play_due(made)
+    expect(page.locator("[data-live=over]")).to_be_visible()
+    expect(page.locator(".event-head .state")).to_have_text("finished")
+    fresh = page_at(f"/tournaments/{made}")
+    expected = fresh.evaluate(TABLE)
+    page.wait_for_function(f"expected => JSON.stringify(({TABLE})()) === JSON.stringify(expected)", arg=expected)
+    page.wait_for_function(
+        f"expected => JSON.stringify(({NEWEST})()) === JSON.stringify(expected)", arg=fresh.evaluate(NEWEST)
+    )
+    assert expected[0][-1][-1] not in ("", "–"), "with error bars"
+
+
+def hrefs(table: list[list[list[str]]]) -> list[str]:
+    return [row[1][0] for row in table]
+
+
+def test_where_there_is_no_stream_the_page_asks_again_and_again(page_at: PageAt, filled: Filled) -> None:
+    made = event(filled, "Asked", count=4)
+    context = page_at.context()
+    context.route("**/events", lambda route: route.fulfill(status=503, body=""))
+    page = context.new_page()
+    page.goto(f"/tournaments/{made}")
+    expect(page.locator("[data-live=polling]")).to_be_visible()
+
+    filled.play_due(made, most=2)
+
+    expect(page.locator(".how-far .figures")).to_have_text("2 of 6")
+    expect(page.locator("#newest li")).to_have_count(2)
+    page_at.close()
+    page_at.troubles[:] = [one for one in page_at.troubles if "503" not in one]
+
+
+def test_an_organiser_leads_an_event_from_its_draft_to_its_end(page_at: PageAt, filled: Filled) -> None:
+    page = page_at.context(token=filled.tokens["organiser"]).new_page()
+    page.goto("/organise")
+    expect(page.locator("[data-signed-in]")).to_contain_text("Signed in as")
+    page.get_by_label("Name of the event").fill("A")
+    page.get_by_label("Game", exact=True).select_option("saint-poker")
+    page.get_by_label("Seats at a table").fill("2")
+    page.locator("#option-saint-poker-rounds").fill("99")
+    page.get_by_label("Format").select_option("knockout")
+    page.get_by_label("Seeding").select_option("hand")
+    page.get_by_label("A match for the third place").check()
+
+    page.get_by_role("button", name="Draft the event").click()
+    expect(page.locator("#name-error")).not_to_be_empty()
+    assert page.locator("#name").get_attribute("aria-invalid") == "true"
+    assert page.locator("[data-summary]").evaluate("one => one === document.activeElement")
+    page.get_by_label("Name of the event").fill("Led by hand")
+    page.get_by_role("button", name="Draft the event").click()
+    expect(page.locator("#option-saint-poker-rounds-error")).not_to_be_empty()
+    page.reload()  # nothing that was typed is lost
+    expect(page.get_by_label("Name of the event")).to_have_value("Led by hand")
+    expect(page.get_by_label("Seeding")).to_have_value("hand")
+    page.locator("#option-saint-poker-rounds").fill("1")
+    page.get_by_role("button", name="Draft the event").click()
+    page.wait_for_url("**/tournaments/trn_*/organise")
+    assert filled_terms(filled, page) == ("knockout", {"rounds": 1, "final_pickup": True}, "hand", True)
+
+    page.get_by_label("Best of").fill("3")
+    page.get_by_role("button", name="Save the terms").click()
+    expect(page.locator("[data-done]").first).to_have_text("The terms are saved.")
+    led(page, "Open for entries…", "open for entries")
+    for name in NAMES[:3]:
+        page.get_by_label("or the id of any bot").fill(filled.bots[name])
+        page.get_by_role("button", name="Enter it").click()
+        expect(page.locator("[data-seeds]").get_by_role("link", name=name, exact=True)).to_be_visible()
+    page.get_by_label(f"Seed of {NAMES[2]}").fill("1")
+    page.get_by_role("button", name="Save the seeds").click()
+    expect(page.locator("[data-seeds] [data-done]")).to_have_text("One seed is saved.")
+
+    led(page, "Start…", "running")
+    led(page, "Pause…", "paused")
+    led(page, "Resume…", "running")
+    asked = posts(page)
+    page.get_by_role("button", name="Cancel the event…").click()
+    page.get_by_label("Reason").fill(PAYLOAD.replace("\u202e", ""))
+    page.locator("[data-yes]").dblclick()
+    expect(page.locator(".event-head .state")).to_have_text("cancelled")
+    expect(page.locator("[data-reason]")).to_contain_text("onerror")
+    assert len(asked) == 1
+    assert page.evaluate("window.harmed") is None
+
+
+def led(page: Page, button: str, state: str) -> None:
+    page.get_by_role("button", name=button).click()
+    expect(page.locator("#confirm")).to_be_visible()
+    page.get_by_role("button", name="Yes, do it").click()
+    expect(page.locator(".event-head .state")).to_have_text(state)
+
+
+def posts(page: Page) -> list[str]:
+    seen: list[str] = []
+    page.on("request", lambda request: seen.append(request.url) if request.method == "POST" else None)
+    return seen
+
+
+def filled_terms(filled: Filled, page: Page) -> tuple[Any, ...]:
+    with filled.database.read() as session:
+        made = tournaments.get_tournament(session, page.url.split("/")[-2])
+        options = made.format_options
+        return made.format, made.options, options["seeding"], options["third_place"]
+
+
+def test_a_match_is_taken_back_with_a_reason_once(page_at: PageAt, filled: Filled) -> None:
+    made = event(filled, "Taken back", count=3)
+    filled.play_due(made, most=1)
+    page = page_at.context(token=filled.tokens["organiser"]).new_page()
+    page.goto(f"/tournaments/{made}/matches?status=finished")
+    page.get_by_role("link", name="Void…").click()
+    page.get_by_role("button", name="Make it void…").click()
+    expect(page.locator("#reason-error")).to_have_text("A reason is needed.")
+    page.get_by_label("Reason").first.fill(PAYLOAD.replace("\u202e", ""))
+    page.get_by_label("Play it again").check()
+    asked = posts(page)
+    page.get_by_role("button", name="Make it void…").click()
+    expect(page.locator("#confirm-text")).to_contain_text("fresh cards")
+    page.get_by_role("button", name="Yes, do it").dblclick()
+
+    expect(page.locator("[data-outcome]")).to_contain_text("One match is void. Arranged in their place: mat_")
+    expect(page.locator("[data-match-card] [data-field=reason]")).to_contain_text("onerror")
+    assert len(asked) == 1
+    page.goto(f"/tournaments/{made}/matches?status=void")
+    expect(page.locator("td .quiet")).to_contain_text("<script>")
+    assert page.evaluate("window.harmed") is None
+
+
+def test_who_has_no_token_sees_how_to_get_the_right(page_at: PageAt, filled: Filled) -> None:
+    page = page_at("/organise")
+    expect(page.get_by_text("referee admin create")).to_be_visible()
+    expect(page.get_by_label("Name of the event")).to_be_hidden()
+
+    page.get_by_label("Token of an organiser").fill(filled.tokens["owner"])
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator("#token-error")).to_contain_text("may not organise")
+
+    page.get_by_label("Token of an organiser").fill(filled.tokens["organiser"])
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_label("Name of the event")).to_be_visible()
+
+
+def test_everything_is_there_without_script(page_at: PageAt, filled: Filled) -> None:
+    page = page_at(f"/tournaments/{filled.tournaments['knockout']}", script=False)
+    assert page.locator("#standings tbody tr").count() == 8
+    for tab in ("Stages", "Bracket", "Crosstable", "Entries", "Downloads"):
+        page.get_by_role("link", name=tab, exact=True).click()
+        expect(page.locator("nav.tabs [aria-current]")).to_have_text(tab)
+        assert page.locator("main h2").first.is_visible()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_pages_of_events_can_be_used_by_anybody(page_at: PageAt, filled: Filled, axe: Axe, dark: bool) -> None:
+    ids = filled.tournaments
+    paths = {
+        360: [
+            f"{ids['running']}",
+            f"{ids['knockout']}/bracket",
+            f"{ids['draft']}/organise",
+            f"{ids['swiss']}/crosstable",
+        ],
+        1280: [
+            f"{ids['bracket']}/bracket",
+            f"{ids['open']}/organise",
+            f"{ids['open']}/entries",
+            f"{ids['swiss']}/matches",
+        ],
+    }
+    for width, some in paths.items():
+        context = page_at.context(width=width, dark=dark, token=filled.tokens["organiser"])
+        page = context.new_page()
+        for path in some:
+            page.goto(f"/tournaments/{path}")
+            expect(page.locator("[data-for-organiser]").first).to_be_visible()
+            axe(page)
+            assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
