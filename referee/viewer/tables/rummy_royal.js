@@ -1,6 +1,6 @@
 // Rummy Royal from its events: the board with its chips, the extra hand, the sequences. It pays nothing itself.
 
-import { EVERY_MATCH, HIDDEN_CARD, askSeats, cardInWords, cardsInWords, endInWords, hideCards } from "./common.js";
+import { EVERY_MATCH, askSeats, cardInWords, endInWords, hideCards } from "./common.js";
 import { listInWords, makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom, takeCard, theCard } from "./common.js";
 import { counted } from "../words.js";
 
@@ -311,11 +311,6 @@ function rrPay(event, name) {
   return `${name(event.seat)} takes ${counted(event.chips, "chip")} for ${space}.`;
 }
 
-/** The hand taken, where the reader may see it. */
-function rrTaken(event) {
-  return event.hand.includes(HIDDEN_CARD) ? "" : `, ${cardsInWords(event.hand)}`;
-}
-
 const RR_TELLS = {
   draw: (event, name) =>
     event.what === "first_dealer"
@@ -329,10 +324,10 @@ const RR_TELLS = {
   deal: (event, name) => `${name(event.dealer)} deals; the extra hand has ${counted(event.extra.length, "card")}.`,
   keep: (event, name) => `${name(event.seat)} keeps the hand.`,
   sell: (event, name) => `${name(event.seat)} keeps the hand and sells the extra one.`,
-  swap: (event, name) => `${name(event.seat)} swaps for the extra hand${rrTaken(event)}.`,
+  swap: (event, name) => `${name(event.seat)} swaps for the extra hand.`,
   bid: (event, name) => `${name(event.seat)} bids ${counted(event.amount, "chip")}.`,
   pass: (event, name) => `${name(event.seat)} passes.`,
-  sold: (event, name) => `${name(event.seat)} buys it for ${counted(event.amount, "chip")}${rrTaken(event)}.`,
+  sold: (event, name) => `${name(event.seat)} buys it for ${counted(event.amount, "chip")}.`,
   unsold: () => "Nobody buys it.",
   play: (event, name) => `${name(event.seat)} ${event.lead ? "leads" : "must play"} ${theCard(event.card)}.`,
   pay: rrPay,
