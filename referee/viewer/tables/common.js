@@ -5,6 +5,7 @@
 //   facts              what the game keeps to read the next event; not to be drawn
 //   seats[].known      cards of a closed hand that everybody has seen (Saint Poker)
 //   piles[].closed     true for a pile whose cards nobody may look at (a low bidder's in Prince Albert)
+//   seats[].out        also true for who has folded, until the round ends (Prince Albert)
 //   centre[].cards     on a pile too: all its cards, bottom first, as far as the events tell them
 // A card lies in one place only: the cards of a trick or a sequence lie in the centre with the seat that played
 // them, so `played` is null in all five games. `said` and `moved` belong to the last event alone.
@@ -52,7 +53,7 @@ export function listInWords(texts) {
 }
 
 /** "three", "12". */
-export function numberInWords(number) {
+function numberInWords(number) {
   return SMALL_NUMBERS[number] ?? String(number);
 }
 
