@@ -67,11 +67,11 @@ class Book:
 
 
 def _book(suit: str) -> Book:
-    bids = [cards for cards in ACTIONS if total(cards, suit)]
-    bids.sort(key=lambda cards: (total(cards, suit), len(cards), [ORDER[card] for card in cards]))
+    totals = {cards: value for cards in ACTIONS if (value := total(cards, suit))}
+    bids = sorted(totals, key=lambda cards: (totals[cards], len(cards), [ORDER[card] for card in cards]))
     return Book(
         actions=[ACTIONS[cards] for cards in bids],
-        totals=[total(cards, suit) for cards in bids],
+        totals=[totals[cards] for cards in bids],
         places={cards: place for place, cards in enumerate(bids)},
     )
 
@@ -119,9 +119,8 @@ def _suit_places(names: int, suit: str) -> tuple[int, ...]:
 def _set_places(suit: str, byte: int) -> list[list[int]]:
     """By what is held of the two ranks of this byte: those of pairs, threes and fours."""
     bits = {cards: sum(BIT[card] for card in cards) >> 8 * byte & 255 for cards in SETS}
-    return [
-        [BOOKS[suit].places[cards] for cards, own in bits.items() if own and own & names == own] for names in range(256)
-    ]
+    held = [(BOOKS[suit].places[cards], own) for cards, own in bits.items() if own]
+    return [[place for place, own in held if own & names == own] for names in range(256)]
 
 
 _SET_PLACES = {suit: [_set_places(suit, byte) for byte in range(BYTES)] for suit in SUITS}
