@@ -1,12 +1,13 @@
 // Drafting an event and changing a draft: a form over all terms, with the API's refusals beside their fields.
 import { element } from "./dom.js";
 import { leads, newKey, inWords, signedIn } from "./organise-shared.js";
-import { api, Refused } from "./session.js";
+import { answered, api, Refused } from "./session.js";
 import { state } from "./tournament-figures.js";
 
 const DRAFT = "referee.draft-event"; // what was typed, kept in this tab until it is sent
 const form = document.getElementById("terms");
 const head = document.querySelector("[data-event]");
+let etag = null; // of the draft that is being changed: what another changed meanwhile is not overwritten
 
 signedIn(async (account) => {
   const may = !head || leads(account, head.dataset.organiserId);
@@ -15,7 +16,10 @@ signedIn(async (account) => {
     const { begin } = await import("./tournament-organise.js");
     if (!document.querySelector("[data-manage]:not([hidden])")) await begin(head);
   }
-  if (form && may) form.hidden = false;
+  if (form && may) {
+    if (head) ({ etag } = await answered("GET", form.dataset.path));
+    form.hidden = false;
+  }
   if (!head) await listOwn(account);
 });
 if (form) prepare();
@@ -44,10 +48,14 @@ function prepare() {
     busy = true;
     clear();
     try {
-      const made = await api(form.dataset.method, form.dataset.path, terms(), { key });
-      if (isNew) sessionStorage.removeItem(DRAFT);
-      if (isNew) location.assign(`/tournaments/${made.id}/organise`);
-      else form.querySelector("[data-done]").textContent = "The terms are saved.";
+      const { said: made, etag: next } = await answered(form.dataset.method, form.dataset.path, terms(), { key, ifMatch: etag });
+      etag = next ?? etag;
+      if (!isNew) {
+        form.querySelector("[data-done]").textContent = "The terms are saved.";
+        return;
+      }
+      sessionStorage.removeItem(DRAFT);
+      location.assign(`/tournaments/${made.id}/organise`);
     } catch (refused) {
       refuse(refused);
       if (refused.status) key = newKey();

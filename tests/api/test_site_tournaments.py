@@ -1,0 +1,209 @@
+"""Pages of events as the service sends them: what they tell, what they keep to themselves, how they refuse."""
+
+import re
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from api.site import terms
+from api.site.charts import bracket, crosstable
+from referee.store.schema import Bot
+from tests.api.conftest import Person, Service
+from tests.api.events import drafted, entered, play, started
+
+PAGES = ("", "/standings", "/stages", "/stages/1", "/matches", "/entries", "/crosstable", "/downloads", "/organise")
+HARMFUL = "<img src=x onerror=alert(1)><script>alert(1)</script>"
+
+
+def read(client: FlaskClient, path: str, status: int = 200) -> str:
+    answer = client.get(path, headers={"Accept": "text/html"})
+    assert answer.status_code == status, path
+    assert answer.mimetype == "text/html"
+    return answer.get_data(as_text=True)
+
+
+def words(page: str) -> str:
+    """What of a page is text."""
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+def names_of(service: Service, ids: list[str]) -> set[str]:
+    with service.database.read() as session:
+        return {session.get_one(Bot, one).name for one in ids}
+
+
+@pytest.fixture
+def anonymous(service: Service) -> FlaskClient:
+    return service.anonymous()
+
+
+def test_the_list_has_what_goes_on_before_what_is_open_before_what_is_over(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    over = started(service, organiser, 2, name="Over now")
+    play(service, over)
+    started(service, organiser, 2, name="Going on", game="pool-nap")
+    entered(service, organiser, 1, name="Still open")
+    drafted(organiser, name="Just a draft")
+
+    page = words(read(anonymous, "/tournaments"))
+
+    assert page.index("Going on Going on") < page.index("Still open") < page.index("Over now")
+    assert "Just a draft" not in page
+    assert "Just a draft" in words(read(anonymous, "/tournaments?status=draft"))
+    games = words(read(anonymous, "/tournaments?game=pool-nap"))
+    assert "Over now" not in games
+    assert games.count("Going on") == 2  # the heading and the event
+    for wrong in ("game=none", "status=none", "cursor=none"):
+        read(anonymous, f"/tournaments?{wrong}", 422)
+
+
+def test_every_page_of_an_event_is_there_before_while_and_after_it_is_played(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    made = started(service, organiser, 4, format="knockout", name="Out")
+    for path in (*PAGES, "/bracket", "/luck"):
+        assert "Out" in read(anonymous, f"/tournaments/{made}{path}")
+    play(service, made)
+    for path in (*PAGES, "/bracket", "/luck"):
+        assert "finished" in read(anonymous, f"/tournaments/{made}{path}")
+    assert "Semi-finals" in words(read(anonymous, f"/tournaments/{made}/bracket"))
+    assert re.search("<pre[^>]*>[0-9a-f]{64}</pre>", read(anonymous, f"/tournaments/{made}/downloads"))
+
+    draft = drafted(organiser)
+    for path in ("", "/entries", "/organise"):
+        read(anonymous, f"/tournaments/{draft}{path}")
+    for path in ("/stages", "/crosstable", "/bracket", "/downloads", "/luck", "/nothing"):
+        read(anonymous, f"/tournaments/{draft}{path}", 404)
+    read(anonymous, f"/tournaments/trn_{'0' * 26}", 404)
+
+
+def test_who_sits_at_a_rated_table_is_on_no_page_before_it_is_over(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    made = started(service, organiser, 4, format="knockout")
+    pages = {path: read(anonymous, f"/tournaments/{made}{path}") for path in ("/stages/1", "/matches", "/bracket")}
+    ids = [one["bot"] for one in anonymous.get(f"/api/v1/tournaments/{made}/entries").get_json()["items"]]
+
+    for path, page in pages.items():
+        assert not [one for one in (*ids, *names_of(service, ids)) if one in page], path
+
+    play(service, made)
+    for path in pages:
+        assert all(name in read(anonymous, f"/tournaments/{made}{path}") for name in names_of(service, ids[:1]))
+
+
+def test_reasons_of_strangers_are_text(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+    made = started(service, organiser, 2)
+    play(service, made)
+    match = anonymous.get(f"/api/v1/tournaments/{made}/matches").get_json()["items"][0]["id"]
+    assert organiser.post(f"/matches/{match}/void", {"reason": HARMFUL}).status_code == 200
+    other = started(service, organiser, 2)
+    assert organiser.post(f"/tournaments/{other}/cancel", {"reason": HARMFUL}).status_code == 200
+
+    for path in (f"{made}/matches", f"{made}/stages/1", other, f"{other}/organise"):
+        page = read(anonymous, f"/tournaments/{path}")
+        assert HARMFUL not in page
+        assert "&lt;img src=x" in page
+    assert "<img onerror" not in read(anonymous, '/organise/void?match="><img onerror=alert(1)>')
+
+
+def test_pages_of_long_lists_are_numbered(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+    made = started(service, organiser, 3)
+    for path in ("/standings", "/stages", "/stages/1", "/entries", "/crosstable", "/luck", "/organise"):
+        read(anonymous, f"/tournaments/{made}{path}?page=1")
+        for wrong in ("0", "2", "x", "-1", "1" * 5000):
+            read(anonymous, f"/tournaments/{made}{path}?page={wrong}", 422)
+    read(anonymous, f"/tournaments/{made}/stages/99", 404)
+
+
+def test_the_table_says_what_decides_and_how_sure_it_is(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    made = started(service, organiser, 4, format="swiss", stand_in="sound")
+    play(service, made)
+    row = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"][0]
+
+    page = read(anonymous, f"/tournaments/{made}")
+    said = words(page)
+
+    assert "Points Buchholz Head to head Sonneborn-Berger Wins Matches" in said
+    assert all(terms.COLUMNS[one["name"]][1] in said for one in row["tie_breaks"])
+    line = re.search(f'<tr data-bot="{row["bot"]}">.*?</tr>', page, re.DOTALL)
+    assert line is not None
+    assert f'data-column="points">{row["points"]:.1f}<' in line[0]
+    assert "house player sound" in said
+
+
+@pytest.mark.parametrize("format", sorted(terms.FORMATS))
+def test_the_terms_of_every_format_are_told_in_words(
+    service: Service, organiser: Person, anonymous: FlaskClient, format: str
+) -> None:
+    deals = {} if format == "ladder" else {"deals": "duplicate", "trusted": True, "orders": "all"}
+    made = drafted(organiser, format=format, stand_in="random", frozen_version=True, open_seats=True, **deals)
+
+    page = words(read(anonymous, f"/tournaments/{made}"))
+
+    assert terms.FORMATS[format][0] in page
+    assert "house player random" in page
+    assert "Versions frozen" in page
+    assert "told at once" in page
+
+
+# -- drawings --
+
+
+@pytest.mark.parametrize(
+    ("share", "level"),
+    [(0, "l3"), (0.16, "l3"), (0.17, "l2"), (0.4, "l1"), (0.5, "even"), (0.6, "w1"), (0.8, "w2"), (1, "w3")],
+)
+def test_colours_of_the_crosstable_are_by_sixths_of_the_points(share: float, level: str) -> None:
+    assert crosstable.level(share) == level
+
+
+def tie(number: int, stage: int, *names: str | None, label: str = "", origins: Any = None) -> dict[str, Any]:
+    entrants = [
+        {
+            "bot": name and f"bot_{name}",
+            "name": name,
+            "seed": None if name is None else seed,
+            "points": None,
+            "advanced": name == names[0] or None,
+            "origin": (origins or {}).get(name),
+        }
+        for seed, name in enumerate(names, 1)
+    ]
+    return {"table": number, "label": label, "legs": 1, "entrants": entrants}
+
+
+def test_tables_of_a_bracket_stand_beside_those_they_meet_next() -> None:
+    """A and C, D and G met in the semi-finals: their first tables, 1 and 3, 2 and 4, are drawn next to each other."""
+    first = [tie(1, 1, "A", "B"), tie(2, 1, "D", "E"), tie(3, 1, "C", "F"), tie(4, 1, "G", "H")]
+    came = {name: {"stage": 1, "table": at} for name, at in (("A", 1), ("C", 3), ("D", 2), ("G", 4))}
+    second = [tie(1, 2, "A", "C", origins=came), tie(2, 2, "D", "G", origins=came)]
+    stages = [
+        {"stage": 1, "label": "quarter_final", "tables": first, "byes": []},
+        {"stage": 2, "label": "semi_final", "tables": second, "byes": []},
+    ]
+
+    drawn = str(bracket.tree({"stages": stages, "to_come": [{"label": "final", "tables": 1}]}, "Cup <1>"))
+
+    heights = {name: float(found) for found, name in re.findall(r'y="([\d.]+)"[^>]*><text[^>]*><title>([A-H])<', drawn)}
+    assert heights["A"] < heights["C"] < heights["D"]
+    tops = [drawn.index(f"<title>{name}<") for name in ("B", "F", "E", "H")]
+    assert tops == sorted(tops)
+    assert drawn.count('class="way"') == 4
+    assert "to come" in drawn
+    assert "Cup &lt;1&gt;" in drawn
+
+
+def test_a_bracket_tells_nothing_of_those_who_still_play() -> None:
+    hidden = tie(1, 1, None, None)
+
+    drawn = str(
+        bracket.tree({"stages": [{"stage": 1, "label": "", "tables": [hidden], "byes": []}], "to_come": []}, "x")
+    )
+
+    assert drawn.count("told when it is over") == 2
+    assert 'class="way"' not in drawn
