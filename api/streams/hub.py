@@ -83,6 +83,7 @@ class Hub(Generic[F]):
     brought up to date (``_look``), and what somebody who comes is told first (``missed``)."""
 
     look_s = LOOK_S
+    rests = 0  # times as long as a look took, the next is put off
     keep_s = KEEP_S
     lags_s = LOOK_S * 2  # that another process may be ahead of this one
 
@@ -160,6 +161,7 @@ class Hub(Generic[F]):
         while not self.stopped.is_set():
             self._word.wait(self.look_s if self._feeds else None)
             self._word.clear()
+            began = time.monotonic()
             try:
                 feeds = self._watched()
                 if feeds:
@@ -168,7 +170,7 @@ class Hub(Generic[F]):
                 log.warning("record unavailable, viewers wait", extra={"reason": str(error)})
             except Exception:
                 log.exception("look for viewers failed")
-            self.stopped.wait(GAP_S)
+            self.stopped.wait(max(GAP_S, self.rests * (time.monotonic() - began)))
 
     def _watched(self) -> dict[str, F]:
         """Forgets what nobody watches any more."""

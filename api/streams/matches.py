@@ -46,7 +46,8 @@ class MatchHub(Hub[MatchFeed]):
     watched matches at once.
     """
 
-    look_s = 0.25
+    look_s = 0.1
+    rests = 5
     keep_s = 5.0
 
     def _begun(self, id: str) -> MatchFeed:
