@@ -13,6 +13,7 @@ export class Controls {
     this._goTo = goTo;
     this._at = at;
     this._timer = 0;
+    this._frame = 0;
     this._build();
   }
 
@@ -109,9 +110,13 @@ export class Controls {
     this.choices = make("div", { class: "choices" }, this.round, this.pace);
   }
 
+  /** At most once a frame: the bar moves faster than a table can be drawn. */
   _scrubbed() {
     this.pause();
-    this._goTo(Number(this.scrub.value));
+    this._frame ||= requestAnimationFrame(() => {
+      this._frame = 0;
+      this._goTo(Number(this.scrub.value));
+    });
   }
 
   _rounded() {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, FilePayload, Page
 
 from referee.canonical import Json, dumps
 from referee.chance import CommittedChance, commitment, deal_key
@@ -53,6 +53,7 @@ Opened = Callable[..., Page]
 def from_disk(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
     """Opens the page of a log from disk; whatever it asks for besides itself, or says on the console, fails."""
     troubles: list[str] = []
+    asked_for: list[str] = []
     contexts = []
 
     def opened(lines: list[bytes], end: str = "", *, dark: bool = False, asked: bool = True, width: int = 1280) -> Page:
@@ -64,7 +65,7 @@ def from_disk(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
         contexts.append(context)
         context.on("console", lambda one: troubles.append(one.text))
         context.on("weberror", lambda one: troubles.append(str(one.error)))
-        context.on("request", lambda one: one.url.startswith(("data:", file.as_uri())) or troubles.append(one.url))
+        context.on("request", lambda one: asked_for.append(one.url))
         page = context.new_page()
         page.goto(file.as_uri() + end)
         page.wait_for_selector(".badge:not([data-state=wait])")
@@ -74,6 +75,7 @@ def from_disk(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
     for context in contexts:
         context.close()
     assert troubles == []
+    assert [url for url in asked_for if not url.startswith(("data:", (tmp_path / "replay.html").as_uri()))] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -223,7 +225,7 @@ def test_a_page_from_disk_is_accessible_and_fits_a_phone(from_disk: Opened, axe:
 
 
 def drop(page: Page, content: bytes, name: str = "log.ndjson") -> None:
-    page.set_input_files("#log-file", files=[{"name": name, "mimeType": "text/plain", "buffer": content}])
+    page.set_input_files("#log-file", files=FilePayload(name=name, mimeType="text/plain", buffer=content))
 
 
 def test_a_dropped_log_is_checked_and_a_changed_one_is_found_out(page_at: PageAt, axe: Axe) -> None:
@@ -240,11 +242,11 @@ def test_a_dropped_log_is_checked_and_a_changed_one_is_found_out(page_at: PageAt
     changed[10] = changed[10].replace(b'"ms":', b'"ms":1')
     assert changed != lines
     drop(page, joined(changed))
-    assert page.wait_for_selector(FAILED).inner_text() == "✕ Row 11 is wrong"
+    assert page.locator(FAILED).inner_text() == "✕ Row 11 is wrong"
     assert "one of the two was altered" in page.locator(".fails").inner_text()
 
     drop(page, joined(relinked(lines, 2, "outcome")))
-    assert page.wait_for_selector(".fails").inner_text().startswith("✕ Row 2 does not hold: deck 0 does not follow")
+    assert page.locator(".fails").inner_text().startswith("✕ Row 2 does not hold: deck 0 does not follow")
     drop(page, joined(relinked(lines, 108, "seed")))
     page.wait_for_function("() => document.querySelector('.badge').textContent.includes('108')")
     assert "not the one promised" in page.locator(".fails").inner_text()
@@ -363,7 +365,7 @@ def test_a_match_is_followed_live_and_becomes_its_replay(page_at: PageAt, filled
     live.finish()
     page.wait_for_selector(HELD)
     assert page.get_by_text("Who came where").count() == 1
-    page.get_by_label("Round").select_option("1")
+    page.get_by_label("Round", exact=True).select_option("1")
     page.get_by_label("Next decision").click()
     assert all(" of " in hand for hand in page.evaluate(FACES))
     assert page.locator(".live-mark").count() == 0
@@ -401,7 +403,7 @@ def test_the_list_is_filtered_without_script(page_at: PageAt, filled: Filled, ax
 def test_the_browser_draws_what_the_referee_draws(page_at: PageAt) -> None:
     page = page_at("/replay")
     seed, group, nonces = bytes(32), "m_0001", ["1" * 32, "2" * 32]
-    asked = [
+    asked: list[Json] = [
         *({"kind": "deck", "cards": [str(card) for card in range(size)]} for size in (1, 2, 13, 104)),
         *({"kind": "draw", "among": list(range(size))} for size in (1, 3, 7)),
         {"kind": "draw", "among": list("abcdefgh"), "ordered": True},
