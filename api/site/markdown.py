@@ -117,19 +117,25 @@ class _Renderer(RendererHTML):
 
     def table_open(self, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
         name = escape(tokens[at].meta.get("name") or "Table")
-        return f'<div class="table" role="region" tabindex="0" aria-label="{name}"><table>'
+        return f'<div class="table" role="region" tabindex="0" aria-label="{name}, table"><table>'
 
     def table_close(self, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
         return "</table></div>"
 
     def th_open(self, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-        return f'<th scope="col"{_alignment(tokens[at])}>'
+        return f'<th scope="col"{_alignment(tokens[at])}>' if tokens[at + 1].content else "<td>"
+
+    def th_close(self, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+        return "</th>" if tokens[at - 1].content else "</td>"
 
     def td_open(self, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
         return f"<td{_alignment(tokens[at])}>"
 
     def code_inline(self, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
         return f"<code>{_suited(tokens[at].content)}</code>"
+
+    def code_block(self, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+        return self.fence(tokens, at, options, env)
 
     def fence(self, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
         return f'<pre tabindex="0"><code>{_suited(tokens[at].content)}</code></pre>\n'

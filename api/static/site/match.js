@@ -43,12 +43,16 @@ function watch() {
   let after = null;
   let state = known.status;
   let ending = false;
+  const appear = () => root.classList.remove("coming");
+  root.classList.add("coming"); // its place is kept; it is seen as soon as it stands
   const take = ({ items }) => {
     viewer.add(items);
+    appear();
     after = items.at(-1)?.row ?? after;
   };
   const note = (said) => {
     state = said.status;
+    appear();
     if (said.placements) viewer.sayLive("over; the cards open when all matches with the same cards are");
   };
   const end = async () => {
@@ -68,7 +72,10 @@ function watch() {
     if (told.open) await end();
     else if (told.items.length === PAGE) await poll();
   };
-  const onState = (how) => viewer.sayLive(LIVE_WORDS[how]);
+  const onState = (how) => {
+    viewer.sayLive(LIVE_WORDS[how]);
+    if (how === "away") appear();
+  };
   const stop = follow(`${path}/events`, { rows: take, state: note, end }, { poll, onState });
 }
 
