@@ -14,7 +14,7 @@ signedIn(async (account) => {
   if (head) {
     document.querySelector("[data-not-yours]").hidden = may;
     const { begin } = await import("./tournament-organise.js");
-    if (!document.querySelector("[data-manage]:not([hidden])")) await begin(head);
+    await begin(head);
   }
   if (form && may) {
     if (head) ({ etag } = await answered("GET", form.dataset.path));

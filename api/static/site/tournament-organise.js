@@ -3,10 +3,13 @@ import { element } from "./dom.js";
 import { ask, leads, newKey, onSend, whoami } from "./organise-shared.js";
 import { api } from "./session.js";
 
-/** Shows what the account may do with the event that `head` tells of. */
+let begun = false;
+
+/** Once: shows what the account may do with the event that `head` tells of. */
 export async function begin(head) {
   const account = await whoami().catch(() => null);
-  if (!account) return;
+  if (!account || begun) return;
+  begun = true;
   const id = head.dataset.event;
   const leading = leads(account, head.dataset.organiserId);
   for (const part of document.querySelectorAll("[data-for-organiser]")) part.hidden = !leading;
