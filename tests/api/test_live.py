@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from werkzeug.test import TestResponse
 
 from api import recalling
 from referee.bots.wire import Questions
@@ -19,6 +20,7 @@ from referee.store.play import groups, matches
 from referee.store.play.recording import Record, record_batch
 from referee.store.schema import MatchSeat
 from tests.api.conftest import API, Service
+from tests.api.streaming import Message, messages
 from tests.store.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -208,3 +210,30 @@ class Dealt:
 
     def outcome(self, asked: Json, k: int) -> Any:
         return self._deck if asked["kind"] == "deck" else asked["among"][0]
+
+
+def test_a_match_that_is_over_is_told_whole_or_from_where_somebody_was(service: Service, world: World) -> None:
+    match_id = ended(world)
+    client, path = service.anonymous(), f"{API}/matches/{match_id}/events"
+    last = get(service, f"/matches/{match_id}/rows")["next_after"]
+
+    whole = told(client.get(path))
+    back = told(client.get(path, headers={"Last-Event-ID": "10"}))
+    beside = told(client.get(f"{path}?after=10"))
+    both = told(client.get(f"{path}?after=3", headers={"Last-Event-ID": "10"}))
+    beyond = told(client.get(path, headers={"Last-Event-ID": "999"}))
+
+    assert [message.name for message in whole] == ["rows", "state", "end"]
+    assert whole[0].data["items"] == get(service, f"/matches/{match_id}/rows")["items"]
+    assert back[0].data["items"] == whole[0].data["items"][11:]
+    assert back == beside == both
+    assert [message.name for message in beyond] == ["state", "end"]
+    assert client.get(path, headers={"Last-Event-ID": whole[-1].id}).status_code == 204
+    assert whole[-1].id == f"{last}.end"
+    assert client.get(path, headers={"Last-Event-ID": "x"}).status_code == 422
+    assert client.get(f"{path}?after=-1").status_code == 422
+
+
+def told(answer: TestResponse) -> list[Message]:
+    assert answer.headers["Content-Type"].startswith("text/event-stream")
+    return list(messages(iter(answer.data.splitlines())))
