@@ -91,7 +91,7 @@ def module() -> str:
     """All that pages of the site need, as one module: one file to fetch instead of thirty."""
     order: dict[str, str] = {}
     _gather("opening.js", order)
-    return "\n".join(order.values()) + "\nexport { NoLog, mount, opening, readLog };\n"
+    return "\n".join(order.values()) + "\nexport { NoLog, fetchTable, mount, opening, readLog };\n"
 
 
 def advice() -> dict[str, Json]:

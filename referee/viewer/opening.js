@@ -3,6 +3,7 @@
 import { make, say, text } from "./dom.js";
 import { NoLog, readLog, unpacked } from "./logfile.js";
 import { wordsOfGame } from "./plain.js";
+import { fetchTable } from "./tables.js";
 import { mount } from "./viewer.js";
 
 const MATCH = /mat_[0-9a-z]{26}/;
@@ -19,6 +20,7 @@ export function opening(place, root, { faults, matchAddress }) {
     try {
       const { lines, rows } = readLog(await unpacked(blob));
       const [header] = rows;
+      await fetchTable(header.game);
       const fresh = make("div", {});
       root.replaceChildren(title, fresh);
       say(title, `${wordsOfGame(text(header.game))}, match ${text(header.match)}: ${header.players.map((player) => text(player.name)).join(", ")}`);

@@ -2,7 +2,9 @@
 
 import { bringPictures } from "./cards.js";
 import { make } from "./dom.js";
+import { ALL_TABLES } from "./games.js";
 import { NoLog, readLog } from "./logfile.js";
+import { addTables } from "./tables.js";
 import { mount } from "./viewer.js";
 
 /** Shows the match packed into this page. */
@@ -14,6 +16,7 @@ export async function openPacked() {
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     const { log, questions, faults, cards } = JSON.parse(await new Response(stream).text());
     bringPictures(cards);
+    addTables(...ALL_TABLES);
     const { lines, rows } = readLog(new TextEncoder().encode(log));
     mount(root, {
       header: rows[0], rows, lines, faults,

@@ -1,6 +1,6 @@
 // A match in the viewer: followed while it is played, replayed from its log when that is open.
 
-import { NoLog, mount, readLog } from "../viewer/whole.js";
+import { NoLog, fetchTable, mount, readLog } from "../viewer/whole.js";
 import { element } from "./dom.js";
 import { follow } from "./live.js";
 import { api } from "./session.js";
@@ -80,6 +80,7 @@ function watch() {
 }
 
 try {
+  await fetchTable(known.header.game);
   if (known.open) mount(root, await whole(known.status));
   else watch();
 } catch (error) {
