@@ -40,8 +40,9 @@ def decimal(number: float, digits: int = 1) -> str:
 
 def signed(number: float, digits: int = 0) -> str:
     """With its sign, zero without one."""
-    text = decimal(number, digits)
-    return f"+{text}" if number > 0 else text
+    seen = round(number, digits) + 0.0  # what is shown as zero is zero, and has no sign
+    text = decimal(seen, digits)
+    return f"+{text}" if seen > 0 else text
 
 
 def percent(share: float, digits: int = 1) -> str:

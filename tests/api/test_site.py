@@ -1,0 +1,215 @@
+"""The pages as they are sent: files kept for good, packed, under a policy; errors as pages for people alone."""
+
+import gzip
+import re
+
+import pytest
+from flask.testing import FlaskClient
+
+from api.site import statics, words
+from api.site.guides import address_in, guides
+from api.site.markdown import rendered, slug
+from api.site.page import POLICY
+from referee.games import catalogue
+from tests.api.conftest import Service
+
+PAGES = ("/", "/games", "/games/pool-nap", "/guides", "/guides/bot-protocol", "/register", "/account")
+OWN = [name for name in statics._files() if name.endswith((".js", ".css")) and not name.startswith("docs")]
+
+
+@pytest.fixture
+def browser(service: Service) -> FlaskClient:
+    return service.anonymous()
+
+
+def named(page: str) -> list[str]:
+    return re.findall(r'(?:src|href)="(/static/[^"]+)"', page)
+
+
+# -- pages --
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_of_an_empty_record_is_sent_under_the_policy(browser: FlaskClient, path: str) -> None:
+    answer = browser.get(path)
+
+    assert (answer.status_code, answer.mimetype) == (200, "text/html")
+    assert answer.headers["Content-Security-Policy"] == POLICY
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Referrer-Policy"] == "no-referrer"
+    assert not re.search(r"<script(?![^>]*(?:src=|application/json))|<style| style=| on\w+=", answer.text)
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_the_policy_lets_nothing_in_from_elsewhere() -> None:
+    rules = dict(rule.partition(" ")[::2] for rule in POLICY.split("; "))
+
+    assert rules["default-src"] == rules["base-uri"] == rules["frame-ancestors"] == "'none'"
+    assert {rules[name] for name in ("script-src", "style-src", "connect-src", "form-action")} == {"'self'"}
+    assert (rules["require-trusted-types-for"], rules["trusted-types"]) == ("'script'", "'none'")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_head_is_get_without_a_body(browser: FlaskClient, path: str) -> None:
+    got, told = browser.get(path), browser.head(path)
+
+    assert (told.status_code, told.data) == (200, b"")
+    assert told.headers["ETag"] == got.headers["ETag"]
+
+
+def test_an_unchanged_page_is_not_sent_again(browser: FlaskClient) -> None:
+    first = browser.get("/games")
+
+    again = browser.get("/games", headers={"If-None-Match": first.headers["ETag"]})
+
+    assert (again.status_code, again.data) == (304, b"")
+    assert first.headers["Cache-Control"] == "no-cache"
+
+
+def test_pages_are_packed_for_those_who_take_it(browser: FlaskClient) -> None:
+    plain = browser.get("/games/pool-nap")
+    small = browser.get("/games/pool-nap", headers={"Accept-Encoding": "gzip"})
+
+    assert "Content-Encoding" not in plain.headers
+    assert small.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(small.data) == plain.data
+    assert "Accept-Encoding" in ", ".join(small.headers.getlist("Vary"))
+
+
+# -- files --
+
+
+def test_files_of_a_page_are_kept_for_good_under_their_version(browser: FlaskClient) -> None:
+    files = {name for path in PAGES for name in named(browser.get(path).text)}
+
+    assert files
+    for name in files:
+        answer = browser.get(name, headers={"Accept-Encoding": "gzip"})
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, statics.KEPT_FOR_GOOD)
+
+
+def test_a_file_of_another_version_is_had_but_not_kept(browser: FlaskClient) -> None:
+    for name in ("/static/v-000000000000/site/live.js", "/static/site/live.js"):
+        answer = browser.get(name)
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-cache")
+
+
+@pytest.mark.parametrize("name", ["site/none.js", "../app.py", "%2e%2e/app.py", "site/", "v-/", "site%2flive.py"])
+def test_no_other_files_are_had(browser: FlaskClient, name: str) -> None:
+    answer = browser.get(f"/static/{name}", headers={"Accept": "text/html"})
+
+    assert answer.status_code == 404
+    assert answer.mimetype == "application/problem+json"
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_strings_of_scripts_end_on_their_lines(name: str) -> None:
+    """So comments and indentation may be left out by lines."""
+    for line in statics._files()[name].content.decode().splitlines():
+        assert line.replace('"`"', "").count("`") % 2 == 0, line
+        assert not line.startswith(("//", "/**", " "))
+
+
+def test_only_comment_lines_and_indentation_are_left_out() -> None:
+    source = (
+        '/** What it does:\n * more. */\nexport function a() {\n  // why\n  return "//x"; // kept\n}\n/* one */\nb();\n'
+    )
+
+    assert statics.slimmed(source) == 'export function a() {\nreturn "//x"; // kept\n}\nb();\n'
+
+
+# -- errors --
+
+
+def test_people_get_a_page_and_machines_a_problem_document(browser: FlaskClient) -> None:
+    person = browser.get("/nothing", headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+    machine = browser.get("/nothing", headers={"Accept": "application/json"})
+    anything = browser.get("/nothing")
+
+    assert (person.status_code, person.mimetype) == (404, "text/html")
+    assert "There is nothing here" in person.text
+    assert person.headers["Content-Security-Policy"] == POLICY
+    for answer in (machine, anything):
+        assert (answer.status_code, answer.mimetype) == (404, "application/problem+json")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/nothing", "/static/nothing.js", "/healthz/x"])
+def test_the_api_answers_no_browser_with_a_page(browser: FlaskClient, path: str) -> None:
+    answer = browser.get(path, headers={"Accept": "text/html"})
+
+    assert answer.mimetype == "application/problem+json"
+
+
+@pytest.mark.parametrize("path", ["/games/no-such-game", "/games/<script>", "/guides/architecture", "/guides/../app"])
+def test_what_is_not_there_is_not_found(browser: FlaskClient, path: str) -> None:
+    answer = browser.get(path, headers={"Accept": "text/html"})
+
+    assert answer.status_code == 404
+    assert "<script>" not in answer.text
+
+
+def test_a_form_sent_without_script_changes_and_tells_nothing(browser: FlaskClient) -> None:
+    answer = browser.post("/register", data={"token": "ref_x"})
+
+    assert answer.status_code == 405
+
+
+# -- rules and guides --
+
+
+@pytest.mark.parametrize("name", sorted(catalogue()))
+def test_the_rules_of_a_game_stand_on_its_page(browser: FlaskClient, name: str) -> None:
+    text = browser.get(f"/games/{name}").text
+
+    assert 'id="what-your-bot-sees"' in text
+    assert "&lt;!--" not in text
+    for option in catalogue()[name].option_specs:
+        assert f"<code>{option.name}</code></th>" in text
+
+
+def test_html_in_a_page_is_shown_not_obeyed() -> None:
+    page = rendered('# T\n\n<b onclick=x>hi</b> [x](javascript:alert(1)) `"Th"`\n', lambda link: link)
+
+    assert page.title == "T"
+    assert "&lt;b onclick" in page.body
+    assert 'href="javascript' not in page.body
+    assert '<span class="suit-h">&#34;Th&#34;</span>' in page.body
+
+
+def test_headings_have_the_ids_that_links_between_the_pages_use() -> None:
+    page = rendered("# T\n\n## From the `command` line, now\n\ntext\n\n## Twice\n\n## Twice\n", lambda link: link)
+
+    assert [heading.id for heading in page.contents] == ["from-the-command-line-now", "twice", "twice-1"]
+    assert slug("The batch fit: strengths") == "the-batch-fit-strengths"
+
+
+def test_links_of_the_sources_lead_to_pages_or_become_text() -> None:
+    resolve = address_in("docs/games")
+
+    assert resolve("../bot-protocol.md#signatures") == "/guides/bot-protocol#signatures"
+    assert resolve("pool-nap.md") == "/games/pool-nap"
+    assert resolve("../../referee/ratings.py") is None
+    assert "](" not in "".join(guide.body for guide in guides().values())
+
+
+def test_tables_of_the_rules_scroll_and_name_their_columns() -> None:
+    page = rendered(
+        "# T\n\n## Values\n\n| a | b |\n| --- | ---: |\n| 1 | 2 |\n\n| | |\n|-|-|\n| x | y |\n", lambda link: link
+    )
+
+    assert 'role="region" tabindex="0" aria-label="Values, table"' in page.body
+    assert '<th scope="col" class="number">b</th>' in page.body
+    assert page.body.count("<thead>") == 1
+    assert "style=" not in page.body
+
+
+# -- words --
+
+
+def test_numbers_are_set_for_reading() -> None:
+    assert words.count(-1234567) == "−1\u202f234\u202f567"
+    assert words.signed(0.4) == words.signed(-0.4) == "0"
+    assert words.signed(12.6) == "+13"
+    assert words.milliseconds(None) == "–"
+    assert words.milliseconds(1500) == "1.5\u202fs"
+    assert words.percent(0.125) == "12.5\u202f%"

@@ -1,0 +1,87 @@
+"""A copy of the filled record in which every text that a stranger may have written is an attempt at harm.
+
+Most of these texts are refused where they come in; they are written past that, since one day something will be missed.
+"""
+
+import gzip
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import String
+
+from referee.canonical import dumps
+from referee.store.schema import Base
+
+PRODUCT = str(1337 * 1337)  # what a template would make of the fourth
+PAYLOADS = (
+    "<script>window.harmed=1</script>",
+    '"><img src=//127.0.0.1:1/x onerror=window.harmed=2>',
+    "javascript:window.harmed=3//",
+    "{{1337*1337}}${1337*1337}<%=1337*1337%>#{1337*1337}",
+    "--></script></title></textarea></template><script>window.harmed=4</script>",
+    "' autofocus onfocus=window.harmed=5 x='",
+    "\u202e\u200b\u2066gnorw\u2069\ufeff ada",
+    "🂡👩‍👩‍👧‍👦🏴‍☠️e\u0301\u0301\u0301",
+    "W" * 10_000,
+)
+WORDS = 40  # columns so short hold ids and words of closed lists
+EXACT = {"name_key", "sha256", "digest", "commitment", "options_key", "host", "lease_boot", "body_hash", "key"}
+OPEN_WORDS = {("examinations", "what"), ("tokens", "hint")}
+
+
+def poison(source: Path, target: Path) -> None:
+    """Writes the copy; ``source`` may be in use."""
+    with closing(sqlite3.connect(source)) as clean, closing(sqlite3.connect(target)) as copy:
+        clean.backup(copy)
+        for table, column in free_texts():
+            _write(copy, table, column, PAYLOADS)
+        report = [json.dumps(_report(one)) for one in PAYLOADS]
+        _write(copy, "bots", "check_report", report)
+        for name in ("detail", "request", "reply"):
+            _write(copy, "faults", name, PAYLOADS)
+        copy.execute("UPDATE bots SET status_reason = ?", (PAYLOADS[0],))
+        _name_anew(copy)
+        copy.commit()
+
+
+def free_texts() -> Iterator[tuple[str, str]]:
+    """Every column of text that is no id, no word of a closed list and no digest, those to come among them."""
+    for table in Base.metadata.sorted_tables:
+        for column in table.columns:
+            if isinstance(column.type, String) and column.name not in EXACT and not column.foreign_keys:
+                open_word = (table.name, column.name) in OPEN_WORDS
+                if open_word or ((column.type.length or WORDS + 1) > WORDS and table.name != "idempotency"):
+                    yield table.name, column.name
+
+
+def _write(copy: sqlite3.Connection, table: str, column: str, texts: tuple[str, ...] | list[str]) -> None:
+    """Each row has another of the texts; what is empty is filled too."""
+    for at, text in enumerate(texts):
+        value: Any = text.encode() if column in ("request", "reply") else text
+        copy.execute(f"UPDATE {table} SET {column} = ? WHERE rowid % ? = ?", (value, len(texts), at))
+
+
+def _report(text: str) -> dict[str, Any]:
+    step = {"ok": False, "code": text, "detail": text, "reply": text, "total_ms": 1}
+    return {"ok": False, "challenge": step, "card": step, "games": [text], "unknown_games": [text]}
+
+
+def _name_anew(copy: sqlite3.Connection) -> None:
+    """The names of players in logs, of matches that are over and of those that go on."""
+    for match_id, packed in copy.execute("SELECT match_id, packed FROM match_logs").fetchall():
+        first, _, rest = gzip.decompress(packed).partition(b"\n")
+        content = gzip.compress(_named(first) + b"\n" + rest)
+        copy.execute("UPDATE match_logs SET packed = ? WHERE match_id = ?", (content, match_id))
+    for rowid, line in copy.execute("SELECT rowid, line FROM log_rows WHERE row = 0").fetchall():
+        copy.execute("UPDATE log_rows SET line = ? WHERE rowid = ?", (_named(line), rowid))
+
+
+def _named(header: bytes) -> bytes:
+    row = json.loads(header)
+    for at, player in enumerate(row["players"]):
+        player |= {"name": PAYLOADS[at], "version": PAYLOADS[-1 - at]}
+    return dumps(row)

@@ -1,0 +1,99 @@
+"""Whatever a stranger wrote, nothing of it runs on any page, with the policy and without it (threats E14 to E18)."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.conftest import PageAt
+from tests.browser.crawl import Crawl
+from tests.browser.poisoned import PRODUCT, free_texts, poison
+from tests.browser.record import Filled
+from tests.browser.service import Served, served
+
+HARM = """(product) => {
+  for (const one of document.querySelectorAll("details")) one.open = true;
+  const inline = document.querySelectorAll("script:not([src]):not([type='application/json'])");
+  const handles = (one) => [...one.attributes].some((attribute) => /^on/i.test(attribute.name));
+  const handlers = [...document.querySelectorAll("*")].filter(handles);
+  const root = document.documentElement;
+  const found = {
+    ran: window.harmed, scripts: inline.length, handlers: handlers.length,
+    links: [...document.links].filter((one) => one.protocol === "javascript:").length,
+    pictures: document.querySelectorAll("img[src*='127.0.0.1:1/']").length,
+    computed: document.body.innerText.includes(product),
+    wide: root.scrollWidth > root.clientWidth,
+  };
+  return Object.entries(found).filter(([, value]) => value).map(([name, value]) => `${name}: ${value}`);
+}"""
+QUIET = """() => new Promise((done) => {
+  let last = performance.now();
+  new MutationObserver(() => { last = performance.now(); }).observe(document, {subtree: true, childList: true});
+  const look = () => (performance.now() - last > 150 ? done() : setTimeout(look, 50));
+  look();
+})"""
+
+
+@pytest.fixture(scope="module")
+def harmful(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A service over the record with harm in every text."""
+    folder = tmp_path_factory.mktemp("poisoned")
+    poison(filled.folder / "referee.db", folder / "referee.db")
+    with served(folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def crawl(harmful: Served) -> Crawl:
+    return Crawl(harmful.url).run("/")
+
+
+def test_every_column_of_text_is_known() -> None:
+    known = {f"{table}.{column}" for table, column in free_texts()}
+
+    assert {"bots.name", "bots.url", "matches.reason", "faults.detail", "tournaments.name", "webhooks.url"} <= known
+    assert len(known) >= 20
+
+
+@pytest.mark.parametrize("policy", [True, False], ids=["with the policy", "without it"])
+def test_no_text_of_a_stranger_does_anything(
+    harmful: Served, crawl: Crawl, filled: Filled, browser: Browser, policy: bool
+) -> None:
+    ada = f"/bots/{filled.bots['Ada']}"
+    own = ["/account", f"/register?bot={filled.bots['Ada']}", ada, "/organise"]
+    opened = PageAt(browser, harmful.url)
+    found: dict[str, list[str]] = {}
+    for role, paths in (("owner", [*crawl.kinds.values(), *own]), ("organiser", organised(crawl))):
+        page = opened.context(width=360, policy=policy, token=filled.tokens[role]).new_page()
+        page.on("dialog", lambda dialog: opened.troubles.append(f"dialog: {dialog.message}"))
+        found |= {f"{role} {path}": harm for path in paths if (harm := harm_of(page, path))}
+    troubles = opened.troubles
+    opened.close()
+
+    assert len(crawl.kinds) > 15
+    assert found == {}
+    assert troubles == []
+
+
+def organised(crawl: Crawl) -> list[str]:
+    """Pages that show more to whoever holds events."""
+    return [path for path in crawl.kinds.values() if "organise" in path]
+
+
+def harm_of(page: Page, path: str) -> list[str]:
+    page.goto(path)
+    page.evaluate(QUIET)
+    harm: list[str] = page.evaluate(HARM, PRODUCT)
+    return harm
+
+
+def test_nothing_written_is_lost(harmful: Served, browser: Browser, filled: Filled) -> None:
+    """The texts are there, as text: the tests above had something to find."""
+    opened = PageAt(browser, harmful.url)
+    page = opened("/ladders")
+    page.goto(f"/matches/{filled.matches['void']}")
+    page.evaluate(QUIET)
+    shown = page.locator("body").inner_text()
+    opened.close()
+
+    assert "window.harmed" in shown

@@ -1,0 +1,176 @@
+"""What all pages have in common: they lead somewhere, weigh little, hold still, and keep nobody out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, CDPSession, Page
+
+from tests.browser.conftest import Axe, PageAt
+from tests.browser.crawl import Crawl
+from tests.browser.record import Filled
+from tests.browser.service import Served
+
+MOST_BYTES = 50 * 1024  # HTML, CSS and JavaScript of a first load, as they are sent
+MOST_REQUESTS = 30
+SHIFT = 0.01
+MISSING = "/nothing/here"
+KINDS = {  # what there must be, whatever else there is
+    *("/", "/ladders", "/ladders/lad", "/bots/bot", "/tournaments", "/tournaments/trn", "/matches", "/matches/mat"),
+    *("/replay", "/games", "/games/…", "/guides", "/guides/…", "/register", "/account", "/organise"),
+}
+OBSERVE = """
+window.seen = {shift: 0, largest: ""};
+new PerformanceObserver((list) => {
+  for (const one of list.getEntries()) if (!one.hadRecentInput) seen.shift += one.value;
+}).observe({type: "layout-shift", buffered: true});
+new PerformanceObserver((list) => {
+  const {element} = list.getEntries().at(-1);
+  seen.largest = element ? [element.localName, ...element.classList].join(".") : "?";
+}).observe({type: "largest-contentful-paint", buffered: true});
+"""
+SETTLED = """async () => {
+  const frames = async (count) => { while (count--) await new Promise(requestAnimationFrame); };
+  await frames(2);
+  const live = document.querySelector("[data-live]");
+  for (let i = 0; i < 200 && live && !live.dataset.live; i++) await new Promise((done) => setTimeout(done, 20));
+  await frames(2);
+}"""
+WEIGHED = """() => {
+  const all = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
+  const bytes = (some) => some.reduce((sum, one) => sum + one.encodedBodySize, 0);
+  const root = document.documentElement;
+  return {
+    bytes: bytes(all),
+    code: bytes(all.filter((one) => one.entryType === "navigation" || /[.](js|css)$/.test(one.name))),
+    requests: all.length,
+    sideways: Math.max(0, root.scrollWidth - root.clientWidth),
+    ...window.seen,
+  };
+}"""
+FOCUSABLE = """() => {
+  const all = document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']");
+  window.reached = new Set();
+  document.addEventListener("focusin", (event) => reached.add(event.target));
+  window.wanted = [...all].filter((one) => !one.disabled && one.checkVisibility({visibilityProperty: true})
+    && (one.type !== "radio" || one.checked));
+  return wanted.length;
+}"""
+MISSED = "() => wanted.filter((one) => !reached.has(one)).map((one) => one.outerHTML.slice(0, 120))"
+ROUND = "['BODY', 'HTML'].includes(document.activeElement.tagName) || document.activeElement.className === 'skip'"
+
+
+@dataclass
+class Visit:
+    """What a browser found on a page: the cost of a first load by width, faults by axe, what Tab passed by."""
+
+    loads: dict[int, dict[str, Any]] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def crawl(site: Served) -> Crawl:
+    return Crawl(site.url).run("/")
+
+
+@pytest.fixture(scope="module")
+def visits(crawl: Crawl, browser: Browser, site: Served, filled: Filled, axe: Axe) -> Iterator[dict[str, Visit]]:
+    """Every kind of page, seen once; one window goes through all, for starting a fresh one costs more than a page."""
+    opened = PageAt(browser, site.url)
+    context = opened.context(motion=True)
+    context.add_init_script(OBSERVE)
+    page = context.new_page()
+    network = context.new_cdp_session(page)
+    yield {
+        kind: visit(page, network, path, axe, swapped=at % 2 == 1)
+        for at, (kind, path) in enumerate([*crawl.kinds.items(), ("missing", MISSING)])
+    }
+    opened.close()
+    assert [one for one in opened.troubles if MISSING not in one] == []
+
+
+def visit(page: Page, network: CDPSession, path: str, axe: Axe, *, swapped: bool) -> Visit:
+    """Wide and narrow; in the light and in the dark, two of the four for every page, the others for the next."""
+    found = Visit()
+    for width, dark in ((360, not swapped), (1280, swapped)):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        network.send("Network.clearBrowserCache")
+        page.goto(path)
+        page.evaluate(SETTLED)
+        found.loads[width] = page.evaluate(WEIGHED)
+        found.faults += faults_of(page, axe)
+    found.missed = missed(page)
+    return found
+
+
+def faults_of(page: Page, axe: Axe) -> Iterator[str]:
+    try:
+        axe(page)
+    except AssertionError as error:
+        yield str(error)
+
+
+def missed(page: Page) -> list[str]:
+    """Tab after tab, until the focus has gone through the page; areas that scroll are stops too."""
+    wanted = page.evaluate(FOCUSABLE)
+    page.keyboard.press("Tab")
+    if page.evaluate("document.activeElement.className") != "skip":
+        return ["the link past the head does not come first"]
+    for pressed in range(wanted + 40):
+        page.keyboard.press("Tab")
+        if pressed >= wanted - 2 and page.evaluate(ROUND):
+            passed_by: list[str] = page.evaluate(MISSED)
+            return passed_by
+    return ["the focus does not get out again"]
+
+
+def test_every_link_of_every_page_leads_somewhere(crawl: Crawl) -> None:
+    assert set(crawl.kinds) >= KINDS
+    assert {path: page.status for path, page in crawl.pages.items() if page.status != 200} == {}
+    assert crawl.broken() == []
+
+
+def test_a_first_load_is_light(visits: dict[str, Visit]) -> None:
+    print(f"\n{'page':30} {'bytes':>7} {'code':>6} {'requests':>8} {'shift':>6} {'narrow':>6}  largest paint")
+    for kind, found in visits.items():
+        wide, narrow = found.loads[1280], found.loads[360]
+        figures = f"{wide['bytes']:7} {wide['code']:6} {wide['requests']:8} {wide['shift']:6.3f} {narrow['shift']:6.3f}"
+        print(f"{kind:30} {figures}  {wide['largest']}")
+
+    heavy = {kind: one.loads[1280] for kind, one in visits.items() if one.loads[1280]["code"] > MOST_BYTES}
+    busy = {kind: one.loads[1280] for kind, one in visits.items() if one.loads[1280]["requests"] > MOST_REQUESTS}
+    assert (heavy, busy) == ({}, {})
+
+
+def test_nothing_moves_while_a_page_loads(visits: dict[str, Visit]) -> None:
+    shifts = {(kind, width): load["shift"] for kind, one in visits.items() for width, load in one.loads.items()}
+
+    assert {where: shift for where, shift in shifts.items() if shift >= SHIFT} == {}
+
+
+def test_no_page_is_wider_than_its_window(visits: dict[str, Visit]) -> None:
+    wide = [(kind, width) for kind, one in visits.items() for width, load in one.loads.items() if load["sideways"]]
+
+    assert wide == []
+
+
+def test_pages_keep_nobody_out(visits: dict[str, Visit]) -> None:
+    assert {kind: one.faults for kind, one in visits.items() if one.faults} == {}
+
+
+def test_all_of_a_page_is_reached_by_keyboard_and_left_again(visits: dict[str, Visit]) -> None:
+    assert {kind: one.missed for kind, one in visits.items() if one.missed} == {}
+
+
+def test_the_link_past_the_head_leads_to_the_page(page_at: PageAt) -> None:
+    page = page_at("/games")
+
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+
+    assert page.url.endswith("#main")
+    assert page.evaluate("document.activeElement.closest('main') !== null")
