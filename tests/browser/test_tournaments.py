@@ -182,10 +182,17 @@ def test_a_match_is_taken_back_with_a_reason_once(page_at: PageAt, filled: Fille
     page.get_by_role("button", name="Yes, do it").dblclick()
 
     expect(page.locator("[data-outcome]")).to_contain_text("One match is void. Arranged in their place: mat_")
-    expect(page.locator("[data-match-card] [data-field=reason]")).to_contain_text("onerror")
+    expect(page.locator("[data-match-card] bdi[data-field=reason]")).to_contain_text("onerror")
     assert len(asked) == 1
     page.goto(f"/tournaments/{made}/matches?status=void")
     expect(page.locator("td .quiet")).to_contain_text("<script>")
+
+    page.goto(f"/tournaments/{made}/matches?status=due")
+    page.get_by_role("link", name="Cancel…").first.click()
+    page.get_by_label("Reason").first.fill("no longer wanted")
+    page.get_by_role("button", name="Cancel it…").click()
+    page.get_by_role("button", name="Yes, do it").click()
+    expect(page.locator("[data-match-card] .state")).to_have_text("cancelled")
     assert page.evaluate("window.harmed") is None
 
 

@@ -31,7 +31,7 @@ async function look(id) {
   const pill = card.querySelector('[data-field="state"]');
   pill.className = `state state-${match.status}`;
   fill(card, { title: match.id, state: state(match.status), where, reason: match.reason ?? "" });
-  card.querySelector('[data-field="reason"]').hidden = !match.reason;
+  card.querySelector("[data-reason-line]").hidden = !match.reason;
   card.querySelector("[data-seats]").replaceChildren(
     ...match.seats.map((seat) =>
       element("li", {}, element("bdi", {}, seat.name ?? `Seat ${seat.seat + 1}`), seat.placement ? ` (place ${seat.placement})` : ""),

@@ -18,6 +18,7 @@ const first = !new URLSearchParams(location.search).has("page");
 const table = first ? standings() : null;
 const results = newest(id, ask);
 let seq = table?.terms.seq ?? 0;
+let caughtUp = false;
 let barsTimer = 0;
 let stop = () => {};
 
@@ -26,6 +27,8 @@ if (!OVER.includes(head.dataset.status)) {
   const told = { progress: showProgress, standings: showStandings, match: (match) => results?.add(match), end: finish };
   stop = follow(`/api/v1/tournaments/${id}/events`, told, { poll });
 }
+const tab = document.querySelector(".tabs [aria-current]");
+tab.closest("nav").scrollLeft = tab.offsetLeft - 40; // on a phone it may be out of sight
 if (token()) import("./tournament-organise.js").then(({ begin }) => begin(head));
 
 /** Reads from the API as anybody may. */
@@ -74,8 +77,8 @@ function showProgress(told) {
 
 function showStandings(told) {
   if (!table || told.as_of_seq === null) return;
-  if (told.as_of_seq > seq && !results?.known) results?.renew().catch(() => {}); // what ended before the stream began
-  if (results) results.known = true;
+  if (told.as_of_seq > seq && !caughtUp) results?.renew().catch(() => {}); // what ended before the stream began
+  caughtUp = true;
   table.show(told.items);
   results?.know(table.names());
   if (told.as_of_seq !== seq) barsTimer ||= setTimeout(renewBars, BARS_MS * (1 + Math.random() / 4));
