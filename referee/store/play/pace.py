@@ -52,7 +52,7 @@ def last_matches(session: Session, bot_id: str, before: Sequence[Played] = ()) -
         .join(MatchLog, MatchLog.match_id == Match.id)  # one that ended before its first row has none
         .where(MatchSeat.bot_id == bot_id, Match.status.in_(groups.ENDED), Group.state == "over")
         .where(Match.finished_at.is_not(None))
-        .order_by(MatchSeat.match_id.desc(), MatchSeat.seat)
+        .order_by(Match.finished_at.desc(), MatchSeat.match_id, MatchSeat.seat)
         .limit(MATCHES)
     )
     found = session.execute(query).all()
