@@ -213,7 +213,8 @@ def changes_of(session: Session, seq: int) -> list[Change]:
 
 def _changes() -> Select[RatingChange, LadderAct, str | None]:
     """Changes with their acts, and the version of the bot in a match that counted by them."""
-    seat = and_(MatchSeat.match_id == LadderAct.match_id, MatchSeat.bot_id == RatingChange.bot_id)
+    # Said so that SQLite seeks the match: else it looks, for every change, through all matches of the bot.
+    seat = and_(MatchSeat.match_id == LadderAct.match_id, MatchSeat.bot_id.concat("") == RatingChange.bot_id)
     query = select(RatingChange, LadderAct, MatchSeat.version).join(LadderAct, LadderAct.seq == RatingChange.seq)
     return query.outerjoin(MatchSeat, and_(seat, LadderAct.kind == "result"))
 

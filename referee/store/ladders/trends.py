@@ -60,14 +60,19 @@ def _changes(
     if up_to is not None:
         own = own.where(earlier.seq <= up_to)
     begin = own.order_by(earlier.seq.desc()).limit(1).offset(last - 1).correlate(Rating).scalar_subquery()
-    of_bot = and_(RatingChange.ladder_id == Rating.ladder_id, RatingChange.bot_id == Rating.bot_id)
-    seat = and_(MatchSeat.match_id == LadderAct.match_id, MatchSeat.bot_id == Rating.bot_id)
-    of_seat = MatchSeat.placement, MatchSeat.faults, MatchSeat.version
-    of_change = RatingChange.bot_id, RatingChange.before, RatingChange.after
-    query = select(*of_change, LadderAct.kind, LadderAct.match_id, *of_seat).select_from(Rating)
-    query = query.join(RatingChange, and_(of_bot, RatingChange.seq >= func.coalesce(begin, 0)))
-    query = query.join(LadderAct, LadderAct.seq == RatingChange.seq).outerjoin(MatchSeat, seat)
+    ends = select(Rating.bot_id, func.coalesce(begin, 0).label("begin")).where(Rating.ladder_id == ladder_id)
+    # The limit leaves nobody out: it keeps SQLite from looking through all changes of each bot first.
+    end = ends.where(Rating.bot_id.in_(bot_ids)).limit(len(bot_ids)).subquery()
+    change = RatingChange
+    of_change = change.bot_id, change.before, change.after
+    query = select(*of_change, LadderAct.kind, LadderAct.match_id, *_OF_SEAT).select_from(end)
+    since = and_(change.ladder_id == ladder_id, change.bot_id == end.c.bot_id, change.seq >= end.c.begin)
+    # Said so that SQLite seeks the match: else it looks, for every change, through all matches of the bot.
+    seat = and_(MatchSeat.match_id == LadderAct.match_id, MatchSeat.bot_id.concat("") == change.bot_id)
+    query = query.join(change, since).join(LadderAct, LadderAct.seq == change.seq).outerjoin(MatchSeat, seat)
     if up_to is not None:
-        query = query.where(RatingChange.seq <= up_to)
-    query = query.where(Rating.ladder_id == ladder_id, Rating.bot_id.in_(bot_ids))
-    return query.order_by(RatingChange.seq.desc())
+        query = query.where(change.seq <= up_to)
+    return query.order_by(change.seq.desc())
+
+
+_OF_SEAT: Final = (MatchSeat.placement, MatchSeat.faults, MatchSeat.version)
