@@ -1,0 +1,221 @@
+"""Pages of bots: what everybody may know of one, and what is left for its owner to ask."""
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import update
+
+from api.site import bots as page_of_bots
+from referee.store.play import pace, record_of_bot
+from referee.store.schema import Bot, Match, MatchSeat
+from tests.api.conftest import Person, Service
+from tests.api.test_site_ladders import HTML, PAYLOAD, text_of
+from tests.store.world import START, World
+
+
+def cells(page: str, caption: str) -> list[list[str]]:
+    """The rows of the table with this caption, as text."""
+    table = page[page.index(f"{caption}</caption>") :]
+    body = table[table.index("<tbody>") : table.index("</tbody>")]
+    rows = re.findall(r"<tr>(.*?)</tr>", body, re.S)
+    return [[words(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S)] for row in rows]
+
+
+def words(html: str) -> str:
+    return " ".join(re.sub(r"<svg.*?</svg>|<[^>]+>", " ", html, flags=re.S).split())
+
+
+def shown(client: FlaskClient, bot: str, wish: str = "", status: int = 200) -> str:
+    return text_of(client, f"/bots/{bot}{wish}", status)
+
+
+def test_a_bot_that_never_played_has_a_page_that_says_so(service: Service, owner: Person) -> None:
+    bot = owner.post("/bots", {"name": "Fresh", "url": "https://bot.example.org/secret-path"}).get_json()["id"]
+
+    page = shown(service.anonymous(), bot)
+
+    assert "<bdi data-name>Fresh</bdi>" in page
+    for empty in ("not told yet", "none yet", "It stands on no ladder yet.", "No match yet that everybody may see."):
+        assert empty in page
+    assert "secret-path" not in page  # the address is the owner's alone
+    assert "<svg" not in page
+    for missing in (f"/bots/bot_{'0' * 26}", f"/bots/bot_{'0' * 26}/faults/1", f"/bots/{bot}/faults/x"):
+        assert "There is nothing here" in text_of(service.anonymous(), missing, 404)
+
+
+def test_places_histories_and_results_of_a_bot(service: Service, owner: Person, organiser: Person) -> None:
+    world = World(service.database)
+    bots = [service.verified_bot(person)["id"] for person in (owner, service.person(), service.person())]
+    first, second, third = (world.play(bots, created_by=organiser.id, choice=at % 2) for at in range(3))
+    with service.database.write() as session:
+        late = MatchSeat.match_id == second.match_id
+        session.execute(update(MatchSeat).where(late, MatchSeat.bot_id == bots[0]).values(version=PAYLOAD, faults=3))
+    organiser.post(f"/matches/{third.match_id}/void", {"reason": PAYLOAD})
+
+    page = shown(service.anonymous(), bots[0])
+
+    ((ladder, place, rating, games, _),) = cells(page, "Places on ladders")
+    assert (ladder, place[-4:], games) == ("Saint Poker, 3 seats", "of 3", "2")
+    changes = cells(page, "Changes of the rating at Saint Poker, 3 seats, the latest first")
+    assert [(row[0], row[2].split()[0]) for row in changes] == [
+        ("4", "void"),
+        ("3", "result"),
+        ("2", "result"),
+        ("1", "result"),
+    ]
+    assert changes[0][4] == rating
+    assert changes[-1][3] == "1 500.0"
+    assert re.findall(r'<g class="mark (\w+)"><title>', page) == ["version", "version", "void"]
+    seat = [first.placements[0], second.placements[0]]
+    rivals = {row[0]: row for row in cells(page, "By opponent")}
+    ahead = sum(one.placements[0] < one.placements[1] for one in (first, second))
+    assert len(rivals) == 2
+    own = rivals[service.record_of(bots[1]).name]
+    assert (own[1], own[3], own[6]) == ("2", str(ahead), f"{sum(seat) / 2:.2f}")
+    assert [row[:2] for row in cells(page, "By seat")] == [["0 of 3", "2"]]
+    assert [row[1:4:2] for row in cells(page, "By version, the latest first")] == [["1", "3.00"], ["1", "0.00"]]
+    assert [row[1] for row in cells(page, "Matches, the newest first")] == ["void", "finished", "finished"]
+    assert "<img src=x" not in page
+
+
+def test_a_rated_match_under_way_is_not_told(service: Service, owner: Person) -> None:
+    world = World(service.database)
+    bots = [service.verified_bot(person)["id"] for person in (owner, service.person())]
+    hidden, told = world.match(bots), world.match(bots, rated=False)
+
+    page = shown(service.anonymous(), bots[0])
+
+    assert told in page
+    assert hidden not in page
+
+
+def test_results_are_of_one_game_and_a_history_of_any_ladder(
+    service: Service, owner: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, client = World(service.database), service.anonymous()
+    bots = [service.verified_bot(person)["id"] for person in (owner, service.person(), service.person())]
+    world.play(bots[:2])
+    world.play(bots[:2])
+    world.play(bots, game="pool-nap")
+    monkeypatch.setattr(page_of_bots, "HISTORIES", 1)
+
+    usual, other = shown(client, bots[0]), shown(client, bots[0], "?game=pool-nap")
+    (link,) = re.findall(r'<a href="(\?ladder=lad_\w+)#history">Pool Nap, 3 seats<', usual)
+
+    assert "Results at Saint Poker" in usual
+    assert "Results at Pool Nap" in other
+    assert [row[0] for row in cells(other, "By seat")] == ["0 of 3"]
+    assert "Changes of the rating at Pool Nap" in shown(client, bots[0], link)
+    assert "Changes of the rating at Pool Nap" not in usual
+    assert "cannot be shown" in shown(client, bots[0], "?game=prisoners", 422)
+    assert "cannot be shown" in shown(client, bots[0], f"?ladder=lad_{'0' * 26}", 422)
+
+
+def test_a_long_history_is_cut_and_leads_to_the_rest(
+    service: Service, owner: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(service.database)
+    bots = [service.verified_bot(person)["id"] for person in (owner, service.person())]
+    for _ in range(4):
+        world.play(bots)
+    monkeypatch.setattr(page_of_bots, "STEPS", 3)
+    monkeypatch.setattr(page_of_bots, "LARGEST_PAGE", 2)
+
+    page = shown(service.anonymous(), bots[0])
+
+    assert [row[0] for row in cells(page, "Changes of the rating at Saint Poker, 2 seats, the latest first")] == [
+        "4",
+        "3",
+        "2",
+    ]
+    assert "the last 3 changes" in page
+    assert "all as data" in page
+
+
+def test_the_last_matches_are_counted_by_the_order_of_their_ends(service: Service, owner: Person) -> None:
+    world = World(service.database)
+    bots = [service.verified_bot(person)["id"] for person in (owner, service.person())]
+    results = [world.play(bots, choice=at % 2) for at in range(5)]
+
+    with service.database.read() as session:
+        found = record_of_bot.last_played(session, bots[0], limit=3)
+
+    assert [one.match_id for one in found] == [result.match_id for result in results[:1:-1]]
+    assert [one.placement for one in found] == [result.placements[0] for result in results[:1:-1]]
+    assert {one.rivals[0][0] for one in found} == {bots[1]}
+
+
+def test_matches_are_added_up_by_seat_version_and_rival() -> None:
+    usual: dict[str, Any] = {
+        "match_id": "m",
+        "game": "g",
+        "seats": 3,
+        "seat": 0,
+        "version": "1",
+        "faults": 1,
+        "finished_at": START,
+    }
+    one = record_of_bot.Played(**usual, placement=1, score=9, rivals=[("b", 2), ("c", 1)])
+    other = replace(one, seat=2, version="2", placement=3, score=-4, rivals=[("b", 2), ("d", 1)])
+
+    rivals = record_of_bot.by_rival([other, one])
+    seats = record_of_bot.by_seat([other, one])
+
+    assert list(rivals) == ["b", "c", "d"]
+    assert [(tally.ahead, tally.level, tally.behind) for tally in rivals.values()] == [(1, 0, 1), (0, 1, 0), (0, 0, 1)]
+    assert (rivals["b"].mean_placement, rivals["b"].mean_score, rivals["b"].mean_faults) == (2, 2.5, 1)
+    assert list(seats) == [(3, 0), (3, 2)]
+    assert list(record_of_bot.by_version([other, one])) == ["2", "1"]
+
+
+def test_texts_of_strangers_stay_text(service: Service, owner: Person) -> None:
+    bot = service.played(owner, service.person()).bots[0]
+    with service.database.write() as session:
+        session.execute(
+            update(Bot).where(Bot.id == bot).values(name=PAYLOAD, version=PAYLOAD, games=[PAYLOAD, "</script>"])
+        )
+        session.execute(update(MatchSeat).values(version=PAYLOAD, bot_name=PAYLOAD))
+
+    pages = [text_of(service.anonymous(), path) for path in (f"/bots/{bot}", f"/bots/{bot}/faults/1")]
+
+    assert all("<img src=x" not in page for page in pages)
+    assert all(page.count("</script>") == page.count("<script") for page in pages)
+
+
+def test_the_evidence_is_not_in_its_page(service: Service, owner: Person) -> None:
+    bot = service.verified_bot(owner)["id"]
+
+    page = service.anonymous().get(f"/bots/{bot}/faults/7", headers={**HTML, **owner.headers()}).get_data(as_text=True)
+
+    assert '"fault": 7' in page or '"fault":7' in page
+    assert "no complete answer in time" in page  # what each code means, which everybody may know
+
+
+def test_health_comes_with_a_histogram(service: Service, owner: Person) -> None:
+    result = service.played(owner, service.person())
+
+    (item,) = owner.get(f"/bots/{result.bots[0]}/health").get_json()["items"]
+
+    assert item["histogram"] == [{"from_ms": 0, "decisions": item["decisions"]}]  # answered at once, all of them
+
+
+def test_health_is_counted_from_the_matches_that_ended_last(
+    service: Service, owner: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(service.database)
+    bots = [service.verified_bot(person)["id"] for person in (owner, service.person())]
+    results = [world.play(bots) for _ in range(5)]
+    with service.database.write() as session:
+        for at, result in enumerate(results):
+            ended = START + timedelta(days=at)
+            session.execute(update(Match).where(Match.id == result.match_id).values(finished_at=ended))
+            session.execute(update(MatchSeat).where(MatchSeat.match_id == result.match_id).values(version=str(at)))
+    monkeypatch.setattr(pace, "MATCHES", 2)
+
+    health = owner.get(f"/bots/{bots[0]}/health").get_json()
+
+    assert [item["version"] for item in health["items"]] == ["4", "3"]

@@ -1,0 +1,255 @@
+"""Pages of ladders: all of them, one in any order, by any word, and as it stood; how they are read from the record."""
+
+import re
+from collections.abc import Sequence
+from html import unescape
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import Engine, event, update
+
+from api.resources.ladders import points
+from api.site import ladders as page_of_ladders
+from referee.store.ladders import board, trends
+from referee.store.schema import Bot, Ladder, MatchSeat
+from tests.api.conftest import Person, Service
+from tests.store.world import World
+
+HTML = {"Accept": "text/html"}
+PAYLOAD = "<img src=x onerror=alert(1)>"
+
+
+def text_of(client: FlaskClient, path: str, status: int = 200) -> str:
+    answer = client.get(path, headers=HTML)
+    assert answer.status_code == status, answer.get_data(as_text=True)
+    assert "require-trusted-types-for 'script'" in answer.headers["Content-Security-Policy"]
+    return answer.get_data(as_text=True)
+
+
+def bots_on(page: str) -> list[str]:
+    return re.findall(r'<tr data-bot="(bot_\w+)"', page)
+
+
+def places(page: str) -> list[str]:
+    return re.findall(r'data-field="rank">([^<]+)<', page)
+
+
+def ladder_of(service: Service) -> str:
+    with service.database.read() as session:
+        (ladder,) = board.ladders_by_game(session, start=0, limit=2)
+        return ladder.id
+
+
+def played(service: Service, people: int, matches: int) -> tuple[list[str], str]:
+    """Bots of as many people, that played so many matches of three, and their ladder."""
+    world = World(service.database)
+    bots = [service.verified_bot(service.person())["id"] for _ in range(people)]
+    for at in range(matches):
+        world.play([bots[(at + seat) % people] for seat in range(3)], choice=at % 2)
+    return bots, ladder_of(service)
+
+
+def test_without_ladders_the_page_says_what_brings_one(service: Service) -> None:
+    page = text_of(service.anonymous(), "/ladders")
+
+    assert "There is no ladder yet." in page
+    assert 'href="/register"' in page
+
+
+def test_ladders_stand_by_game_with_their_first_three(service: Service, owner: Person) -> None:
+    people = [owner, service.person(), service.person(), service.person()]
+    service.played(*people)
+    service.played(*people[:2], game="pool-nap")
+
+    page = text_of(service.anonymous(), "/ladders")
+
+    assert re.findall(r'<h2 id="([^"]+)"', page) == ["pool-nap", "saint-poker"]
+    assert re.findall(r'class="place">(\d)<', page) == ["1", "2", "1", "2", "3"]
+    assert "2 bots, 1 match<" in page
+    assert "4 bots, 1 match<" in page
+
+
+def test_pages_of_unknown_ladders_and_bad_wishes_are_refused(service: Service) -> None:
+    _, ladder = played(service, 3, 1)
+    client = service.anonymous()
+
+    assert "There is nothing here" in text_of(client, f"/ladders/lad_{'0' * 26}", 404)
+    for wish in ("sort=luck", "page=0", "page=x", "page=99999999999", f"find={'x' * 65}", "as_of=2", "as_of=-1"):
+        assert "cannot be shown" in text_of(client, f"/ladders/{ladder}?{wish}", 422), wish
+    assert "not that long" in text_of(client, f"/ladders/{ladder}?page=9")
+    assert text_of(client, "/ladders?page=2")
+
+
+def test_a_ladder_is_sorted_by_any_column_either_way(service: Service) -> None:
+    bots, ladder = played(service, 5, 7)
+    client = service.anonymous()
+    with service.database.write() as session:
+        for at, bot in enumerate(bots):
+            session.execute(update(Bot).where(Bot.id == bot).values(version=f"{at % 2}.0"))
+
+    by_rank = bots_on(text_of(client, f"/ladders/{ladder}"))
+    for column in board.ORDERS:
+        page, back = (text_of(client, f"/ladders/{ladder}?sort={column}{more}") for more in ("", "&reverse=1"))
+        assert sorted(bots_on(page)) == sorted(by_rank)
+        first, last = ("descending", "ascending") if column in ("rating", "games") else ("ascending", "descending")
+        assert f'aria-sort="{first}"' in page
+        assert f'aria-sort="{last}"' in back
+    names = re.findall(r"<bdi>(bot \d+)</bdi>", text_of(client, f"/ladders/{ladder}?sort=bot"))
+    versions = re.findall(r'<bdi title="(\d\.0)">', text_of(client, f"/ladders/{ladder}?sort=version&reverse=1"))
+
+    assert names == sorted(names)
+    assert versions == ["1.0", "1.0", "0.0", "0.0", "0.0"]
+    assert bots_on(text_of(client, f"/ladders/{ladder}?sort=rating&reverse=1"))[0] == by_rank[-1]
+
+
+def test_a_word_finds_names_versions_and_owners_and_places_stay(service: Service) -> None:
+    bots, ladder = played(service, 5, 7)
+    client = service.anonymous()
+    with service.database.write() as session:
+        session.execute(update(Bot).where(Bot.id == bots[2]).values(version="Nightly_7%", name="Ж", name_key="ж"))
+        owner_id = session.get_one(Bot, bots[1]).owner_id
+    whole = text_of(client, f"/ladders/{ladder}")
+    ranks = dict(zip(bots_on(whole), places(whole), strict=True))
+
+    for word, found in (("nightly_", bots[2]), ("7%", bots[2]), ("Ж", bots[2]), (owner_id[:20], bots[1])):
+        page = text_of(client, f"/ladders/{ladder}?find={word.replace('%', '%25')}")
+        assert bots_on(page) == [found], word
+        assert places(page) == [ranks[found]]
+        assert "1 of 5 bots found" in page
+    assert bots_on(text_of(client, f"/ladders/{ladder}?find=N_ghtly")) == []
+    assert "Show all 5" in text_of(client, f"/ladders/{ladder}?find={PAYLOAD}")
+
+
+def test_pages_lead_on_and_back(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, ladder = played(service, 5, 7)
+    client = service.anonymous()
+    whole = text_of(client, f"/ladders/{ladder}")
+    monkeypatch.setattr(page_of_ladders, "LINES", 2)
+
+    pages = [text_of(client, f"/ladders/{ladder}?page={number}") for number in (1, 2, 3)]
+
+    assert [bot for page in pages for bot in bots_on(page)] == bots_on(whole)
+    assert [place for page in pages for place in places(page)] == places(whole)
+    assert [re.findall(r'rel="(prev|next)" href="([^"]*)"', page) for page in pages] == [
+        [("next", "?page=2")],
+        [("prev", "?"), ("next", "?page=3")],
+        [("prev", "?page=2")],
+    ]
+    old = text_of(client, f"/ladders/{ladder}?as_of=7")
+    following = unescape(re.findall(r'rel="next" href="([^"]*)"', old)[0])
+    assert bots_on(old) + bots_on(text_of(client, f"/ladders/{ladder}{following}")) == bots_on(whole)[:4]
+
+
+def test_a_permalink_shows_the_ladder_as_it_stood(service: Service) -> None:
+    _, ladder = played(service, 3, 2)
+    client = service.anonymous()
+    (link,) = re.findall(r'href="(\?as_of=\d+)">Link to the ladder', text_of(client, f"/ladders/{ladder}"))
+    then = text_of(client, f"/ladders/{ladder}{link}")
+
+    World(service.database).play(bots_on(then))
+    still = text_of(client, f"/ladders/{ladder}{link}")
+    first = text_of(client, f"/ladders/{ladder}?as_of=1")
+
+    assert "as of act 2" in then
+    assert bots_on(still) == bots_on(then)
+    assert re.findall(r'data-field="rating">([^<]+)', still) == re.findall(r'data-field="rating">([^<]+)', then)
+    assert re.findall(r'data-field="games">([^<]+)', first) == ["1", "1", "1"]
+    assert "See it as it is now" in still
+    assert "ladder.js" not in still  # nothing moves there
+
+
+def test_a_frozen_ladder_says_why_and_nothing_runs(service: Service) -> None:
+    bots, ladder = played(service, 3, 1)
+    with service.database.write() as session:
+        session.execute(update(Ladder).values(frozen_reason=PAYLOAD))
+        session.execute(update(Bot).where(Bot.id == bots[0]).values(version=PAYLOAD * 4, name=PAYLOAD))
+        session.execute(update(MatchSeat).values(version=PAYLOAD))
+
+    pages = [
+        text_of(service.anonymous(), path) for path in (f"/ladders/{ladder}", f"/ladders/{ladder}?as_of=1", "/ladders")
+    ]
+
+    assert all("<img src=x" not in page for page in pages)
+    assert "This ladder is frozen." in pages[0]
+    assert "&lt;img src=x" in pages[0]
+
+
+def test_intervals_are_shown_where_they_take_no_time(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, ladder = played(service, 3, 4)
+    client = service.anonymous()
+
+    quick = text_of(client, f"/ladders/{ladder}")
+    monkeypatch.setattr(page_of_ladders, "QUICK_BOTS", 2)
+    kept = text_of(client, f"/ladders/{ladder}")
+    monkeypatch.setattr("api.rankings.LADDERS.peek", lambda key: None)
+    unknown = text_of(client, f"/ladders/{ladder}")
+
+    assert quick.count('class="interval"') == kept.count('class="interval"') == 3
+    assert unknown.count('<td class="bar">–</td>') == 3
+    assert "none is shown" in unknown
+
+
+def test_trends_tell_of_the_last_changes_and_of_matches_that_still_count(service: Service, organiser: Person) -> None:
+    world = World(service.database)
+    bots = [service.verified_bot(service.person())["id"] for _ in range(2)]
+    results = [world.play(bots, created_by=organiser.id, choice=at % 2) for at in range(4)]
+    organiser.post(f"/matches/{results[3].match_id}/void", {"reason": "a cable was cut"})
+    with service.database.write() as session:
+        session.execute(
+            update(MatchSeat).where(MatchSeat.match_id == results[1].match_id).values(faults=2, version="2")
+        )
+
+    with service.database.read() as session:
+        ladder = ladder_of(service)
+        found = trends.trends(session, ladder, bots)[bots[0]]
+        short = trends.trends(session, ladder, bots, last=2)[bots[0]]
+        old = trends.trends(session, ladder, bots, up_to=2)[bots[0]]
+
+    assert [one.match_id for one in found.placed] == [result.match_id for result in results[2::-1]]
+    assert [one.placement for one in found.placed] == [result.placements[0] for result in results[2::-1]]
+    assert (len(found.values), found.values[0], found.faults) == (6, 1_500_000_000, 2)
+    assert found.values[5] == found.values[3]  # the void undid the fourth
+    assert short.values == found.values[3:]
+    assert short.placed == []  # the last result is the void one
+    assert (old.version, old.values, len(old.placed)) == ("2", found.values[:3], 2)
+
+
+def test_a_page_asks_the_record_as_often_for_two_bots_as_for_five(service: Service) -> None:
+    client = service.anonymous()
+
+    def asked(people: int) -> int:
+        world, bots = World(service.database), [service.verified_bot(service.person())["id"] for _ in range(people)]
+        world.play(bots)
+        with service.database.read() as session:
+            (ladder,) = [one for one in board.ladders_by_game(session, start=0, limit=9) if one.seats == people]
+        text_of(client, f"/ladders/{ladder.id}")  # the fit is kept from here on
+        statements: list[str] = []
+
+        def hear(*said: Any) -> None:
+            statements.append(said[2])
+
+        event.listen(Engine, "before_cursor_execute", hear)
+        text_of(client, f"/ladders/{ladder.id}")
+        event.remove(Engine, "before_cursor_execute", hear)
+        return len(statements)
+
+    assert asked(2) == asked(5) <= 20
+
+
+def test_places_are_those_of_the_whole_ladder(service: Service) -> None:
+    bots, ladder = played(service, 7, 11)
+
+    def shown(lines: Sequence[board.Line]) -> list[tuple[int, str, float]]:
+        return [(line.place, line.bot_id, points(line.value)) for line in lines]
+
+    with service.database.read() as session:
+        whole = shown(board.board(session, ladder, start=0, limit=50).lines)
+        tail = board.board(session, ladder, start=4, limit=2)
+        spread = board.spread(session, ladder, 10)
+
+    values = [value for _, _, value in whole]
+    assert [place for place, _, _ in whole] == [1 + sum(other > value for other in values) for value in values]
+    assert (shown(tail.lines), tail.found) == (whole[4:6], 7)
+    assert sum(spread.values()) == len(bots)
+    assert list(spread) == list(range(min(spread), max(spread) + 1, 10))

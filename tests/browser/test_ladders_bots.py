@@ -1,0 +1,229 @@
+"""Ladders that move, and bots as their owners look after them, in a browser."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+from sqlalchemy import select
+
+from referee.store import checks
+from referee.store.schema import Bot, Fault
+from tests.browser.conftest import Axe, PageAt
+from tests.browser.record import LADDER, PAYLOAD, Filled
+from tests.store.world import CARD
+
+GONE = "window.harmed === undefined"
+
+
+def owned(page_at: PageAt, filled: Filled, path: str, **how: int | bool) -> Page:
+    """The page as the owner of Ada sees it."""
+    page = page_at.context(token=filled.tokens["owner"], **how).new_page()  # type: ignore[arg-type]  # width or dark
+    page.goto(path)
+    return page
+
+
+def fresh_bot(filled: Filled, name: str) -> str:
+    """Another verified bot of the owner."""
+    return filled.world.bot(filled.accounts["owner"], CARD, name)
+
+
+def row_of(page: Page, filled: Filled, name: str) -> str:
+    return page.locator(f"tr[data-bot={filled.bots[name]}]").inner_text()
+
+
+def test_a_ladder_changes_in_place_and_keeps_its_order(page_at: PageAt, filled: Filled) -> None:
+    page = page_at(f"/ladders/{filled.ladders[LADDER]}")
+    order = "[...document.querySelectorAll('tr[data-bot]')].map((row) => row.dataset.bot)"
+    before, names = page.evaluate(order), ("Knuth-Bot", "Mill", "Nim")
+    rows = [page.locator(f"tr[data-bot={filled.bots[name]}]") for name in names]
+    games = [int(row.locator("[data-field=games]").inner_text()) for row in rows]
+    expect(page.locator("[data-live]")).to_have_attribute("data-live", "live")
+
+    while page.locator("#moved button").count() == 0:  # until somebody has overtaken somebody
+        filled.begin(bots=names).finish()
+        games = [number + 1 for number in games]
+        for row, number in zip(rows, games, strict=True):
+            expect(row.locator("[data-field=games]")).to_have_text(str(number))
+
+    assert page.evaluate(order) == before
+    assert any("changed" in (row.get_attribute("class") or "") for row in rows)
+    expect(page.locator("#moved")).to_contain_text("The ladder has moved on")
+    page.get_by_role("button", name="Sort anew").click()
+    expect(page.locator("#moved button")).to_have_count(0)
+    ratings = [float(text.replace("\u202f", "")) for text in page.locator("[data-field=rating]").all_inner_texts()]
+    assert ratings == sorted(ratings, reverse=True)
+
+
+def test_a_ladder_is_asked_again_where_there_is_no_stream(page_at: PageAt, filled: Filled) -> None:
+    context = page_at.context()
+    context.route("**/events*", lambda route: route.fulfill(status=503))
+    page = context.new_page()
+    page.goto(f"/ladders/{filled.ladders[LADDER]}")
+    row = page.locator(f"tr[data-bot={filled.bots['Mill']}] [data-field=games]")
+    number = int(row.inner_text())
+
+    filled.begin(bots=("Knuth-Bot", "Mill", "Nim")).finish()
+
+    expect(row).to_have_text(str(number + 1))
+    assert page_at.troubles
+    assert all("503" in trouble for trouble in page_at.troubles)
+    page_at.troubles.clear()
+
+
+def test_a_ladder_and_a_bot_can_be_read_without_script(page_at: PageAt, filled: Filled) -> None:
+    page = page_at(f"/ladders/{filled.ladders[LADDER]}", script=False)
+
+    page.get_by_label("Bot, version or owner").fill("gauß")
+    page.get_by_role("button", name="Find").click()
+    page.get_by_role("link", name="Gauß").click()
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Gauß")
+    assert page.get_by_role("img", name="Rating of Gauß").first.is_visible()
+    assert not page.locator("#own").is_visible()
+
+
+def test_only_its_owner_is_shown_how_to_look_after_a_bot(page_at: PageAt, filled: Filled) -> None:
+    context = page_at.context(token=filled.tokens["organiser"])
+    page = context.new_page()
+    with page.expect_response(lambda answer: answer.url.endswith(f"/api/v1/bots/{filled.bots['Ada']}")):
+        page.goto(f"/bots/{filled.bots['Ada']}")
+
+    assert not page.locator("#own, #health, #faults").locator("visible=true").count()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_owner_sees_health_and_faults(page_at: PageAt, filled: Filled, axe: Axe, dark: bool) -> None:
+    page = owned(page_at, filled, f"/bots/{filled.bots['Ada']}", width=360 if dark else 1280, dark=dark)
+
+    expect(page.get_by_role("img", name=re.compile("Answers by time"))).to_be_visible()
+    expect(page.locator("#faults-table")).to_contain_text(PAYLOAD[:40])
+    page.locator("summary").evaluate_all("all => all.forEach((one) => one.parentElement.open = true)")
+    axe(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_role("button", name=re.compile("^deadline")).click()
+    expect(page.get_by_role("button", name=re.compile("^deadline"))).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("link", name=re.compile("^Evidence")).first.click()
+
+    expect(page.locator("#reply")).to_contain_text("onerror")
+    expect(page.get_by_role("img", name=re.compile("waiting for the first byte"))).to_be_visible()
+    expect(page.locator("#again")).to_contain_text("REFEREE_BOT_SECRET")
+    expect(page.locator("#request")).to_contain_text('"protocol":"1"')
+    expect(page.locator("#remedy")).to_contain_text("see where the time went")
+    axe(page)
+    assert page.evaluate(GONE)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_evidence_is_for_the_owner_alone(page_at: PageAt, filled: Filled) -> None:
+    with filled.database.read() as session:
+        number = session.scalars(select(Fault.id).where(Fault.bot_id == filled.bots["Ada"]).limit(1)).one()
+    path = f"/bots/{filled.bots['Ada']}/faults/{number}"
+
+    nobody = page_at(path)
+    other = page_at.context(token=filled.tokens["organiser"]).new_page()
+    filled.begin(bots=("Ada", "Babbage", "Caissa"))  # not over: an organiser may not judge it
+    other.goto(f"/bots/{filled.bots['Ada']}/faults/999999")
+
+    expect(nobody.locator("#said")).to_contain_text("Sign in with its token")
+    expect(other.locator("#said")).to_contain_text("no such fault")
+    assert not nobody.locator("#evidence").is_visible()
+    assert all("404" in trouble for trouble in page_at.troubles)
+    page_at.troubles.clear()
+
+
+def test_the_owner_pauses_renames_and_retires_a_bot(page_at: PageAt, filled: Filled) -> None:
+    bot = fresh_bot(filled, "Passing")
+    page = owned(page_at, filled, f"/bots/{bot}")
+    said, state = page.locator("#own-said"), page.locator("[data-state]")
+
+    page.get_by_role("button", name="Pause").click()
+    expect(state).to_have_text("paused")
+    page.get_by_role("button", name="Resume").click()
+    expect(state).to_have_text("verified")
+
+    page.locator("summary", has_text="Change name").click()
+    page.get_by_label("Name", exact=True).fill("Ada")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#edit .error")).to_contain_text("name")
+    page.get_by_label("Name", exact=True).fill("Passed")
+    page.get_by_role("button", name="Save").click()
+    expect(said).to_have_text("Saved.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Passed")
+
+    page.locator("summary", has_text="Retire").click()
+    page.get_by_label("Its name, to be sure").fill("Passing")
+    page.get_by_role("button", name="Retire the bot").click()
+    expect(page.locator("#retire .error")).to_contain_text("Type Passed")
+    page.get_by_label("Its name, to be sure").fill("Passed")
+    page.get_by_role("button", name="Retire the bot").click()
+    expect(state).to_have_text("retired")
+    expect(page.locator("#check")).to_be_disabled()
+    assert [trouble for trouble in page_at.troubles if "409" not in trouble] == []
+    page_at.troubles.clear()
+
+
+def test_a_new_secret_is_shown_once_and_a_check_is_followed(page_at: PageAt, filled: Filled) -> None:
+    bot = fresh_bot(filled, "Secretive")
+    page = owned(page_at, filled, f"/bots/{bot}")
+
+    page.locator("summary", has_text="new secret").click()
+    page.get_by_role("button", name="Make a new secret").click()
+    assert page.locator("#secret").inner_text() == ""
+    page.get_by_role("button", name="Really make a new one?").click()
+    expect(page.locator("#secret code")).to_have_text(re.compile("^whsec_"))
+    expect(page.locator("#own [data-field=secret]")).to_contain_text("two")
+
+    page.get_by_role("button", name="Check it now").click()
+    expect(page.locator("#own-check")).to_contain_text("The referee calls the bot")
+    with filled.database.write() as session:
+        (check,) = checks.claim_due_checks(session)
+        challenge = {"ok": False, "code": "wrong_proof", "detail": PAYLOAD, "reply": PAYLOAD, "total_ms": 3}
+        checks.finish_check(
+            session, check.bot_id, check.epoch, {"ok": False, "challenge": challenge, "card": None}, None
+        )
+    expect(page.locator("#own-check")).to_contain_text("wrong_proof")
+    expect(page.locator("#own-check")).to_contain_text("does not know the secret")
+    page.reload()
+    expect(page.locator("#own")).to_be_visible()
+    assert page.locator("#secret").inner_text() == ""
+    assert page.evaluate(GONE)
+
+
+def test_what_the_api_refuses_is_told_beside_the_controls(page_at: PageAt, filled: Filled) -> None:
+    bot = fresh_bot(filled, "Refused")
+    page = owned(page_at, filled, f"/bots/{bot}")
+    expect(page.locator("#own")).to_be_visible()
+
+    with filled.database.write() as session:
+        session.get_one(Bot, bot).status = "retired"
+    page.get_by_role("button", name="Pause").click()
+
+    expect(page.locator("#own-said")).to_have_text("the bot is retired", ignore_case=True)
+    assert page_at.troubles
+    assert all("409" in trouble for trouble in page_at.troubles)
+    page_at.troubles.clear()
+
+
+@pytest.mark.parametrize("policy", [True, False])
+def test_nothing_that_strangers_wrote_runs_or_widens_a_page(
+    page_at: PageAt, filled: Filled, axe: Axe, policy: bool
+) -> None:
+    filled.world.database = filled.database
+    name = "Payload " + ("on" if policy else "off")
+    bot = fresh_bot(filled, name)
+    filled.bots[name] = bot
+    filled.begin(bots=(name, "Babbage", "Caissa")).finish()
+    with filled.database.write() as session:
+        session.get_one(Bot, bot).version = (PAYLOAD * 3)[:128]
+        session.get_one(Bot, bot).name = PAYLOAD[:32]
+        session.get_one(Bot, bot).url = "https://" + "x" * 2000 + ".example.org/"
+
+    for path in (f"/bots/{bot}", f"/ladders/{filled.ladders[LADDER]}"):
+        page = page_at.context(token=filled.tokens["owner"], width=360, policy=policy).new_page()
+        page.goto(path)
+        if path.startswith("/bots"):
+            expect(page.locator("#faults")).to_be_visible()
+        assert page.evaluate(GONE)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    with filled.database.write() as session:  # the record is others' too
+        session.get_one(Bot, bot).name = name
