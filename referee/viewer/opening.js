@@ -14,13 +14,16 @@ export function opening(place, root, { faults, matchAddress }) {
   const said = make("p", { class: "opened", role: "status" });
   const title = make("p", { class: "lead" });
   let shown = null;
+  let latest = 0;
   const open = async (blob, name) => {
+    const turn = ++latest; // a file dropped later wins, whichever is read first
     say(said, `Reading ${name} …`);
     said.className = "opened";
     try {
       const { lines, rows } = readLog(await unpacked(blob));
       const [header] = rows;
       await fetchTable(header.game);
+      if (turn !== latest) return;
       const fresh = make("div", {});
       root.replaceChildren(title, fresh);
       say(title, `${wordsOfGame(text(header.game))}, match ${text(header.match)}: ${header.players.map((player) => text(player.name)).join(", ")}`);
@@ -29,6 +32,7 @@ export function opening(place, root, { faults, matchAddress }) {
       say(said, `${name}: ${rows.length} rows.`);
       place.classList.add("compact");
     } catch (error) {
+      if (turn !== latest) return;
       said.className = "opened error";
       say(said, error instanceof NoLog ? `${name}: ${error.message}` : `${name} cannot be shown: ${text(error.message)}`);
     }
