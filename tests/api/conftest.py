@@ -1,6 +1,5 @@
 """A service over a real record in a fresh folder, and people who use it."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from referee.store import accounts, checks
 from referee.store.db import Database
 from referee.store.schema import Bot, Result
 from referee.store.upgrading import upgrade
+from tests import records
 from tests.store.world import World, certify
 from tests.surroundings import settings_for
 
@@ -103,10 +103,15 @@ def empty_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def record_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the record lies that is put in place anew for every test."""
+    return tmp_path_factory.mktemp("emptied")
+
+
 @pytest.fixture
-def settings(tmp_path: Path, empty_record: Path) -> Settings:
-    shutil.copy(empty_record, tmp_path / "referee.db")
-    return settings_for(tmp_path)
+def settings(tmp_path: Path, record_folder: Path, empty_record: Path) -> Settings:
+    return replace(settings_for(tmp_path), database_url=records.sqlite_url(record_folder, empty_record))
 
 
 @pytest.fixture
@@ -134,7 +139,7 @@ def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Flask:
 @pytest.fixture
 def service(shared_app: Flask, settings: Settings) -> Iterator[Service]:
     """The usual service over a record of this test's own."""
-    database = Database(settings.database_url)
+    database = records.kept(settings.database_url)
     shared_app.extensions["referee.database"] = database
     yield Service(shared_app, settings)
     database.dispose()

@@ -1,6 +1,5 @@
 """What depends on the database most, once more over PostgreSQL."""
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 from referee.settings import Settings
 from referee.store.db import Database
 from referee.store.upgrading import upgrade
-from tests import postgres
+from tests import postgres, records
 from tests.api.test_bots import (  # noqa: F401  # run here with the settings below
     test_a_bot_is_paused_resumed_checked_and_retired,
     test_bots_are_listed_by_owner_and_status,
@@ -59,17 +58,15 @@ from tests.api.test_tournaments import (  # noqa: F401
 )
 from tests.surroundings import settings_for
 
-_numbers = itertools.count(1)
-
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[postgres.Server]:
     try:
         with postgres.server() as running:
-            running.execute("CREATE DATABASE api_pattern")
-            template = Database(running.url("api_pattern"))
-            upgrade(template)
-            template.dispose()
+            running.execute("CREATE DATABASE api")
+            empty = Database(running.url("api"))
+            upgrade(empty)
+            empty.dispose()
             yield running
     except postgres.NoPostgres as error:
         if postgres.REQUIRED:
@@ -78,8 +75,5 @@ def server() -> Iterator[postgres.Server]:
 
 
 @pytest.fixture
-def settings(server: postgres.Server, tmp_path: Path) -> Iterator[Settings]:
-    name = f"api_{next(_numbers)}"
-    server.execute(f"CREATE DATABASE {name} TEMPLATE api_pattern")
-    yield replace(settings_for(tmp_path), database_url=server.url(name))
-    server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+def settings(server: postgres.Server, tmp_path: Path) -> Settings:
+    return replace(settings_for(tmp_path), database_url=records.postgres_url(server, "api"))
