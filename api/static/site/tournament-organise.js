@@ -1,7 +1,7 @@
 // What whoever has a token does on the pages of an event: lead it, enter and withdraw bots.
 import { element } from "./dom.js";
 import { ask, leads, newKey, onSend, whoami } from "./organise-shared.js";
-import { api } from "./session.js";
+import { api, Refused } from "./session.js";
 
 let begun = false;
 
@@ -53,7 +53,7 @@ async function entering(form, id, account) {
   for (const bot of items) own.append(element("option", { value: bot.id }, bot.name));
   onSend(form, async (key, button) => {
     const bot = form.elements.id?.value.trim() || own.value;
-    if (!bot) throw Object.assign(new Error(), { status: 422 });
+    if (!bot) throw new Refused(422, { detail: "Choose a bot first." });
     if (button?.dataset.wish === "withdraw") return withdraw(id, bot, own.selectedOptions[0]?.text ?? bot);
     await api("POST", `/tournaments/${id}/enter`, { bot }, { key });
     location.reload();
