@@ -113,6 +113,38 @@ def test_what_is_no_log_is_said_to_be_none(tmp_path: Path) -> None:
     assert "is not a match log" in told.output
 
 
+def test_a_match_becomes_a_page_that_opens_from_disk(log: Path, tmp_path: Path) -> None:
+    page, other = tmp_path / "replay.html", tmp_path / "other"
+    other.write_text('{"a": 1}\n')
+
+    written = run("replay", str(log), "--html", str(page))
+    refused = run("replay", str(other), "--html", str(page))
+
+    assert written.exit_code == 0
+    assert f"{page}: " in written.output
+    assert page.read_text().startswith("<!doctype html>")
+    assert refused.exit_code == 1
+    assert "not the header of a match log" in refused.output
+
+
+def test_a_log_that_was_changed_becomes_a_page_without_questions(log: Path, tmp_path: Path) -> None:
+    changed = tmp_path / "changed.ndjson"
+    changed.write_bytes(log.read_bytes().replace(b'"ms":0', b'"ms":7', 1))
+
+    written = run("replay", str(changed), "--html", str(tmp_path / "replay.html"))
+
+    assert written.exit_code == 0
+    assert "without what bots were asked, as row" in written.output
+
+
+def test_a_log_packed_in_several_members_is_read_to_its_end(log: Path, tmp_path: Path) -> None:
+    rows = log.read_bytes().splitlines(keepends=True)
+    packed = tmp_path / "match.ndjson.gz"
+    packed.write_bytes(gzip.compress(b"".join(rows[:-1])) + gzip.compress(rows[-1]))
+
+    assert "deals follow from the revealed seed" in run("verify", str(packed)).output
+
+
 def test_an_event_without_a_sentence_is_shown_by_its_members() -> None:
     rows: list[Json] = [
         {"type": "header", "game": "new-game", "match": "mat_1", "rules_version": 1, "players": [{"name": "Ada"}]},

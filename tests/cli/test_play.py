@@ -46,6 +46,21 @@ def test_a_log_holds_and_the_same_seed_writes_it_again(tmp_path: Path, game: str
     assert logs[0].read_bytes() == logs[1].read_bytes()
 
 
+def test_pages_of_matches_are_written(tmp_path: Path) -> None:
+    page = tmp_path / "first.html"
+
+    one = play("saint-poker", "house:first", "house:random", "--html", str(page))
+    two = play("saint-poker", "house:first", "house:random", "--html", str(page), "--matches", "2", "--json")
+
+    assert f"\npage: {page}\n" in one.output
+    assert page.read_text().startswith("<!doctype html>")
+    assert [Path(json.loads(line)["html"]).name for line in two.output.splitlines()] == [
+        "first-001.html",
+        "first-002.html",
+    ]
+    assert (tmp_path / "first-002.html").exists()
+
+
 def test_another_seed_deals_other_cards(tmp_path: Path) -> None:
     deals = set()
     for seed in ("a", "b"):
