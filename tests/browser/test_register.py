@@ -1,0 +1,128 @@
+"""Entering a bot and looking after an account, as a person does it."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from referee.store import checks, house
+from tests.browser.conftest import PageAt
+from tests.browser.record import Filled
+
+FAILED = {
+    "ok": False,
+    "challenge": {"ok": False, "code": "wrong_proof", "detail": "another proof", "reply": "<b>no</b>", "total_ms": 3},
+}
+PASSED = {
+    "ok": True,
+    "games": ["saint-poker"],
+    "unknown_games": ["chess"],
+    "challenge": {"ok": True, "total_ms": 3},
+    "card": {"ok": True, "total_ms": 2},
+}
+
+
+def answer_check(filled: Filled, page: Page, report: dict[str, object], card: checks.Card | None) -> None:
+    """What a runner does: the bot of the page is called, and this is what came of it."""
+    expect(page.locator("#said")).to_contain_text("calls the bot")
+    with filled.database.write() as session:
+        for check in checks.claim_due_checks(session, 100):
+            checks.finish_check(session, check.bot_id, check.epoch, report, card)
+
+
+def register(page: Page, **values: str) -> None:
+    for name, value in values.items():
+        page.locator(f"#{name}").fill(value)
+    page.get_by_role("button", name="Register the bot").click()
+
+
+def test_a_bot_is_entered_checked_and_plays(page_at: PageAt, filled: Filled) -> None:
+    with filled.database.write() as session:
+        house.house_bots(session)
+    page = page_at("/register")
+
+    register(page, account="Grace of the tests", name="x", url="http://127.0.0.1:9999")
+    expect(page.locator("#name-error")).to_contain_text("3 to 32")
+    expect(page.locator("#name")).to_be_focused()
+    expect(page.locator("#url")).to_have_value("http://127.0.0.1:9999")
+    token = page.locator("#your-token code").inner_text(timeout=5_000) if page.locator("#flow").is_visible() else ""
+    assert token.startswith("ref_")  # made already, and shown although the bot was refused
+
+    register(page, name="Gracious", url="gopher://x")
+    expect(page.locator("#url-error")).to_be_visible()
+    expect(page.locator("#no-address")).to_have_attribute("open", "")
+    register(page, name="Ada", url="http://127.0.0.1:9999")
+    expect(page.locator("#name-error")).to_be_visible()  # somebody else's
+    register(page, name="Gracious")
+    expect(page.locator("#your-secret code").first).to_have_text(re.compile("^whsec_"))
+
+    answer_check(filled, page, FAILED, None)
+    expect(page.locator("#report")).to_contain_text("<b>no</b>")
+    expect(page.locator("#report")).to_contain_text("give it the secret")
+    expect(page.locator("#practice")).to_be_hidden()
+
+    page.get_by_role("button", name="Check it now").click()
+    answer_check(filled, page, PASSED, checks.Card("1.0", ["saint-poker"], 8))
+    expect(page.locator("#report")).to_contain_text("chess")
+    page.get_by_role("button", name="Play a practice match").click()
+    match = page.get_by_role("link", name="Watch Saint Poker")
+    expect(match).to_have_attribute("href", re.compile("^/matches/mat_"))
+    expect(page.locator("#practice-matches")).to_contain_text("about to start")
+    page_at.troubles[:] = [one for one in page_at.troubles if "status of 4" not in one]  # the refusals above
+
+
+def test_an_account_is_shown_to_its_owner_alone(page_at: PageAt, filled: Filled) -> None:
+    page = page_at("/account")
+    page.locator("#token").fill("ref_nonsense")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator("#token-error")).to_contain_text("malformed, unknown or revoked")
+    page_at.troubles[:] = [one for one in page_at.troubles if "status of 401" not in one]
+
+    page.locator("#token").fill(filled.tokens["owner"])
+    page.keyboard.press("Enter")
+    expect(page.locator("#bot-list")).to_contain_text("Ada")
+    expect(page.locator("#event-list")).to_contain_text("The open cup")
+    expect(page.locator("#waiting-list")).to_contain_text("Ada")
+    assert page.evaluate("document.cookie") == ""
+
+    page.locator("#token-name").fill("of the tests")
+    page.get_by_role("button", name="Make a token").click()
+    expect(page.locator("#fresh-token code")).to_have_text(re.compile("^ref_"))
+    row = page.locator("#token-list tr", has_text="of the tests")
+    row.get_by_role("button", name="Revoke").click()
+    row.get_by_role("button", name="Really revoke?").click()
+    expect(row).to_contain_text("revoked")
+
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.locator("#signed-out")).to_be_visible()
+    assert page.evaluate("sessionStorage.getItem('referee.token')") is None
+    assert "Ada" not in page.locator("main").inner_text()
+
+
+def test_a_webhook_is_made_and_deleted(page_at: PageAt, filled: Filled) -> None:
+    page = page_at.context(token=filled.tokens["owner"]).new_page()
+    page.goto("/account")
+
+    page.get_by_text("Make a webhook").click()
+    page.locator("#hook-url").fill("http://127.0.0.1:9998/told")
+    page.get_by_role("button", name="Make the webhook").click()
+    expect(page.locator("#fresh-webhook code")).to_have_text(re.compile("^whsec_"))
+    card = page.locator("#webhook-list li", has_text="9998/told")
+    card.get_by_role("button", name="Ping").click()
+    expect(card.get_by_role("table")).to_contain_text("ping")
+    card.get_by_role("button", name="Delete").click()
+    card.get_by_role("button", name="Really delete?").click()
+
+    expect(card).to_have_count(0)
+
+
+def test_what_is_played_comes_to_the_first_page_by_itself(page_at: PageAt, filled: Filled) -> None:
+    page = page_at("/")
+    expect(page.locator("[data-live]")).to_have_attribute("data-live", "live")
+
+    live = filled.begin("prisoners", rated=False)
+    live.go_on(2)
+
+    card = page.locator(f"[data-match='{live.id}']")
+    expect(card).to_contain_text("Ada")
+    live.finish()
+    expect(card).to_have_count(0)
