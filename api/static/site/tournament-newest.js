@@ -10,14 +10,13 @@ export function newest(eventId, ask) {
   if (!list) return null;
   const most = Number(list.dataset.most);
   const names = new Map();
-  let waiting = [];
+  const waiting = [];
   let timer = 0;
+  let flushed = Promise.resolve(); // one after the other, or the order would suffer
 
   const flush = async () => {
     timer = 0;
-    const ended = waiting.slice(-most);
-    waiting = [];
-    for (const match of ended) {
+    for (const match of waiting.splice(0).slice(-most)) {
       const unknown = match.bots.some((bot) => !names.has(bot));
       if (unknown) learn((await ask(`/matches/${match.id}`).catch(() => null))?.seats ?? []);
       put(match);
@@ -36,19 +35,22 @@ export function newest(eventId, ask) {
     /** A match as the stream tells it. */
     add(match) {
       waiting.push(match);
-      timer ||= setTimeout(flush, FLUSH_MS);
+      timer ||= setTimeout(() => (flushed = flushed.then(flush)), FLUSH_MS);
     },
     /** Reads the list anew, for what ended while nobody told. */
     async renew() {
-      const { items } = await ask(`/tournaments/${eventId}/matches?limit=100`);
-      const ended = items.filter((match) => match.status === "finished" && match.finished_at);
-      ended.sort((one, other) => (one.finished_at < other.finished_at ? -1 : 1));
-      for (const match of ended.slice(-most)) {
+      for (const match of (await ended(eventId, ask)).slice(-most)) {
         learn(match.seats);
         put({ ...match, bots: match.seats.map((seat) => seat.bot), placements: match.seats.map((seat) => seat.placement) });
       }
     },
   };
+}
+
+/** Matches of the event that are over, the newest last. */
+async function ended(eventId, ask) {
+  const { items } = await ask(`/matches?tournament=${eventId}&status=finished&limit=100`);
+  return items.sort((one, other) => (one.finished_at < other.finished_at ? -1 : 1));
 }
 
 function line(match, names) {

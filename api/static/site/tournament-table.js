@@ -14,7 +14,6 @@ export function standings() {
   let wanted = null; // an order of lines that waits until nobody reads
 
   const rowOf = (bot) => [...body.rows].find((row) => row.dataset.bot === bot);
-  const inOrder = (items) => items.length === body.rows.length && items.every((item, at) => body.rows[at].dataset.bot === item.bot);
   const isRead = () => table.matches(":hover") || table.contains(document.activeElement);
   const arrange = () => {
     if (!wanted) return;
@@ -35,7 +34,7 @@ export function standings() {
         const row = rowOf(item.bot);
         if (row) filled(row, item, terms, bars);
       }
-      wanted = inOrder(items) ? null : items;
+      wanted = inOrder(body, items) ? null : items;
       notice.hidden = !wanted || !isRead();
       if (!isRead()) arrange();
     },
@@ -45,6 +44,10 @@ export function standings() {
     },
     names: () => new Map([...body.rows].map((row) => [row.dataset.bot, row.querySelector('[data-field="name"]').textContent])),
   };
+}
+
+function inOrder(body, items) {
+  return items.length === body.rows.length && items.every((item, at) => body.rows[at].dataset.bot === item.bot);
 }
 
 function newLine() {
