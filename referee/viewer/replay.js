@@ -87,6 +87,7 @@ export class Replay {
       const starts = this._starts(viewer);
       const block = lastAtMost(starts, at);
       position = this._folded(this._positionBefore(viewer, block), this._seen(starts[block], at + 1, viewer));
+      if (!this.eventAt(at, viewer)) position = this._applied(position, null);
     }
     this._cached = { at, viewer, position };
     return position;

@@ -133,6 +133,22 @@ def test_a_link_leads_to_its_decision_and_tells_all_about_it(from_disk: Opened) 
     assert panel.locator(".decided .tag").inner_text() == f"#{there}"
 
 
+def test_what_was_said_is_gone_at_the_next_moment_however_one_gets_there(from_disk: Opened) -> None:
+    """A sealed choice shows nothing: neither the bubbles of the event before it, nor which cards that moved."""
+    page = from_disk(log("saint-poker-2"))
+    bubbles = page.locator(".bubble:visible, .moved")
+
+    page.evaluate("location.hash = '#row-3'")
+    page.locator(".decided .tag", has_text="#0").wait_for()
+    assert bubbles.count() > 0
+    page.keyboard.press("ArrowRight")
+    assert bubbles.count() == 0
+    page.keyboard.press("End")
+    page.evaluate("location.hash = '#row-4'")
+    page.locator(".decided .tag", has_text="#1").wait_for()
+    assert bubbles.count() == 0
+
+
 def test_a_fault_is_told_with_what_to_do(from_disk: Opened, filled: Filled, page_at: PageAt) -> None:
     answer = page_at("/healthz").request.get(f"{page_at.url}/api/v1/matches/{faulty(filled)}/log")
     lines = answer.body().splitlines()
