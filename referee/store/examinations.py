@@ -3,13 +3,13 @@
 Certificates are in ``certificates``, the challenge and the card that come before in ``checks``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, or_, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, update
+from sqlalchemy.orm import Session, aliased
 
 from referee.errors import StaleEpoch
 from referee.store import certificates
@@ -24,7 +24,6 @@ Json = dict[str, Any]
 YOUNG: Final = timedelta(days=30)  # so long a certificate spares its bot the suite at checks nobody asked for
 REPEATED_AFTER: Final = timedelta(hours=1)  # then what was not passed is looked at again at the next check
 LOST_BEFORE_GIVEN_UP: Final = 3
-LOOKED_AT: Final = 50  # due examinations of which those are found whose bots can be called
 GIVEN_UP: Final = {"verdict": "referee_failed", "findings": [], "detail": "the referee could not finish it"}
 
 
@@ -93,30 +92,50 @@ def follow_check(session: Session, bot: Bot, moment: datetime) -> None:
 
 
 def claim_due(session: Session, limit: int) -> list[Claimed]:
-    """Up to ``limit`` that are due, or whose claimer has gone: those that owners asked for first, then the oldest.
+    """Up to ``limit`` that are due, or whose claimer has gone. Owners take turns: whoever has the fewest under way comes
+    next, and of his what he asked for first, then the oldest.
 
     A bot that plays as much as it takes calls for comes later.
     """
     boot, seconds = lease_now(session)
+    left = choosing.calls_left(session, boot, seconds)
+    in_order = list(session.scalars(_turns(boot, seconds, [bot for bot, calls in left.items() if calls <= 0], limit)))
     query = select(Examination, Bot).join(Bot, Bot.id == Examination.bot_id)
-    query = query.where(free(boot, seconds), Bot.status != "retired")
-    query = query.order_by(Examination.wanted.desc(), Examination.due_at, Bot.id).limit(LOOKED_AT)
-    rows = list(session.execute(query.with_for_update(of=Examination, skip_locked=True)))
-    left = choosing.calls_left(session, boot, seconds) if rows else {}
+    query = query.where(Examination.bot_id.in_(in_order), free(boot, seconds))
+    rows = {bot.id: (one, bot) for one, bot in session.execute(_locking(query))}
     taken: list[Claimed] = []
-    for one, bot in rows:
-        at_once = min(choosing.EXAMINED_AT_ONCE, left.get(bot.id, bot.max_calls))
-        if len(taken) == limit or at_once <= 0:
-            continue
+    for one, bot in (rows[bot_id] for bot_id in in_order if bot_id in rows):
         one.lost += one.state == "running" and one.lease_boot == boot
         one.epoch += 1
         if one.lost >= LOST_BEFORE_GIVEN_UP:
             _end(one, bot.version, {}, GIVEN_UP, now(session))
             continue
         one.state, one.lease_boot, one.lease_until = "running", boot, seconds + LEASE_S
+        at_once = min(choosing.EXAMINED_AT_ONCE, left.get(bot.id, bot.max_calls))
         taken.append(Claimed(bot.id, one.epoch, at_once))
     session.flush()
     return taken
+
+
+def _turns(boot: str, seconds: float, full: Sequence[str], limit: int) -> Select[str]:
+    """The bots that come next."""
+    theirs = aliased(Bot)
+    under_way = (
+        select(func.count())
+        .select_from(Examination)
+        .join(theirs, theirs.id == Examination.bot_id)
+        .where(theirs.owner_id == Bot.owner_id, Examination.state == "running", ~expired(Examination, boot, seconds))
+    )
+    line = Examination.wanted.desc(), Examination.due_at, Bot.id
+    turn = func.row_number().over(partition_by=Bot.owner_id, order_by=line) + under_way.scalar_subquery()
+    query = select(Bot.id).join(Examination, Examination.bot_id == Bot.id)
+    query = query.where(free(boot, seconds), Bot.status != "retired", Bot.id.not_in(full))
+    return query.order_by(turn, *line).limit(limit)
+
+
+def _locking(query: Select[Any]) -> Select[Any]:
+    """Passes over what another claims at this moment."""
+    return query.with_for_update(of=Examination, skip_locked=True).execution_options(populate_existing=True)
 
 
 def free(boot: str, seconds: float) -> ColumnElement[bool]:

@@ -342,3 +342,28 @@ def test_events_of_before_go_on_with_bots_that_have_no_certificate(world: World)
 def test_house_bots_need_no_certificate(world: World) -> None:
     with world.database.write() as session:
         assert certificates.missing(session, house.house_bot(session, "sound"), GAME) is None
+
+
+def test_owners_take_turns_and_nobody_waits_for_all_bots_of_another(world: World) -> None:
+    with world.database.write() as session:
+        owners = [world._account(session) for _ in range(2)]
+        greedy = [
+            bots.register(session, owners[0], f"Greedy {number}", f"http://127.0.0.1:{8100 + number}/").id
+            for number in range(5)
+        ]
+    for bot_id in greedy:
+        with world.database.write() as session:
+            (check,) = (one for one in checks.claim_due_checks(session, 1))
+            bot = bots.get_bot(session, check.bot_id)
+            checks.finish_check(session, bot.id, check.epoch, {"ok": True}, Card("1.0", [GAME], 100))
+            examinations.want(session, bot.id)
+    world.clock.moment += timedelta(minutes=1)
+    modest = newcomer(world)
+
+    with world.database.write() as session:
+        first = examinations.claim_due(session, 2)
+        second = examinations.claim_due(session, 2)
+
+    assert modest in {one.bot_id for one in first}
+    assert {one.bot_id for one in (*first, *second)} - {modest} <= {*greedy}
+    assert len(first) == len(second) == 2
