@@ -8,11 +8,13 @@ from sqlalchemy import select
 
 from referee.store import checks
 from referee.store.schema import Bot, Fault
-from tests.browser.conftest import Axe, PageAt
+from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
 from tests.browser.record import LADDER, PAYLOAD, Filled
 from tests.store.world import CARD
 
 GONE = "window.harmed === undefined"
+
+expect.set_options(timeout=PATIENCE_MS)
 
 
 def owned(page_at: PageAt, filled: Filled, path: str, **how: int | bool) -> Page:
@@ -27,10 +29,6 @@ def fresh_bot(filled: Filled, name: str) -> str:
     return filled.world.bot(filled.accounts["owner"], CARD, name)
 
 
-def row_of(page: Page, filled: Filled, name: str) -> str:
-    return page.locator(f"tr[data-bot={filled.bots[name]}]").inner_text()
-
-
 def test_a_ladder_changes_in_place_and_keeps_its_order(page_at: PageAt, filled: Filled) -> None:
     page = page_at(f"/ladders/{filled.ladders[LADDER]}")
     order = "[...document.querySelectorAll('tr[data-bot]')].map((row) => row.dataset.bot)"
@@ -39,7 +37,9 @@ def test_a_ladder_changes_in_place_and_keeps_its_order(page_at: PageAt, filled: 
     games = [int(row.locator("[data-field=games]").inner_text()) for row in rows]
     expect(page.locator("[data-live]")).to_have_attribute("data-live", "live")
 
-    while page.locator("#moved button").count() == 0:  # until somebody has overtaken somebody
+    for _ in range(20):  # until somebody has overtaken somebody
+        if page.locator("#moved button").count():
+            break
         filled.begin(bots=names).finish()
         games = [number + 1 for number in games]
         for row, number in zip(rows, games, strict=True):
@@ -109,7 +109,8 @@ def test_the_owner_sees_health_and_faults(page_at: PageAt, filled: Filled, axe: 
     expect(page.locator("#again")).to_contain_text("REFEREE_BOT_SECRET")
     expect(page.locator("#request")).to_contain_text('"protocol":"1"')
     expect(page.locator("#remedy")).to_contain_text("see where the time went")
-    axe(page)
+    if dark:  # the colours are those of the page before
+        axe(page)
     assert page.evaluate(GONE)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -121,7 +122,6 @@ def test_evidence_is_for_the_owner_alone(page_at: PageAt, filled: Filled) -> Non
 
     nobody = page_at(path)
     other = page_at.context(token=filled.tokens["organiser"]).new_page()
-    filled.begin(bots=("Ada", "Babbage", "Caissa"))  # not over: an organiser may not judge it
     other.goto(f"/bots/{filled.bots['Ada']}/faults/999999")
 
     expect(nobody.locator("#said")).to_contain_text("Sign in with its token")
@@ -208,7 +208,6 @@ def test_what_the_api_refuses_is_told_beside_the_controls(page_at: PageAt, fille
 def test_nothing_that_strangers_wrote_runs_or_widens_a_page(
     page_at: PageAt, filled: Filled, axe: Axe, policy: bool
 ) -> None:
-    filled.world.database = filled.database
     name = "Payload " + ("on" if policy else "off")
     bot = fresh_bot(filled, name)
     filled.bots[name] = bot
