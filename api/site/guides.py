@@ -15,7 +15,17 @@ from referee.games import catalogue
 pages = Blueprint("guides", __name__)
 
 FOLDER: Final = Path(__file__).parent.parent / "guides"  # of links to ``docs``: those that are pages here
-ORDER: Final = ("first-bot", "bot-protocol", "checking", "sdk", "asking-again", "tournaments", "watching", "webhooks")
+ORDER: Final = (
+    "first-bot",
+    "bot-protocol",
+    "checking",
+    "sdk",
+    "asking-again",
+    "learning",
+    "tournaments",
+    "watching",
+    "webhooks",
+)
 
 
 @pages.get("/guides")
