@@ -1,17 +1,15 @@
 """The match viewer in a browser: alone in a file, over a dropped log, on the site, live."""
 
-import gzip
 import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, FilePayload, Page
+from playwright.sync_api import Browser, Page
 
-from referee.canonical import Json, dumps
+from referee.canonical import Json
 from referee.chance import CommittedChance, commitment, deal_key
-from referee.rows import digest, parsed
+from referee.rows import parsed
 from referee.viewer import standalone
 from referee.viewer.asked import questions
 from tests.browser.conftest import Axe, PageAt
@@ -235,113 +233,6 @@ def test_a_page_from_disk_is_accessible_and_fits_a_phone(from_disk: Opened, axe:
     axe(page)
 
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-# -- dropped logs --
-
-
-def drop(page: Page, content: bytes, name: str = "log.ndjson") -> None:
-    page.set_input_files("#log-file", files=FilePayload(name=name, mimeType="text/plain", buffer=content))
-
-
-def test_a_dropped_log_is_checked_and_a_changed_one_is_found_out(page_at: PageAt, axe: Axe) -> None:
-    lines = log("pool-nap-3")
-    page = page_at("/replay")
-    drop(page, gzip.compress(joined(lines[:-1])) + gzip.compress(joined(lines[-1:])), "log.ndjson.gz")
-    page.wait_for_selector(HELD)
-    assert "109 rows" in page.locator(".opened").inner_text()
-    page.get_by_text("What the bot saw").click()
-    assert "referee replay FILE --html" in page.locator(".saw").inner_text()
-    axe(page)
-
-    changed = [*lines]
-    changed[10] = changed[10].replace(b'"ms":', b'"ms":1')
-    assert changed != lines
-    drop(page, joined(changed))
-    page.locator(".fails", has_text="one of the two was altered").wait_for()
-    assert page.locator(FAILED).inner_text() == "✕ Row 11 is wrong"
-
-    drop(page, joined(relinked(lines, 2, "outcome")))
-    page.locator(".fails", has_text="Row 2 does not hold: deck 0 does not follow").wait_for()
-    drop(page, joined(relinked(lines, 108, "seed")))
-    page.locator(".fails", has_text="Row 108 does not hold: the seed is not the one promised").wait_for()
-
-
-def relinked(lines: list[bytes], number: int, member: str) -> list[bytes]:
-    """The log with one member changed and every link made good again: only the seed can tell."""
-    changed: list[bytes] = []
-    for place, line in enumerate(lines):
-        row = parsed(line)
-        if place == number:
-            row[member] = row[member][::-1]
-        row["prev"] = digest(changed[-1]) if changed else None
-        changed.append(dumps(row))
-    return changed
-
-
-def header(**changes: Any) -> Json:
-    return parsed(log("saint-poker-2")[0]) | changes
-
-
-JUNK: dict[str, tuple[bytes, str]] = {
-    "empty": (b"", "This file is empty."),
-    "picture": (b"\x89PNG\r\n\x1a\n\x00\xff", "line 1 (row 0) is wrong: it is not JSON"),
-    "words": (b"hello", "line 1 (row 0) is wrong: it is not JSON"),
-    "broken gzip": (b"\x1f\x8b\x08\x00broken", "is damaged"),
-    "list": (b"[1]", "it is not a JSON object"),
-    "deep": (b"[" * 200_000, "line 1 (row 0) is wrong"),
-    "other": (b'{"type":"decision"}', "begins with its header"),
-    "format": (dumps(header(log_format=2)), "log format 2; this viewer knows 1"),
-    "seats": (dumps(header(seats=10**9)), "number of seats"),
-    "players": (dumps(header(players=[{"name": 1}, None])), "name a player for each seat"),
-    "row": (dumps(header()) + b"\nnonsense", "line 2 (row 1) is wrong"),
-    "events": (dumps(header()) + b'\n{"type":"chance","events":[7]}', "line 2 (row 1) is wrong: its events are none"),
-    "seat": (dumps(header()) + b'\n{"type":"decision","seat":9,"n":0}', "no seat or number"),
-    "result": (dumps(header()) + b'\n{"type":"result","placements":{}}', "its result is not complete"),
-    "long line": (b'{"a":"' + b"x" * 3_000_000 + b'"}', "begins with its header"),
-}
-
-
-def test_what_is_no_log_is_told_with_its_line(page_at: PageAt) -> None:
-    page = page_at("/replay")
-    for content, words in JUNK.values():
-        drop(page, content, f"{len(words)}.log")
-        page.wait_for_function("(words) => document.querySelector('.opened').textContent.includes(words)", arg=words)
-    assert page.locator(".felt").count() == 0
-    page.get_by_label("Or a match").fill("mat_1")
-    page.get_by_role("button", name="Open").click()
-    assert "names no match" in page.locator(".opened").inner_text()
-
-
-HOSTILE = '"><img src=x onerror="window.harmed=1"><script>window.harmed=1</script>\u202e'
-
-
-def test_a_hostile_log_harms_nothing(page_at: PageAt) -> None:
-    """Markup in every text; and events with wrong types, which no game would write."""
-    page = page_at("/replay")
-    for name in FEW:
-        rows = [poisoned(parsed(line), number) for number, line in enumerate(log(name))]
-        drop(page, joined([dumps(row) for row in rows]), f"{name}.ndjson")
-        page.get_by_text(f"{name}.ndjson: {len(rows)} rows.").wait_for()
-        page.wait_for_selector(FAILED)
-        told = page.evaluate(STEP_ALL)
-        assert len(told) > 20
-    assert page.evaluate("window.harmed") is None
-    assert page.locator("main img[src='x']").count() == 0
-
-
-def poisoned(row: Json, number: int) -> Json:
-    wrong: list[Any] = [HOSTILE, None, -1, [[]], {"toString": 1}, 10**6]
-    for place, event in enumerate(row.get("events", [])):
-        names = sorted(set(event) - {"event"})
-        if names and (number + place) % 3 == 0:
-            event[names[number % len(names)]] = wrong[(number + place) % len(wrong)]
-    if row["type"] == "header":
-        row["players"] = [{**player, "name": HOSTILE, "version": HOSTILE} for player in row["players"]]
-        row["match"] = HOSTILE
-    if row["type"] == "decision":
-        row |= {"note": HOSTILE, "fault": HOSTILE, "source": HOSTILE, "ms": HOSTILE}
-    return row
 
 
 # -- on the site --
