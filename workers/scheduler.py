@@ -16,7 +16,7 @@ from redis import Redis
 from referee import journal, live
 from referee.errors import Unavailable
 from referee.settings import Settings
-from referee.store import house, idempotency
+from referee.store import examinations, house, idempotency
 from referee.store.db import Database
 from referee.store.play import claims, groups
 from referee.store.telling import deliveries
@@ -71,18 +71,21 @@ class Scheduler:
             except groups.WrongMasterKey as error:  # of no concern to the others
                 log.error("group not closed", extra={"group": group_id, "reason": str(error)})
 
-    def _make_house(self) -> None:
+    def _prepare(self) -> None:
         if not self._has_house:
             with self._database.write() as session:
                 house.house_bots(session)
             self._has_house = True
+            with self._database.write() as session:
+                examinations.catch_up(session)
 
     def run(self, stopped: threading.Event, *, every_s: float = SWEEP_S) -> None:
         """Sweeps every ``every_s`` seconds; a record or a queue that cannot answer is tried again. Before the first
-        the house bots are made, so that who looks for rivals finds them."""
+        the house bots are made, so that who looks for rivals finds them, and bots attested by older rules are
+        made due to be examined."""
         while not stopped.is_set():
             try:
-                self._make_house()
+                self._prepare()
                 self.sweep()
             except Unavailable as error:
                 log.warning("sweep put off", extra={"reason": str(error)})

@@ -48,16 +48,33 @@ def fits(game: str) -> ColumnElement[bool]:
 
 
 def keeps_place(tournament: Tournament) -> ColumnElement[bool]:
-    """Whether the bot of the row may go on in this event: it fits; or its present version is not examined yet but is
-    about to be; or the event, which ends some day, took it when there were no certificates."""
+    """Whether the bot of the row may go on in this event: it fits; or its present version, or its version by the
+    present rules, is not examined yet but is about to be, and the one examined last was attested; or the event, which
+    ends some day, took it when there were no certificates."""
     if not tournament.rated:
         return Bot.id.is_not(None)
     of_bot = Examination.bot_id == Bot.id
-    unseen = and_(Examination.state != "idle", Examination.version.is_distinct_from(Bot.version))
-    grounds = [unseen]
+    grounds = [and_(Examination.state != "idle", _is_unseen(tournament.game), _had_one(tournament.game))]
     if tournament.format != "ladder" and tournament.started_at is not None:
         grounds.append(Examination.excused_before >= tournament.started_at)
     return or_(fits(tournament.game), exists().where(of_bot, or_(*grounds)))
+
+
+def _is_unseen(game: str) -> ColumnElement[bool]:
+    rules = rules_today([game]).get(game)
+    other_rules = Examination.rules[game].as_integer().is_distinct_from(rules)
+    return or_(Examination.version.is_distinct_from(Bot.version), other_rules)
+
+
+def _had_one(game: str) -> ColumnElement[bool]:
+    """Whether the last examination went well. Else new versions, one after the other, would do for a certificate."""
+    attested = exists().where(
+        Certificate.bot_id == Examination.bot_id,
+        Certificate.version == Examination.version,
+        Certificate.ended_at.is_(None),
+        Certificate.rules[game].as_integer().is_not(None),
+    )
+    return or_(Examination.ended_at.is_(None), attested)
 
 
 def present(session: Session, bot: Bot) -> Certificate | None:

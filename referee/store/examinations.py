@@ -17,7 +17,7 @@ from referee.store.db import changed, lease_now, now
 from referee.store.names import printable
 from referee.store.play import choosing
 from referee.store.play.leases import LEASE_S, expired
-from referee.store.schema import Bot, Examination
+from referee.store.schema import Bot, Certificate, Examination
 
 Json = dict[str, Any]
 
@@ -34,11 +34,13 @@ class Claimed:
     bot_id: str
     epoch: int
     at_once: int
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an examination found. ``asked`` and ``passed`` give the version of the rules by game."""
+    """What an examination found. ``asked`` and ``passed`` give the version of the rules by game; ``games`` and
+    ``max_calls`` are of the card that names ``version``."""
 
     version: str | None
     asked: Mapping[str, int]
@@ -46,6 +48,8 @@ class Outcome:
     protocol: str
     report: Json
     warnings: list[str] = field(default_factory=list)
+    games: Sequence[str] | None = None
+    max_calls: int | None = None
 
 
 def of(session: Session, bot_id: str) -> Examination:
@@ -91,9 +95,19 @@ def follow_check(session: Session, bot: Bot, moment: datetime) -> None:
         one.epoch += 1
 
 
+def catch_up(session: Session) -> None:
+    """Bots attested by rules that are no longer those of today are due to be examined by the new ones."""
+    moment = now(session)
+    held = select(Certificate, Bot).join(Bot, and_(Bot.id == Certificate.bot_id, Bot.version == Certificate.version))
+    held = held.where(Certificate.ended_at.is_(None), Bot.status.in_(["verified", "paused"]), Bot.url == Bot.proven_url)
+    for certificate, bot in session.execute(held).all():
+        if len(certificates.fitting_games(certificate, bot)) < len(certificates.rules_today(certificate.rules)):
+            follow_check(session, bot, moment)
+
+
 def claim_due(session: Session, limit: int) -> list[Claimed]:
-    """Up to ``limit`` that are due, or whose claimer has gone. Owners take turns: whoever has the fewest under way comes
-    next, and of his what he asked for first, then the oldest.
+    """Up to ``limit`` that are due, or whose claimer has gone. Owners take turns: whoever has the fewest under way
+    comes next, and of his what he asked for first, then the oldest.
 
     A bot that plays as much as it takes calls for comes later.
     """
@@ -102,7 +116,8 @@ def claim_due(session: Session, limit: int) -> list[Claimed]:
     in_order = list(session.scalars(_turns(boot, seconds, [bot for bot, calls in left.items() if calls <= 0], limit)))
     query = select(Examination, Bot).join(Bot, Bot.id == Examination.bot_id)
     query = query.where(Examination.bot_id.in_(in_order), free(boot, seconds))
-    rows = {bot.id: (one, bot) for one, bot in session.execute(_locking(query))}
+    query = query.with_for_update(of=Examination, skip_locked=True).execution_options(populate_existing=True)
+    rows = {bot.id: (one, bot) for one, bot in session.execute(query)}
     taken: list[Claimed] = []
     for one, bot in (rows[bot_id] for bot_id in in_order if bot_id in rows):
         one.lost += one.state == "running" and one.lease_boot == boot
@@ -112,7 +127,7 @@ def claim_due(session: Session, limit: int) -> list[Claimed]:
             continue
         one.state, one.lease_boot, one.lease_until = "running", boot, seconds + LEASE_S
         at_once = min(choosing.EXAMINED_AT_ONCE, left.get(bot.id, bot.max_calls))
-        taken.append(Claimed(bot.id, one.epoch, at_once))
+        taken.append(Claimed(bot.id, one.epoch, at_once, now(session)))
     session.flush()
     return taken
 
@@ -131,11 +146,6 @@ def _turns(boot: str, seconds: float, full: Sequence[str], limit: int) -> Select
     query = select(Bot.id).join(Examination, Examination.bot_id == Bot.id)
     query = query.where(free(boot, seconds), Bot.status != "retired", Bot.id.not_in(full))
     return query.order_by(turn, *line).limit(limit)
-
-
-def _locking(query: Select[Any]) -> Select[Any]:
-    """Passes over what another claims at this moment."""
-    return query.with_for_update(of=Examination, skip_locked=True).execution_options(populate_existing=True)
 
 
 def free(boot: str, seconds: float) -> ColumnElement[bool]:
@@ -164,10 +174,13 @@ def finish(session: Session, claimed: Claimed, outcome: Outcome) -> None:
 
     Raises ``StaleEpoch`` when it was claimed anew, or the address changed.
     """
+    # The bot first, as whoever changes a bot locks the two; fresh, for it may have changed since it was read.
+    locked = select(Bot).where(Bot.id == claimed.bot_id).with_for_update()
+    bot = session.scalars(locked.execution_options(populate_existing=True)).one()
     one = session.scalar(select(Examination).where(_held(claimed)).with_for_update())
     if one is None:
         raise _stale(claimed)
-    bot, moment = session.get_one(Bot, claimed.bot_id), now(session)
+    moment = now(session)
     version = bot.version if outcome.version is None else printable(outcome.version)[:128]
     _end(one, version, dict(outcome.asked), outcome.report, moment)
     if version is None:
@@ -177,9 +190,22 @@ def finish(session: Session, claimed: Claimed, outcome: Outcome) -> None:
         certificates.issue(
             session, bot.id, version, outcome.passed, protocol=outcome.protocol, warnings=outcome.warnings
         )
-    if version != bot.version and bot.status in ("unverified", "verified") and bot.check_state == "idle":
-        bot.check_state, bot.check_due_at = "due", moment  # it was replaced meanwhile: its card is read again
-        bot.check_epoch += 1
+    if version != bot.version:
+        _note_replaced(session, claimed, bot, version, outcome)
+
+
+def _note_replaced(session: Session, claimed: Claimed, bot: Bot, version: str, outcome: Outcome) -> None:
+    """The bot has become another since its last check: it is what was examined, unless it was called again meanwhile.
+
+    Another check would not do: a card that names a new version every time would be examined for ever.
+    """
+    if claimed.since is not None and bot.checked_at is not None and bot.checked_at > claimed.since:
+        follow_check(session, bot, now(session))
+        return
+    bot.version = version
+    bot.games = bot.games if outcome.games is None else [printable(game)[:40] for game in outcome.games]
+    bot.max_calls = outcome.max_calls or bot.max_calls
+    bot.revision += 1
 
 
 def _is_needed(session: Session, one: Examination, bot: Bot, moment: datetime) -> bool:

@@ -234,16 +234,30 @@ def test_an_examination_whose_claimers_die_is_given_up(world: World) -> None:
 
 
 @on_one_database
-def test_a_bot_replaced_while_it_was_examined_is_attested_as_what_it_is_and_called_again(world: World) -> None:
+def test_a_bot_replaced_while_it_was_examined_is_what_was_examined(world: World) -> None:
     bot_id = newcomer(world)
-    ended(world, claimed(world), BOTH, "1.1")
+    one = claimed(world)
+    with world.database.write() as session:
+        outcome = Outcome("1.1", BOTH, BOTH, "1", {}, games=[GAME, "pool-nap", "chess"], max_calls=3)
+        examinations.finish(session, one, outcome)
+        bot = bots.get_bot(session, bot_id)
+        assert (bot.version, bot.games, bot.max_calls) == ("1.1", [GAME, "pool-nap", "chess"], 3)
 
     assert held(world, bot_id) == [("1.1", BOTH, None)]
-    assert lacking(world, bot_id) is not None
-    with world.database.write() as session:
-        (check,) = checks.claim_due_checks(session)
-        checks.finish_check(session, bot_id, check.epoch, {"ok": True}, Card("1.1", [GAME, "pool-nap"], 100))
     assert lacking(world, bot_id) is None
+
+
+@on_one_database
+def test_a_bot_called_again_while_it_was_examined_is_what_its_card_said_then(world: World) -> None:
+    bot_id = newcomer(world)
+    one = claimed(world)
+    world.clock.moment += timedelta(seconds=9)
+    called(world, bot_id, "2.0")
+    ended(world, one, BOTH, "1.0")
+
+    assert held(world, bot_id) == [("1.0", BOTH, None)]
+    assert "being examined" in (lacking(world, bot_id) or "")
+    assert row_of(world, bot_id).state == "due"
 
 
 @on_one_database
@@ -351,7 +365,7 @@ def test_owners_take_turns_and_nobody_waits_for_all_bots_of_another(world: World
             bots.register(session, owners[0], f"Greedy {number}", f"http://127.0.0.1:{8100 + number}/").id
             for number in range(5)
         ]
-    for bot_id in greedy:
+    for _ in greedy:
         with world.database.write() as session:
             (check,) = (one for one in checks.claim_due_checks(session, 1))
             bot = bots.get_bot(session, check.bot_id)
@@ -367,3 +381,54 @@ def test_owners_take_turns_and_nobody_waits_for_all_bots_of_another(world: World
     assert modest in {one.bot_id for one in first}
     assert {one.bot_id for one in (*first, *second)} - {modest} <= {*greedy}
     assert len(first) == len(second) == 2
+
+
+@on_one_database
+def test_new_versions_one_after_the_other_do_not_stand_in_for_a_certificate(world: World) -> None:
+    ladder, seated = begun(world, 3, format="ladder", format_options={"at_once": 1})
+    called(world, seated[0], "2.0")
+    assert seated[0] in playing_in(world, ladder)
+    examined(world, {}, "2.0")
+
+    called(world, seated[0], "3.0")
+    assert row_of(world, seated[0]).state == "due"
+    assert seated[0] not in playing_in(world, ladder)  # version 2.0 has used up what 1.0 had earned
+    examined(world, BOTH, "3.0")
+    assert seated[0] in playing_in(world, ladder)
+    called(world, seated[0], "4.0")
+    assert seated[0] in playing_in(world, ladder)
+
+
+@on_one_database
+def test_new_rules_make_bots_due_and_who_had_a_certificate_keeps_its_place_until_then(world: World) -> None:
+    ladder, seated = begun(world, 2, format="ladder", format_options={"at_once": 1})
+    idler = world.bot()
+    with world.database.write() as session:
+        before = {GAME: BOTH[GAME] - 1, "pool-nap": BOTH["pool-nap"]}
+        session.execute(update(Certificate).where(Certificate.bot_id != idler).values(rules=before))
+    assert playing_in(world, ladder) == set()
+    with world.database.write() as session:
+        examinations.catch_up(session)
+
+    assert {row_of(world, bot_id).state for bot_id in seated} == {"due"}
+    assert row_of(world, idler).state == "idle"
+    assert playing_in(world, ladder) == {*seated}
+    with world.database.write() as session:
+        (one,) = examinations.claim_due(session, 1)
+    ended(world, one, {"pool-nap": BOTH["pool-nap"]})
+    assert playing_in(world, ladder) == {*seated} - {one.bot_id}
+    with world.database.write() as session:
+        examinations.catch_up(session)
+    assert row_of(world, one.bot_id).state == "idle"
+
+
+@on_one_database
+def test_a_card_that_names_another_version_every_time_is_examined_once(world: World) -> None:
+    bot_id = newcomer(world)
+    ended(world, claimed(world), BOTH, "1.1")
+
+    with world.database.write() as session:
+        assert checks.claim_due_checks(session) == []
+        assert bots.get_bot(session, bot_id).version == "1.1"
+    assert row_of(world, bot_id).state == "idle"
+    assert lacking(world, bot_id) is None
