@@ -20,6 +20,8 @@ from referee.errors import BadOption, NoSuchGame, UrlRefused
 from referee.games import catalogue, game
 from referee.rows import parsed
 
+LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # of one's own bot, to look at while working on it
+
 
 @click.command()
 @click.argument("game_name", metavar="GAME")
@@ -41,6 +43,9 @@ from referee.rows import parsed
     help="Write a page that shows the match card by card, with what each bot was asked; it opens from disk. Of several "
     "matches as with --log.",
 )
+@click.option(
+    "--no-files", is_flag=True, help="Write neither replay.ndjson nor replay.html where a FILE plays a single match."
+)
 @click.option("--budget-ms", type=click.IntRange(1, 600_000), default=Limits().budget_ms, show_default=True)
 @click.option("--bank-ms", type=click.IntRange(0, 3_600_000), default=Limits().bank_ms, show_default=True)
 @click.option(
@@ -57,6 +62,7 @@ def play(
     given: tuple[str, ...],
     log: Path | None,
     html: Path | None,
+    no_files: bool,
     budget_ms: int,
     bank_ms: int,
     secret: str | None,
@@ -68,12 +74,15 @@ def play(
 
     A file (bot.py, bot.mjs, bot.go, anything executable, or the folder of a `bot.…`) is started for the time of the
     matches, with a port in $PORT and as its argument and a secret in $REFEREE_BOT_SECRET.
+    A single match is then written to replay.ndjson and replay.html here, over those of the time before.
     Bots are asked for decisions alone; nothing is sent to their /notify. With several matches everybody moves on
     by one seat from match to match.
     """
     plan = planned(game_name, players, seed or secrets.token_hex(8), given, Limits(budget_ms, bank_ms), len(players))
     plan = replace(plan, secrets=(secret,) if secret else ())
     shown = not quiet and not as_json
+    if shown and matches == 1 and not (log or html or no_files) and any(one.file for one in plan.entrants):
+        log, html = LAST_MATCH
     if shown:
         click.echo(f"{game_name}, seed {plan.seed}")
     standing = {entrant.name: _Standing() for entrant in plan.entrants}

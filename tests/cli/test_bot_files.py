@@ -56,6 +56,20 @@ def test_play_takes_a_file_beside_house_players_and_the_seed_still_decides(folde
     assert rows[0][0]["players"] == rows[1][0]["players"]
 
 
+def test_a_single_match_of_a_file_is_there_to_be_looked_at(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    play(str(folder), "house:first", "--no-files")
+    assert not (tmp_path / "replay.html").exists()
+    played = play(str(folder), "house:first")
+
+    assert played.output.endswith("log: replay.ndjson\npage: replay.html\n")
+    assert (tmp_path / "replay.html").read_text().startswith("<!doctype html>")
+    assert CliRunner().invoke(main, ["verify", "replay.ndjson"]).exit_code == 0
+
+
 def test_a_bot_that_prints_its_own_url_is_found_there(tmp_path: Path) -> None:
     bot = tmp_path / "own.py"
     bot.write_text(STARTER.read_text().replace('int((sys.argv[1:] or [os.environ.get("PORT", 9000)])[0])', "0"))
