@@ -14,6 +14,12 @@ from referee.cli import bot_files, local, main
 STARTER = Path(__file__).parents[2] / "bots" / "python" / "bot.py"
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written where the command runs does not end up in the project."""
+    monkeypatch.chdir(tmp_path)
+
+
 def play(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["play", "saint-poker", *arguments])
 
@@ -56,11 +62,7 @@ def test_play_takes_a_file_beside_house_players_and_the_seed_still_decides(folde
     assert rows[0][0]["players"] == rows[1][0]["players"]
 
 
-def test_a_single_match_of_a_file_is_there_to_be_looked_at(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-
+def test_a_single_match_of_a_file_is_there_to_be_looked_at(folder: Path, tmp_path: Path) -> None:
     play(str(folder), "house:first", "--no-files")
     assert not (tmp_path / "replay.html").exists()
     played = play(str(folder), "house:first")
