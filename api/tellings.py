@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from referee.store.play import release
 from referee.store.play.release import Standing, Telling
+from referee.store.play.sharing import Tables
 
 Json = dict[str, Any]
 
@@ -20,13 +21,14 @@ class Tellings:
     def __init__(self, most: int = KEPT) -> None:
         self._most = most
         self._kept: OrderedDict[str, tuple[Telling, threading.Lock]] = OrderedDict()
+        self._tables = Tables()
         self._lock = threading.Lock()
 
     def told(self, session: Session, match_id: str) -> tuple[Standing, list[Json]]:
         """How the match stands, and the items of all rows that may be told of it now. Raises ``NotFound``."""
         standing = release.standing(session, match_id)
         with self._lock:
-            telling, reading = self._kept.setdefault(match_id, (Telling(match_id), threading.Lock()))
+            telling, reading = self._kept.setdefault(match_id, (Telling(match_id, self._tables), threading.Lock()))
             self._kept.move_to_end(match_id)
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)

@@ -75,16 +75,15 @@ class PublicView:
 
     def add(self, rows: Sequence[Json]) -> list[Json]:
         """Takes on the rows that follow, and gives their items. What they tell of earlier events comes too late."""
-        for row in rows:
-            self._events += row.get("events", [])
-        news = self._seen(self._events)[self._told :]
-        self._told += len(news)
-        items = []
+        events = [*self._events, *(event for row in rows for event in row.get("events", []))]
+        news = self._seen(events)[self._told :]
+        told, items = self._told + len(news), []
         for row in rows:
             count = len(self._seen(row.get("events", [])))  # whether one is left out depends on no other
             items.append({"row": row["row"], "events": news[:count]})
             news = news[count:]
         assert not news, "the events of a match, masked, are those of its rows"
+        self._events, self._told = events, told  # all of it, or, where something is raised, nothing
         self.items += items
         return items
 

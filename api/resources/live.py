@@ -45,7 +45,8 @@ def list_rows(query: Json, match_id: str) -> Any:
     """The rows of a match as they may be told now: numbers and masked events
 
     At once, except in rated play that is not over: there the rows of a round are told when the next begins, and rows
-    that are a minute old in steps of ten seconds. Nothing tells how long a seat thought, or who sits there.
+    that are a minute old in steps of ten seconds. While other matches play the same cards, those of a deal are told
+    when all of them have been dealt the next, or are over. Nothing tells how long a seat thought, or who sits there.
     """
     standing, items = _tellings().told(record(), match_id)
     start = query["after"] + 1 if "after" in query else 0
@@ -54,7 +55,8 @@ def list_rows(query: Json, match_id: str) -> Any:
         "status": standing.status,
         "reason": standing.reason,
         "open": standing.open,
-        "held_back": standing.hidden,
+        "held_back": standing.held_back,
+        "pace": standing.pace,
         "rows": len(items),
         "placements": release.placements(record(), match_id) if standing.ended else None,
         "items": page,
@@ -74,10 +76,10 @@ def list_rows(query: Json, match_id: str) -> Any:
 def follow_match(query: Json, match_id: str) -> Response:
     """A match as it goes on (server-sent events)
 
-    `rows` (`items` as GET …/rows has them), `state` (`status`, `reason`, `open`; `placements` by seat when it is
-    over), `end` when its deal group is over and everybody may read the whole log. First all that may be told so far,
-    then what comes. The id of a message is the number of the last row that was told: come back with it in
-    `Last-Event-ID`, and no row is lost or told twice. Rows come as GET …/rows tells them.
+    `rows` (`items` as GET …/rows has them), `state` (`status`, `reason`, `open`, `held_back`, `pace`; `placements`
+    by seat when it is over), `end` when its deal group is over and everybody may read the whole log. First all that
+    may be told so far, then what comes. The id of a message is the number of the last row that was told: come back
+    with it in `Last-Event-ID`, and no row is lost or told twice. Rows come as GET …/rows tells them.
     """
     with database().read() as session:
         matches.get_match(session, match_id)

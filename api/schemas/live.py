@@ -1,10 +1,13 @@
 """What goes on: rows of matches as they come, what a bot was asked, whether a log holds, the whole service."""
 
+from typing import get_args
+
 from marshmallow import fields, validate
 
 from api.schemas.base import Numeral, Query, Strict
 from api.schemas.matches import MatchView
 from api.schemas.tournaments import ProgressView
+from referee.store.play.release import Pace
 from referee.store.schema import MATCH_STATES
 
 LAST = 999_999_999
@@ -40,6 +43,14 @@ class RowsView(Strict):
     held_back = fields.Boolean(
         required=True,
         metadata={"description": "rows are told in groups, not as they are recorded: rated play that is not over"},
+    )
+    pace = fields.String(
+        required=True,
+        validate=validate.OneOf(get_args(Pace)),
+        metadata={
+            "description": "when rows are told: `at_once`; `rounds`: at the end of a round, or when they are a minute "
+            "old; `all_tables`: when all matches that play the same cards have played them"
+        },
     )
     rows = fields.Integer(required=True, metadata={"description": "told so far"})
     placements = fields.List(

@@ -12,11 +12,14 @@ from typing import Any, Final
 import orjson
 from sqlalchemy.orm import Session
 
+from api.lines import Lines
 from api.streams.hub import Accept, Feed, Hub
 from api.streams.messages import message
 from referee.errors import Unavailable
+from referee.store.db import Database
 from referee.store.play import release
 from referee.store.play.release import Standing, Telling
+from referee.store.play.sharing import Tables
 
 log = logging.getLogger(__name__)
 
@@ -25,11 +28,11 @@ Json = dict[str, Any]
 PAGE: Final = 200  # rows of a message
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, kw_only=True)
 class MatchFeed(Feed):
     """A match that is watched, as far as it was told."""
 
-    telling: Telling = field(default_factory=lambda: Telling(""))
+    telling: Telling
     items: list[bytes] = field(default_factory=list)  # of the rows told, in their order
     standing: Standing | None = None
     state: bytes = b""
@@ -50,8 +53,12 @@ class MatchHub(Hub[MatchFeed]):
     rests = 5
     keep_s = 5.0
 
+    def __init__(self, database: Database, lines: Lines) -> None:
+        self._tables = Tables()
+        super().__init__(database, lines)
+
     def _begun(self, id: str) -> MatchFeed:
-        return MatchFeed(id, telling=Telling(id))
+        return MatchFeed(id, telling=Telling(id, self._tables))
 
     def is_past(self, feed: MatchFeed, after: int) -> bool:
         with self._changed:
@@ -130,5 +137,5 @@ def rows_message(first: int, items: Sequence[bytes]) -> bytes:
 
 
 def state_of(standing: Standing, placements: list[int] | None) -> Json:
-    state = {"status": standing.status, "reason": standing.reason, "open": standing.open}
+    state = {name: getattr(standing, name) for name in ("status", "reason", "open", "held_back", "pace")}
     return state if placements is None else {**state, "placements": placements}

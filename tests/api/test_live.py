@@ -133,14 +133,16 @@ def test_a_match_that_is_over_while_others_play_its_cards_stays_masked(service: 
     world.finish(claim)
 
     told = get(service, f"/matches/{first}/rows")
-    assert (told["status"], told["open"], told["held_back"]) == ("finished", False, False)
+    assert (told["status"], told["open"], told["held_back"], told["pace"]) == ("finished", False, True, "all_tables")
     assert told["placements"] == [seat.placement for seat in seats_of(world, first)]
-    deal = next(event for item in told["items"] for event in item["events"] if event["event"] == "deal")
-    assert {card for hand in deal["hands"] for card in hand} == {"??"}
+    assert told["items"] == []
 
     (claim,) = world.claim(match_id=second)
     world.finish(claim)
-    assert get(service, f"/matches/{first}/rows") == told | {"open": True}
+    after = get(service, f"/matches/{first}/rows")
+    assert (after["open"], after["held_back"], after["pace"]) == (True, False, "at_once")
+    deal = next(event for item in after["items"] for event in item["events"] if event["event"] == "deal")
+    assert {card for hand in deal["hands"] for card in hand} == {"??"}
 
 
 def seats_of(world: World, match_id: str) -> list[MatchSeat]:

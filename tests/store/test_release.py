@@ -10,9 +10,10 @@ from referee.canonical import Json
 from referee.match import Answer
 from referee.matchlog import opens_round, visible
 from referee.rows import parsed
-from referee.store.play import matches, release
+from referee.store.play import groups, matches, release
 from referee.store.play.recording import Record, record_batch
 from referee.store.play.release import Telling
+from referee.store.play.sharing import Tables
 from referee.store.schema import LogRow, Match
 from tests.store import events
 from tests.store.world import World
@@ -22,13 +23,13 @@ from tests.surroundings import MASTER_KEY
 class Playing:
     """A match that is recorded answer by answer, and what is told of it."""
 
-    def __init__(self, world: World, **plan: Any) -> None:
+    def __init__(self, world: World, *, arranged: str | None = None, **plan: Any) -> None:
         self.world = world
-        self.id = world.match(rated=plan.pop("rated", True), **plan)
+        self.id = arranged or world.match(rated=plan.pop("rated", True), **plan)
         (self.claim,) = world.claim(match_id=self.id)
         self.match = world.resumed(self.id)
         self.recorded = 0
-        self.telling = Telling(self.id)
+        self.telling = Telling(self.id, Tables())
         self.record()
 
     def record(self) -> None:
@@ -56,6 +57,19 @@ class Playing:
         with self.world.database.read() as session:
             self.telling.look(session, release.standing(session, self.id))
         return [item["row"] for item in self.telling.items]
+
+    def answer_until_deal(self, count: int) -> int:
+        """The number of the row with which the deal begins."""
+        while len(decks := self.decks()) < count:
+            self.answer()
+        return decks[count - 1]
+
+    def decks(self) -> list[int]:
+        return [row["row"] for row in self.match.log.rows if row.get("chance", {}).get("kind") == "deck"]
+
+    def pace(self) -> str:
+        with self.world.database.read() as session:
+            return release.standing(session, self.id).pace
 
     def end(self) -> None:
         start = self.recorded
@@ -159,3 +173,66 @@ def test_all_rows_are_told_when_the_match_is_over(world: World, end: str) -> Non
     assert len(held) < playing.recorded
     assert playing.told() == list(range(len(playing.match.lines) if end == "finish" else playing.recorded))
     assert playing.telling.items == playing.masked()[: len(playing.telling.items)]
+
+
+def at_two_tables(world: World, **plan: Any) -> tuple[str, str]:
+    """Two matches, due, of the same cards and different bots."""
+    seated = world.bots(4)
+    with world.database.write() as session:
+        group = groups.create_group(session, seated, master_key=MASTER_KEY, kind="common")
+        first, second = (world.matched(session, two, group=group, **plan).id for two in (seated[:2], seated[2:]))
+    return first, second
+
+
+def test_of_cards_that_others_play_too_nothing_is_told_that_they_could_use(world: World) -> None:
+    here, there = at_two_tables(world, game="pool-nap")
+    playing = Playing(world, arranged=here)
+    third = playing.answer_until_deal(3)
+    told = [playing.told()]  # before the others have begun
+    other = Playing(world, arranged=there)
+    other.answer()
+    world.clock.moment += timedelta(seconds=200)
+    told.append(playing.told())  # while they play the first deal
+    ends = [playing.decks()[0]]
+    for deal in (2, 3):
+        other.answer_until_deal(deal)
+        ends.append(playing.decks()[deal - 1])
+        told.append(playing.told())
+    playing.end()
+    told.append(playing.told())  # though it is over, while they play on
+    held = playing.pace()
+    other.answer_until_deal(4)
+    ends.append(playing.decks()[3])
+    told.append(playing.told())
+    other.end()
+
+    assert third == ends[2]
+    assert [len(rows) for rows in told] == [0, *ends[:3], ends[2], ends[3]]
+    assert held == "all_tables"
+    assert playing.told() == list(range(len(playing.match.lines)))
+    assert playing.telling.items == playing.masked()
+
+
+def test_once_the_others_are_over_a_match_is_told_as_one_alone(world: World) -> None:
+    here, there = at_two_tables(world)
+    playing, other = Playing(world, arranged=here), Playing(world, arranged=there)
+    playing.answer_until_round(3)
+    before = playing.told(), playing.pace()
+    with world.database.write() as session:
+        session.execute(update(Match).where(Match.id == there).values(status="stuck"))
+    stuck = playing.told(), playing.pace()
+    with world.database.write() as session:
+        session.execute(update(Match).where(Match.id == there).values(status="void"))
+
+    assert before == stuck == ([0], "all_tables")  # the cards of this game are dealt once, for all of its rounds
+    assert playing.pace() == "rounds"
+    assert playing.told() == list(range(playing.openings()[-1] + 1))
+    assert (other.told(), other.pace()) == ([0], "all_tables")  # void, and its cards still played
+
+
+def test_of_unrated_play_of_the_same_cards_rows_are_told_at_once(world: World) -> None:
+    here, _ = at_two_tables(world, rated=False)
+    playing = Playing(world, arranged=here)
+    playing.answer()
+
+    assert playing.told() == list(range(playing.recorded))

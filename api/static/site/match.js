@@ -10,8 +10,13 @@ const root = document.getElementById("viewer");
 const path = `/api/v1/matches/${known.id}`;
 const PAGE = 1000; // rows asked for at once
 const COUNTS = ["finished", "void"];
+const PACES = {
+  at_once: "",
+  rounds: "told at the end of each round, or after a minute",
+  all_tables: "told when all tables with the same cards have played them",
+};
 const LIVE_WORDS = {
-  live: known.rated ? "told at the end of each round, or after a minute" : "",
+  live: "", // how its rows are told, when that is known
   polling: "asked every few seconds",
   away: "not connected, trying again",
   over: "",
@@ -53,7 +58,8 @@ function watch() {
   const note = (said) => {
     state = said.status;
     appear();
-    if (said.placements) viewer.sayLive("over; the cards open when all matches with the same cards are");
+    LIVE_WORDS.live = PACES[said.pace];
+    viewer.sayLive(said.placements ? "over; the cards open when all matches with the same cards are" : LIVE_WORDS.live);
   };
   const end = async () => {
     if (ending) return;
