@@ -138,13 +138,18 @@ def _to_be_called(session: Session, bot_id: str, master_key: bytes) -> tuple[Bot
 
 
 def _outcome(report: Report, seed: str) -> Outcome:
+    """Of a bot that was replaced meanwhile nothing is known: neither version was looked at."""
+    bot = report.bot or {}
+    replaced = any(finding.id == "same_version" for finding in report.of("fail"))
     return Outcome(
-        version=report.bot["version"] if report.bot else None,
-        asked=report.rules,
+        version=bot.get("version"),
+        asked={} if replaced else report.rules,
         passed=report.passed,
         protocol=report.protocol,
         report=kept(report, seed),
         warnings=list(dict.fromkeys(finding.id for finding in report.of("warn"))),
+        games=[game for game in bot["games"] if game in catalogue()] if bot else None,
+        max_calls=bot.get("max_calls"),
     )
 
 

@@ -51,6 +51,12 @@ async def plays_chess(bot: Odd, request: web.Request, body: Json) -> web.Respons
     return said(card) if request.method == "GET" else None
 
 
+@breaks("same_version")
+async def is_new_every_time(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
+    card = {"protocol": "1", "name": "odd", "version": str(bot.calls), "games": [GAME]}
+    return said(card) if request.method == "GET" else None
+
+
 @breaks("unknown_game")
 async def plays_chess_too(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
     card = {"protocol": "1", "name": "odd", "version": "1", "games": ["chess", GAME]}

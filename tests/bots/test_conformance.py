@@ -19,7 +19,15 @@ from referee.bots.conformance.calls import Call
 from referee.bots.conformance.course import Pace
 from referee.bots.conformance.examination import examine
 from referee.bots.conformance.keeping import kept
-from referee.bots.conformance.positions import Question, extremes, positions, scenarios, with_added, without_added
+from referee.bots.conformance.positions import (
+    Question,
+    begun,
+    extremes,
+    positions,
+    scenarios,
+    with_added,
+    without_added,
+)
 from referee.bots.conformance.report import Finding, Report, percentiles
 from referee.bots.conformance.rules import RULES, table
 from referee.bots.house import House, serve
@@ -72,7 +80,7 @@ async def nothing(bot: Odd, request: web.Request, body: Json) -> web.Response | 
     return None
 
 
-NOT_REACHED = {"card": {"known_game"}, "resent": {"resent_same"}}
+NOT_REACHED = {"card": {"known_game", "same_version"}, "resent": {"resent_same"}}
 ELSEWHERE = {"reachable", "secret_needed", "in_time", "stays_up"}  # tested by themselves below
 
 
@@ -144,6 +152,15 @@ def test_questions_are_those_of_the_protocol_and_follow_from_the_dice(game: str)
         assert question.judged(legal).fault == ""
         illegal = json.dumps({"decision": question.id, "action": {"type": "cheat"}}).encode()
         assert question.judged(illegal).fault == "illegal_action"
+
+
+def test_a_bot_cannot_tell_by_the_questions_being_unrated_that_it_is_examined() -> None:
+    dice = Random(0)
+    scenario = next(scenarios(catalogue()[GAME], dice))
+
+    matches = [begun(scenario, Limits(), dice)[0] for _ in range(16)]
+
+    assert {match.header["rated"] for match in matches} == {True, False}
 
 
 def test_extremes_are_drawn_as_far_as_they_go_together() -> None:
@@ -220,7 +237,8 @@ def test_a_bot_that_goes_away_is_not_called_for_ever() -> None:
 
     assert {finding.id for finding in wanting(report)} == {"idle", "reconnect", "stays_up"}
     assert {skipped.id for skipped in report.skipped} == {
-        *("keep_alive", "hung_up", "stray", "rotation", "signature_wrong", "signature_old", "signature_missing")
+        *("keep_alive", "hung_up", "stray", "rotation", "signature_wrong", "signature_old", "signature_missing"),
+        "same_version",
     }
 
 

@@ -27,6 +27,17 @@ class Modest(Scripted):
         return web.json_response(card)
 
 
+class Restless(Modest):
+    """Its card names another version every time."""
+
+    called = 0
+
+    async def _card(self, request: web.Request) -> web.Response:
+        self.called += 1
+        card = {"protocol": "1", "name": "modest", "version": f"8.{self.called}", "games": GAMES, "max_calls": 2}
+        return web.json_response(card)
+
+
 async def well(_request: web.Request) -> None:
     return None
 
@@ -150,3 +161,21 @@ def test_a_bot_that_is_too_slow_is_told_so_and_not_called_for_ever(world: World)
     report = report_of(world, bot_id)
     assert [finding["id"] for finding in report["findings"] if finding["severity"] == "fail"] == ["in_time"]
     assert certified(world, bot_id) == (None, ["failed"])
+
+
+def test_a_bot_that_is_replaced_meanwhile_gets_no_certificate_and_is_not_examined_for_ever(world: World) -> None:
+    async def story() -> Tally:
+        async with world.houses(Restless(well), version=VERSION):
+            await asyncio.to_thread(ask, world, world.bot_ids[0])
+            return await examined(world)
+
+    tally = asyncio.run(story())
+
+    (bot_id,) = world.bot_ids
+    assert (tally.checked, tally.examined) == (1, 1)
+    assert certified(world, bot_id) == (None, [])
+    report = report_of(world, bot_id)
+    assert [finding["id"] for finding in report["findings"] if finding["severity"] == "fail"] == ["same_version"]
+    with world.database.read() as session:
+        assert row_of(world, bot_id).version == bots.get_bot(session, bot_id).version
+    assert row_of(world, bot_id).rules == {}  # what came in its place is examined at its next check

@@ -63,7 +63,8 @@ async def _in_time(exam: Examination, games: Sequence[str]) -> None:
 
 
 async def _examined(exam: Examination, games: Sequence[str]) -> None:
-    """1. Who is it? 2. Does it play? 3. Does it bear what may happen? 4. Does it look at signatures?"""
+    """1. Who is it? 2. Does it play? 3. Does it bear what may happen? 4. Does it look at signatures?
+    5. Is it still the same?"""
     exam.tell(0, exam.planned, "card and notices")
     if not await meeting.meet(exam):
         return
@@ -76,6 +77,7 @@ async def _examined(exam: Examination, games: Sequence[str]) -> None:
     exam.tell(exam.asked, exam.asked, "what may happen")
     await handling.handle(exam)
     await trusting.trust(exam)
+    await meeting.part(exam)
 
 
 def _report(exam: Examination) -> Report:

@@ -29,6 +29,19 @@ async def meet(exam: Examination) -> bool:
     return True
 
 
+async def part(exam: Examination) -> None:
+    """The card once more: only one and the same program can be attested."""
+    first, call = exam.card, _card_call(exam)
+    if first is None:
+        exam.notes.skip(["same_version"], "there is no card")
+        return
+    last = _read_card(exam, call, await exam.line.send(call, exam.pace.notice_ms))
+    if last is not None:
+        exam.card = last
+        came = f"first {first.version!r}, then {last.version!r}"
+        exam.note("same_version", call, "" if last.version == first.version else "another_answer", came)
+
+
 def games_to_ask(exam: Examination, wanted: Sequence[str]) -> list[type[State]]:
     """The games asked for, else those of the card that there are."""
     known = catalogue()
@@ -70,14 +83,19 @@ async def _card(exam: Examination) -> bool:
     reply = await exam.line.send(call, exam.pace.notice_ms)
     if not exam.secrets and not _is_there(exam, call, reply):
         return False
-    fault, detail = reply.fault, shown(reply)
+    exam.card = _read_card(exam, call, reply)
+    return True
+
+
+def _read_card(exam: Examination, call: Call, reply: Reply) -> wire.Card | None:
+    card, fault, detail = None, reply.fault, shown(reply)
     if reply.ok:
         try:
-            exam.card = wire.read_card(reply.body)
+            card = wire.read_card(reply.body)
         except wire.BadBody as bad:
             fault, detail = bad.fault, shown(reply.but(bad.fault, bad.detail))
     exam.note("card", call, fault, detail)
-    return True
+    return card
 
 
 def _card_call(exam: Examination) -> Call:

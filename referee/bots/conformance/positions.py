@@ -147,6 +147,7 @@ def begun(scenario: Scenario, limits: Limits, dice: Random) -> tuple[Match, list
         players=[{"bot": bot, "name": f"player {seat}", "version": "1"} for seat, bot in enumerate(bots)],
         group={"id": group_id, "commitment": commitment(seed, group_id), "entries": bots},
         limits=limits,
+        rated=dice.random() < 0.5,  # rated or not, it is asked in the same way
     )
     match = Match(header, CommittedChance(seed, group_id, [""] * scenario.seats))
     match.begin()

@@ -88,6 +88,12 @@ _ALL = (
         "Answer faster; or look with `referee check`, which has no such end, at where the time goes.",
     ),
     Rule("stays_up", "fail", "the bot answers to the end of the examination", "It went away: look at its own log."),
+    Rule(
+        "same_version",
+        "fail",
+        "the card names the same version at the end of the examination",
+        "It was replaced meanwhile: have it examined anew. `version` changes with the program, not from call to call.",
+    ),
     # -- signatures --
     Rule(
         "rotation",
