@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from flask import Flask, Response, g, request
 
+from api import etags
 from api.body import MAX_BYTES, too_large
 from api.errors import Problem
 
@@ -61,7 +62,7 @@ def _dress(response: Response) -> Response:
     if response.status_code == 429:
         headers["Retry-After"] = str(max(1, int(headers.get("Retry-After", "1"))))
     if request.method in ("GET", "HEAD") and response.status_code == 200 and not response.direct_passthrough:
-        response.add_etag()
+        etags.validate(response)
         response.make_conditional(request)
     return response
 

@@ -155,6 +155,26 @@ def test_E10_an_edit_needs_the_present_validator(service: Service, owner: Person
     assert owner.get(path).get_json()["name"] == "newest name"
 
 
+def test_an_edit_is_not_refused_because_the_bot_is_called_or_examined_meanwhile(
+    service: Service, owner: Person
+) -> None:
+    path = f"/bots/{service.verified_bot(owner)['id']}"
+    owner.post(f"{path}/check")
+    read = owner.get(path)
+
+    answer_check(service)
+
+    seen = owner.ask("GET", path, {"If-None-Match": read.headers["ETag"]})
+    edited = owner.ask("PATCH", path, {"If-Match": read.headers["ETag"]}, json={"name": "new name"})
+    late = owner.ask("PATCH", path, {"If-Match": seen.headers["ETag"]}, json={"name": "newer name"})
+    assert (seen.status_code, seen.get_json()["examination"]["asked"]) == (200, 3)
+    assert (edited.status_code, late.status_code) == (200, 412)
+    unchanged = owner.get(path)
+    assert owner.ask("GET", path, {"If-None-Match": unchanged.headers["ETag"]}).status_code == 304
+    public = service.anonymous().get(API + path).headers["ETag"]
+    assert owner.ask("PATCH", path, {"If-Match": public}, json={"name": "newer name"}).status_code == 412
+
+
 def test_a_bot_with_a_new_address_must_prove_it(service: Service, owner: Person) -> None:
     path = f"/bots/{service.verified_bot(owner)['id']}"
 
