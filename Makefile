@@ -19,6 +19,9 @@ SIMULATE_ARGS ?=
 PYTEST_ARGS ?=
 PYTEST_PROCESSES ?= 3  # one of them mostly waits, see tests/lanes.py
 
+# Where this is set no compiled module is kept, so every process compiles all it imports: 28 s of a processor for one `up`, not 12.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo up test coverage lint types browser bench bench-peers chaos mutants simulate lock clean
 .DELETE_ON_ERROR:
 
