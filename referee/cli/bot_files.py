@@ -3,6 +3,7 @@
 How a bot is called once it listens is the business of ``local``.
 """
 
+import errno
 import os
 import re
 import shutil
@@ -10,24 +11,31 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Final
+from types import FrameType
+from typing import Final
 
 from referee import leash
 from referee.bots.signing import bot_secret
 from referee.cli.local import Entrant
+from referee.cli.written import Written
 from referee.errors import RefereeError
 
 PATIENCE_S: Final = 60.0  # a compiler may have to run first
 STEP_S: Final = 0.05
 STOPS_IN_S: Final = 2.0
-TAIL_BYTES: Final = 4096
 TAIL_LINES: Final = 12
+STOP_WORDS: Final = (signal.SIGTERM, signal.SIGHUP)  # beside Ctrl-C, which is an exception by itself
+PRIVATE: Final = ("REFEREE_", "DATABASE_URL", "REDIS_URL")  # of our surroundings, what is no bot's business
+HINTS: Final = {
+    errno.ENOENT: "; does its first line name a program that is not there, or end as lines of Windows do?",
+    errno.ENOEXEC: "; does its first line name what runs it, as #!/bin/sh does?",
+}
 PRINTED_URL: Final = re.compile(rb"http://(?:127\.0\.0\.1|localhost):(\d{1,5})\b")
 RUNNERS: Final = {  # by the end of the file's name: what runs it, and what that is called
     ".py": ((sys.executable,), "Python"),
@@ -49,7 +57,7 @@ class BotProcess:
     file: Path
     port: int
     process: subprocess.Popen[bytes]
-    output: IO[bytes] = field(repr=False)
+    written: Written = field(repr=False)
 
     @property
     def url(self) -> str:
@@ -57,27 +65,29 @@ class BotProcess:
 
     def tail(self) -> str:
         """The last lines it wrote, to either stream."""
-        self.output.seek(max(0, self.output.seek(0, os.SEEK_END) - TAIL_BYTES))
-        return "\n".join(self.output.read().decode(errors="replace").splitlines()[-TAIL_LINES:])
+        if self.process.poll() is not None:
+            self.written.settle(STEP_S)
+        return self.written.lines(TAIL_LINES)
 
     def listens(self) -> bool:
         """Whether somebody answers at the port it was given, or else at one it has printed, which is then its port."""
-        self.output.seek(0)
-        printed = [int(port) for port in PRINTED_URL.findall(self.output.read(TAIL_BYTES))]
+        printed = [int(port) for port in PRINTED_URL.findall(self.written.head)]
         for port in (self.port, *printed):
             if 0 < port < 65536 and _is_open(port):
                 self.port = port
                 return True
         return False
 
-    def stop(self) -> None:
-        """Ends it and what it has started."""
-        for word in (signal.SIGTERM, signal.SIGKILL):
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, word)
-            with suppress(subprocess.TimeoutExpired):
-                self.process.wait(STOPS_IN_S)
-        self.output.close()
+    def tell(self, word: signal.Signals) -> None:
+        """Sends a signal to it and to what it has started."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, word)
+
+    def ends_by(self, moment: float) -> bool:
+        """Waits for its end, until then."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(max(0.0, moment - time.monotonic()))
+        return self.process.returncode is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,38 +114,78 @@ def started(entrants: Sequence[Entrant], secrets: tuple[str, ...]) -> Iterator[R
     if files and not secrets:
         secrets = (bot_secret(os.urandom(32), "referee play", 1),)
     processes: list[BotProcess] = []
+    with _signals_raised():
+        try:
+            for file, port in zip(files, _free_ports(len(files)), strict=True):
+                processes.append(_start(file, port, secrets[0]))
+            for process in processes:
+                process.written.follow()  # from here on there are threads: all that is forked was
+            for process in processes:
+                _await(process)
+            urls = {one.file: one.url for one in processes}
+            called = [replace(one, url=urls[one.file]) if one.file else one for one in entrants]
+            yield Running(called, secrets, processes)
+        finally:
+            _stop(processes)
+
+
+@contextmanager
+def _signals_raised() -> Iterator[None]:
+    """Words to stop that would end us on the spot become exceptions, so that what was started is stopped first."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {word: signal.getsignal(word) for word in STOP_WORDS}
+    for word, handler in before.items():
+        if handler is signal.SIG_DFL:  # else somebody here, or whoever started us, wants it otherwise
+            signal.signal(word, _leave)
     try:
-        for file in files:
-            processes.append(_start(file, secrets[0]))
-        for process in processes:
-            _await(process)
-        urls = {one.file: one.url for one in processes}
-        called = [replace(one, url=urls[one.file]) if one.file else one for one in entrants]
-        yield Running(called, secrets, processes)
+        yield
     finally:
-        for process in processes:
-            process.stop()
+        for word, handler in before.items():
+            signal.signal(word, handler)
 
 
-def _start(file: Path, secret: str) -> BotProcess:
-    port = _free_port()
-    output = tempfile.TemporaryFile()  # noqa: SIM115  # closed by ``stop``
-    environment = os.environ | {"PORT": str(port), "REFEREE_BOT_SECRET": secret, "PYTHONUNBUFFERED": "1"}
+def _leave(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+def _stop(processes: Sequence[BotProcess]) -> None:
+    """Ends all of them and what they have started, together; another word to stop meanwhile changes nothing."""
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {word: signal.signal(word, signal.SIG_IGN) for word in (signal.SIGINT, *STOP_WORDS)} if is_main else {}
+    try:
+        for word in (signal.SIGTERM, signal.SIGKILL):
+            for one in processes:
+                one.tell(word)
+            moment = time.monotonic() + STOPS_IN_S
+            for one in processes:
+                one.ends_by(moment)
+        for one in processes:
+            one.written.end(STEP_S)
+    finally:
+        for word, handler in before.items():
+            signal.signal(word, handler)
+
+
+def _start(file: Path, port: int, secret: str) -> BotProcess:
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(PRIVATE)}
     try:
         process = subprocess.Popen(
             [*_command(file), str(port)],
             cwd=file.parent,
-            env=environment,
+            env=ours | {"PORT": str(port), "REFEREE_BOT_SECRET": secret, "PYTHONUNBUFFERED": "1"},
             stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             start_new_session=True,  # a group of its own, so that what it starts ends with it
             preexec_fn=leash.tied(signal.SIGTERM),
         )
     except OSError as error:
-        output.close()
-        raise BotNotStarted(f"{file} cannot be started: {error.strerror}") from error
-    return BotProcess(file, port, process, output)
+        hint = HINTS.get(error.errno or 0, "")
+        raise BotNotStarted(f"{file} cannot be started: {error.strerror}{hint}") from error
+    assert process.stdout is not None  # it was asked for
+    return BotProcess(file, port, process, Written(process.stdout))
 
 
 def _command(file: Path) -> list[str]:
@@ -156,12 +206,14 @@ def _command(file: Path) -> list[str]:
 
 
 def _await(bot: BotProcess) -> None:
-    """Returns when the bot listens."""
+    """Returns when the bot listens. One that has ended does not, whoever answers at its port."""
     give_up = time.monotonic() + PATIENCE_S
-    while not bot.listens():
-        status = bot.process.poll()
+    while True:
+        listens, status = bot.listens(), bot.process.poll()
         if status is not None:
             raise BotNotStarted(f"{bot.file} ended with status {status} before it listened. It wrote:\n{bot.tail()}")
+        if listens:
+            return
         if time.monotonic() > give_up:
             raise BotNotStarted(
                 f"{bot.file} does not listen on port {bot.port}, which it was given in $PORT and as its first "
@@ -175,7 +227,10 @@ def _is_open(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+def _free_ports(count: int) -> list[int]:
+    """Ports nobody listens on; all of them are held until the last is found, so that none comes twice."""
+    with ExitStack() as held:
+        listeners = [held.enter_context(socket.socket()) for _ in range(count)]
+        for listener in listeners:
+            listener.bind(("127.0.0.1", 0))
+        return [int(listener.getsockname()[1]) for listener in listeners]

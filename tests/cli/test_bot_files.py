@@ -2,14 +2,20 @@
 
 import json
 import shutil
+import signal
 import socket
+import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli import bot_files, local, main
+from referee.cli.written import KEPT_BYTES
+from tests.cli.running import PATIENCE_S, surroundings
 
 STARTER = Path(__file__).parents[2] / "bots" / "python" / "bot.py"
 
@@ -137,3 +143,88 @@ def test_check_examines_a_file_with_a_secret_of_its_own(folder: Path) -> None:
 @pytest.mark.parametrize("given", ["house:sound", "absent.py", "ftp://example.org"])
 def test_check_refuses_what_is_no_bot(given: str) -> None:
     assert CliRunner().invoke(main, ["check", given]).exit_code == 2
+
+
+@pytest.mark.parametrize("word", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_no_word_to_stop_leaves_behind_what_a_bot_has_started(tmp_path: Path, word: signal.Signals) -> None:
+    bot, known = tmp_path / "bot with\nblanks é", tmp_path / "pid"
+    bot.write_text("#!/bin/sh\ntrap '' TERM\nsleep 600 &\necho $! > made\nmv made pid\nwait\n")
+    bot.chmod(0o755)
+    command = [sys.executable, "-m", "referee", "play", "saint-poker", str(bot), "house:first"]
+    playing = subprocess.Popen(command, env=surroundings(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    awaited(known.exists)
+    child = int(known.read_text())
+
+    playing.send_signal(word)
+    playing.send_signal(word)  # an impatient one
+    playing.wait(PATIENCE_S)
+
+    awaited(lambda: not Path(f"/proc/{child}").exists())
+
+
+def awaited(done: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_bot_that_writes_without_end_plays_and_takes_no_room(folder: Path) -> None:
+    text = STARTER.read_text().replace(
+        "def decided(question):", "def decided(question):\n    print('x' * 1_000_000, end='')\n    print('the last')"
+    )
+    (folder / "bot.py").write_text(text)
+    entrants = local.entrants([str(folder / "bot.py")])
+
+    played = play(str(folder), "house:first", "--json")
+    with bot_files.started(entrants, ()) as running:
+        written = running.processes[0].written
+
+    assert json.loads(played.output)["faults"] == [0, 0]
+    assert len(written.head) <= KEPT_BYTES
+
+
+def test_a_bot_that_has_ended_is_not_looked_for_at_anothers_port(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        text = f"import os; os.write(1, b'http://127.0.0.1:{port}'); os._exit(0)"
+        (tmp_path / "bot.py").write_text(text)
+
+        played = play(str(tmp_path / "bot.py"), "house:first")
+
+    assert "ended with status 0 before it listened" in played.output
+
+
+def test_a_bot_learns_its_own_secret_and_nothing_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REFEREE_TOKEN", "ref_ours")
+    monkeypatch.setenv("DATABASE_URL", "postgresql://ours")
+    (tmp_path / "bot.py").write_text("import os, sys; sys.exit(' '.join(sorted(os.environ)))")
+
+    played = play(str(tmp_path / "bot.py"), "house:first")
+
+    assert "REFEREE_BOT_SECRET" in played.output
+    assert "REFEREE_TOKEN" not in played.output
+    assert "DATABASE_URL" not in played.output
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [("#!/bin/sh\r\n", "end as lines of Windows do?"), ("echo no first line\n", "as #!/bin/sh does?")],
+)
+def test_a_program_that_cannot_be_run_is_told_why(tmp_path: Path, first: str, said: str) -> None:
+    bot = tmp_path / "program"
+    bot.write_bytes(first.encode())
+    bot.chmod(0o755)
+
+    assert said in play(str(bot), "house:first").output
+
+
+def test_bots_of_the_same_name_are_told_apart_and_have_ports_of_their_own(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other" / "mybot"
+    shutil.copytree(folder, other)
+    entrants = local.entrants([str(folder), str(other)])
+
+    with bot_files.started(entrants, ()) as running:
+        assert len({one.port for one in running.processes}) == 2
+        assert len({one.address for one in running.entrants}) == 2
+        assert len({one.name for one in running.entrants}) == 2
