@@ -18,6 +18,7 @@ from referee.errors import RefereeError
 POLLED_S: Final = 0.3
 CHECKED_WITHIN_S: Final = 150.0  # the suite alone may take 90
 LONGEST_LINE: Final = 2_000  # of a command that is shown
+AGAIN: Final = "run the same command again"
 UNHEARD: Final = ("egress_denied", "dns_failed", "unreachable", "deadline")
 CHOICES: Final = """\
 The service calls your bot, so it must find it. Without a public address you may
@@ -28,7 +29,7 @@ ADVICE: Final = {  # by code of the report
     "wrong_proof": "the bot does not know the secret of this registration: give it the secret, start it anew",
     "bad_status": "401 means that it took our signature for wrong: give it the secret, start it anew",
     "no_known_game": "let the card name games that `referee games` lists",
-    "referee_failed": "not your fault: run the same command again",
+    "referee_failed": f"not your fault: {AGAIN}",
 }
 
 
@@ -49,7 +50,7 @@ def register(
     """Register the bot at URL, have it checked, and practise.
 
     The secret is shown once; start the bot with it. The same command for a bot that is yours already has it checked
-    again. The exit status is 1 when the check fails.
+    again. The exit status is 1 when the check fails, or no game is attested.
 
     \b
     Example:
@@ -70,6 +71,8 @@ def register(
         raise SystemExit(1)
     played = [_practised(remote, bot, game) for game in games]
     remote.tell({**bot, "practice": played}, "\n\n".join([reported(bot), *map(result, played)]))
+    if not bot["certificate"]:
+        raise SystemExit(1)
 
 
 def reported(bot: Json) -> str:
@@ -85,7 +88,7 @@ def reported(bot: Json) -> str:
             continue
         lines.append(f"  fail  {asked}: {step['code']}: {step['detail']}")
         advice = ADVICE.get(step["code"]) or _usual_advice(step["code"])
-        lines.append(f"        {advice}; then run the same command again")
+        lines.append(f"        {advice}" if AGAIN in advice else f"        {advice}; then {AGAIN}")
     if report.get("ok"):
         lines.append(f"  plays {', '.join(report['games'])}; version {bot['version']}")
         lines += _examined(bot)
@@ -94,22 +97,32 @@ def reported(bot: Json) -> str:
 
 def _examined(bot: Json) -> list[str]:
     """What the examination found, worst first, and what came of it."""
-    one = bot["examination"]
-    report = one["report"]
-    if report is None or one["version"] != bot["version"]:
-        return []
+    one, certificate = bot["examination"], bot.get("certificate")
+    report = one["report"] if one["version"] == bot["version"] else None
+    lines = [] if report is None else _found(report)
+    if certificate:
+        games = ", ".join(f"{game} (rules {version})" for game, version in certificate["rules"].items())
+        return [
+            *lines,
+            f"  certificate of {certificate['issued_at'][:10]} for version {certificate['version']}: {games}",
+        ]
+    if report is None:
+        return [f"  version {bot['version']} was not examined, so no rated play; {AGAIN}"]
+    if report["verdict"] == "referee_failed":
+        return [*lines, f"  no certificate: {report['detail']}: not your fault, {AGAIN}"]
+    asks = f"referee check {bot['url']} --seed {report['seed']} asks the same questions"
+    return [*lines, f"  no certificate, so no rated play; mend it, then {AGAIN}; {asks}"]
+
+
+def _found(report: Json) -> list[str]:
     lines = [line for finding in report["findings"] if finding["severity"] != "ok" for line in _finding(finding)]
-    asked = f"{report.get('questions', 0)} questions, {report.get('calls', 0)} calls"
-    latency = report.get("latency", {}).get("total", {})
+    if not report.get("calls"):
+        return lines
+    asked = f"{report['questions']} questions, {report['calls']} calls"
+    latency = report["latency"]["total"]
     if latency.get("calls"):
         asked += f"; ms per call: median {latency['p50']:.0f}, 99th percentile {latency['p99']:.0f}"
-    lines.append(f"  examined: {asked}")
-    if not bot.get("certificate"):
-        again = f"mend it, then run the same command again; referee check {bot['url']} --seed {report.get('seed', '')}"
-        return [*lines, f"  no certificate, so no rated play; {again} asks the same questions"]
-    certificate = bot["certificate"]
-    games = ", ".join(f"{game} (rules {version})" for game, version in certificate["rules"].items())
-    return [*lines, f"  certificate of {certificate['issued_at'][:10]} for version {certificate['version']}: {games}"]
+    return [*lines, f"  examined: {asked}"]
 
 
 def _finding(finding: Json) -> list[str]:
@@ -193,7 +206,8 @@ def _checked(remote: Remote, bot: Json) -> Json:
             told = examination["what"]
             note(f"it is examined: {examination['asked']} of {examination['planned']} questions, {told}")
         if time.monotonic() > end:
-            raise RefereeError(f"no runner has called the bot yet; GET {path} shows the report when one has")
+            what = "examined" if bot["check"]["state"] == "idle" else "called"
+            raise RefereeError(f"the bot is still to be {what}; GET {path} shows the report when it was")
         time.sleep(POLLED_S)
 
 

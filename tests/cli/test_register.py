@@ -17,6 +17,8 @@ from click.testing import CliRunner, Result
 from referee.bots.signing import challenge_proof
 from referee.cli import main
 from referee.cli.api_client import Api
+from referee.cli.register import reported
+from referee.store.examinations import GIVEN_UP
 from tests.cli.hall import LOOPBACK
 from tests.cli.running import comes_true, service
 
@@ -85,7 +87,7 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(tmp
         refused = says(there, "register", "http://10.0.0.1:9000", "--name", "Hidden", status=1)
         unproven = says(there, *register, status=1)
         bot.secret = secret_file.read_text().strip()
-        played = says(there, *register, "--practice", "saint-poker")
+        played = says(there, *register, "--practice", "saint-poker", status=1)
         lost = says(there, "register", bot.url, "--name", "Second", "--secret-file", str(secret_file), status=2)
         match_id = re.findall(r"mat_\w{26}", played.stdout)[0]
         watched = says(there, "watch", match_id)
@@ -119,3 +121,33 @@ def test_a_service_that_is_away_is_told_by_the_exit_status(command: list[str]) -
     told = says({"REFEREE_URL": "http://127.0.0.1:1", "REFEREE_TOKEN": "ref_x"}, *command, status=3)
 
     assert "does not answer" in told.output
+
+
+def checked(**examination: Any) -> dict[str, Any]:
+    """A bot whose check went well, as the service tells of it."""
+    step = {"ok": True, "total_ms": 1}
+    report = {"ok": True, "challenge": step, "card": step, "games": ["pool-nap"]}
+    return {
+        "id": "bot_1",
+        "name": "Mine",
+        "status": "verified",
+        "version": "7",
+        "url": "http://127.0.0.1:1",
+        "check": {"report": report},
+        "examination": {"report": None, "version": None, **examination},
+        "certificate": None,
+    }
+
+
+def test_what_the_referee_could_not_finish_is_not_the_bots_fault() -> None:
+    told = reported(checked(report=GIVEN_UP, version="7"))
+
+    assert "the referee could not finish it: not your fault, run the same command again" in told
+    assert "mend it" not in told
+
+
+@pytest.mark.parametrize("examination", [{}, {"report": {"findings": []}, "version": "6"}])
+def test_a_version_that_was_not_examined_is_told(examination: dict[str, Any]) -> None:
+    assert "version 7 was not examined, so no rated play; run the same command again" in reported(
+        checked(**examination)
+    )
