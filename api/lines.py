@@ -107,11 +107,18 @@ class Lines:
                 else:
                     self._serve(ready.data, mask)
             while self._wishes:
-                self._wishes.popleft()()
+                self._fulfil(self._wishes.popleft())
             if time.monotonic() >= beat_at:
                 beat_at = time.monotonic() + self._heartbeat_s
                 for key in list(self._by_key):
                     self._tell(key, HEARTBEAT, last=False)
+
+    def _fulfil(self, wish: Callable[[], None]) -> None:
+        """What goes wrong with one wish is no reason to leave all others alone for good."""
+        try:
+            wish()
+        except Exception:
+            log.exception("viewers not served")
 
     def _serve(self, line: Line, mask: int) -> None:
         if mask & selectors.EVENT_READ and not _listens(line):
@@ -121,7 +128,12 @@ class Lines:
 
     def _add(self, line: Line, text: bytes, *, last: bool) -> None:
         self._by_key.setdefault(line.key, set()).add(line)
-        self._selector.register(line.sock, selectors.EVENT_READ, line)
+        try:
+            self._selector.register(line.sock, selectors.EVENT_READ, line)
+        except (OSError, ValueError):  # no room for another, or it is closed
+            log.exception("viewer not taken on")
+            self._drop(line)
+            return
         self._write([line], text, last=last)
 
     def _tell(self, key: str, text: bytes, *, last: bool) -> None:
@@ -177,9 +189,13 @@ class Lines:
         mine.discard(line)
         if not mine:
             del self._by_key[line.key]
-        self._selector.unregister(line.sock)
+        with suppress(KeyError, ValueError):  # it was never registered
+            self._selector.unregister(line.sock)
         line.sock.close()
-        line.gone()
+        try:
+            line.gone()
+        except Exception:
+            log.exception("viewer gone, but not forgotten")
 
     def _stop(self) -> None:
         for lines in list(self._by_key.values()):

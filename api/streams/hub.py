@@ -10,8 +10,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
+
+from sqlalchemy.exc import SQLAlchemyError
 
 from api.lines import HEARTBEAT, HEARTBEAT_S, MOST_BEHIND, Lines
 from referee.errors import Unavailable
@@ -26,6 +29,9 @@ GAP_S: Final = 0.05  # between two looks in any case
 RESTS: Final = 10  # times as long as it took, what is dear to compute is left as it is
 KEEP_S: Final = 30.0  # what is known of a thing that nobody watches any more
 READY_S: Final = 15.0  # for the first look at it
+AGAIN_S: Final = 1.0  # what failed is tried again
+COME_BACK: Final = b": too many wait for what is to come; come back\n\n"
+MOST_LAGGING: Final = 4  # viewers that wait, each in a thread, for what another process may have told
 
 
 class Waiting:
@@ -66,6 +72,7 @@ class Feed:
     ready: bool = False  # known as it stands
     over: bool = False  # nothing will follow
     over_at: float = 0.0
+    try_at: float = 0.0  # not before, because it failed
 
     def is_kept(self, long_ago: float) -> bool:
         """One that is over may still change, by a match made void: then it is begun anew."""
@@ -94,6 +101,7 @@ class Hub(Generic[F]):
         self._feeds: dict[str, F] = {}
         self._changed = threading.Condition()
         self._word = threading.Event()
+        self.lagging = 0
         threading.Thread(target=self._watch, name=type(self).__name__, daemon=True).start()
 
     def wake(self) -> None:
@@ -155,22 +163,51 @@ class Hub(Generic[F]):
             if viewer is not None:
                 feed.waiting.discard(viewer)
 
+    def _await(self, is_there: Callable[[], bool]) -> bool:
+        """With the lock: waits a little for what another process may have told already. False: too many wait, and
+        whoever asks had better come back."""
+        if is_there():
+            return True
+        if self.lagging >= MOST_LAGGING:
+            return False
+        self._word.set()
+        self.lagging += 1
+        try:
+            self._changed.wait_for(is_there, self.lags_s)
+        finally:
+            self.lagging -= 1
+        return True
+
     # -- the one thread that reads --
 
     def _watch(self) -> None:
         while not self.stopped.is_set():
             self._word.wait(self.look_s if self._feeds else None)
             self._word.clear()
-            began = time.monotonic()
+            began, pause = time.monotonic(), GAP_S
             try:
                 feeds = self._watched()
                 if feeds:
                     self._look(feeds)
             except Unavailable as error:
                 log.warning("record unavailable, viewers wait", extra={"reason": str(error)})
+                pause = AGAIN_S
             except Exception:
                 log.exception("look for viewers failed")
-            self.stopped.wait(max(GAP_S, self.rests * (time.monotonic() - began)))
+                pause = AGAIN_S
+            self.stopped.wait(max(pause, self.rests * (time.monotonic() - began)))
+
+    @contextmanager
+    def _apart(self, feed: F) -> Iterator[None]:
+        """What goes wrong with one thing is of no concern to the others, and is tried again a little later; unless
+        it is the record, which fails all of them."""
+        try:
+            yield
+        except (Unavailable, SQLAlchemyError):
+            raise
+        except Exception:
+            feed.try_at = time.monotonic() + AGAIN_S
+            log.exception("not told", extra={"of": feed.id})
 
     def _watched(self) -> dict[str, F]:
         """Forgets what nobody watches any more."""

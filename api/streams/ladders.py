@@ -51,10 +51,7 @@ class LadderHub(Hub[LadderFeed]):
 
     def missed(self, feed: LadderFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
         with self._changed:  # another process may be ahead of this one
-            ahead = after or 0
-            if ahead > feed.told:
-                self._word.set()
-            self._changed.wait_for(lambda: feed.told >= ahead, self.lags_s)
+            self._await(lambda: feed.told >= (after or 0))
         while not self._accepted(feed, after, accept):
             self._find(feed, feed.told if after is None else after)
         yield from ()  # nothing in pieces: what is told of a ladder's past is no longer than a message
@@ -81,21 +78,24 @@ class LadderHub(Hub[LadderFeed]):
 
     def _look(self, feeds: dict[str, LadderFeed]) -> None:
         for feed in feeds.values():
-            began = time.monotonic()
-            if feed.ready and began < feed.not_before:
-                continue
-            with self.database.read() as session:
-                newest = ratings.last_seq(session, feed.id)
-                moved = self._moved(session, feed.id, feed.told) if feed.ready and newest > feed.told else []
-            with self._changed:
-                changed, feed.told = feed.ready and newest > feed.told, newest
-                feed.ready = True
-                if changed:
-                    feed.since.clear()
-                    moment = time.monotonic()
-                    feed.not_before = moment + max(PACE_S, RESTS * (moment - began))
-                    self._tell(feed, _changes(newest, moved))
-                self._changed.notify_all()
+            if time.monotonic() >= max(feed.not_before, feed.try_at):
+                with self._apart(feed):
+                    self._bring_up(feed)
+
+    def _bring_up(self, feed: LadderFeed) -> None:
+        began = time.monotonic()
+        with self.database.read() as session:
+            newest = ratings.last_seq(session, feed.id)
+            moved = self._moved(session, feed.id, feed.told) if feed.ready and newest > feed.told else []
+        with self._changed:
+            changed, feed.told = feed.ready and newest > feed.told, newest
+            feed.ready = True
+            if changed:
+                feed.since.clear()
+                moment = time.monotonic()
+                feed.not_before = moment + max(PACE_S, RESTS * (moment - began))
+                self._tell(feed, _changes(newest, moved))
+            self._changed.notify_all()
 
     def _moved(self, session: Session, ladder_id: str, after: int) -> list[Json]:
         return [self._line(one) for one in moving.moved(session, ladder_id, after=after, limit=LINES)]

@@ -3,7 +3,6 @@
 The id of a message is the number of the last row told, so the log itself is the memory of the stream.
 """
 
-import logging
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,19 +12,17 @@ import orjson
 from sqlalchemy.orm import Session
 
 from api.lines import Lines
-from api.streams.hub import Accept, Feed, Hub
+from api.streams.hub import COME_BACK, Accept, Feed, Hub
 from api.streams.messages import message
-from referee.errors import Unavailable
 from referee.store.db import Database
 from referee.store.play import release
 from referee.store.play.release import Standing, Telling
 from referee.store.play.sharing import Tables
 
-log = logging.getLogger(__name__)
-
 Json = dict[str, Any]
 
 PAGE: Final = 200  # rows of a message
+AT_ONCE: Final = 256 << 10  # bytes that are handed over whole; what is longer holds a thread while it is read
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -67,16 +64,18 @@ class MatchHub(Hub[MatchFeed]):
     def missed(self, feed: MatchFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
         start = 0 if after is None else after + 1
         with self._changed:  # another process may be ahead of this one
-            self._changed.wait_for(lambda: len(feed.items) >= start or feed.over, self.lags_s)
+            if not self._await(lambda: len(feed.items) >= start or feed.over):
+                accept(COME_BACK, True)
+                return
             start = min(start, len(feed.items))
         while True:
             with self._changed:
-                page = feed.items[start : start + PAGE]
-                if start + len(page) == len(feed.items):
-                    accept(rows_message(start, page) + self._snapshot(feed), feed.over)
+                rest = feed.items[start:]
+                if sum(map(len, rest)) <= AT_ONCE:
+                    accept(b"".join(rows_messages(start, rest)) + self._snapshot(feed), feed.over)
                     return
-            yield rows_message(start, page)
-            start += len(page)
+            yield rows_message(start, rest[:PAGE])
+            start += PAGE
 
     def _snapshot(self, feed: MatchFeed) -> bytes:
         stands = message("state", feed.last, feed.state)
@@ -90,34 +89,28 @@ class MatchHub(Hub[MatchFeed]):
     # -- in the thread --
 
     def _look(self, feeds: dict[str, MatchFeed]) -> None:
-        going_on = [feed for feed in feeds.values() if not feed.over]
+        moment = time.monotonic()
+        going_on = [feed for feed in feeds.values() if not feed.over and feed.try_at <= moment]
         if not going_on:
             return
         with self.database.read() as session:
             standings = release.standings(session, [feed.id for feed in going_on])
             for feed in going_on:
-                self._tried(session, feed, standings[feed.id])
+                with self._apart(feed):
+                    self._bring_up(session, feed, standings[feed.id])
 
-    def _tried(self, session: Session, feed: MatchFeed, standing: Standing) -> None:
-        """What goes wrong with one match is of no concern to the others."""
-        try:
-            items = feed.telling.look(session, standing)
-            placements = release.placements(session, feed.id) if standing.ended else None
-            self._bring_up(feed, standing, items, placements)
-        except Unavailable:
-            raise
-        except Exception:
-            log.exception("match not told", extra={"match": feed.id})
+    def _bring_up(self, session: Session, feed: MatchFeed, standing: Standing) -> None:
+        feed.telling.look(session, standing)
+        placements = release.placements(session, feed.id) if standing.ended else None
+        self._tell_all(feed, standing, placements)
 
-    def _bring_up(
-        self, feed: MatchFeed, standing: Standing, items: Sequence[Json], placements: list[int] | None
-    ) -> None:
+    def _tell_all(self, feed: MatchFeed, standing: Standing, placements: list[int] | None) -> None:
         """1. Rows. 2. How it stands, when that has changed. 3. The end, when all may read all."""
         with self._changed:
-            start = len(feed.items)
-            feed.items += [orjson.dumps(item) for item in items]
-            for first in range(start, len(feed.items), PAGE):
-                self._tell(feed, rows_message(first, feed.items[first : first + PAGE]))
+            start = len(feed.items)  # not what the last look gave: something may have failed after an earlier one
+            feed.items += [orjson.dumps(item) for item in feed.telling.items[start:]]
+            for told in rows_messages(start, feed.items[start:]):
+                self._tell(feed, told)
             state = orjson.dumps(state_of(standing, placements))
             feed.standing, feed.ready = standing, True
             if state != feed.state:
@@ -130,10 +123,13 @@ class MatchHub(Hub[MatchFeed]):
 
 
 def rows_message(first: int, items: Sequence[bytes]) -> bytes:
-    """Rows that follow one another; nothing where there are none."""
-    if not items:
-        return b""
+    """Rows that follow one another, the first of this number."""
     return message("rows", first + len(items) - 1, b'{"items":[' + b",".join(items) + b"]}")
+
+
+def rows_messages(first: int, items: Sequence[bytes]) -> list[bytes]:
+    """As many as it takes; none where there are no rows."""
+    return [rows_message(first + at, items[at : at + PAGE]) for at in range(0, len(items), PAGE)]
 
 
 def state_of(standing: Standing, placements: list[int] | None) -> Json:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import orjson
 
 from api.lines import Lines
-from api.streams.hub import RESTS, Accept, Feed, Hub
+from api.streams.hub import COME_BACK, RESTS, Accept, Feed, Hub
 from api.streams.messages import instant, message
 from referee.errors import RefereeError, Unavailable
 from referee.store.db import Database
@@ -78,10 +78,9 @@ class EventHub(Hub[EventFeed]):
 
     def missed(self, feed: EventFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
         with self._changed:  # another process may be ahead of this one
-            ahead = after or 0
-            if ahead > (self._told or 0):
-                self._word.set()
-            self._changed.wait_for(lambda: (self._told or 0) >= ahead, self.lags_s)
+            if not self._await(lambda: (self._told or 0) >= (after or 0)):
+                accept(COME_BACK, True)
+                return
         while True:
             with self._changed:
                 told = self._told or 0
@@ -122,8 +121,9 @@ class EventHub(Hub[EventFeed]):
                 self._changed.notify_all()
             moment = time.monotonic()
             for feed in feeds.values():
-                if not feed.over and feed.due(moment, states[feed.id]):
-                    self._tell_progress(feed, states[feed.id], progress(session, feed.id), moment)
+                if not feed.over and feed.try_at <= moment and feed.due(moment, states[feed.id]):
+                    with self._apart(feed):
+                        self._tell_progress(feed, states[feed.id], progress(session, feed.id), moment)
         # Computing holds the interpreter, which would hold up every single write.
         self.lines.settle(SETTLE_S)
         for feed in feeds.values():

@@ -1,0 +1,266 @@
+"""What goes wrong behind streams: it costs those it concerns a moment, and nobody else anything."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from api.lines import Line, Lines, chunk
+from api.streams import hub, matches
+from api.streams.ladders import LadderFeed, LadderHub
+from api.streams.matches import MatchHub
+from referee import rows as log_rows
+from referee.canonical import Json
+from referee.errors import Unavailable
+from referee.match import Answer, Match
+from referee.matchlog import PublicView
+from referee.store.play import release
+from referee.store.play.recording import Record, record_batch
+from tests.api.conftest import Service
+from tests.api.streaming import Message, messages
+from tests.store.world import World
+
+PATIENCE_S = 30.0
+
+
+@pytest.fixture
+def world(service: Service) -> World:
+    return World(service.database)
+
+
+@pytest.fixture
+def lines() -> Iterator[Lines]:
+    opened = Lines()
+    yield opened
+    opened.stop()
+
+
+@pytest.fixture
+def watched(world: World, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> Iterator[MatchHub]:
+    monkeypatch.setattr(hub, "AGAIN_S", 0.05)
+    opened = MatchHub(world.database, lines)
+    yield opened
+    opened.close()
+
+
+class Viewer:
+    """Somebody who watches a match, without a connection."""
+
+    def __init__(self, watched: MatchHub, match_id: str, after: int | None = None) -> None:
+        self.feed = watched.open(match_id)
+        self.waiting = hub.Waiting()
+        self.pieces = list(watched.missed(self.feed, after, self._accept))
+
+    def _accept(self, text: bytes, last: bool) -> None:
+        self.waiting.put(text, last=last)
+        self.feed.waiting.add(self.waiting)
+
+    def until(self, is_last: Callable[[Message], bool]) -> list[Message]:
+        told: list[Message] = []
+        while not (told and is_last(told[-1])):
+            text, last = self.waiting.get(PATIENCE_S)
+            assert b"event: " in text, f"nothing after {told}"
+            assert not last or b"event: end" in text, f"it ended after {told}"
+            told += messages(iter(text.splitlines()))
+        return told
+
+
+class Playing:
+    """A friendly match, recorded answer by answer."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.id = world, world.match(rated=False)
+        (self.claim,) = world.claim(match_id=self.id)
+        self.match: Match = world.resumed(self.id)
+        self.recorded = 0
+        self.record()
+
+    def record(self) -> None:
+        with self.world.database.write() as session:
+            tail = Record(self.id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
+            assert not record_batch(session, [tail])
+        self.recorded = len(self.match.lines)
+
+    def answer(self) -> None:
+        while len(self.match.lines) == self.recorded:
+            self.match.receive(Answer(self.match.requests()[0].seat, choice=0))
+        self.record()
+
+    def end(self) -> None:
+        while not self.match.over:
+            self.match.receive(Answer(self.match.requests()[0].seat, choice=0))
+        self.world.ended(self.claim, self.match, self.recorded)
+
+
+class Failing:
+    """Raises at first, or for some, and does then what the real thing does."""
+
+    def __init__(self, real: Callable[..., Any], error: Exception, *, times: int = 2, of: Any = None) -> None:
+        self.real, self.error, self.left, self.of = real, error, times, of
+        self.failed = 0
+
+    def __call__(self, *args: Any, **more: Any) -> Any:
+        concerned = self.of is None or self.of in args
+        if concerned and self.left > 0:
+            self.left -= 1
+            self.failed += 1
+            raise self.error
+        return self.real(*args, **more)
+
+
+def numbers(told: list[Message]) -> list[int]:
+    return [item["row"] for message in told if message.name == "rows" for item in message.data["items"]]
+
+
+def is_end(message: Message) -> bool:
+    return message.name == "end"
+
+
+OUTAGE = OperationalError("SELECT", {}, Exception("database is locked"))
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("planted"), Unavailable("planted"), OUTAGE], ids=lambda it: type(it).__name__
+)
+def test_whatever_fails_while_a_match_is_read_its_viewers_miss_and_double_nothing(
+    world: World, watched: MatchHub, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    playing = Playing(world)
+    viewer = Viewer(watched, playing.id)
+    playing.answer()
+    failing = Failing(release.placements, error)
+    monkeypatch.setattr(release, "placements", failing)
+    playing.end()
+
+    told = viewer.until(is_end)
+
+    assert failing.failed == 2
+    assert numbers(told) == list(range(len(playing.match.lines)))
+
+
+def test_a_match_that_cannot_be_masked_is_tried_again_and_nobody_else_waits_for_it(
+    world: World, watched: MatchHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "AGAIN_S", 1000.0)
+    broken, sound = Playing(world), Playing(world)
+    tried: list[str] = []
+    real = PublicView.add
+
+    def add(view: PublicView, rows: list[Json]) -> list[Json]:
+        if rows[0].get("match") == broken.id:
+            tried.append(broken.id)
+            raise RuntimeError("planted")
+        return real(view, rows)
+
+    monkeypatch.setattr(PublicView, "add", add)
+    monkeypatch.setattr(hub, "READY_S", 0.0)
+    with pytest.raises(Unavailable):
+        watched.open(broken.id)
+    monkeypatch.setattr(hub, "READY_S", PATIENCE_S)
+    viewer = Viewer(watched, sound.id)
+    for _ in range(3):
+        sound.answer()
+        viewer.until(lambda message: message.name == "rows" and numbers([message])[-1] == sound.recorded - 1)
+
+    assert len(tried) <= 1
+
+
+def test_a_view_that_fails_takes_nothing_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    playing = Playing(world)
+    playing.answer()
+    rows = playing.match.log.rows
+    view, whole = PublicView(rows[0]), PublicView(rows[0])
+    monkeypatch.setattr("referee.matchlog.seen", Failing(log_rows.seen, RuntimeError("planted"), times=1))
+
+    with pytest.raises(RuntimeError):
+        view.add(rows)
+
+    assert view.add(rows) == whole.add(rows)
+
+
+def test_a_ladder_that_cannot_be_read_keeps_no_other_waiting(
+    world: World, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Halting(LadderHub):
+        def _bring_up(self, feed: LadderFeed) -> None:
+            if feed.id == "broken":
+                raise RuntimeError("planted")
+            super()._bring_up(feed)
+
+    ladders = Halting(world.database, lines, lambda line: {})
+    monkeypatch.setattr(hub, "READY_S", 0.0)
+    with pytest.raises(Unavailable):
+        ladders.open("broken")
+    monkeypatch.setattr(hub, "READY_S", PATIENCE_S)
+    opened = ladders.open("sound")
+    ladders.close()
+
+    assert opened.ready
+
+
+def test_whoever_says_to_know_more_than_there_is_holds_no_thread_that_others_need(
+    world: World, watched: MatchHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MatchHub, "lags_s", PATIENCE_S)
+    playing = Playing(world)
+    patient = [threading.Thread(target=Viewer, args=(watched, playing.id, 10**17)) for _ in range(hub.MOST_LAGGING)]
+    for thread in patient:
+        thread.start()
+    while watched.lagging != hub.MOST_LAGGING:
+        time.sleep(0.01)
+
+    began = time.monotonic()
+    sent_back = Viewer(watched, playing.id, 10**17)
+    waited_s = time.monotonic() - began
+    playing.end()  # over: nothing more to wait for
+    for thread in patient:
+        thread.join(PATIENCE_S)
+
+    assert sent_back.waiting.get(0) == (hub.COME_BACK, True)
+    assert waited_s < PATIENCE_S / 2
+    assert watched.lagging == 0
+
+
+def test_a_long_match_is_handed_over_whole_unless_it_is_too_long(
+    world: World, watched: MatchHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matches, "PAGE", 7)
+    playing = Playing(world)
+    playing.end()
+
+    at_once = Viewer(watched, playing.id)
+    monkeypatch.setattr(matches, "AT_ONCE", 4000)
+    in_pieces = Viewer(watched, playing.id)
+
+    whole = at_once.until(is_end)
+    pieces = [one for piece in in_pieces.pieces for one in messages(iter(piece.splitlines()))]
+    assert at_once.pieces == []
+    assert len(pieces) > 2
+    assert pieces + in_pieces.until(is_end) == whole
+
+
+def test_a_connection_that_cannot_be_served_takes_no_other_with_it(lines: Lines) -> None:
+    def raises() -> None:
+        raise RuntimeError("planted")
+
+    ours, theirs = socket.socketpair()
+    left, gone = socket.socketpair()
+    lines.add(Line("match", left, chunked=False, gone=raises), b"first ")
+    closed = socket.socket()
+    closed.close()
+    lines.add(Line("match", closed, chunked=False, gone=raises), b"first ")
+    gone.close()
+    ours.setblocking(False)
+    lines.add(Line("match", ours, chunked=True, gone=lambda: None), b"first ")
+    lines.tell("match", b"last", last=True)
+
+    theirs.settimeout(PATIENCE_S)
+    told = b""
+    while piece := theirs.recv(4096):
+        told += piece
+    theirs.close()
+    assert told == chunk(b"first ") + chunk(b"last") + b"0\r\n\r\n"
