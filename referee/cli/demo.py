@@ -25,6 +25,7 @@ from referee.cli.houses import Houses
 from referee.cli.installation import made_record_of, settings_of
 from referee.cli.screen import Screen
 from referee.cli.supervisor import Stopped
+from referee.cli.up import where
 from referee.errors import RefereeError
 from referee.settings import environment
 
@@ -103,7 +104,7 @@ class Demonstration:
             played = [self._tournament(organiser, entries, game, seats) for game, seats in EVENTS]
             self._check_log(url, organiser, played[0])
             self.complete = True
-            self._say(f"\nAPI   {url}/api/v1\ndocs  {url}/docs")
+            self._say(f"\n{where(url)}")
             if serve_on:
                 self._say("the service goes on; Ctrl-C stops everything")
                 while True:

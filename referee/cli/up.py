@@ -62,9 +62,8 @@ def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, worke
 
     def ready() -> None:
         data_dir.announce(local_url)
-        click.echo(f"API   {local_url}/api/v1")
-        click.echo(f"docs  {local_url}/docs")
-        click.echo(f"data  {settings.data_dir} (logs of the processes in logs/)")
+        click.echo(where(local_url))
+        click.echo(f"data   {settings.data_dir} (logs of the processes in logs/)")
         click.echo(f"referee is up, process {os.getpid()}; Ctrl-C stops it")
 
     Supervisor(
@@ -76,6 +75,11 @@ def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, worke
         embedded_redis=settings.redis_url is None,
     ).run(ready)
     click.echo("referee has stopped")
+
+
+def where(url: str) -> str:
+    """What is to be had of the service at ``url``, a line each."""
+    return f"pages  {url}/\nAPI    {url}/api/v1\ndocs   {url}/docs"
 
 
 def listen(host: str, port: int | None) -> socket.socket:
