@@ -110,7 +110,7 @@ def _examined(bot: Json) -> list[str]:
         return [f"  version {bot['version']} was not examined, so no rated play; {AGAIN}"]
     if report["verdict"] == "referee_failed":
         return [*lines, f"  no certificate: {report['detail']}: not your fault, {AGAIN}"]
-    asks = f"referee check {bot['url']} --seed {report['seed']} asks the same questions"
+    asks = f"referee check {bot['url']} --questions 60 --seed {report['seed']} asks much the same"
     return [*lines, f"  no certificate, so no rated play; mend it, then {AGAIN}; {asks}"]
 
 
