@@ -24,7 +24,7 @@ CORE = (
 )
 SHELL = (
     *("referee.bots", "referee.store", "referee.live", "referee.settings", "referee.leash", "referee.journal"),
-    *("referee.rules_page", "referee.viewer"),
+    "referee.rules_page",
 )
 PURE = ("hashlib", "hmac", "json", "random")  # what the core takes from the standard library besides the rules' own
 ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module rules it
@@ -36,11 +36,12 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     **dict.fromkeys(CORE, (*RULES, *CORE, "referee")),
     **dict.fromkeys(SHELL, (*RULES, *CORE, *SHELL, "referee")),
     "referee.sdk": (*RULES, *CORE, *SHELL, "referee"),
-    "referee.learning": (*RULES, *CORE, "referee"),
-    "referee.cli": (*RULES, *CORE, *SHELL, "referee"),
+    "referee.viewer": (*RULES, *CORE, "referee.bots.advice"),
+    "referee.learning": (*RULES, "referee.canonical", "referee.rows"),
+    "referee.cli": (*RULES, *CORE, *SHELL, "referee.viewer", "referee"),
     "referee.__main__": ("referee.cli",),
     "workers": (*RULES, *CORE, *SHELL, "referee", "workers"),
-    "api": (*RULES, *CORE, *SHELL, "referee", "api", "workers.queues"),
+    "api": (*RULES, *CORE, *SHELL, "referee.viewer", "referee", "api", "workers.queues"),
 }
 FORBIDDEN_IN_RULES = {"random", "secrets", "time", "datetime", "os", "logging", "asyncio", "threading", "socket"}
 FORBIDDEN_IN_CORE = FORBIDDEN_IN_RULES - {"random"}  # house players are handed their dice
