@@ -1,6 +1,7 @@
 """What gunicorn serves: ``gunicorn api.wsgi:app``."""
 
 import atexit
+import gc
 import resource
 
 from api.app import create_app
@@ -14,3 +15,4 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))  # a viewer
 app = create_app(Settings.load())
 atexit.register(app.extensions["referee.database"].dispose)
 atexit.register(connections.close, app)  # first: the last registered is the first called
+gc.freeze()  # all this stays: garbage is looked for in what came later, and not at the end either

@@ -6,6 +6,7 @@ It holds nothing: several may run, any may be killed, and a queue that was empti
 ``python -m workers.scheduler``
 """
 
+import gc
 import logging
 import signal
 import sys
@@ -105,6 +106,7 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())
     database = Database.from_settings(settings)
+    gc.freeze()  # what is here stays: garbage is looked for in what comes later
     Scheduler(database, queues.connect(settings.redis_url), settings.master_key).run(stopped)
     database.dispose()
     return 0

@@ -67,7 +67,8 @@ class Book:
 
 
 def _book(suit: str) -> Book:
-    totals = {cards: value for cards in ACTIONS if (value := total(cards, suit))}
+    within = [*SETS, *_some(OF_SUIT[suit])]
+    totals = {cards: value for cards in within if (value := total(cards, suit))}
     bids = sorted(totals, key=lambda cards: (totals[cards], len(cards), [ORDER[card] for card in cards]))
     return Book(
         actions=[ACTIONS[cards] for cards in bids],
