@@ -1,0 +1,92 @@
+"""What a round of rated play must not tell before it is over: nothing that anybody may read changes by a decision."""
+
+import re
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from referee.match import Answer, Match
+from referee.store.play.claims import Claim
+from referee.store.play.recording import Evidence, Record, Sealed, record_batch
+from referee.store.schema import Bot, MatchSeat
+from tests.api.conftest import API, Service
+from tests.store import events
+from tests.store.world import World
+
+CHANGES_BY_ITSELF = ("Date", "X-Request-Id")
+
+
+@pytest.fixture
+def world(service: Service) -> World:
+    return World(service.database)
+
+
+class Table:
+    """A match of an event, played on."""
+
+    def __init__(self, world: World, claim: Claim) -> None:
+        self.world, self.claim = world, claim
+        self.match: Match = world.resumed(claim.match_id)
+        self.recorded = 0
+        with world.database.read() as session:
+            query = select(Bot.id, Bot.name).join(MatchSeat, MatchSeat.bot_id == Bot.id)
+            self.bots = dict(session.execute(query.where(MatchSeat.match_id == claim.match_id)).all())
+
+    def record(self, **more: Any) -> None:
+        with self.world.database.write() as session:
+            tail = self.match.lines[self.recorded :]
+            assert not record_batch(
+                session, [Record(self.claim.match_id, self.claim.epoch, self.recorded, tail, **more)]
+            )
+        self.recorded = len(self.match.lines)
+
+    def answer(self) -> None:
+        request = self.match.requests()[0]
+        self.match.receive(Answer(request.seat, choice=len(request.legal) - 1, note="a note to myself"))
+
+
+def all_there_is_to_read(client: FlaskClient, table: Table, event: str) -> dict[str, tuple[int, dict[str, str], bytes]]:
+    """Status, headers and body of everything that may speak of the match."""
+    match, bots = table.claim.match_id, list(table.bots)
+    paths = ["/", "/matches", f"/matches/{match}", f"/matches?tournament={event}", f"/tournaments/{event}"]
+    paths += [
+        f"/tournaments/{event}/{tab}" for tab in ("stages", "stages/1", "matches", "entries", "luck", "downloads")
+    ]
+    paths += [f"{API}/matches/{match}{rest}" for rest in ("", "/rows", "/log", "/verification", "/decisions/2")]
+    paths += [f"{API}/{rest}" for rest in ("now", "matches", "matches?status=running", "ladders")]
+    paths += [f"{API}/tournaments/{event}{rest}" for rest in ("", "/standings", "/stages", "/stages/1", "/results.csv")]
+    for bot in bots:
+        paths += [f"/bots/{bot}", f"{API}/bots/{bot}", f"{API}/matches?bot={bot}", f"/matches?bot={bot}"]
+    client.application.extensions.pop("referee.now", None)  # what it kept is two seconds old
+    found = {}
+    for path in paths:
+        answer = client.get(path)
+        headers = {name: text for name, text in answer.headers.items() if name not in CHANGES_BY_ITSELF}
+        found[path] = answer.status_code, headers, re.sub(rb"req_[0-9a-f]+", b"", answer.data)
+    return found
+
+
+def test_a_decision_of_rated_play_changes_nothing_that_anybody_may_read(service: Service, world: World) -> None:
+    event, _ = events.begun(world, 4, game="pool-nap", seats=2)
+    table = Table(world, world.claim(2)[0])
+    table.record()
+    client = service.anonymous()
+
+    before = all_there_is_to_read(client, table, event)
+    table.answer()
+    table.record()
+    table.answer()
+    seat = table.match.requests()[0].seat
+    bot = next(iter(table.bots))
+    evidence = [Evidence(table.match.n, seat, bot, "deadline", "too late", b"{}", None, {"total_ms": 777})]
+    table.record(sealed=[Sealed(table.match.n, seat, {"seat": seat, "choice": 0})], evidence=evidence)
+    after = all_there_is_to_read(client, table, event)
+
+    assert table.recorded > 3
+    assert {path: seen for path, seen in after.items() if seen != before[path]} == {}
+    assert {status for status, _, _ in before.values()} == {200, 409}  # 409: the log is closed
+    told = b"".join(before[path][2] for path in before if table.claim.match_id in path)
+    assert len(told) > 2000
+    assert not [name for known in table.bots.items() for name in known if name.encode() in told]
