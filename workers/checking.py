@@ -90,6 +90,7 @@ async def examine_bot(
             pace=replace(suite.pace, at_once=claimed.at_once),
             tell=(told := _Told()).tell,
             signs_later=True,
+            unproven_ends=True,
         )
     )
     try:

@@ -86,6 +86,8 @@ def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, An
     _end(bot, report, card, moment, forgiven=forgiven)
     if card is not None:
         examinations.follow_check(session, bot, moment)
+    else:
+        examinations.call_off(session, bot.id)
     return bot
 
 

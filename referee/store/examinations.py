@@ -24,6 +24,7 @@ Json = dict[str, Any]
 
 YOUNG: Final = timedelta(days=30)  # so long a certificate spares its bot the suite at checks nobody asked for
 REPEATED_AFTER: Final = timedelta(hours=1)  # then what was not passed is looked at again at the next check
+PROVEN: Final = ("verified", "paused")  # others are sent nothing but the challenge
 LOST_BEFORE_GIVEN_UP: Final = 3
 GIVEN_UP: Final = {"verdict": "referee_failed", "findings": [], "detail": "the referee could not finish it"}
 
@@ -80,6 +81,13 @@ def drop(session: Session, bot_id: str) -> None:
     one.lease_boot = one.lease_until = None
 
 
+def call_off(session: Session, bot_id: str) -> None:
+    """After a check that failed nothing is examined; where it was to be, it follows the next check that goes well."""
+    if is_pending(session, bot_id):
+        drop(session, bot_id)
+        want(session, bot_id)
+
+
 def is_pending(session: Session, bot_id: str) -> bool:
     """Whether the bot is due to be examined, or is being."""
     state = session.scalar(select(Examination.state).where(Examination.bot_id == bot_id))
@@ -100,8 +108,8 @@ def catch_up(session: Session) -> None:
     """Bots attested by rules that are no longer those of today are due to be examined by the new ones."""
     moment = now(session)
     held = select(Certificate, Bot).join(Bot, and_(Bot.id == Certificate.bot_id, Bot.version == Certificate.version))
-    held = held.where(Certificate.ended_at.is_(None), Bot.status.in_(["verified", "paused"]), Bot.url == Bot.proven_url)
-    for certificate, bot in session.execute(held).all():
+    held = held.where(Certificate.ended_at.is_(None), Bot.status.in_(PROVEN), Bot.url == Bot.proven_url)
+    for certificate, bot in session.execute(held.order_by(Bot.id)).all():
         if len(certificates.fitting_games(certificate, bot)) < len(certificates.rules_today(certificate.rules)):
             follow_check(session, bot, moment)
 
@@ -144,7 +152,7 @@ def _turns(session: Session, boot: str, seconds: float, full: Sequence[str], lim
     if under_way:
         turn = turn + case(dict(under_way), value=Bot.owner_id, else_=0)
     query = select(Bot.id).join(Examination, Examination.bot_id == Bot.id)
-    query = query.where(free(boot, seconds), Bot.status != "retired", Bot.id.not_in(full))
+    query = query.where(free(boot, seconds), Bot.status.in_(PROVEN), Bot.id.not_in(full))
     return list(session.scalars(query.order_by(turn, *line).limit(limit)))
 
 

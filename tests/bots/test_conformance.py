@@ -45,7 +45,12 @@ ROOT = Path(__file__).parents[2]
 
 
 async def examined(
-    bot: House, *, secret: str | None = SECRET, questions: int = 4, games: tuple[str, ...] = (GAME,)
+    bot: House,
+    *,
+    secret: str | None = SECRET,
+    questions: int = 4,
+    games: tuple[str, ...] = (GAME,),
+    unproven_ends: bool = False,
 ) -> Report:
     """The report on a bot that is being served. Pauses last no time, but the bot hears of them."""
 
@@ -56,7 +61,12 @@ async def examined(
     target = Target("bot_test", bot.url, (secret,) if secret else ())
     pace = Pace(sleep=paused)
     return await examine(
-        target, LOOPBACK, CallLimits(), games=games, questions=questions, dice=Random("test"), pace=pace
+        *(target, LOOPBACK, CallLimits()),
+        games=games,
+        questions=questions,
+        dice=Random("test"),
+        pace=pace,
+        unproven_ends=unproven_ends,
     )
 
 
@@ -224,6 +234,13 @@ def test_a_bot_that_takes_one_call_at_a_time_never_gets_two() -> None:
     assert {skipped.id: skipped.reason for skipped in report.skipped} == {
         "parallel": "the card allows one call at a time"
     }
+
+
+def test_a_service_sends_nothing_more_to_who_does_not_meet_the_challenge() -> None:
+    report = report_on(HABITS["challenge"], unproven_ends=True)
+
+    assert [finding.id for finding in wanting(report)] == ["challenge"]
+    assert report.calls == 1
 
 
 def test_a_bot_that_goes_away_is_not_called_for_ever() -> None:

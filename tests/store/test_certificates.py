@@ -432,3 +432,21 @@ def test_a_card_that_names_another_version_every_time_is_examined_once(world: Wo
         assert bots.get_bot(session, bot_id).version == "1.1"
     assert row_of(world, bot_id).state == "idle"
     assert lacking(world, bot_id) is None
+
+
+@on_one_database
+@pytest.mark.parametrize("pauses", [False, True])
+def test_nobody_is_examined_whose_last_check_failed(world: World, pauses: bool) -> None:
+    bot_id = newcomer(world)
+    with world.database.write() as session:
+        if pauses:
+            bots.pause(session, bot_id)
+        bots.request_check(session, bot_id)
+        (check,) = checks.claim_due_checks(session)
+        failed = {"ok": False, "challenge": {"ok": False, "code": "wrong_proof"}, "card": None}
+        checks.finish_check(session, bot_id, check.epoch, failed, None)
+
+        assert examinations.claim_due(session, 3) == []
+        assert claims.sweep(session).checks_due == 0
+    called(world, bot_id)
+    assert claimed(world).bot_id == bot_id

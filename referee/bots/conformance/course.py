@@ -52,6 +52,7 @@ class Examination:
     dice: Random
     planned: int
     tell: Tell
+    unproven_ends: bool = False  # whether nothing more is sent to an address that does not meet the challenge
     card: wire.Card | None = None
     notes: Notes = field(default_factory=Notes)
     asked: int = 0

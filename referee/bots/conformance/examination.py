@@ -26,6 +26,7 @@ async def examine(
     pace: Pace | None = None,
     tell: Tell = lambda asked, planned, what: None,
     signs_later: bool = False,
+    unproven_ends: bool = False,
 ) -> Report:
     """Examines the bot at ``target``: its card, proof and nonces, then about ``questions`` decisions over ``games``
     (empty: all its card names), then how it takes what may happen to it. Without secrets in ``target`` nothing is
@@ -33,12 +34,12 @@ async def examine(
 
     Commands in the report are signed now, or ``signs_later`` when they are run.
 
-    The same dice ask the same questions. Raises ``Unavailable`` when it is we who cannot call. Whoever must not send
-    anything before the challenge is met has to see to that first.
+    The same dice ask the same questions. Raises ``Unavailable`` when it is we who cannot call. With ``unproven_ends``
+    nothing but the challenge is sent to an address that does not meet it.
     """
     pace = pace or Pace()
     line = Line(target, policy, limits, now=pace.now, signs_later=signs_later)
-    exam = Examination(line, pace, dice, questions, tell)
+    exam = Examination(line, pace, dice, questions, tell, unproven_ends)
     try:
         await _in_time(exam, games)
     except Locked as locked:
