@@ -21,10 +21,15 @@ PARAMETER = {
 
 def must_match(schema: type[Schema], shown: Mapping[str, Any]) -> None:
     """Refuses the request unless its If-Match fits the representation ``shown`` (428 without, 412 otherwise)."""
+    etag = validator(schema, shown)
+    _demand(lambda given: given == etag)
+
+
+def validator(schema: type[Schema], shown: Mapping[str, Any]) -> str | None:
+    """What GET gives as the ETag of this representation, without its quotes."""
     present = jsonify(schema().dump(shown))
     present.add_etag()
-    etag, _ = present.get_etag()
-    _demand(lambda given: given == etag)
+    return present.get_etag()[0]
 
 
 def stand_for(edited: Mapping[str, Any]) -> None:

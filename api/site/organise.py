@@ -6,9 +6,12 @@ from typing import Any, Final
 from flask import Blueprint, Response, request
 from sqlalchemy import func, select
 
+from api import etags
 from api.resources.games import described
 from api.resources.tournaments import shown as event_shown
+from api.resources.tournaments import whole
 from api.schemas.matches import DEFAULTS, MOST_SEATS
+from api.schemas.tournaments import WholeTournamentView
 from api.site import terms
 from api.site.page import page, shown
 from api.site.tournaments import EVENT, LINES, begin, head, number_of_page
@@ -66,6 +69,7 @@ def lead(tournament_id: str) -> Response:
         **_choices(),
         values=event_shown(event),
         fixed_game=event.game,
+        etag=etags.validator(WholeTournamentView, whole(event)) if event.status == "draft" else None,
         items=found.items,
         number=number,
         pages=max(1, -(-of // LINES)),

@@ -3,7 +3,7 @@ import { showBots } from "./account_bots.js";
 import { showTokens } from "./account_tokens.js";
 import { showWebhooks } from "./account_webhooks.js";
 import { fill } from "./dom.js";
-import { onSubmit, wrong } from "./forms.js";
+import { onSubmit, showErrors, wrong } from "./forms.js";
 import { api, signIn, signOut, token } from "./session.js";
 
 const byId = (id) => document.getElementById(id);
@@ -43,8 +43,10 @@ if (token()) {
   try {
     await show();
   } catch (error) {
-    if (error.status === 401) signOut();
-    else {
+    if (error.status === 401) {
+      signOut();
+      showErrors(byId("sign-in"), wrong("token", `You are signed out. ${error.message}`));
+    } else {
       byId("trouble").hidden = false;
       byId("trouble").textContent = error.message;
       byId("signed-in").hidden = false;

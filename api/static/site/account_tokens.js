@@ -4,7 +4,7 @@ import { copied } from "./copy.js";
 import { element } from "./dom.js";
 import { newKey, onSubmit, sureButton } from "./forms.js";
 import { moment } from "./moments.js";
-import { api } from "./session.js";
+import { api, signOut } from "./session.js";
 
 const byId = (id) => document.getElementById(id);
 let wired = false;
@@ -29,16 +29,26 @@ function line(token, working) {
 }
 
 function revoker(token, working) {
+  const trouble = element("p", { class: "error", role: "alert", hidden: true });
   const button = sureButton("Revoke", working === 1 ? "It is your last: revoke?" : "Really revoke?", async () => {
-    await api("DELETE", `/accounts/me/tokens/${encodeURIComponent(token.id)}`);
+    trouble.hidden = true;
+    let revoked = false;
     try {
+      await api("DELETE", `/accounts/me/tokens/${encodeURIComponent(token.id)}`);
+      revoked = true;
       await showTokens();
+      byId("token-list").firstElementChild.focus();
     } catch (error) {
-      if (error.status === 401) location.reload(); // it was the one in use
-      else throw error;
+      if (revoked && error.status === 401) leave(); // it was the one in use
+      else [trouble.textContent, trouble.hidden] = [error.message, false];
     }
   });
-  return button;
+  return element("div", {}, button, trouble);
+}
+
+function leave() {
+  signOut();
+  location.reload();
 }
 
 async function make({ name }) {
@@ -46,5 +56,6 @@ async function make({ name }) {
   byId("fresh-token").replaceChildren(element("div", { class: "notice", role: "status" },
     element("p", {}, "The token ", element("bdi", {}, made.name), ", shown this once:"), copied(made.token, "the token")));
   byId("new-token").reset();
+  byId("fresh-token").querySelector("button").focus();
   await showTokens();
 }

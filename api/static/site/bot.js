@@ -5,7 +5,7 @@ import { newKey, onSubmit, sureButton, wrong } from "./forms.js";
 import { showFaults, showHealth } from "./health.js";
 import { moment } from "./moments.js";
 import { isCalled, showReport } from "./report.js";
-import { Refused, answered, api, token } from "./session.js";
+import { Refused, answered, api, isPassing, token } from "./session.js";
 
 const POLLED_MS = 1_000;
 const RARELY_MS = 10_000;
@@ -19,6 +19,7 @@ let bot = null;
 let etag = null;
 let waking = 0;
 let polledMs = POLLED_MS;
+let unreached = false; // when it was asked for last
 
 async function load() {
   const answer = await answered("GET", path);
@@ -51,12 +52,28 @@ function showCheck() {
   if (bot.check.report || isCalled(bot)) showReport(byId("own-check"), bot, known.advice);
   clearTimeout(waking);
   if (isCalled(bot)) {
-    waking = setTimeout(() => load().catch(tell), polledMs);
-    polledMs = Math.min(polledMs * 1.2, RARELY_MS); // nobody may be at work
+    lookAgain();
   } else {
     polledMs = POLLED_MS;
     showWhy();
   }
+}
+
+function lookAgain() {
+  const look = async () => {
+    try {
+      await load();
+      if (unreached) done("");
+      unreached = false;
+    } catch (error) {
+      tell(error);
+      unreached = isPassing(error);
+      if (unreached) lookAgain();
+    }
+  };
+  clearTimeout(waking);
+  waking = setTimeout(look, polledMs);
+  polledMs = Math.min(polledMs * 1.2, RARELY_MS); // nobody may be at work
 }
 
 /** Why it does not play, when something keeps it. */
@@ -114,18 +131,23 @@ async function rotate() {
 
 function editing() {
   const form = byId("edit");
-  form.elements.name.value = bot.name;
-  form.elements.url.value = bot.url;
+  let before = null; // as the form was filled: what another tab changed since is not changed back
+  const show = () => {
+    before = { name: bot.name, url: bot.url };
+    [form.elements.name.value, form.elements.url.value] = [bot.name, bot.url];
+  };
+  show();
   onSubmit(form, async ({ name, url }) => {
-    const changes = Object.fromEntries(Object.entries({ name, url }).filter(([field, value]) => value !== bot[field]));
+    const changes = Object.fromEntries(Object.entries({ name, url }).filter(([field, value]) => value !== before[field]));
     if (!Object.keys(changes).length) throw wrong("name", "Nothing was changed.");
     await answered("PATCH", path, changes, { ifMatch: etag }).catch(async (error) => {
-      if (error.status === 412) await load(); // so that another try is made to what is there now
-      throw error;
+      if (error.status !== 412) throw error;
+      await load(); // so that another try is made to what is there now
+      throw new Refused(412, { detail: "It was changed meanwhile, and nothing is saved. Above stands how it is now; save again to change it once more." });
     });
     done(changes.url ? "Saved. The new address is called now." : "Saved.");
     await load();
-    [form.elements.name.value, form.elements.url.value] = [bot.name, bot.url];
+    show();
   });
 }
 

@@ -13,6 +13,7 @@ export function onSubmit(form, send, names = {}) {
     event.preventDefault();
     clearErrors(form);
     const buttons = form.querySelectorAll("button");
+    const held = focusHeld();
     for (const button of buttons) button.disabled = true;
     try {
       await send(Object.fromEntries(new FormData(form)));
@@ -20,8 +21,19 @@ export function onSubmit(form, send, names = {}) {
       showErrors(form, error, names);
     } finally {
       for (const button of buttons) button.disabled = false;
+      held();
     }
   });
+}
+
+/** Remembers who has the focus; calling what it returns gives it back, if nothing that is seen has it by then. */
+export function focusHeld() {
+  const before = document.activeElement;
+  return () => {
+    const now = document.activeElement;
+    const lost = [document.body, document.getElementById("main"), before, null].includes(now) || !now.checkVisibility();
+    if (lost && before?.isConnected) before.focus({ preventScroll: true });
+  };
 }
 
 /** A refusal of one's own, of a field of the form. */
@@ -78,7 +90,8 @@ export function newKey() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** A button that asks again before it does what cannot be undone; it forgets the question after a while. */
+/** A button that asks again before it does what cannot be undone; it forgets the question after a while. The second
+ * half of a double click, and a key that is held down, are no answer. */
 export function sureButton(text, question, act) {
   const button = element("button", { type: "button", class: "danger" }, text);
   let timer = 0;
@@ -86,7 +99,9 @@ export function sureButton(text, question, act) {
     timer = 0;
     button.textContent = text;
   };
-  button.addEventListener("click", async () => {
+  button.addEventListener("keydown", (event) => event.repeat && event.preventDefault());
+  button.addEventListener("click", async (event) => {
+    if (timer && event.detail > 1) return;
     if (!timer) {
       button.textContent = question;
       timer = setTimeout(calm, 5_000);

@@ -1,23 +1,28 @@
 // Following what happens: a stream of server-sent events, and asking again and again where there can be none.
 
 const RETRY_STREAM_MS = 30_000;
+const SILENT_MS = 10_000; // without a first message: something between keeps the stream to itself
+const APART = 0.5; // who lost a stream together does not come back together
 
 /**
  * Calls `handlers[name](data)` for each message of the stream at `url` until it ends. While there is no stream (refused,
- * or cut by something between), `poll()` is called every `everyMs`. `onState` hears "live", "polling", "away" or "over".
+ * or cut or kept by something between), `poll()` is called every `everyMs`. `onState` hears "live", "polling", "away" or "over".
  * A handler named `end` is the last one called. Returns a function that stops.
  */
 export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = markLive } = {}) {
   let source = null;
   let timer = 0;
   let again = 0;
+  let silent = 0;
   let over = false;
+  let asking = false;
 
   const stop = () => {
     over = true;
     source?.close();
     clearInterval(timer);
     clearTimeout(again);
+    clearTimeout(silent);
   };
   const finish = (data) => {
     stop();
@@ -25,11 +30,15 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
     handlers.end?.(data);
   };
   const ask = async () => {
+    if (asking || document.hidden) return; // a slow answer is not asked for twice, nor one that nobody looks at
+    asking = true;
     try {
       await poll();
       if (!over && timer) onState("polling");
     } catch {
       if (!over && timer) onState("away");
+    } finally {
+      asking = false;
     }
   };
   const fallBack = () => {
@@ -40,21 +49,33 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
       ask();
     }
   };
+  const hear = () => {
+    clearTimeout(silent);
+    clearInterval(timer);
+    timer = 0;
+  };
+  const listen = () => {
+    clearTimeout(silent);
+    silent = setTimeout(fallBack, SILENT_MS);
+  };
   const open = () => {
     if (over) return;
     source = new EventSource(url);
+    listen();
     source.onopen = () => {
-      clearInterval(timer);
-      timer = 0;
+      hear();
+      listen();
       onState("live");
     };
     source.onerror = () => {
       fallBack();
       if (source.readyState !== EventSource.CLOSED || over) return; // the browser comes back by itself
-      again = setTimeout(open, RETRY_STREAM_MS);
+      again = setTimeout(open, RETRY_STREAM_MS * (1 + APART * Math.random()));
     };
     for (const [name, handle] of Object.entries(handlers)) {
       source.addEventListener(name, (message) => {
+        if (timer) onState("live");
+        hear();
         const data = message.data ? JSON.parse(message.data) : null;
         if (name === "end") finish(data);
         else handle(data, message.lastEventId);

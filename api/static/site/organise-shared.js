@@ -1,4 +1,5 @@
 // What pages of organisers share: who is at the keyboard, asking before something is done, doing it once.
+import { focusHeld } from "./forms.js";
 import { api, Refused, signIn, signOut, token } from "./session.js";
 
 /** A key that makes a repeated wish count once. */
@@ -78,6 +79,7 @@ export function onSend(form, act) {
     event.preventDefault();
     if (busy) return;
     busy = true;
+    const held = focusHeld();
     const button = event.submitter;
     if (button) button.disabled = true;
     const said = form.querySelector("[data-refusal]");
@@ -91,6 +93,7 @@ export function onSend(form, act) {
     } finally {
       busy = false;
       if (button) button.disabled = false;
+      held();
     }
   });
 }

@@ -1,13 +1,13 @@
 // Drafting an event and changing a draft: a form over all terms, with the API's refusals beside their fields.
 import { element } from "./dom.js";
 import { leads, newKey, inWords, signedIn } from "./organise-shared.js";
-import { answered, api, Refused } from "./session.js";
+import { answered, api, keep, kept, Refused } from "./session.js";
 import { state } from "./tournament-figures.js";
 
 const DRAFT = "referee.draft-event"; // what was typed, kept in this tab until it is sent
 const form = document.getElementById("terms");
 const head = document.querySelector("[data-event]");
-let etag = null; // of the draft that is being changed: what another changed meanwhile is not overwritten
+let etag = form?.dataset.etag ?? null; // of the draft that is shown: what another changed meanwhile is not overwritten
 
 signedIn(async (account) => {
   const may = !head || leads(account, head.dataset.organiserId);
@@ -16,10 +16,7 @@ signedIn(async (account) => {
     const { begin } = await import("./tournament-organise.js");
     await begin(head);
   }
-  if (form && may) {
-    if (head) ({ etag } = await answered("GET", form.dataset.path));
-    form.hidden = false;
-  }
+  if (form && may) form.hidden = false;
   if (!head) await listOwn(account);
 });
 if (form) prepare();
@@ -52,12 +49,14 @@ function prepare() {
       etag = next ?? etag;
       if (!isNew) {
         form.querySelector("[data-done]").textContent = "The terms are saved.";
+        key = newKey();
         return;
       }
-      sessionStorage.removeItem(DRAFT);
+      keep(DRAFT, null);
       location.assign(`/tournaments/${made.id}/organise`);
     } catch (refused) {
-      refuse(refused);
+      if (refused.status === 412) await overtaken().catch(refuse);
+      else refuse(refused);
       if (refused.status) key = newKey();
     } finally {
       busy = false;
@@ -142,6 +141,13 @@ function refuse(refused) {
   summary.focus();
 }
 
+/** Another changed the draft: he who saves knows of it first. */
+async function overtaken() {
+  ({ etag } = await answered("GET", form.dataset.path));
+  const now = element("a", { href: location.pathname.replace(/\/organise$/, ""), target: "_blank", rel: "noopener" }, "See how it is now");
+  form.querySelector("[data-refusal]").replaceChildren("The draft was changed meanwhile, and nothing of yours is saved. ", now, "; save again to put your terms in their place.");
+}
+
 async function listOwn(account) {
   const section = document.querySelector("[data-own-events]");
   const list = section.querySelector("[data-list]");
@@ -171,13 +177,13 @@ function localInput(instant) {
 
 function remember() {
   const typed = [...form.querySelectorAll("[data-type]")].map((input) => [input.id || `${input.name}=${input.value}`, input.type === "checkbox" ? input.checked : input.value]);
-  sessionStorage.setItem(DRAFT, JSON.stringify(typed));
+  keep(DRAFT, JSON.stringify(typed));
 }
 
 function recall() {
   let typed;
   try {
-    typed = new Map(JSON.parse(sessionStorage.getItem(DRAFT) ?? "[]"));
+    typed = new Map(JSON.parse(kept(DRAFT) ?? "[]"));
   } catch {
     return;
   }

@@ -1,7 +1,7 @@
 // A practice match: one's own bot against the house, unrated, at as few seats as the game has.
 import { element } from "./dom.js";
 import { newKey, onSubmit } from "./forms.js";
-import { api } from "./session.js";
+import { Refused, api } from "./session.js";
 
 const POLLED_MS = 2_000;
 const OVER = ["finished", "cancelled", "void", "stuck"];
@@ -24,7 +24,7 @@ async function arranged(bot, name) {
   const [game, house] = await Promise.all([api("GET", `/games/${encodeURIComponent(name)}`), api("GET", "/bots?status=house&limit=100")]);
   const rivals = house.items.sort((a, b) => b.name.includes("sound") - a.name.includes("sound")); // the better player first
   const needed = game.seats.minimum - 1;
-  if (rivals.length < needed) throw new Error("The service has no house players yet; ask again in a moment.");
+  if (rivals.length < needed) throw new Refused(503, { detail: "The service has no house players yet; ask again in a moment." });
   const seated = [bot.id, ...rivals.slice(0, needed).map((one) => one.id)];
   return api("POST", "/matches", { game: name, bots: seated, rated: false }, { key: newKey() });
 }

@@ -4,9 +4,10 @@ import { element } from "./dom.js";
 import { newKey, onSubmit, wrong } from "./forms.js";
 import { practise } from "./practice.js";
 import { isCalled, showReport } from "./report.js";
-import { Refused, api, signIn, signOut, token } from "./session.js";
+import { Refused, api, isPassing, signIn, signOut, token } from "./session.js";
 
 const POLLED_MS = 1_000;
+const RARELY_MS = 10_000;
 const byId = (id) => document.getElementById(id);
 const { advice, selfService } = JSON.parse(byId("known").textContent);
 const form = byId("register");
@@ -92,10 +93,11 @@ onSubmit(form, async (values) => {
     if (error.fields?.url) byId("no-address").open = true;
     throw error.code === "name_taken" ? wrong("name", error.message) : error;
   }
+  history.replaceState(null, "", `?bot=${encodeURIComponent(bot.id)}`); // loaded again, the page goes on with this bot
   showSecret(bot.secret);
   form.hidden = true;
-  await showBot();
   byId("kept").querySelector("h2").focus();
+  await showBot();
 });
 
 function showSecret(secret) {
@@ -114,13 +116,13 @@ async function showBot() {
   byId("checked").hidden = false;
   for (const place of document.querySelectorAll("[data-bot-name]")) place.textContent = bot.name;
   byId("bot-page").href = `/bots/${encodeURIComponent(bot.id)}`;
-  for (;;) {
+  for (let wait = POLLED_MS; ; wait = Math.min(wait * 1.2, RARELY_MS)) {
     try {
       bot = { ...bot, ...(await api("GET", `/bots/${encodeURIComponent(bot.id)}`)) };
     } catch (error) {
       say(error.message);
-      if (error.status && error.status !== 429 && error.status < 500) return;
-      await pause();
+      if (!isPassing(error)) return;
+      await pause(wait);
       continue;
     }
     showReport(byId("report"), bot, advice);
@@ -129,7 +131,7 @@ async function showBot() {
     byId("check").disabled = called;
     if (bot.status === "verified" && byId("practice").hidden) offerPractice();
     if (!called) return;
-    await pause();
+    await pause(wait);
   }
 }
 
@@ -142,7 +144,7 @@ function say(text) {
   if (byId("said").textContent !== text) byId("said").textContent = text;
 }
 
-const pause = () => new Promise((resolve) => setTimeout(resolve, POLLED_MS));
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 byId("check").addEventListener("click", async () => {
   byId("check").disabled = true;
@@ -184,3 +186,4 @@ byId("flow").hidden = false;
 await showWho();
 const asked = new URLSearchParams(location.search).get("bot");
 if (asked && token()) await comeBack(asked);
+else if (asked) form.before(element("p", { class: "notice" }, "To go on with a bot that is yours already, ", element("a", { href: "/account" }, "sign in with your token"), "."));

@@ -1,18 +1,42 @@
 // Who is at the keyboard: a token, kept in this tab alone and sent to this service's API alone.
 
 const KEY = "referee.token";
+const SENDABLE = /^[\x21-\x7e]+$/; // what a header takes; all else is no token
+
+/** What this tab keeps under a name: text or null. A browser that keeps nothing for pages has nothing. */
+export function kept(name) {
+  try {
+    return sessionStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps the text in this tab, null forgets it. Where nothing is kept it lasts as long as the page. */
+export function keep(name, text) {
+  try {
+    if (text === null) sessionStorage.removeItem(name);
+    else sessionStorage.setItem(name, text);
+  } catch {
+    // refused by the browser's settings: the page works without
+  }
+}
+
+let current = kept(KEY);
 
 /** The token, or null. */
 export function token() {
-  return sessionStorage.getItem(KEY);
+  return current;
 }
 
 export function signIn(text) {
-  sessionStorage.setItem(KEY, text);
+  current = text;
+  keep(KEY, text);
 }
 
 export function signOut() {
-  sessionStorage.removeItem(KEY);
+  current = null;
+  keep(KEY, null);
 }
 
 /** What the API refused: `status`, `code`, `message` for people, `fields` {name: message}. */
@@ -23,6 +47,11 @@ export class Refused extends Error {
     this.code = problem.code ?? "";
     this.fields = Object.fromEntries((problem.errors ?? []).map(({ field, message }) => [field, message]));
   }
+}
+
+/** Whether a refusal may be gone by itself after a while: out of reach, too busy, too often. */
+export function isPassing(error) {
+  return error instanceof Refused && (error.status === 0 || error.status === 429 || error.status >= 500);
 }
 
 /**
@@ -37,6 +66,7 @@ export async function api(method, path, body = undefined, { key = null } = {}) {
 export async function answered(method, path, body = undefined, { key = null, ifMatch = null } = {}) {
   const headers = { Accept: "application/json" };
   const shown = token();
+  if (shown && !SENDABLE.test(shown)) throw new Refused(401, { code: "unauthenticated", detail: "This is no token: it holds characters that none has." });
   if (shown) headers.Authorization = `Bearer ${shown}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (key) headers["Idempotency-Key"] = key;

@@ -54,7 +54,7 @@ async function entering(form, id, account) {
   onSend(form, async (key, button) => {
     const bot = form.elements.id?.value.trim() || own.value;
     if (!bot) throw new Refused(422, { detail: "Choose a bot first." });
-    if (button?.dataset.wish === "withdraw") return withdraw(id, bot, own.selectedOptions[0]?.text ?? bot);
+    if (button?.dataset.wish === "withdraw") return withdraw(id, bot, bot === own.value ? own.selectedOptions[0].text : bot);
     await api("POST", `/tournaments/${id}/enter`, { bot }, { key });
     location.reload();
   });

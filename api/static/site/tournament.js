@@ -1,6 +1,6 @@
 // An event's pages, live: how far it is, its table, its newest results; and what its organiser may do.
 import { element } from "./dom.js";
-import { follow } from "./live.js";
+import { follow, markLive } from "./live.js";
 import { localMoments } from "./moments.js";
 import { token } from "./session.js";
 import { count, state } from "./tournament-figures.js";
@@ -43,7 +43,10 @@ async function poll() {
   showProgress({ ...event.progress, status: event.status, reason: event.status_reason });
   if (table) await readTable();
   await results?.renew();
-  if (OVER.includes(event.status)) stop();
+  if (OVER.includes(event.status)) {
+    stop();
+    markLive("over");
+  }
 }
 
 function showProgress(told) {
