@@ -1,6 +1,7 @@
 """`referee up`: what it starts, what it refuses, and that nothing outlives it."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -19,43 +20,28 @@ from tests.cli.running import Service, comes_true, family, pid_of, referee, serv
 GONE_S = 15.0
 
 
-def test_a_killed_supervisor_leaves_no_process_and_the_next_one_starts(tmp_path: Path) -> None:
-    with service(tmp_path / "data") as up:
-        up.stop(signal.SIGKILL)
-
-        assert comes_true(lambda: not family(up.folder), GONE_S), family(up.folder)
-
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    (tools / "redis-server").symlink_to(get_binary_path())
-    with service(tmp_path / "data", PATH=f"{tools}:{os.environ['PATH']}") as again:
-        assert again.ready()
-        assert (again.folder / "redis-server").is_dir()  # one that is installed comes first
-
-
-def test_a_word_to_stop_ends_everything_and_data_survive_it(tmp_path: Path) -> None:
-    with service(tmp_path / "data") as up:
-        assert up.ready()
-        assert len(family(up.folder)) >= 6  # supervisor, Redis, gunicorn twice, two workers, scheduler
-        opened = up.ask("POST", "/api/v1/accounts", {"name": "Ada"})
-
-        assert up.stop(signal.SIGTERM) == 0
-
-        assert not family(up.folder)
-
-    with service(tmp_path / "data") as again:
-        account = again.get("/api/v1/accounts/me", opened["token"]["token"])
-
-        assert account["id"] == opened["id"]
-        assert again.stop(signal.SIGINT) == 0  # what Ctrl-C sends
-        assert not family(again.folder)
-
-
 @pytest.fixture(scope="module")
 def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service for tests that leave it as it was."""
-    with service(tmp_path_factory.mktemp("standing") / "data") as up:
+    """A service for tests that leave it as it was. It begins beside a Redis left behind, and a word ends all of it."""
+    data_dir = DataDir(tmp_path_factory.mktemp("standing") / "data")
+    data_dir.path.mkdir()
+    orphan = subprocess.Popen(embedded.server(data_dir, surroundings()).command, stdout=subprocess.DEVNULL)
+    assert comes_true(lambda: embedded.answers(data_dir.socket()))
+    with Redis(unix_socket_path=str(data_dir.socket())) as client:
+        client.set("kept", "yes")
+    with service(data_dir.path) as up:
+        assert orphan.wait(5) == 0
         yield up
+        assert up.stop(signal.SIGTERM) == 0
+        assert not family(up.folder)
+
+
+def test_a_redis_that_was_left_behind_is_taken_over_with_its_data(standing: Service) -> None:
+    assert "ended a Redis server that an earlier run had left behind" in standing.said
+    assert standing.ready()
+    assert len(family(standing.folder)) >= 6  # supervisor, Redis, gunicorn twice, two workers, scheduler
+    with Redis(unix_socket_path=str(DataDir(standing.folder).socket())) as client:
+        assert client.get("kept") == b"yes"
 
 
 def test_a_second_up_on_the_same_data_is_refused(standing: Service) -> None:
@@ -79,6 +65,30 @@ def test_the_dead_are_brought_back(standing: Service) -> None:
         return back and not set(dead) & set(living) and standing.ready()
 
     assert comes_true(all_back, 30.0), family(standing.folder)
+
+
+def test_a_killed_supervisor_leaves_no_process_and_the_next_one_starts_with_the_data(tmp_path: Path) -> None:
+    with service(tmp_path / "data") as up:
+        opened = up.ask("POST", "/api/v1/accounts", {"name": "Ada"})
+
+        up.stop(signal.SIGKILL)
+
+        assert comes_true(lambda: not family(up.folder), GONE_S), family(up.folder)
+
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "redis-server").symlink_to(get_binary_path())  # one that is installed comes first
+    kept = tmp_path / "data" / "redis-server" / "appendonlydir"
+    kept.mkdir(parents=True)
+    (kept / "appendonly.aof.manifest").write_text("this is no manifest\n")
+    with service(tmp_path / "data", PATH=f"{tools}:{os.environ['PATH']}") as again:
+        assert again.ready()
+        assert re.search(r"is put aside as \S*redis-server", again.said)
+        account = again.get("/api/v1/accounts/me", opened["token"]["token"])
+        assert account["id"] == opened["id"]
+
+        assert again.stop(signal.SIGINT) == 0  # what Ctrl-C sends
+        assert not family(again.folder)
 
 
 def test_a_taken_port_is_named(tmp_path: Path) -> None:
@@ -112,31 +122,6 @@ def test_a_part_that_does_not_start_is_shown_with_the_end_of_its_log(tmp_path: P
     assert "api (ended), end of" in failed.stderr
     assert "--no-such-option" in failed.stderr
     assert comes_true(lambda: not family(folder), GONE_S)
-
-
-def test_a_redis_that_was_left_behind_is_taken_over_with_its_data(tmp_path: Path) -> None:
-    data_dir = DataDir(tmp_path / "data")
-    data_dir.path.mkdir()
-    orphan = subprocess.Popen(embedded.server(data_dir, surroundings()).command, stdout=subprocess.DEVNULL)
-    assert comes_true(lambda: embedded.answers(data_dir.socket()))
-    with Redis(unix_socket_path=str(data_dir.socket())) as client:
-        client.set("kept", "yes")
-
-        with service(data_dir.path) as up:
-            assert orphan.wait(5) == 0
-            assert up.ready()
-            assert client.get("kept") == b"yes"
-
-
-def test_a_redis_file_that_cannot_be_read_is_put_aside(tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    kept = folder / "valkey-server" / "appendonlydir"
-    kept.mkdir(parents=True)
-    (kept / "appendonly.aof.manifest").write_text("this is no manifest\n")
-
-    with service(folder) as up:
-        assert up.ready()
-        assert "is put aside as" in up.said
 
 
 def test_a_record_that_cannot_be_reached_is_said_in_a_sentence(tmp_path: Path) -> None:

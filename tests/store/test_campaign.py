@@ -4,6 +4,7 @@ import hashlib
 import os
 import random
 import signal
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -105,6 +106,9 @@ class Campaign:
             status = 99
             try:
                 status = Runner(self.database, steps, accident).run()
+            except Exception:
+                traceback.print_exc()  # nobody else learns of it
+                raise
             finally:
                 os._exit(status)
         return pid
