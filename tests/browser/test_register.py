@@ -2,12 +2,14 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
-from referee.store import checks, house
+from referee.store import accounts, checks, house
 from tests.browser.conftest import PageAt
 from tests.browser.record import Filled
 
+DENIED = "throw new DOMException('denied', 'SecurityError')"
 FAILED = {
     "ok": False,
     "challenge": {"ok": False, "code": "wrong_proof", "detail": "another proof", "reply": "<b>no</b>", "total_ms": 3},
@@ -55,6 +57,10 @@ def test_a_bot_is_entered_checked_and_plays(page_at: PageAt, filled: Filled) -> 
     register(page, name="Gracious")
     expect(page.locator("#your-secret code").first).to_have_text(re.compile("^whsec_"))
 
+    page.reload()  # and it goes on with this bot
+    expect(page.locator("#checked h2")).to_contain_text("Gracious")
+    expect(page.locator("#register")).to_be_hidden()
+
     answer_check(filled, page, FAILED, None)
     expect(page.locator("#report")).to_contain_text("<b>no</b>")
     expect(page.locator("#report")).to_contain_text("give it the secret")
@@ -88,9 +94,10 @@ def test_an_account_is_shown_to_its_owner_alone(page_at: PageAt, filled: Filled)
     page.get_by_role("button", name="Make a token").click()
     expect(page.locator("#fresh-token code")).to_have_text(re.compile("^ref_"))
     row = page.locator("#token-list tr", has_text="of the tests")
-    row.get_by_role("button", name="Revoke").click()
+    row.get_by_role("button", name="Revoke").dblclick()  # one click too many is no answer
     row.get_by_role("button", name="Really revoke?").click()
     expect(row).to_contain_text("revoked")
+    expect(page.locator("#token-list [tabindex='0']")).to_be_focused()
 
     page.get_by_role("button", name="Sign out").click()
     expect(page.locator("#signed-out")).to_be_visible()
@@ -98,9 +105,47 @@ def test_an_account_is_shown_to_its_owner_alone(page_at: PageAt, filled: Filled)
     assert "Ada" not in page.locator("main").inner_text()
 
 
-def test_a_webhook_is_made_and_deleted(page_at: PageAt, filled: Filled) -> None:
-    page = page_at.context(token=filled.tokens["owner"]).new_page()
+@pytest.mark.parametrize("token", ["ref_\u2026", "ref_unknown"])
+def test_who_has_a_token_that_is_none_is_told_and_signed_out(page_at: PageAt, token: str) -> None:
+    page = page_at.context(token=token).new_page()
     page.goto("/account")
+
+    expect(page.locator("#token-error")).to_contain_text("You are signed out.")
+    assert page.evaluate("sessionStorage.getItem('referee.token')") is None
+    page_at.troubles[:] = [one for one in page_at.troubles if "status of 401" not in one]
+
+
+def test_a_token_that_was_revoked_elsewhere_is_not_passed_over(page_at: PageAt, filled: Filled) -> None:
+    with filled.database.write() as session:
+        other, text = accounts.create_token(session, filled.accounts["owner"], "elsewhere")
+    page = page_at.context(token=text).new_page()
+    page.goto("/account")
+    row = page.locator("#token-list tr", has_text="elsewhere")
+    with filled.database.write() as session:
+        accounts.revoke_token(session, filled.accounts["owner"], other.id)
+
+    row.get_by_role("button", name="Revoke").click()
+    row.get_by_role("button", name="Really revoke?").click()
+
+    expect(row.get_by_role("alert")).to_contain_text("revoked")
+    page_at.troubles[:] = [one for one in page_at.troubles if "status of 401" not in one]
+
+
+def test_pages_work_where_the_browser_keeps_nothing(page_at: PageAt, filled: Filled) -> None:
+    context = page_at.context()
+    context.add_init_script(f"Object.defineProperty(window, 'sessionStorage', {{ get() {{ {DENIED} }} }})")
+    page = context.new_page()
+
+    page.goto(f"/matches/{filled.matches['pool-nap']}")
+    expect(page.locator(".controls")).to_be_visible()
+    page.goto("/account")
+    page.locator("#token").fill(filled.tokens["owner"])
+    page.keyboard.press("Enter")
+    expect(page.locator("#bot-list")).to_contain_text("Ada")
+
+
+def test_a_webhook_is_made_and_deleted(page_at: PageAt, filled: Filled) -> None:
+    page = page_at("/account", token=filled.tokens["owner"])
 
     page.get_by_text("Make a webhook").click()
     page.locator("#hook-url").fill("http://127.0.0.1:9998/told")

@@ -89,12 +89,14 @@ def test_where_there_is_no_stream_the_page_asks_again_and_again(page_at: PageAt,
 
     expect(page.locator(".how-far .figures")).to_have_text("2 of 6")
     expect(page.locator("#newest li")).to_have_count(2)
+    filled.play_due(made)
+    expect(page.locator("[data-live=over]")).to_be_visible()
     page_at.close()
     page_at.troubles[:] = [one for one in page_at.troubles if "status of 503" not in one]
 
 
 def test_an_organiser_leads_an_event_from_its_draft_to_its_end(page_at: PageAt, filled: Filled) -> None:
-    page = page_at.context(token=filled.tokens["organiser"]).new_page()
+    page = page_at("/organise", token=filled.tokens["organiser"])
     draft(page)
     assert filled_terms(filled, page) == ("knockout", {"rounds": 1, "final_pickup": True}, "hand", True)
     page_at.troubles[:] = [one for one in page_at.troubles if "status of 422" not in one]
@@ -126,7 +128,6 @@ def test_an_organiser_leads_an_event_from_its_draft_to_its_end(page_at: PageAt, 
 
 def draft(page: Page) -> None:
     """Fills the form, wrongly at first."""
-    page.goto("/organise")
     expect(page.locator("[data-signed-in]")).to_contain_text("Signed in as")
     page.get_by_label("Name of the event").fill("A")
     page.get_by_label("Game", exact=True).select_option("saint-poker")
@@ -174,8 +175,7 @@ def filled_terms(filled: Filled, page: Page) -> tuple[Any, ...]:
 def test_a_match_is_taken_back_with_a_reason_once(page_at: PageAt, filled: Filled) -> None:
     made = event(filled, "Taken back", count=3)
     filled.play_due(made, most=1)
-    page = page_at.context(token=filled.tokens["organiser"]).new_page()
-    page.goto(f"/tournaments/{made}/matches?status=finished")
+    page = page_at(f"/tournaments/{made}/matches?status=finished", token=filled.tokens["organiser"])
     page.get_by_role("link", name="Void…").click()
     page.get_by_role("button", name="Make it void…").click()
     expect(page.locator("#reason-error")).to_have_text("A reason is needed.")
@@ -199,6 +199,74 @@ def test_a_match_is_taken_back_with_a_reason_once(page_at: PageAt, filled: Fille
     page.get_by_role("button", name="Yes, do it").click()
     expect(page.locator("[data-match-card] .state")).to_have_text("cancelled")
     assert page.evaluate("window.harmed") is None
+
+
+def test_all_that_played_the_same_cards_is_void_and_played_again(page_at: PageAt, filled: Filled) -> None:
+    made = event(filled, "Same cards", count=4, deals="common")
+    filled.play_due(made, most=2)
+    page = page_at.context(token=filled.tokens["organiser"]).new_page()
+    page.goto(f"/tournaments/{made}/matches?status=finished")
+    page.get_by_role("link", name="Void…").first.click()
+    page.get_by_label("Reason").first.fill("wrong cards")
+    page.get_by_label("Play it again").check()
+    page.get_by_label("With all matches that share its cards").check()
+    page.get_by_label("Reason").first.press("Enter")
+    expect(page.locator("#confirm-text")).to_contain_text("All matches that share its cards go with it")
+    page.get_by_role("button", name="Yes, do it").click()
+
+    expect(page.locator("[data-outcome]")).to_contain_text("2 matches are void. Arranged in their place: mat_")
+
+
+def test_a_ladder_that_is_ended_says_so(page_at: PageAt, filled: Filled) -> None:
+    made = event(filled, "Ended", count=3, format="ladder")
+    page = page_at.context(token=filled.tokens["organiser"]).new_page()
+    page.goto(f"/tournaments/{made}")
+
+    page.get_by_role("button", name="End the ladder…").click()
+    page.get_by_role("button", name="Yes, do it").click()
+
+    expect(page.locator(".how-far")).to_contain_text("it ends with the matches that are being played")
+    expect(page.get_by_role("button", name="Pause…")).to_be_visible()
+    expect(page.get_by_role("button", name="End the ladder…")).to_have_count(0)
+
+
+def test_a_draft_that_another_changed_is_not_overwritten_unasked(page_at: PageAt, filled: Filled) -> None:
+    with filled.database.write() as session:
+        by = filled.accounts["organiser"]
+        terms = {"game": LADDER, "options": {}, "seats": 2, "limits": Limits()}
+        made = tournaments.create_tournament(session, "Two tabs", created_by=by, status="draft", **terms).id
+    page = page_at(f"/tournaments/{made}/organise")
+    with filled.database.write() as session:  # after the page was made, before its script asks for anything
+        tournaments.get_tournament(session, made).name = "Of another tab"
+    page.get_by_label("Token of an organiser").fill(filled.tokens["organiser"])
+    page.keyboard.press("Enter")
+    page.get_by_label("Name of the event").fill("Of this tab")
+    save = page.get_by_role("button", name="Save the terms")
+
+    save.click()
+    expect(page.locator("#terms [data-refusal]")).to_contain_text("was changed meanwhile")
+    assert name_of(filled, made) == "Of another tab"
+    save.click()
+    expect(page.locator("#terms [data-done]")).to_have_text("The terms are saved.")
+    assert name_of(filled, made) == "Of this tab"
+    page_at.troubles[:] = [one for one in page_at.troubles if "status of 412" not in one]
+
+
+def name_of(filled: Filled, made: str) -> str:
+    with filled.database.read() as session:
+        return tournaments.get_tournament(session, made).name
+
+
+def test_who_thinks_better_of_it_stays_where_he_was(page_at: PageAt, filled: Filled) -> None:
+    page = page_at.context(token=filled.tokens["organiser"]).new_page()
+    page.goto(f"/tournaments/{filled.tournaments['running']}/entries")
+    page.get_by_label("or the id of any bot").fill(filled.bots["Fermat"])
+    page.get_by_role("button", name="Withdraw it…").click()
+
+    expect(page.locator("#confirm-title")).to_have_text(f"Withdraw {filled.bots['Fermat']}?")
+    page.keyboard.press("Escape")
+
+    expect(page.get_by_role("button", name="Withdraw it…")).to_be_focused()
 
 
 def test_who_has_no_token_sees_how_to_get_the_right(page_at: PageAt, filled: Filled) -> None:
@@ -229,7 +297,7 @@ def test_pages_with_what_an_organiser_may_do_can_be_used_by_anybody(
     page_at: PageAt, filled: Filled, axe: Axe, width: int, dark: bool
 ) -> None:
     ids = filled.tournaments
-    page = page_at.context(width=width, dark=dark, token=filled.tokens["organiser"]).new_page()
+    page = page_at("/healthz", width=width, dark=dark, token=filled.tokens["organiser"])
     for path in (f"{ids['running']}", f"{ids['open' if dark else 'draft']}/organise", f"{ids['swiss']}/matches"):
         page.goto(f"/tournaments/{path}")
         expect(page.locator("[data-for-organiser]").first).to_be_visible()
