@@ -4,7 +4,7 @@ import asyncio
 import gzip
 import json
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -81,23 +81,34 @@ def play(
     plan = planned(game_name, players, seed or secrets.token_hex(8), given, Limits(budget_ms, bank_ms), len(players))
     plan = replace(plan, secrets=(secret,) if secret else ())
     shown = not quiet and not as_json
-    if shown and matches == 1 and not (log or html or no_files) and any(one.file for one in plan.entrants):
-        log, html = LAST_MATCH
+    own = shown and matches == 1 and not (log or html or no_files) and any(one.file for one in plan.entrants)
     if shown:
         click.echo(f"{game_name}, seed {plan.seed}")
+
+    def tell_match(played: Played, paths: "_Paths", number: int) -> None:
+        if as_json:
+            click.echo(json.dumps(summary(played, *paths)))
+        elif shown:
+            click.echo(_shown(played, paths, number, several=matches > 1, tell=tell))
+
+    standing = _run(plan, matches, LAST_MATCH if own else (log, html), tell_match, quiet=quiet)
+    if shown and matches > 1:
+        click.echo(_totals(standing))
+
+
+def _run(
+    plan: Plan, matches: int, paths: "_Paths", tell_match: Callable[[Played, "_Paths", int], None], *, quiet: bool
+) -> dict[str, "_Standing"]:
+    """Starts the bots that are files and plays all matches, telling of each; gives what everybody has gathered."""
     standing = {entrant.name: _Standing() for entrant in plan.entrants}
     with bot_files.started(plan.entrants, plan.secrets) as running:
         plan = replace(plan, entrants=running.entrants, secrets=running.secrets)
-        for number, (played, paths) in enumerate(_all_played(plan, matches, log, html)):
+        for number, (played, written) in enumerate(_all_played(plan, matches, *paths)):
             _count(standing, played)
-            if as_json:
-                click.echo(json.dumps(summary(played, *paths)))
-            elif shown:
-                click.echo(_shown(played, paths, number, several=matches > 1, tell=tell))
+            tell_match(played, written, number)
         if not quiet:
             _tell_of_trouble(running, standing)
-    if shown and matches > 1:
-        click.echo(_totals(standing))
+    return standing
 
 
 def _shown(played: Played, paths: "_Paths", number: int, *, several: bool, tell: bool) -> str:

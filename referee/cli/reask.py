@@ -58,15 +58,7 @@ def reask(
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])
     if url.startswith(HOUSE):
         raise click.UsageError(f"{url} is asked in play; give a bot's URL or file")
-    try:
-        (entrant,) = local.entrants([url])
-        with bot_files.started([entrant], (secret,) if secret else ()) as running:
-            url, secrets = running.entrants[0].address, running.secrets
-            question, answer, reply = asyncio.run(_asked(recorded.header, request, url, secrets))
-    except local.NoSuchPlayer as error:
-        raise click.UsageError(str(error)) from error
-    except UrlRefused as error:
-        raise click.UsageError(error.reason) from error
+    url, question, answer, reply = _put(recorded.header, request, url, (secret,) if secret else ())
     then = recorded.answer(n, request.seat)
     now = _judged(match, request, answer, reply)
     document = {"match": match.header["match"], "n": n, "seat": request.seat, "bot": url, "question": question}
@@ -82,6 +74,19 @@ def _url_of(remote: Remote, bot_id: str) -> str:
     if not found:
         raise click.UsageError("give the bot's URL: the service tells it to its owner alone")
     return str(found)
+
+
+def _put(header: Json, request: Request, bot: str, secrets: tuple[str, ...]) -> tuple[str, Json, Answer, Reply]:
+    """Asks the bot at a URL, or in a file that is started for this: its URL, the question as it went out, what came."""
+    try:
+        (entrant,) = local.entrants([bot])
+        with bot_files.started([entrant], secrets) as running:
+            url = running.entrants[0].address
+            return url, *asyncio.run(_asked(header, request, url, running.secrets))
+    except local.NoSuchPlayer as error:
+        raise click.UsageError(str(error)) from error
+    except UrlRefused as error:
+        raise click.UsageError(error.reason) from error
 
 
 async def _asked(header: Json, request: Request, url: str, secrets: tuple[str, ...]) -> tuple[Json, Answer, Reply]:

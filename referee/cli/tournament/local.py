@@ -89,13 +89,18 @@ def local(
         plan.check()
     except BadOption as error:
         raise click.UsageError(f"{error.field}: {error.reason}") from error
+    sys.exit(_run(plan, out, at_once, as_json))
+
+
+def _run(plan: LocalPlan, out: Path, at_once: int, as_json: bool) -> int:
+    """Starts the bots that are files and plays; gives the exit status."""
+    playing = plan.playing
     try:
         with bot_files.started(playing.entrants, playing.secrets) as running:
             playing = replace(playing, entrants=running.entrants, secrets=running.secrets)
-            status = _played(replace(plan, playing=playing), out, at_once, as_json)
+            return _played(replace(plan, playing=playing), out, at_once, as_json)
     except KeyboardInterrupt:  # before the first match, or after the last
-        status = INTERRUPTED
-    sys.exit(status)
+        return INTERRUPTED
 
 
 def _played(plan: LocalPlan, out: Path, at_once: int, as_json: bool) -> int:
