@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Kept:
-    """The last few things that were made, by their keys; each is made by one at a time."""
+    """The last few things that were made, by their keys. Two who want the same at once may both make it."""
 
     def __init__(self, most: int) -> None:
         self._most = most
