@@ -73,6 +73,7 @@ class Runner:
         self._stopping = asyncio.Event()
         self._born = time.monotonic()
         self._resting_s = 0.0  # the age before which nothing is claimed, unless a match ends
+        self._something_ended = False  # since we last began to look for more
 
     def stop(self) -> None:
         """Asks for the end: open questions may still be answered, nothing new is asked."""
@@ -95,9 +96,12 @@ class Runner:
         if alone is not None:
             self._begin(await self._recorder.write(claims.claim, 1, alone=True, match_id=alone))
         while not self._stopping.is_set():
+            self._something_ended = False
             if alone is None and self._age_s() < LIFETIME_S:
                 await self._take()
             if not self._tasks and not self._courier.is_busy:
+                if self._something_ended:
+                    continue  # what follows from it, as an examination from a check, may not have been seen yet
                 return
             if self._age_s() > LAST_CALL_S:
                 self.stop()
@@ -158,6 +162,7 @@ class Runner:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
+        self._something_ended = True
         self._resting_s = 0.0  # its bots can be called by others now
 
     async def _match(self, claim: Claim) -> None:
