@@ -15,12 +15,14 @@ refused, requests that failed or led elsewhere. What a test expects to go wrong 
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, WebError, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from tests.browser.chromium import HELP, found
 from tests.browser.record import Filled, fill
@@ -31,27 +33,64 @@ RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
 PATIENCE_MS = 15_000
 SWITCHES = ["--disable-background-networking", "--disable-dev-shm-usage", "--disable-gpu"]
 TOKEN_KEY = "referee.token"  # of sessionStorage, see static/site/session.js
+FORGET = "() => { try { sessionStorage.clear(); localStorage.clear() } catch { /* it may store nothing */ } }"
 SIGN_IN = """if (location.protocol.startsWith("http") && !sessionStorage.getItem("signed in once")) {
     sessionStorage.setItem("%s", "%s");
     sessionStorage.setItem("signed in once", "yes");
 }"""
 
 
+Kind = tuple[bool, bool, bool]  # script, policy, motion
+
+
+@dataclass
+class Windows:
+    """Pages that tests are done with, by kind: starting a fresh one costs more than all that most tests do in it."""
+
+    free: dict[Kind, list[Page]] = field(default_factory=dict)
+    borrower: "PageAt | None" = None  # who hears what goes wrong
+
+
 @dataclass
 class PageAt:
-    """Opens pages of the service, each in a context of its own."""
+    """Opens pages of the service. With ``windows`` they are taken from there and given back with nothing stored."""
 
     browser: Browser
     url: str
     troubles: list[str] = field(default_factory=list)
+    windows: Windows | None = None
     _contexts: list[BrowserContext] = field(default_factory=list)
+    _borrowed: list[tuple[Kind, Page]] = field(default_factory=list)
 
     def __call__(
-        self, path: str, *, width: int = 1280, height: int = 900, dark: bool = False, script: bool = True, **more: Any
+        self,
+        path: str,
+        *,
+        width: int = 1280,
+        dark: bool = False,
+        script: bool = True,
+        policy: bool = True,
+        motion: bool = False,
+        token: str = "",
     ) -> Page:
-        """A page that has loaded. ``more`` goes to ``context``."""
-        page = self.context(width=width, height=height, dark=dark, script=script, **more).new_page()
-        page.goto(self.url + path)
+        """A page that has loaded; see ``context``. It stores nothing of pages before it but what may be cached."""
+        page = self._window((script, policy, motion))
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        with page.add_init_script(SIGN_IN % (TOKEN_KEY, token)) if token else nullcontext():
+            page.goto(self.url + path)
+        return page
+
+    def _window(self, kind: Kind) -> Page:
+        free = self.windows.free.get(kind) if self.windows else None
+        if free:
+            page = free.pop()
+        else:
+            script, policy, motion = kind
+            page = self.context(script=script, policy=policy, motion=motion).new_page()
+        if self.windows:
+            self._borrowed.append((kind, page))
+            self._contexts = [one for one in self._contexts if one is not page.context]
         return page
 
     def context(
@@ -81,18 +120,31 @@ class PageAt:
         self._contexts.append(context)
         if token:
             context.add_init_script(SIGN_IN % (TOKEN_KEY, token))
-        context.on("console", self._heard)
-        context.on(
-            "weberror",
-            lambda one: self.troubles.append(f"a script stopped: {getattr(one.error, 'message', one.error)}"),
-        )
-        context.on("request", self._asked)
-        context.on("requestfailed", self._failed)
+        context.on("console", lambda one: self._listener()._heard(one))
+        context.on("weberror", lambda one: self._listener()._stopped(one))
+        context.on("request", lambda one: self._listener()._asked(one))
+        context.on("requestfailed", lambda one: self._listener()._failed(one))
         return context
 
     def close(self) -> None:
+        """Windows that are not as they were taken are closed."""
         while self._contexts:
             self._contexts.pop().close()
+        while self._borrowed and self.windows:
+            kind, page = self._borrowed.pop()
+            try:
+                page.evaluate(FORGET)
+                page.goto("about:blank")  # ends its streams
+                page.mouse.move(0, 0)
+                self.windows.free.setdefault(kind, []).append(page)
+            except PlaywrightError:
+                page.context.close()
+
+    def _listener(self) -> "PageAt":
+        return (self.windows and self.windows.borrower) or self
+
+    def _stopped(self, one: WebError) -> None:
+        self.troubles.append(f"a script stopped: {getattr(one.error, 'message', one.error)}")
 
     def _heard(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
@@ -137,11 +189,17 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def windows() -> Windows:
+    return Windows()
+
+
 @pytest.fixture
-def page_at(browser: Browser, site: Served) -> Iterator[PageAt]:
-    opened = PageAt(browser, site.url)
+def page_at(browser: Browser, site: Served, windows: Windows) -> Iterator[PageAt]:
+    opened = windows.borrower = PageAt(browser, site.url, windows=windows)
     yield opened
     opened.close()
+    windows.borrower = None
     assert opened.troubles == []
 
 

@@ -19,9 +19,7 @@ expect.set_options(timeout=PATIENCE_MS)
 
 def owned(page_at: PageAt, filled: Filled, path: str, **how: int | bool) -> Page:
     """The page as the owner of Ada sees it."""
-    page = page_at.context(token=filled.tokens["owner"], **how).new_page()  # type: ignore[arg-type]  # width or dark
-    page.goto(path)
-    return page
+    return page_at(path, token=filled.tokens["owner"], **how)  # type: ignore[arg-type]  # width or dark
 
 
 def fresh_bot(filled: Filled, name: str) -> str:
@@ -83,8 +81,7 @@ def test_a_ladder_and_a_bot_can_be_read_without_script(page_at: PageAt, filled: 
 
 
 def test_only_its_owner_is_shown_how_to_look_after_a_bot(page_at: PageAt, filled: Filled) -> None:
-    context = page_at.context(token=filled.tokens["organiser"])
-    page = context.new_page()
+    page = page_at("/games", token=filled.tokens["organiser"])
     with page.expect_response(lambda answer: answer.url.endswith(f"/api/v1/bots/{filled.bots['Ada']}")):
         page.goto(f"/bots/{filled.bots['Ada']}")
 
@@ -121,8 +118,7 @@ def test_evidence_is_for_the_owner_alone(page_at: PageAt, filled: Filled) -> Non
     path = f"/bots/{filled.bots['Ada']}/faults/{number}"
 
     nobody = page_at(path)
-    other = page_at.context(token=filled.tokens["organiser"]).new_page()
-    other.goto(f"/bots/{filled.bots['Ada']}/faults/999999")
+    other = page_at(f"/bots/{filled.bots['Ada']}/faults/999999", token=filled.tokens["organiser"])
 
     expect(nobody.locator("#said")).to_contain_text("Sign in with its token")
     expect(other.locator("#said")).to_contain_text("no such fault")
@@ -218,8 +214,7 @@ def test_nothing_that_strangers_wrote_runs_or_widens_a_page(
         session.get_one(Bot, bot).url = "https://" + "x" * 2000 + ".example.org/"
 
     for path in (f"/bots/{bot}", f"/ladders/{filled.ladders[LADDER]}"):
-        page = page_at.context(token=filled.tokens["owner"], width=360, policy=policy).new_page()
-        page.goto(path)
+        page = page_at(path, token=filled.tokens["owner"], width=360, policy=policy)
         if path.startswith("/bots"):
             expect(page.locator("#faults")).to_be_visible()
         assert page.evaluate(GONE)

@@ -297,7 +297,7 @@ def test_pages_with_what_an_organiser_may_do_can_be_used_by_anybody(
     page_at: PageAt, filled: Filled, axe: Axe, width: int, dark: bool
 ) -> None:
     ids = filled.tournaments
-    page = page_at("/healthz", width=width, dark=dark, token=filled.tokens["organiser"])
+    page = page_at("/games", width=width, dark=dark, token=filled.tokens["organiser"])
     for path in (f"{ids['running']}", f"{ids['open' if dark else 'draft']}/organise", f"{ids['swiss']}/matches"):
         page.goto(f"/tournaments/{path}")
         expect(page.locator("[data-for-organiser]").first).to_be_visible()

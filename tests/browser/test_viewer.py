@@ -47,33 +47,42 @@ def joined(lines: list[bytes]) -> bytes:
 Opened = Callable[..., Page]
 
 
+@pytest.fixture(scope="module")
+def window(browser: Browser) -> Iterator[Page]:
+    """Files are opened in one window: a fresh one costs more than most tests do in it."""
+    context = browser.new_context(reduced_motion="reduce")
+    yield context.new_page()
+    context.close()
+
+
 @pytest.fixture
-def from_disk(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+def from_disk(window: Page, tmp_path: Path) -> Iterator[Opened]:
     """Opens the page of a log from disk; whatever it asks for besides itself, or says on the console, fails."""
+    file = tmp_path / "replay.html"
     troubles: list[str] = []
     asked_for: list[str] = []
-    contexts = []
+    heard = {
+        "console": lambda one: troubles.append(one.text),
+        "weberror": lambda one: troubles.append(str(one.error)),
+        "request": lambda one: asked_for.append(one.url),
+    }
 
     def opened(lines: list[bytes], end: str = "", *, dark: bool = False, asked: bool = True, width: int = 1280) -> Page:
-        file = tmp_path / "replay.html"
         file.write_text(standalone(lines, questions=questions(lines) if asked else None))
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
-        )
-        contexts.append(context)
-        context.on("console", lambda one: troubles.append(one.text))
-        context.on("weberror", lambda one: troubles.append(str(one.error)))
-        context.on("request", lambda one: asked_for.append(one.url))
-        page = context.new_page()
-        page.goto(file.as_uri() + end)
-        page.wait_for_selector(".badge:not([data-state=wait])")
-        return page
+        window.set_viewport_size({"width": width, "height": 900})
+        window.emulate_media(color_scheme="dark" if dark else "light")
+        window.goto(file.as_uri() + end)
+        window.wait_for_selector(".badge:not([data-state=wait])")
+        return window
 
+    for event, told in heard.items():
+        window.context.on(event, told)  # type: ignore[call-overload]  # wants each name as a literal
     yield opened
-    for context in contexts:
-        context.close()
+    window.goto("about:blank")
+    for event, told in heard.items():
+        window.context.remove_listener(event, told)
     assert troubles == []
-    assert [url for url in asked_for if not url.startswith(("data:", (tmp_path / "replay.html").as_uri()))] == []
+    assert [url for url in asked_for if not url.startswith(("data:", "about:", file.as_uri()))] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -236,6 +245,17 @@ def test_a_page_from_disk_is_accessible_and_fits_a_phone(from_disk: Opened, axe:
 
 
 # -- on the site --
+
+
+def test_controls_leave_a_low_window_to_the_table(from_disk: Opened) -> None:
+    page = from_disk(log("prisoners"))
+    page.set_viewport_size({"width": 640, "height": 450})  # 1280 by 900, magnified to twice its size
+
+    page.locator(".felt").scroll_into_view_if_needed()
+
+    covered = """() => { const [felt, controls] = ["felt", "controls"].map(
+        name => document.querySelector("." + name).getBoundingClientRect()); return controls.top < felt.bottom; }"""
+    assert page.evaluate(covered) is False
 
 
 def test_a_finished_match_is_replayed_and_checked_on_both_sides(page_at: PageAt, filled: Filled, axe: Axe) -> None:
