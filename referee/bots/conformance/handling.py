@@ -74,7 +74,8 @@ async def _parallel(exam: Examination) -> None:
     allowed = exam.line.target.max_calls
     number = min(allowed, exam.pace.at_once)
     if number < 2:
-        exam.notes.skip(["parallel"], "the card allows one call at a time")
+        busy = "the bot plays, and takes one call more" if allowed > 1 else "the card allows one call at a time"
+        exam.notes.skip(["parallel"], busy)
         return
     questions = [exam.answered[place % len(exam.answered)].again(exam.fresh()) for place in range(number)]
     done = await asyncio.gather(
