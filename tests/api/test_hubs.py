@@ -73,7 +73,7 @@ class Playing:
     """A friendly match, recorded answer by answer."""
 
     def __init__(self, world: World) -> None:
-        self.world, self.id = world, world.match(rated=False)
+        self.world, self.id = world, world.match(rated=False, options={"rounds": 2})
         (self.claim,) = world.claim(match_id=self.id)
         self.match: Match = world.resumed(self.id)
         self.recorded = 0
@@ -233,7 +233,7 @@ def test_a_long_match_is_handed_over_whole_unless_it_is_too_long(
     playing.end()
 
     at_once = Viewer(watched, playing.id)
-    monkeypatch.setattr(matches, "AT_ONCE", 4000)
+    monkeypatch.setattr(matches, "AT_ONCE", 800)
     in_pieces = Viewer(watched, playing.id)
 
     whole = at_once.until(is_end)

@@ -43,7 +43,7 @@ def begun(world: World, **plan: Any) -> tuple[str, Match]:
 
 
 def ended(world: World, **plan: Any) -> str:
-    match_id = world.match(**plan)
+    match_id = world.match(options={"rounds": 2}, **plan)
     (claim,) = world.claim(match_id=match_id)
     world.finish(claim, choice=1)
     return match_id
@@ -150,7 +150,10 @@ def seats_of(world: World, match_id: str) -> list[MatchSeat]:
         return matches.seats_of(session, [match_id])[match_id]
 
 
-def test_whether_a_log_holds_is_found_once_and_by_few_at_a_time(service: Service, world: World) -> None:
+def test_whether_a_log_holds_is_found_once_and_by_few_at_a_time(
+    service: Service, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recalling, "PATIENCE_S", 0.0)
     match_id = ended(world)
     log = service.anonymous().get(f"{API}/matches/{match_id}/log").get_data().splitlines()
     path = f"/matches/{match_id}/verification"

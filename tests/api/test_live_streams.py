@@ -34,7 +34,7 @@ class Playing:
 
     def __init__(self, world: World, *, rated: bool) -> None:
         self.world = world
-        self.id = world.match(rated=rated)
+        self.id = world.match(rated=rated, options={"rounds": 4})
         self.claim: Claim = world.claim(match_id=self.id)[0]
         self.match: Match = world.resumed(self.id)
         self.recorded = 0

@@ -25,7 +25,7 @@ class Playing:
 
     def __init__(self, world: World, *, arranged: str | None = None, **plan: Any) -> None:
         self.world = world
-        self.id = arranged or world.match(rated=plan.pop("rated", True), **plan)
+        self.id = arranged or world.match(**{"rated": True, "options": {"rounds": 4}, **plan})
         (self.claim,) = world.claim(match_id=self.id)
         self.match = world.resumed(self.id)
         self.recorded = 0
@@ -180,7 +180,10 @@ def at_two_tables(world: World, **plan: Any) -> tuple[str, str]:
     seated = world.bots(4)
     with world.database.write() as session:
         group = groups.create_group(session, seated, master_key=MASTER_KEY, kind="common")
-        first, second = (world.matched(session, two, group=group, **plan).id for two in (seated[:2], seated[2:]))
+        first, second = (
+            world.matched(session, two, group=group, options={"rounds": 4}, **plan).id
+            for two in (seated[:2], seated[2:])
+        )
     return first, second
 
 

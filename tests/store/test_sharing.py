@@ -75,10 +75,10 @@ def test_what_all_tables_have_drawn_is_found_whatever_they_do(world: World, monk
 
     while group.rows:
         match_id = random.choice(list(group.rows))
-        if random.random() < 0.05:
+        if random.random() < 0.12:
             group.end(match_id)
         else:
-            group.add(match_id, random.choices(["decision", "deck", "draw"], [6, 2, 1], k=random.randint(0, 9)))
+            group.add(match_id, random.choices(["decision", "deck", "draw"], [6, 2, 1], k=random.randint(0, 12)))
         found.append(group.last(tables))
         expected.append(group.least())
 
