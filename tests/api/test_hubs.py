@@ -228,7 +228,7 @@ def test_whoever_says_to_know_more_than_there_is_holds_no_thread_that_others_nee
 def test_a_long_match_is_handed_over_whole_unless_it_is_too_long(
     world: World, watched: MatchHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matches, "PAGE", 7)
+    monkeypatch.setattr(matches, "PAGE", 3)
     playing = Playing(world)
     playing.end()
 
