@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final, cast
+from urllib.parse import quote
 
-from flask import Flask, Response, g, render_template, request
+from flask import Flask, Response, g, redirect, render_template, request
 
 from api.errors import MEDIA_TYPE, Problem
 from api.site import words
@@ -60,6 +61,14 @@ def _problem_page(problem: Problem) -> Response | None:
         return None
     if request.accept_mimetypes.best_match([MEDIA_TYPE, "text/html"]) != "text/html":
         return None
+    if problem.status == 404 and request.path.rstrip("/") and request.path.endswith("/"):
+        return _without_slash()
     response = page("problem.html", problem.status, problem=problem, request_id=g.get("request_id", ""))
     response.headers.update(problem.headers)
     return response
+
+
+def _without_slash() -> Response:
+    """To the same address without what people add to its end; to this service whatever the path begins with."""
+    query = request.query_string.decode("ascii", "ignore")
+    return cast(Response, redirect(f"/{quote(request.path.strip('/'))}" + (f"?{query}" if query else ""), 308))

@@ -57,6 +57,20 @@ def test_head_is_get_without_a_body(browser: FlaskClient, path: str) -> None:
     assert told.headers["ETag"] == got.headers["ETag"]
 
 
+@pytest.mark.parametrize(
+    ("path", "there"),
+    [
+        ("/ladders/", "/ladders"),
+        ("/ladders//?page=2", "/ladders?page=2"),
+        ("/%2Felsewhere.example/", "/elsewhere.example"),
+    ],
+)
+def test_a_slash_too_many_is_taken_away(browser: FlaskClient, path: str, there: str) -> None:
+    answer = browser.get(path, headers={"Accept": "text/html"})
+
+    assert (answer.status_code, answer.headers["Location"]) == (308, there)
+
+
 def test_an_unchanged_page_is_not_sent_again(browser: FlaskClient) -> None:
     first = browser.get("/games")
 
