@@ -25,6 +25,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 from playwright.sync_api import Error as PlaywrightError
 
 from tests.browser.chromium import HELP, found
+from tests.browser.crawl import Crawl
 from tests.browser.record import Filled, fill
 from tests.browser.service import Served, served
 
@@ -175,6 +176,12 @@ def site(filled: Filled) -> Iterator[Served]:
     """The service over it."""
     with served(filled.folder) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def crawl(site: Served) -> Crawl:
+    """Every page that links lead to, as it was when first asked for."""
+    return Crawl(site.url).run("/")
 
 
 @pytest.fixture(scope="session")

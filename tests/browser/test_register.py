@@ -107,8 +107,7 @@ def test_an_account_is_shown_to_its_owner_alone(page_at: PageAt, filled: Filled)
 
 @pytest.mark.parametrize("token", ["ref_\u2026", "ref_unknown"])
 def test_who_has_a_token_that_is_none_is_told_and_signed_out(page_at: PageAt, token: str) -> None:
-    page = page_at.context(token=token).new_page()
-    page.goto("/account")
+    page = page_at("/account", token=token)
 
     expect(page.locator("#token-error")).to_contain_text("You are signed out.")
     assert page.evaluate("sessionStorage.getItem('referee.token')") is None
@@ -118,8 +117,7 @@ def test_who_has_a_token_that_is_none_is_told_and_signed_out(page_at: PageAt, to
 def test_a_token_that_was_revoked_elsewhere_is_not_passed_over(page_at: PageAt, filled: Filled) -> None:
     with filled.database.write() as session:
         other, text = accounts.create_token(session, filled.accounts["owner"], "elsewhere")
-    page = page_at.context(token=text).new_page()
-    page.goto("/account")
+    page = page_at("/account", token=text)
     row = page.locator("#token-list tr", has_text="elsewhere")
     with filled.database.write() as session:
         accounts.revoke_token(session, filled.accounts["owner"], other.id)

@@ -204,8 +204,7 @@ def test_a_match_is_taken_back_with_a_reason_once(page_at: PageAt, filled: Fille
 def test_all_that_played_the_same_cards_is_void_and_played_again(page_at: PageAt, filled: Filled) -> None:
     made = event(filled, "Same cards", count=4, deals="common")
     filled.play_due(made, most=2)
-    page = page_at.context(token=filled.tokens["organiser"]).new_page()
-    page.goto(f"/tournaments/{made}/matches?status=finished")
+    page = page_at(f"/tournaments/{made}/matches?status=finished", token=filled.tokens["organiser"])
     page.get_by_role("link", name="Void…").first.click()
     page.get_by_label("Reason").first.fill("wrong cards")
     page.get_by_label("Play it again").check()
@@ -219,8 +218,7 @@ def test_all_that_played_the_same_cards_is_void_and_played_again(page_at: PageAt
 
 def test_a_ladder_that_is_ended_says_so(page_at: PageAt, filled: Filled) -> None:
     made = event(filled, "Ended", count=3, format="ladder")
-    page = page_at.context(token=filled.tokens["organiser"]).new_page()
-    page.goto(f"/tournaments/{made}")
+    page = page_at(f"/tournaments/{made}", token=filled.tokens["organiser"])
 
     page.get_by_role("button", name="End the ladder…").click()
     page.get_by_role("button", name="Yes, do it").click()
@@ -258,8 +256,7 @@ def name_of(filled: Filled, made: str) -> str:
 
 
 def test_who_thinks_better_of_it_stays_where_he_was(page_at: PageAt, filled: Filled) -> None:
-    page = page_at.context(token=filled.tokens["organiser"]).new_page()
-    page.goto(f"/tournaments/{filled.tournaments['running']}/entries")
+    page = page_at(f"/tournaments/{filled.tournaments['running']}/entries", token=filled.tokens["organiser"])
     page.get_by_label("or the id of any bot").fill(filled.bots["Fermat"])
     page.get_by_role("button", name="Withdraw it…").click()
 
