@@ -119,6 +119,7 @@ def test_a_token_that_was_revoked_elsewhere_is_not_passed_over(page_at: PageAt, 
         other, text = accounts.create_token(session, filled.accounts["owner"], "elsewhere")
     page = page_at("/account", token=text)
     row = page.locator("#token-list tr", has_text="elsewhere")
+    expect(row).to_be_visible()
     with filled.database.write() as session:
         accounts.revoke_token(session, filled.accounts["owner"], other.id)
 

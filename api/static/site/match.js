@@ -24,7 +24,9 @@ const LIVE_WORDS = {
 
 /** What the viewer shows of a log that is open. */
 async function whole(status) {
-  const answer = await fetch(`${path}/log`);
+  const answer = await fetch(`${path}/log`).catch(() => {
+    throw new NoLog("The service cannot be reached: load the page again in a while.");
+  });
   if (answer.status === 404) throw new NoLog("The match ended before its first card: there is nothing to show.");
   if (!answer.ok) throw new NoLog(`The log could not be had: the service answered with status ${answer.status}.`);
   const { lines, rows } = readLog(new Uint8Array(await answer.arrayBuffer()));
