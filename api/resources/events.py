@@ -10,6 +10,7 @@ from api.lines import Lines
 from api.resources import standings
 from api.resources.tournaments import to_the_minute
 from api.schemas.base import Moment
+from api.schemas.live import FollowQuery
 from api.streams import connections
 from api.streams.tournaments import LINES, EventHub, Views
 from api.views import Resource, database
@@ -24,6 +25,7 @@ Json = dict[str, Any]
 
 @resource.on("GET", '/<id("trn"):tournament_id>/events')
 @resource.anyone
+@resource.asks(FollowQuery)
 @resource.documents(
     parameters=[connections.LAST_EVENT_ID], responses={204: connections.ALL_TOLD, 503: connections.TOO_MANY}
 )
@@ -32,7 +34,7 @@ Json = dict[str, Any]
     "Messages for as long as the event goes on.",
     connections.schema_of("match", "progress", "standings", "end"),
 )
-def follow(tournament_id: str) -> Response:
+def follow(query: Json, tournament_id: str) -> Response:
     """An event as it goes on (server-sent events)
 
     First how it stands, then what changes: `match` (one that has its result: `id`, `seq`, `stage`, `table`, `leg`,
@@ -45,7 +47,7 @@ def follow(tournament_id: str) -> Response:
     """
     with database().read() as session:
         tournaments.get_tournament(session, tournament_id)
-    return connections.stream(_hub, tournament_id)
+    return connections.stream(_hub, tournament_id, query.get("after"))
 
 
 def _hub() -> EventHub:

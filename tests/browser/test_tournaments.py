@@ -61,6 +61,14 @@ def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt,
     expect(page.locator("[data-moved]")).to_be_hidden()
     assert hrefs(page.evaluate(TABLE)) != hrefs(before)
 
+    page.clock.install()
+    look(page, hidden=True)
+    page.clock.fast_forward(30_000)  # nobody looks for so long: the connection is given back
+    filled.play_due(made, most=2)
+    with page.expect_request("**/events?after=*"):
+        look(page, hidden=False)
+    expect(page.locator(".how-far .figures")).to_have_text("6 of 10")
+
     filled.play_due(made)
     expect(page.locator("[data-live=over]")).to_be_visible()
     expect(page.locator(".event-head .state")).to_have_text("finished")
@@ -71,6 +79,15 @@ def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt,
         f"expected => JSON.stringify(({NEWEST})()) === JSON.stringify(expected)", arg=fresh.evaluate(NEWEST)
     )
     assert expected[0][-1][-1] not in ("", "–"), "with error bars"
+
+
+def look(page: Page, *, hidden: bool) -> None:
+    """Another tab comes before this one, or goes."""
+    page.evaluate(
+        "hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });"
+        " document.dispatchEvent(new Event('visibilitychange')); }",
+        hidden,
+    )
 
 
 def hrefs(table: list[list[list[str]]]) -> list[str]:

@@ -3,11 +3,13 @@
 const RETRY_STREAM_MS = 30_000;
 const SILENT_MS = 10_000; // without a first message: something between keeps the stream to itself
 const APART = 0.5; // who lost a stream together does not come back together
+const UNSEEN_MS = 20_000; // a tab nobody looks at gives its connection back: a browser has six for all tabs of a site
 
 /**
  * Calls `handlers[name](data)` for each message of the stream at `url` until it ends. While there is no stream (refused,
  * or cut or kept by something between), `poll()` is called every `everyMs`. `onState` hears "live", "polling", "away" or "over".
- * A handler named `end` is the last one called. Returns a function that stops.
+ * A handler named `end` is the last one called. A tab that is hidden for long lets go of its stream, and comes back with
+ * the id of the last message as `after`. Returns a function that stops.
  */
 export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = markLive } = {}) {
   let source = null;
@@ -16,13 +18,27 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
   let silent = 0;
   let over = false;
   let asking = false;
+  let last = "";
+  let unseen = 0;
 
-  const stop = () => {
-    over = true;
+  const letGo = () => {
     source?.close();
+    source = null;
     clearInterval(timer);
+    timer = 0;
     clearTimeout(again);
     clearTimeout(silent);
+  };
+  const look = () => {
+    clearTimeout(unseen);
+    if (document.hidden) unseen = setTimeout(letGo, UNSEEN_MS);
+    else if (!source) open();
+  };
+  const stop = () => {
+    over = true;
+    letGo();
+    clearTimeout(unseen);
+    document.removeEventListener("visibilitychange", look);
   };
   const finish = (data) => {
     stop();
@@ -60,7 +76,7 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
   };
   const open = () => {
     if (over) return;
-    source = new EventSource(url);
+    source = new EventSource(last ? cameFar(url, last) : url);
     listen();
     source.onopen = () => {
       hear();
@@ -76,6 +92,7 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
       source.addEventListener(name, (message) => {
         if (timer) onState("live");
         hear();
+        if (/^\d+$/.test(message.lastEventId)) last = message.lastEventId;
         const data = message.data ? JSON.parse(message.data) : null;
         if (name === "end") finish(data);
         else handle(data, message.lastEventId);
@@ -83,8 +100,16 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
     }
   };
 
+  document.addEventListener("visibilitychange", look);
   open();
   return stop;
+}
+
+/** The address of a stream from behind the message with this id on. */
+function cameFar(url, id) {
+  const further = new URL(url, location.href);
+  further.searchParams.set("after", id);
+  return further;
 }
 
 const WORDS = { live: "live", polling: "every few s", away: "trying again", over: "over" };
