@@ -163,7 +163,7 @@ class PageAt:
 Axe = Callable[..., None]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
     """The record that is served; what a test adds stays there for those after it."""
     filled = fill(tmp_path_factory.mktemp("pages"))
@@ -171,20 +171,20 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
     filled.database.dispose()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def site(filled: Filled) -> Iterator[Served]:
     """The service over it."""
     with served(filled.folder) as running:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def crawl(site: Served) -> Crawl:
     """Every page that links lead to, as it was when first asked for."""
     return Crawl(site.url).run("/")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """One Chromium for all tests of this process."""
     executable = found()
@@ -196,7 +196,7 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def windows() -> Windows:
     return Windows()
 
@@ -210,7 +210,7 @@ def page_at(browser: Browser, site: Served, windows: Windows) -> Iterator[PageAt
     assert opened.troubles == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def axe() -> Axe:
     """Fails when axe-core finds a fault of accessibility: ``axe(page)``. It runs in a world of its own beside the
     page's scripts, which the page's policy does not bind. ``leave_out`` are rules that do not hold for this page."""

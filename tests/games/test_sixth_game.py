@@ -36,6 +36,7 @@ class HighestCard(State):
     """A match of Highest Card for two to four seats."""
 
     name = "highest-card"
+    opening = "deal"
     rules_version = 1
     seats = range(2, 5)
     option_specs = (Option("low_wins", "bool", False, "whether the lowest card wins instead"),)

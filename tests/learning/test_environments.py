@@ -140,6 +140,13 @@ def test_what_cannot_be_played_is_refused() -> None:
         begun.step(None)
 
 
+def test_options_can_be_said_in_the_name_of_a_game() -> None:
+    loaded = pyspiel.load_game("referee_pool_nap(players=3,options=rounds:2;ante:3)")
+
+    options = loaded.new_initial_state().position.options
+    assert (loaded.num_players(), options["rounds"], options["ante"]) == (3, 2, 3)
+
+
 def test_every_option_can_be_said_to_openspiel() -> None:
     for game_name, rules in catalogue().items():
         complete = rules.start(rules.seats[0], {}).options
