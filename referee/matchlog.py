@@ -3,7 +3,7 @@
 Writing the rows of play is the match's; storing them the record's.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +24,8 @@ HEADER_MEMBERS = {
 @dataclass(frozen=True, slots=True)
 class Report:
     """What verification found. ``row`` and ``reason`` name the first fault; ``revealed`` tells whether the
-    deals were checked against the seed (a log without its reveal row is still being kept secret)."""
+    deals were checked against the seed (a log without its reveal row is still being kept secret); ``cut_short`` that
+    the only fault is rows missing at the end."""
 
     ok: bool
     rows: int
@@ -34,10 +35,11 @@ class Report:
     reason: str = ""
     revealed: bool = False
     placements: list[int] = field(default_factory=list)
+    cut_short: bool = False
 
 
 def verify(lines: Iterable[bytes]) -> Report:
-    """Replays a log from its bytes alone: links, rules, legality, deals, result.
+    """Replay a log from its bytes alone and check links, rules, legality, deals, and that it goes on to its result.
 
     ``lines`` are the rows as stored, with or without their line ends.
     """
@@ -45,7 +47,8 @@ def verify(lines: Iterable[bytes]) -> Report:
     try:
         return _verified(stored)
     except BadLog as error:
-        return Report(ok=False, rows=len(stored), row=error.row, reason=error.reason)
+        cut_short = isinstance(error, _CutShort)
+        return Report(ok=False, rows=len(stored), row=error.row, reason=error.reason, cut_short=cut_short)
 
 
 def visible(row: Json, header: Json, viewer: Seat | None, *, group_over: bool) -> Json:
@@ -97,6 +100,10 @@ def reveal_line(number: int, last_line: bytes, seed: bytes, nonces: Sequence[str
     return dumps(linked("reveal", members, number, last_line))
 
 
+class _CutShort(BadLog):
+    """A log that holds as far as it goes and ends before its match does."""
+
+
 def _verified(lines: Sequence[bytes]) -> Report:
     rows = [_row(number, line) for number, line in enumerate(lines)]
     if not rows:
@@ -106,10 +113,10 @@ def _verified(lines: Sequence[bytes]) -> Report:
     revealed = rows[-1]["type"] == "reveal"
     played = len(rows) - revealed
     match = _replayed(header, lines[:played], rows[:played])
-    if not match.over:
-        raise BadLog(played, "the log ends before the match is over")
     if revealed:
         _check_reveal(header, rows)
+    if not match.over or len(match.lines) > played:
+        raise _CutShort(played, _missing(match, rows[:played]))
     return Report(
         ok=True,
         rows=len(rows),
@@ -160,24 +167,53 @@ def _header(row: Json) -> Json:
 
 
 def _replayed(header: Json, lines: Sequence[bytes], rows: Sequence[Json]) -> Match:
-    """Plays the recorded answers and outcomes, comparing each row with what the rules write."""
+    """Play the recorded answers and outcomes and compare each row with what the rules write.
+
+    Return the match, which may go on beyond the last row. Raise ``BadLog`` for a row that differs or is one too many.
+    """
+    match, compared = Match(header, RecordedChance(rows)), 0
     try:
-        match = Match(header, RecordedChance(rows))
         match.begin()
-        compared = match.agree(lines, 0)
+        compared = match.agree(lines, compared)
         for number, row in enumerate(rows):
             if is_answer(row):
                 match.replay(number, row)
                 compared = match.agree(lines, compared)
-    except BadLog:
-        raise
+            elif number >= compared:
+                _check_open_point(match, number, row)
     except RefereeError as error:
-        raise BadLog(len(match.lines), str(error)) from error
+        # A row that differs, before what could not be played, is the cause.
+        compared = match.agree(lines, compared)
+        fault = error if isinstance(error, BadLog) else BadLog(len(match.lines), str(error))
+        if fault.row < len(lines):
+            raise fault from error  # else the outcome of a draw is missing after the last row
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadLog(len(match.lines), f"a row is malformed: {error!r}") from error
-    if compared < len(lines):
-        raise BadLog(compared, "a row too many: the match was over, or waited for an answer")
+    if compared < len(lines):  # the last rows are of a decision point that is still open
+        raise BadLog(len(lines), _missing(match, rows, [row["seat"] for row in rows[compared:]]))
     return match
+
+
+def _check_open_point(match: Match, number: int, row: Json) -> None:
+    """Raise ``BadLog`` for a row that holds no answer and that the match does not write by itself, unless it is one of
+    a decision point whose rows are written together once all its seats decided."""
+    if match.over:
+        raise BadLog(number, "a row too many: the match was over")
+    if row.get("n") != match.n or row.get("seat") not in list(match.state.sealed):
+        raise BadLog(number, f"expected a decision of seat {min(match.state.pending())} here")
+
+
+def _missing(match: Match, rows: Sequence[Json], sealed: Collection[Seat] = ()) -> str:
+    """Say which row a log that ends with ``rows`` lacks; its last rows hold the answers of the seats in ``sealed``."""
+    number = len(rows)
+    if number < len(match.log.rows):
+        row = match.log.rows[number]
+        lacked = f"a decision of seat {row['seat']}" if row["type"] == "decision" else f"the {row['type']} row"
+    elif asked := match.state.chance():
+        lacked = f"the outcome of a {asked['kind']}"
+    else:
+        lacked = f"a decision of seat {min({*match.state.pending(), *match.state.sealed} - {*sealed})}"
+    return f"the log ends before the match is over: expected {lacked} here"
 
 
 def _check_reveal(header: Json, rows: Sequence[Json]) -> None:

@@ -115,7 +115,8 @@ def _unpacked(packed: bytes) -> bytes:
 def _finding(report: Report) -> str:
     if not report.ok:
         return f"row {report.row}: {report.reason}"
-    deals = "deals follow from the revealed seed" if report.revealed else "deals NOT checked, the seed is not out yet"
+    sealed = "NOT REVEALED yet: without the seed the deals are unproven"
+    deals = "deals follow from the revealed seed" if report.revealed else sealed
     placements = " ".join(map(str, report.placements))
     rules = game(report.game).rules_version
     return f"{report.game} (rules {rules}), {report.rows} rows, placements by seat {placements}; {deals}"

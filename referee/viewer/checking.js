@@ -20,8 +20,8 @@ export async function checkLog(lines, rows) {
     if (number % ROWS_A_BREATH === ROWS_A_BREATH - 1) await new Promise((resolve) => setTimeout(resolve));
   }
   const revealed = rows[rows.length - 1].type === "reveal";
-  const result = rows[rows.length - (revealed ? 2 : 1)];
-  if (result?.type !== "result") return failed(rows.length - 1, "the log ends before the match is over");
+  const played = rows.length - (revealed ? 1 : 0);
+  if (rows[played - 1]?.type !== "result") return failed(played, "the log ends before the match is over: expected the result row here");
   const found = revealed ? checkDeals(rows[0], rows) : { deals: 0 };
   if (found.reason) return failed(found.row, found.reason);
   return { ok: true, rows: rows.length, revealed, deals: found.deals };

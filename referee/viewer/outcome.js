@@ -40,7 +40,7 @@ export class Checks {
       found = { ok: false, row: 0, reason: `a row is malformed (${error.message})` };
     }
     this.list.append(...findings(found));
-    this._badge(found.ok ? "ok" : "bad", found.ok ? "Checked in your browser" : `Row ${found.row} is wrong`);
+    this._badge(found.ok ? "ok" : "bad", found.ok ? `Checked in your browser${found.revealed ? "" : ", deals unproven"}` : `Row ${found.row} is wrong`);
     if (verification) await this._ask(verification);
   }
 
@@ -67,7 +67,7 @@ export class Checks {
 function findings(found) {
   if (!found.ok) return [finding(false, `Row ${found.row} does not hold: ${text(found.reason)}.`)];
   const linked = finding(true, `${counted(found.rows, "row")}, each linked to the one before by its SHA-256.`);
-  if (!found.revealed) return [linked, make("li", { class: "quiet" }, "The seed is not in this log, so the deals were not checked.")];
+  if (!found.revealed) return [linked, make("li", { class: "quiet" }, "This log is not revealed yet: without its seed the deals are unproven.")];
   return [linked, finding(true, "The seed is the one promised before the first card was dealt."),
     finding(true, `${counted(found.deals, "deal or draw", "deals and draws")}: each follows from the seed and the bots' own numbers.`)];
 }

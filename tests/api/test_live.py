@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from sqlalchemy import delete
 from werkzeug.test import TestResponse
 
 from api import recalling
@@ -16,9 +17,9 @@ from referee.chance import CommittedChance
 from referee.match import Answer, Match
 from referee.matchlog import visible
 from referee.rows import parsed
-from referee.store.play import groups, matches
+from referee.store.play import groups, logs, matches
 from referee.store.play.recording import Record, record_batch
-from referee.store.schema import MatchSeat
+from referee.store.schema import MatchLog, MatchSeat
 from tests.api.conftest import API, Service
 from tests.api.streaming import Message, messages
 from tests.store.world import World
@@ -172,6 +173,19 @@ def test_whether_a_log_holds_is_found_once_and_by_few_at_a_time(
     assert found == again
     assert (found["ok"], found["revealed"], found["rows"], found["match"]) == (True, True, len(log), match_id)
     assert found["digest"] == hashlib.sha256(log[-2]).hexdigest()
+
+
+def test_K18_the_service_says_what_a_log_cut_short_lacks(service: Service, world: World) -> None:
+    match_id = ended(world)
+    with service.database.write() as session:
+        *lines, _, _ = logs.log_lines(session, match_id)
+        session.execute(delete(MatchLog).where(MatchLog.match_id == match_id))
+        logs.pack(session, match_id, lines)
+
+    found = get(service, f"/matches/{match_id}/verification")
+
+    assert (found["ok"], found["row"]) == (False, len(lines))
+    assert found["reason"] == "the log ends before the match is over: expected the result row here"
 
 
 def test_what_goes_on_is_told_to_whoever_asks(service: Service, world: World) -> None:

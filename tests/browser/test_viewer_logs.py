@@ -38,6 +38,19 @@ def test_a_dropped_log_is_checked_and_a_changed_one_is_found_out(page_at: PageAt
     page.locator(".fails", has_text="Row 108 does not hold: the seed is not the one promised").wait_for()
 
 
+def test_a_dropped_log_without_its_result_does_not_hold_and_one_without_its_seed_is_unproven(page_at: PageAt) -> None:
+    lines = log("pool-nap-3")
+    page = page_at("/replay")
+
+    drop(page, joined(lines[:-2]))
+    page.locator(".fails", has_text="Row 107 does not hold: the log ends before the match is over").wait_for()
+    assert page.locator(FAILED).inner_text() == "✕ Row 107 is wrong"
+
+    drop(page, joined(lines[:-1]))
+    page.get_by_text("This log is not revealed yet: without its seed the deals are unproven.").wait_for()
+    assert page.locator(HELD).inner_text() == "✓ Checked in your browser, deals unproven"
+
+
 def relinked(lines: list[bytes], number: int, member: str) -> list[bytes]:
     """The log with one member changed and every link made good again: only the seed can tell."""
     changed: list[bytes] = []

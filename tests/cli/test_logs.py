@@ -86,6 +86,28 @@ def test_a_log_without_its_end_does_not_hold(log: Path, tmp_path: Path) -> None:
     assert "row 20: the log ends before the match is over" in checked.output
 
 
+def test_a_log_without_its_result_does_not_hold(log: Path, tmp_path: Path) -> None:
+    rows = log.read_bytes().splitlines(keepends=True)
+    short = tmp_path / "short.ndjson"
+    short.write_bytes(b"".join(rows[:-2]))
+
+    checked = run("verify", str(short))
+
+    assert checked.exit_code == 1
+    expected = f"row {len(rows) - 2}: the log ends before the match is over: expected the result row here"
+    assert checked.output == f"FAILED  {short}: {expected}\n"
+
+
+def test_a_log_that_is_not_revealed_is_said_to_prove_no_deals(log: Path, tmp_path: Path) -> None:
+    sealed = tmp_path / "sealed.ndjson"
+    sealed.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-1]))
+
+    checked = run("verify", str(sealed))
+
+    assert checked.exit_code == 0
+    assert checked.output.endswith("; NOT REVEALED yet: without the seed the deals are unproven\n")
+
+
 def test_of_several_logs_each_is_judged(log: Path, tmp_path: Path) -> None:
     checked = run("verify", str(log), str(tmp_path / "missing"), str(log))
 

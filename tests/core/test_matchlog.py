@@ -1,14 +1,17 @@
 """Verification from the bytes alone: a good log passes, a touched one is refused with its row."""
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 
 import pytest
 
 from referee.canonical import Json, dumps
+from referee.match import Answer
 from referee.matchlog import reveal_line, verify, visible
 from referee.rows import digest, parsed
 from tests.core.playing import SEED, at_random, header, played, tables
+from tests.golden import RECORDED, path
 
 Rows = list[Json]
 
@@ -65,6 +68,65 @@ def test_a_log_cut_short_is_refused_at_its_end(good: list[bytes]) -> None:
 
     assert (report.ok, report.row) == (False, 10)
     assert "ends before" in report.reason
+
+
+def golden(name: str) -> list[bytes]:
+    return path(name).read_bytes().splitlines()
+
+
+def with_retired_seats() -> list[bytes]:
+    """A match that goes on for many rows after its last answer: nobody is called any more."""
+    match = played(header("saint-poker", 3), lambda request: Answer(request.seat, trouble="deadline"))
+    assert match.retired == {0, 1, 2}
+    assert sum(b'"retired":true' in line for line in match.lines) > 20
+    return [*match.lines, reveal_line(len(match.lines), match.lines[-1], SEED, [""] * 3, [""] * 3)]
+
+
+def numbered(rows: Rows) -> list[bytes]:
+    """The rows as a careful forger would store them: numbers and links made to fit again."""
+    return relinked([{**row, "row": number} for number, row in enumerate(rows)])
+
+
+LOGS: dict[str, Callable[[], list[bytes]]] = {
+    **{name: partial(golden, name) for name in RECORDED},
+    "retired": with_retired_seats,
+}
+named_log = pytest.mark.parametrize("name", LOGS)
+
+
+@named_log
+def test_K18_a_row_taken_out_anywhere_is_missed(name: str) -> None:
+    lines = LOGS[name]()
+    rows = [parsed(line) for line in lines]
+    for number in range(len(rows) - 1):
+        report = verify(numbered([*rows[:number], *rows[number + 1 :]]))
+
+        assert not report.ok, f"without row {number}"
+        # Rows of one choice are written together: that one of them is missing shows at any of them.
+        same_point = [at for at, row in enumerate(rows) if "n" in row and row["n"] == rows[number].get("n")]
+        assert report.row in (number, *same_point, *(at + 1 for at in same_point)), f"without row {number}: {report}"
+
+
+@named_log
+def test_K18_a_log_cut_short_anywhere_is_told_by_the_row_that_follows(name: str) -> None:
+    lines = LOGS[name]()
+    rows = [parsed(line) for line in lines]
+    for end in range(1, len(rows) - 1):
+        for cut in (lines[:end], numbered([*rows[:end], rows[-1]])):
+            report = verify(cut)
+
+            assert (report.ok, report.row) == (False, end), report
+            missing = rows[end]
+            kind = {"decision": f"a decision of seat {missing.get('seat')}", "result": "the result row"}
+            expected = kind.get(missing["type"]) or f"the outcome of a {missing['chance']['kind']}"
+            assert report.reason == f"the log ends before the match is over: expected {expected} here"
+
+
+@named_log
+def test_a_log_that_lacks_its_reveal_alone_holds_and_is_not_revealed(name: str) -> None:
+    report = verify(LOGS[name]()[:-1])
+
+    assert (report.ok, report.revealed) == (True, False)
 
 
 def test_an_empty_log_is_refused() -> None:

@@ -7,12 +7,14 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import delete, func, select, text, update
 
+from referee.canonical import dumps
 from referee.cli import main
+from referee.rows import linked, parsed
 from referee.store.db import Database
 from referee.store.ladders import audit, ratings, repairs, voiding
 from referee.store.ladders.differences import Difference
 from referee.store.ladders.ladder_audit import check_ladder
-from referee.store.play import groups
+from referee.store.play import groups, logs
 from referee.store.schema import Ladder, LadderAct, Match, MatchLog, Rating, RatingCount, Result
 from tests.store.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
@@ -162,6 +164,21 @@ def test_logs_and_reveals_are_told_and_freeze_nothing_and_progress_tells_of_all(
     assert told == [("reveal", one, None), ("reveal", two, None), ("log", three, None)]
     with world.database.write() as session:
         assert repairs.freeze(session, found(world)) == []
+
+
+def test_K18_a_stored_log_without_its_result_is_told(world: World, ladder: str) -> None:
+    with world.database.write() as session:
+        match_id = str(session.scalar(select(func.min(MatchLog.match_id))))
+        *lines, _, reveal = logs.log_lines(session, match_id)
+        members = {name: parsed(reveal)[name] for name in ("seed", "nonces", "nonce_hashes")}
+        session.execute(delete(MatchLog).where(MatchLog.match_id == match_id))
+        logs.pack(session, match_id, lines)
+        logs.append_reveal(session, match_id, dumps(linked("reveal", members, len(lines), lines[-1])))
+
+    (told,) = found(world)
+
+    assert (told.what, told.id) == ("log", match_id)
+    assert told.stored.endswith("the log ends before the match is over: expected the result row here")
 
 
 def test_the_command_names_freezes_repairs_and_tells_json(tmp_path: Path, sqlite_template: Path) -> None:
