@@ -1,26 +1,36 @@
-"""Checks a match log without the referee: its links, the promise of its seed, every deal and every draw.
+"""Check match logs without the referee: their links, the promise of the seed, every deal and every draw.
 
     python docs/verify_log.py FILE…      (plain or gzip; standard library of Python 3.10 or later only)
 
-It knows no game, so it does not judge moves: `referee verify` does, and checks all of this a second time."""
+A FILE holds one log or all of a tournament. No game is known here, so no move is judged: `referee verify` does that."""
 
 import gzip
 import hashlib
 import hmac
 import json
 import pathlib
+import re
 import sys
 
 
-def check(data):
-    """Gives the result row of a sound log, else raises ValueError (KeyError, TypeError for junk)."""
-    lines = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).splitlines()
-    rows = [json.loads(line) for line in lines]
+def logs(data):
+    """Return the lines of each log; after the last row may stand a line that says why the match does not count."""
+    need(not data.startswith(b"PK"), "this is a zip: unpack it and give the files in it")
+    data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+    parts = re.split(rb'^(?={"engine_version":|{"match":.*"type":"damaged"})', data, flags=re.MULTILINE)
+    return [part.splitlines() for part in parts if part] or [[]]
+
+
+def check(lines):
+    """Return the last row of play of a sound log: its result, unless its match was cancelled. Raise for any other."""
+    about = lines[-1] if lines and lines[-1].startswith(b'{"match":') else b""
+    rows = [json.loads(line) for line in (lines[:-1] if about else lines)]
+    need(rows, "there is no log")
     for number, row in enumerate(rows):
         before = hashlib.sha256(lines[number - 1]).hexdigest() if number else None
         need((row["row"], row["prev"]) == (number, before), f"row {number} does not follow the row before it")
     group, reveal = rows[0]["group"], rows[-1]
-    need(reveal["type"] == "reveal", "the deal group is not over yet: no seed is revealed")
+    need(reveal["type"] == "reveal", "no seed is revealed: the deal group is not over yet, or rows are missing")
     seed, nonces = bytes.fromhex(reveal["seed"]), reveal["nonces"]
     need(hashlib.sha256(seed + group["id"].encode()).hexdigest() == group["commitment"], "not the promised seed")
     for nonce, promised in zip(nonces, reveal["nonce_hashes"], strict=True):
@@ -36,7 +46,7 @@ def check(data):
         else:
             items = items[below(len(items), words)]
         need(row["outcome"] == items, f"row {row['row']}: this outcome does not follow from the seed and the nonces")
-    need(rows[-2]["type"] == "result", "the log has no result")
+    need(rows[-2]["type"] == "result" or about.endswith(b'"type":"cancelled"}'), "the log has no result")
     return rows[-2]
 
 
@@ -56,5 +66,24 @@ def need(holds, words):
         raise ValueError(words)
 
 
-for name in sys.argv[1:] if __name__ == "__main__" else []:
-    print(name, "is sound; placements by seat:", check(pathlib.Path(name).read_bytes())["placements"])
+def verdict(work, given):
+    """Return what comes of the work, or the reason why nothing does: whatever is wrong with a file, others follow."""
+    try:
+        return work(given), ""
+    except Exception as error:  # noqa: BLE001
+        return None, f"{type(error).__name__}: {error}"
+
+
+if __name__ == "__main__":
+    failed = 0
+    for name in sys.argv[1:]:
+        found, trouble = verdict(lambda file: logs(pathlib.Path(file).read_bytes()), name)
+        for lines in found or [[]]:
+            match = re.search(rb'"match":"(\w{1,64})"', lines[0]) if lines else None
+            last, reason = verdict(check, lines) if found else (None, trouble)
+            placements = last and last.get("placements", "none, its match was cancelled")
+            said = f"is sound; placements by seat: {placements}" if last else f"FAILED: {reason}"
+            print(f"{name}, {match[1].decode()}," if match else name, said)
+            failed += not last
+    print(f"{failed} failed" if failed else "none failed")
+    sys.exit(failed > 0)

@@ -1,26 +1,18 @@
 """`referee verify` and `referee replay`: what a log holds, checked and told. All that is needed is in the log."""
 
 import sys
-import zlib
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import click
 
 from referee.cli import replay_page
-from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
+from referee.cli.log_files import StoredLog, Unreadable, lines_of, logs_of
 from referee.cli.narrate import account
-from referee.errors import RefereeError
+from referee.cli.tournament.remote import plain
 from referee.games import game
 from referee.matchlog import Report
 from referee.matchlog import verify as verified
 from referee.rows import parsed
-
-LIMIT_BYTES = 256 << 20  # unpacked; the longest match of any game is far below
-
-
-class Unreadable(RefereeError):
-    """A file that is no log at all."""
 
 
 @click.command()
@@ -28,22 +20,25 @@ class Unreadable(RefereeError):
 def verify(files: tuple[str, ...]) -> None:
     """Check logs: rules, legality, links, deals, result.
 
-    A FILE is NDJSON, also gzipped; - is standard input, a URL is fetched first. Says which row is wrong and why. The
-    exit status is 1 when any log fails.
+    A FILE holds one log or many, as NDJSON, also gzipped, or as a zip: the files that a service gives of a tournament
+    are read as they come. - is standard input, a URL is fetched first. Every log is judged on a line of its own, which
+    says which row is wrong and why. The exit status is 1 when any log fails or a file cannot be read.
     """
-    failed = 0
+    judged = holding = 0
     for file in files:
         try:
-            report = verified(lines(file))
+            for log in logs_of(file):
+                holds, finding = _judged(log)
+                label = file if log.alone else f"{file}, {log.match or 'a log without a match'}"
+                line = plain(f"{'ok' if holds else 'FAILED':<6}  {label}: {finding}")
+                click.echo(line.replace("\n", " "))  # what a file says of itself cannot pass for another line
+                judged, holding = judged + 1, holding + holds
         except Unreadable as error:
             click.echo(f"FAILED  {error}")
-            failed += 1
-            continue
-        click.echo(f"{'ok' if report.ok else 'FAILED':<6}  {file}: {_finding(report)}")
-        failed += not report.ok
-    if len(files) > 1:
-        click.echo(f"{len(files) - failed} of {len(files)} logs hold")
-    sys.exit(1 if failed else 0)
+            judged += 1
+    if judged > 1:
+        click.echo(f"{holding} of {judged} logs hold")
+    sys.exit(0 if holding == judged else 1)
 
 
 @click.command()
@@ -59,7 +54,7 @@ def replay(file: str, html: Path | None) -> None:
 
     FILE is NDJSON, also gzipped; - is standard input, a URL is fetched.
     """
-    stored = lines(file)
+    stored = lines_of(file)
     if html is not None:
         click.echo(replay_page.write(html, stored))
         return
@@ -71,45 +66,15 @@ def replay(file: str, html: Path | None) -> None:
     click.echo("\n".join(told))
 
 
-def lines(file: str) -> list[bytes]:
-    """The rows of a log file as stored; raises ``Unreadable``."""
-    if file.startswith(("http://", "https://")):
-        return _rows(_fetched(file))
-    try:
-        packed = sys.stdin.buffer.read(LIMIT_BYTES + 1) if file == "-" else Path(file).read_bytes()
-        text = _unpacked(packed) if packed.startswith(b"\x1f\x8b") else packed
-    except (OSError, zlib.error) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise Unreadable(f"{file}: cannot be read: {reason}") from error
-    if len(text) > LIMIT_BYTES:
-        raise Unreadable(f"{file}: longer than {LIMIT_BYTES >> 20} MiB, which no match is")
-    return _rows(text)
-
-
-def _fetched(url: str) -> bytes:
-    """A log from a service; whatever it says is then checked like any other."""
-    try:
-        with Api(url) as api:
-            return api.fetch(urlsplit(url).path)
-    except (ApiRefusal, ApiUnreachable) as error:
-        raise Unreadable(f"{url}: {error}") from error
-
-
-def _rows(text: bytes) -> list[bytes]:
-    rows = text.split(b"\n")
-    return rows[:-1] if rows[-1] == b"" else rows
-
-
-def _unpacked(packed: bytes) -> bytes:
-    """At most one byte more than allowed, however much is packed; logs are packed in one member or in several."""
-    parts: list[bytes] = []
-    room = LIMIT_BYTES + 1
-    while packed.startswith(b"\x1f\x8b") and room:
-        member = zlib.decompressobj(wbits=31)
-        parts.append(member.decompress(packed, room))
-        room -= len(parts[-1])
-        packed = member.unused_data
-    return b"".join(parts)
+def _judged(log: StoredLog) -> tuple[bool, str]:
+    """Return whether the log holds, and what to say of it."""
+    if log.remark and not log.lines:
+        return False, f"there is no log; its match is {log.remark}"
+    report = verified(log.lines)
+    if log.remark == "cancelled" and report.cut_short:
+        return True, f"the match was cancelled before its end; all {report.rows} rows hold"
+    does_not_count = report.ok and log.remark in ("void", "cancelled")
+    return report.ok, _finding(report) + (f"; {log.remark}, so it does not count" if does_not_count else "")
 
 
 def _finding(report: Report) -> str:

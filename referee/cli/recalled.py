@@ -9,7 +9,7 @@ import click
 
 from referee import recall
 from referee.canonical import Json
-from referee.cli import logs
+from referee.cli.log_files import lines_of
 from referee.cli.tournament.finding import ID
 from referee.cli.tournament.remote import Remote
 from referee.errors import RefereeError
@@ -34,12 +34,12 @@ class Recorded:
 
     @classmethod
     def read(cls, remote: Remote, source: str) -> Self:
-        """From a file or a URL as ``logs.lines`` reads them, or by the id of a match of the service. Raises
+        """From a file or a URL as ``lines_of`` reads them, or by the id of a match of the service. Raises
         ``NotRecalled``, and what reading raises."""
         if ID.fullmatch(source):
             lines = remote.api.fetch(f"/api/v1/matches/{source}/log").splitlines()
         else:
-            lines = logs.lines(source)
+            lines = lines_of(source)
         report = verify(lines)
         if not report.ok:
             raise NotRecalled(f"{source} does not hold: row {report.row}: {report.reason}")

@@ -4,15 +4,20 @@ import csv
 import gzip
 import io
 import json
+import subprocess
+import sys
 import tracemalloc
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from api import bulk as files
+from referee.cli import main
 from referee.matchlog import verify
 from referee.store import schema
 from referee.store.events import announcing, bulk
@@ -25,6 +30,7 @@ from tests.store.world import World
 from tests.surroundings import MASTER_KEY
 
 Json = dict[str, Any]
+VERIFIER = Path(__file__).parents[2] / "docs" / "verify_log.py"
 
 
 @pytest.fixture
@@ -90,6 +96,31 @@ def test_the_logs_are_those_of_the_matches_in_the_order_of_their_ends(
     assert remarks == [{"match": played[1].id, "reason": "=a bug", "type": "void"}]
 
 
+def test_the_files_of_an_event_are_verified_as_they_are_served(
+    service: Service, world: World, event: str, tmp_path: Path
+) -> None:
+    client, played = service.anonymous(), in_order(world, event)
+    packed, plain, zipped = (tmp_path / name for name in ("cup.ndjson.gz", "cup.ndjson", "cup.zip"))
+    packed.write_bytes(client.get(path_of(event)).data)
+    plain.write_bytes(gzip.decompress(packed.read_bytes()))
+    zipped.write_bytes(client.get(path_of(event, "logs.zip")).data)
+
+    for file in (packed, plain, zipped):
+        ran = CliRunner().invoke(main, ["verify", str(file)])
+        *said, summary = ran.stdout.splitlines()
+        assert (ran.exit_code, summary) == (0, "3 of 3 logs hold")
+        assert [line.split(": ")[0] for line in said] == [f"ok      {file}, {match.id}" for match in played]
+        assert [line.endswith("; void, so it does not count") for line in said] == [False, True, False]
+    second = subprocess.run([sys.executable, VERIFIER, packed, plain], capture_output=True, text=True, check=True)
+    assert second.stdout.count(" is sound; ") == 6
+
+    plain.write_bytes(plain.read_bytes().replace(b'"ms":', b'"ms":1', 1))  # in the first log
+    ran = CliRunner().invoke(main, ["verify", str(plain), str(packed)])
+    assert ran.exit_code == 1
+    assert [line.split()[0] for line in ran.stdout.splitlines()] == ["FAILED", *["ok"] * 5, "5"]
+    assert subprocess.run([sys.executable, VERIFIER, plain], capture_output=True, check=False).returncode == 1
+
+
 def test_what_was_cut_anywhere_is_taken_up_to_the_same_bytes(service: Service, world: World, event: str) -> None:
     client = service.anonymous()
     whole = client.get(path_of(event)).data
@@ -142,6 +173,7 @@ def test_a_closed_log_holds_back_those_after_it_and_one_cut_off_comes_last(servi
     assert list(split(gzip.decompress(between.data))[0]) == [match.id for match in in_order(world, event)]
     assert (not_yet.data, not_yet.headers["Referee-Left-Out"]) == (b"", "1")
     assert list(found) == [begun.match_id]
+    assert verify(found[begun.match_id]).cut_short  # and what there is holds
     assert [(one["match"], one["type"]) for one in remarks] == [(begun.match_id, "cancelled")]
     assert client.get(path_of(event), query_string={"after": begun.match_id}).data == b""
 

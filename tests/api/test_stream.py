@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +36,8 @@ from tests.store import events
 from tests.store.world import World
 from tests.surroundings import MASTER_KEY
 
-PAGE = (Path(__file__).parents[2] / "docs" / "watching.md").read_text()
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "watching.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -136,9 +138,11 @@ def test_viewers_above_the_limits_are_told_to_come_back(server: Server) -> None:
 def test_the_commands_of_the_page_do_what_it_says(server: Server, tmp_path: Path) -> None:
     event, _ = events.begun(server.world, 4)
     play_to_the_end(server.world, event)
+    (tmp_path / "verify_log.py").write_bytes((DOCS / "verify_log.py").read_bytes())
     (tmp_path / "resume.py").write_text(re.findall(r"<!-- test: resume -->\n```python\n(.*?)```", PAGE, re.DOTALL)[0])
     blocks = re.findall(r"<!-- run by tests/api/test_stream.py -->\n```sh\n(.*?)```", PAGE, re.DOTALL)
-    environment = {"URL": f"http://127.0.0.1:{server.port}", "EVENT": event, "PATH": os.environ["PATH"]}
+    environment = {"URL": f"http://127.0.0.1:{server.port}", "EVENT": event}
+    environment["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
     told = []
     for block in blocks:
@@ -148,11 +152,13 @@ def test_the_commands_of_the_page_do_what_it_says(server: Server, tmp_path: Path
         assert ran.returncode == 0, f"{block}\n{ran.stdout}\n{ran.stderr}"
         told.append(ran.stdout)
 
-    stream, again, logs, resumed, zipped, _ = told
+    stream, again, logs, resumed, zipped, verified, _ = told
     assert [one.name for one in messages(iter(stream.encode().splitlines()))] == ["progress", "standings", "end"]
     assert (again.strip(), logs.strip()) == ("204", "6")
     assert resumed == ""
     assert "Done" in zipped
+    assert "18 of 18 logs hold" in verified
+    assert verified.endswith("none failed\n")
     assert (tmp_path / "told.txt").read_text().count("event: match") == 6
     assert len((tmp_path / "results.csv").read_text().splitlines()) == 1 + 6 * 2
 

@@ -1,6 +1,7 @@
 """`referee verify` and `referee replay` on a log from `referee play`."""
 
 import gzip
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from click.testing import CliRunner, Result
 from referee.canonical import Json, dumps
 from referee.cli import main
 from referee.cli.narrate import account
-from referee.rows import parsed
+from referee.rows import digest, parsed
 from tests import golden
 from tests.golden import RECORDED
 
@@ -114,6 +115,104 @@ def test_of_several_logs_each_is_judged(log: Path, tmp_path: Path) -> None:
     assert checked.exit_code == 1
     assert "missing: cannot be read: No such file" in checked.output
     assert "2 of 3 logs hold" in checked.output
+
+
+def remark(kind: str, match: str = "mat_1") -> bytes:
+    return dumps({"match": match, "reason": "why", "type": kind})
+
+
+def test_a_file_of_many_logs_is_judged_log_by_log(log: Path, tmp_path: Path) -> None:
+    rows = log.read_bytes().splitlines()
+    match = parsed(rows[0])["match"]
+    closing = dumps({**parsed(rows[-1]), "row": 20, "prev": digest(rows[19])})
+    several = tmp_path / "several.ndjson"
+    parts = [*rows, remark("void", match), *rows[:20], *rows, remark("damaged"), *rows[:20], closing]
+    parts += [remark("cancelled", match), *rows[:9], rows[10], remark("cancelled", match), *rows, b"more"]
+    several.write_bytes(b"\n".join(parts))
+
+    checked = run("verify", str(several))
+
+    said = [line.replace(f" {several}, ", " ") for line in checked.output.splitlines()]
+    assert checked.exit_code == 1
+    assert [line.split(":")[0].split() for line in said[:-1]] == [
+        *[["ok", match], ["FAILED", match], ["ok", match], ["FAILED", "mat_1"]],
+        *[["ok", match], ["FAILED", match], ["ok", match], ["FAILED", "a", "log", "without", "a", "match"]],
+    ]
+    assert "row 20: the log ends before the match is over" in said[1]
+    assert said[3].endswith("there is no log; its match is damaged")
+    assert said[4].endswith("the match was cancelled before its end; all 21 rows hold")
+    assert "row 9: expected a row numbered 9" in said[5]
+    assert said[-1] == "4 of 8 logs hold"
+
+
+def test_a_file_that_breaks_off_is_judged_up_to_there(log: Path, tmp_path: Path) -> None:
+    several = tmp_path / "several.gz"
+    several.write_bytes(gzip.compress(log.read_bytes() * 2)[:-9])
+
+    checked = run("verify", str(several), str(log))
+
+    assert checked.exit_code == 1
+    first, second, third, summary = checked.output.splitlines()
+    assert first.startswith(f"ok      {several}, mat_")
+    assert second.startswith(f"FAILED  {several}: cannot be unpacked to its end: ")
+    assert third.startswith(f"ok      {log}: ")
+    assert summary == "2 of 3 logs hold"
+
+
+def test_a_zip_is_judged_file_by_file_and_what_its_index_lacks_is_missed(log: Path, tmp_path: Path) -> None:
+    zipped, rows = tmp_path / "cup.zip", log.read_bytes().splitlines(keepends=True)
+    index = "match,stage,table,leg,status,reason,file\r\nmat_1,,,,cancelled,why,b.ndjson\r\nmat_2,,,,damaged,,\r\n"
+    with zipfile.ZipFile(zipped, "w") as archive:
+        archive.writestr("a.ndjson", log.read_bytes())
+        archive.writestr("b.ndjson", b"".join(rows[:30]))
+        archive.writestr("index.csv", index)
+
+    checked, again = run("verify", str(zipped)), run("verify", "-", stdin=zipped.read_bytes())
+    short = run("verify", "-", stdin=zipped.read_bytes()[:-30])
+
+    first, second, third, summary = checked.output.splitlines()
+    assert ["ok" if line.startswith("ok ") else line[:6] for line in (first, second, third)] == ["ok", "ok", "FAILED"]
+    assert second.endswith("the match was cancelled before its end; all 30 rows hold")
+    assert third == f"FAILED  {zipped}, mat_2: there is no log; its match is damaged"
+    assert summary == "2 of 3 logs hold"
+    assert again.output == checked.output.replace(str(zipped), "-")
+    assert short.output == "FAILED  -: cannot be unpacked: File is not a zip file\n"
+
+
+def test_a_file_without_a_log_does_not_hold(tmp_path: Path) -> None:
+    zipped, empty = tmp_path / "cup.zip", tmp_path / "empty.ndjson"
+    empty.touch()
+    with zipfile.ZipFile(zipped, "w") as archive:
+        archive.writestr("index.csv", "match,stage,table,leg,status,reason,file\r\n")
+
+    checked = run("verify", str(zipped), str(empty))
+
+    assert checked.exit_code == 1
+    assert checked.output.count("row 0: the log is empty") == 2
+    assert run("replay", str(zipped)).exit_code == 1
+
+
+def test_a_log_cannot_write_lines_of_its_own(log: Path, tmp_path: Path) -> None:
+    rows = log.read_bytes().splitlines()
+    false = tmp_path / "false.ndjson"
+    header = {**parsed(rows[0]), "match": "mat_1\nok      all.ndjson\x1b[2J"}
+    false.write_bytes(b"\n".join([dumps(header), *rows[1:], *rows]))
+
+    checked = run("verify", str(false))
+
+    assert [line[:6] for line in checked.output.splitlines()] == ["FAILED", "ok    ", "1 of 2"]
+    assert "\x1b" not in checked.output
+
+
+@pytest.mark.parametrize("command", ["replay", "reask"])
+def test_a_command_for_one_log_says_so_of_a_file_of_several(log: Path, tmp_path: Path, command: str) -> None:
+    several = tmp_path / "several.ndjson"
+    several.write_bytes(log.read_bytes() * 2)
+
+    refused = run(command, str(several), *(["0"] if command == "reask" else []))
+
+    assert refused.exit_code != 0
+    assert "holds several logs" in refused.output
 
 
 def test_a_match_is_told_to_its_result(log: Path) -> None:

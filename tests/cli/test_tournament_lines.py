@@ -15,8 +15,10 @@ from click.testing import CliRunner
 from referee.canonical import Json
 from referee.cli import main
 from referee.cli.api_client import Api, ApiRefusal
+from referee.cli.tournament.downloads import Account
 from referee.cli.tournament.events import Event, followed
-from referee.cli.tournament.packed import BadBundle, logs_in
+from referee.cli.tournament.packed import BadBundle, Log, logs_in
+from tests import golden
 
 EVENT = "trn_" + "0" * 26
 PROGRESS = {"done": 1, "total": 1, "by_status": {"finished": 1}, "stage": 1, "stages": 1, "estimated_end": None}
@@ -36,6 +38,17 @@ def log(match: str, *, rows: int = 3, remark: str = "") -> bytes:
 
 def note(match: str, remark: str) -> bytes:
     return gzip.compress(json.dumps({"match": match, "reason": "it rained", "type": remark}).encode() + b"\n", mtime=0)
+
+
+def test_what_there_is_of_a_cancelled_match_must_hold(tmp_path: Path) -> None:
+    lines = golden.path("pool-nap-3").read_bytes().splitlines()
+    account = Account(tmp_path, verifies=True)
+
+    account.add(Log("mat_1", 0, lines[:50], remark="cancelled"))
+    account.add(Log("mat_2", 0, [*lines[:20], *lines[21:50]], remark="cancelled"))
+
+    assert (account.verified, account.broken_off) == (0, 1)
+    assert [(one["match"], one["row"]) for one in account.failed] == [("mat_2", 20)]
 
 
 @contextmanager

@@ -55,12 +55,12 @@ class Account:
         self.logs, self.last, self.end = self.logs + 1, log.match, log.end
         if not self.verifies:
             return
-        if log.remark == "cancelled":
-            self.broken_off += 1
-            return
         report = verified(log.lines)
         if report.ok:
             self.verified += 1
+            return
+        if log.remark == "cancelled" and report.cut_short:
+            self.broken_off += 1
             return
         reason = "damaged in the record" if log.remark == "damaged" else report.reason
         self.failed.append({"match": log.match, "row": report.row, "reason": reason})

@@ -1,0 +1,179 @@
+"""Read files that hold one match log, or many as a service gives all logs of a tournament. Callers judge them.
+
+Logs come as NDJSON, plain, gzipped, or as the files of a zip. After a log may stand a line without a row number that
+says why its match does not count; the index of a zip says the same.
+"""
+
+import csv
+import gzip
+import http.client
+import io
+import shutil
+import sys
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, Final, cast
+from urllib.parse import urlsplit
+
+from referee.canonical import Json
+from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
+from referee.errors import RefereeError
+from referee.rows import parsed
+
+LIMIT_BYTES: Final = 256 << 20  # of a log, unpacked; the longest match of any game is far below
+REMARKS: Final = ("void", "cancelled", "damaged")
+INDEX: Final = "index.csv"
+DAMAGED: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError)
+
+
+class Unreadable(RefereeError):
+    """A file that holds no logs, or breaks off in one."""
+
+
+@dataclass(slots=True)
+class StoredLog:
+    """A log of a file: the match it names, its rows, why its match does not count (one of ``REMARKS``), and whether
+    the file holds no other."""
+
+    match: str
+    lines: list[bytes] = field(default_factory=list)
+    remark: str = ""
+    alone: bool = False
+
+
+def logs_of(file: str) -> Iterator[StoredLog]:
+    """Yield the logs of a file (a path, a URL, or - for standard input), each as soon as it is complete.
+
+    Raise ``Unreadable`` where the file cannot be read, after the logs before that place.
+    """
+    with _opened(file) as stream:
+        if stream.peek(2).startswith(b"PK"):
+            yield from _zipped(file, stream)
+        else:
+            yield from _split(file, _lines(file, stream))
+
+
+def lines_of(file: str) -> list[bytes]:
+    """Return the rows of a file that holds one log; raise ``Unreadable``."""
+    log, *others = islice(logs_of(file), 2)
+    if others:
+        raise Unreadable(f"{file} holds several logs, and one is expected; `referee verify` judges them all")
+    return log.lines
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[io.BufferedReader]:
+    try:
+        with _raw(file) as raw:
+            stream = io.BufferedReader(cast(Any, raw))
+            try:
+                yield stream
+            finally:
+                stream.detach()  # standard input stays open
+    except OSError as error:
+        raise Unreadable(f"{file}: cannot be read: {error.strerror or error}") from error
+    except (ApiRefusal, ApiUnreachable, http.client.HTTPException) as error:
+        raise Unreadable(f"{file}: {error}") from error
+
+
+@contextmanager
+def _raw(file: str) -> Iterator[IO[bytes]]:
+    if file.startswith(("http://", "https://")):
+        parts = urlsplit(file)
+        with Api(file) as api, api.stream(parts._replace(scheme="", netloc="", fragment="").geturl()) as response:
+            yield cast(IO[bytes], response)
+    elif file == "-":
+        yield sys.stdin.buffer
+    else:
+        with Path(file).open("rb") as stream:
+            yield stream
+
+
+def _lines(file: str, stream: Any) -> Iterator[bytes]:
+    """Yield the lines of a stream, unpacked if need be, without their ends."""
+    text = gzip.GzipFile(fileobj=stream) if stream.peek(2).startswith(b"\x1f\x8b") else stream
+    while True:
+        try:
+            line = text.readline(LIMIT_BYTES + 1)
+        except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+            raise Unreadable(f"{file}: cannot be unpacked to its end: {error}") from error
+        if not line:
+            return
+        yield line.removesuffix(b"\n")
+
+
+def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
+    """Yield the logs among these lines. A log begins with its header, and with whatever follows the end of another."""
+    log, size, ended = StoredLog("", alone=True), 0, False
+    for line in lines:
+        row = _row(line)
+        is_remark = "row" not in row and row.get("type") in REMARKS
+        begins = log.match != row.get("match") if is_remark else ended or row.get("type") == "header"
+        if begins and (log.lines or log.remark):
+            log.alone = False
+            yield log
+            log, size, ended = StoredLog(""), 0, False
+        log.match = log.match or str(row.get("match", ""))
+        if is_remark:
+            log.remark, ended = row["type"], True
+            continue
+        log.lines.append(line)
+        size, ended = size + len(line), row.get("type") == "reveal"
+        if size > LIMIT_BYTES:
+            raise Unreadable(f"{file}: a log is longer than {LIMIT_BYTES >> 20} MiB, which no match is")
+    yield log
+
+
+def _row(line: bytes) -> Json:
+    """What a line says of itself; nothing where it is not a row."""
+    try:
+        return parsed(line)
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _zipped(file: str, stream: io.BufferedReader) -> Iterator[StoredLog]:
+    """Yield the logs of a zip. What cannot be read of it is given as a damaged log."""
+    with tempfile.TemporaryFile() as spool:
+        if not stream.seekable():
+            shutil.copyfileobj(stream, spool)
+        try:
+            archive = zipfile.ZipFile(stream if stream.seekable() else spool)
+        except DAMAGED as error:
+            raise Unreadable(f"{file}: cannot be unpacked: {error}") from error
+        with archive:
+            remarks = dict(_remarks(archive))
+            names = [name for name in archive.namelist() if name != INDEX]
+            for name in names:
+                yield from _member(archive, name, remarks.pop(name, ""))
+        yield from (StoredLog(match, remark=remark) for match, remark in remarks.items())
+        if not names and not remarks:
+            yield StoredLog("", alone=True)
+
+
+def _member(archive: zipfile.ZipFile, name: str, remark: str) -> Iterator[StoredLog]:
+    try:
+        with archive.open(name) as member:
+            for log in _split(name, _lines(name, member)):
+                log.match, log.remark, log.alone = log.match or name, log.remark or remark, False
+                yield log
+    except (*DAMAGED, Unreadable):
+        yield StoredLog(name, remark="damaged")
+
+
+def _remarks(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
+    """Yield what the index of a zip says of its files, and of matches without one."""
+    try:
+        with archive.open(INDEX) as index:
+            text = index.read(LIMIT_BYTES).decode()
+    except (*DAMAGED, KeyError, ValueError):
+        return
+    for row in csv.DictReader(io.StringIO(text, newline="")):
+        if row.get("status") in REMARKS:
+            yield row.get("file") or str(row.get("match")), row["status"]
