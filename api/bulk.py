@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final
 
 import orjson
@@ -19,8 +20,10 @@ from api.schemas.base import Moment
 from referee.store.db import Database
 from referee.store.events import bulk
 from referee.store.events.bulk import Extent, Named, Place, Seat
+from referee.store.ladders.entries import LedgerRow, ledger_rows
 
 COUNTS: Final = "finished"  # what else a log's match may be is told after it
+ROWS_A_PIECE: Final = 500  # of a ledger
 MOST_IN_ZIP: Final = 50_000  # logs: a zip keeps 400 bytes of each in mind until its end
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 DATE: Final = (1980, 1, 1, 0, 0, 0)  # of all files in a zip: the same logs give the same bytes
@@ -73,11 +76,33 @@ def results(database: Database, which: ColumnElement[bool], until: int) -> Itera
         page.truncate()
 
 
+def ledger(database: Database, ladder_id: str, until: int) -> Iterator[bytes]:
+    """Yield a table of the ledger of a ladder up to entry ``until``: the columns of ``results`` between its own."""
+    page = io.StringIO(newline="")
+    table = csv.writer(page)
+    table.writerow([*ENTERED, *COLUMNS, *MOVED])
+    rows = ledger_rows(database, ladder_id, until)
+    while page.tell():
+        yield page.getvalue().encode()
+        page.seek(0)
+        page.truncate()
+        table.writerows(_ledger_row(row) for row in islice(rows, ROWS_A_PIECE))
+
+
+ENTERED: Final = ("entry", "kind", "entered_at")
+MOVED: Final = ("before_micro", "after_micro", "games")
 COLUMNS: Final = [field.name.removesuffix("_id") for field in fields(Seat)]
 
 
 def _row(seat: Seat) -> tuple[Any, ...]:
     return tuple(_cell(getattr(seat, field.name)) for field in fields(Seat))
+
+
+def _ledger_row(row: LedgerRow) -> tuple[Any, ...]:
+    entered, moved = ([_cell(getattr(row, name)) for name in names] for names in (ENTERED, MOVED))
+    named = {"match": row.match_id, "reason": _cell(row.reason), "bot": row.bot}
+    of_seat = [named.get(column) for column in COLUMNS] if row.seat is None else _row(row.seat)
+    return (*entered, *of_seat, *moved)
 
 
 def _cell(value: object) -> object:

@@ -103,17 +103,18 @@ def results(tournament_id: str) -> Response:
 @resource.on("GET", '/ladders/<id("lad"):ladder_id>/results.csv')
 @resource.anyone
 @resource.documents(responses=BUSY)
-@resource.gives_file("text/csv", "A row for each seat.")
+@resource.gives_file("text/csv", "The ledger, in its order.")
 def ladder_results(ladder_id: str) -> Response:
-    """The results of a ladder, for spreadsheets
+    """The results of a ladder in the order of its ledger, for spreadsheets
 
-    Every rated match of it, with the columns of a tournament's results; `rated` says which seats count.
+    Every ledger entry (`entry`, `kind`): of a result a row for each seat with the columns of a tournament's results, of
+    a void or a repair a row for each bot it moved. `before_micro` and `after_micro` are the bot's rating in millionths
+    of a point. The ladder can be folded again from this file alone.
     """
     with database().read() as session:
         ratings.get_ladder(session, ladder_id)
-        until = watching.last_seq(session)
-    which = stored.of_ladder(ladder_id)
-    return _file("text/csv", f"{ladder_id}.csv", lambda: bulk.results(database(), which, until))
+        until = ratings.last_seq(session, ladder_id)
+    return _file("text/csv", f"{ladder_id}.csv", lambda: bulk.ledger(database(), ladder_id, until))
 
 
 class _Body:

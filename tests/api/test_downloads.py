@@ -260,16 +260,38 @@ def test_results_have_a_row_for_each_seat_and_nothing_a_spreadsheet_computes(
     assert (rows[0]["group"], rows[0]["finished_at"]) == (shown["group_id"], shown["finished_at"])
 
 
-def test_a_ladder_gives_all_its_results(service: Service, world: World, event: str) -> None:
+def test_a_ladder_gives_its_ledger_in_the_order_of_entries(service: Service, world: World, event: str) -> None:
+    seated = world.bots(4)
+    with world.database.write() as session:
+        group = groups.create_group(session, seated, master_key=MASTER_KEY)
+        shared = [world.matched(session, pair, group=group, rated=True).id for pair in (seated[:2], seated[2:])]
+    (early,) = world.claim(match_id=shared[0])
+    world.finish(early)  # it counts when the other one of its group is over
     alone = world.play(world.bots(2), rated=True)
+    (late,) = world.claim(match_id=shared[1])
+    world.finish(late)
     world.play(world.bots(2), rated=False)
     client = service.anonymous()
 
-    text = client.get(f"{API}/ladders/{alone.ladder_id}/results.csv").text
-    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    path = f"{API}/ladders/{alone.ladder_id}/results.csv"
+    rows = list(csv.DictReader(io.StringIO(client.get(path).text, newline="")))
 
-    assert [row["match"] for row in rows[::2]] == [*(match.id for match in in_order(world, event)), alone.match_id]
-    assert {row["tournament"] for row in rows} == {event, ""}
+    first, second, third = in_order(world, event)
+    told_by_entry = list(dict.fromkeys((int(row["entry"]), row["kind"], row["match"]) for row in rows))
+    assert [one[1:] for one in told_by_entry] == [
+        *[("result", match.id) for match in (first, second, third)],
+        ("void", second.id),
+        *[("result", match_id) for match_id in (alone.match_id, *shared)],
+    ]
+    assert told_by_entry == sorted(told_by_entry)
+    assert {row["tournament"] for row in rows if row["kind"] == "result"} == {event, ""}
+    shown = client.get(f"{API}/ladders/{alone.ladder_id}/history", query_string={"bot": alone.bots[0]}).get_json()
+    (change,), (told,) = shown["items"], [row for row in rows if row["bot"] == alone.bots[0]]
+    assert int(told["entry"]) == change["seq"]
+    assert [int(told[name]) for name in ("before_micro", "after_micro", "games")] == [
+        change[name] for name in ("before_micro", "after_micro", "games")
+    ]
+    assert client.get(path).text == client.get(path).text
     assert client.get(f"{API}/ladders/lad_{'0' * 26}/results.csv").status_code == 404
 
 

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from api.lines import HEARTBEAT, LAST_CHUNK, MOST_BEHIND, Line, Lines, chunk
 from api.streams.hub import Waiting
 from referee.store.events import tournaments
 from referee.store.ladders import voiding
+from referee.store.schema import Match, Result
 from tests.api.conftest import API, Service, fields_of
 from tests.api.streaming import (
     PATIENCE_S,
@@ -141,7 +143,7 @@ def test_the_commands_of_the_page_do_what_it_says(server: Server, tmp_path: Path
     (tmp_path / "verify_log.py").write_bytes((DOCS / "verify_log.py").read_bytes())
     (tmp_path / "resume.py").write_text(re.findall(r"<!-- test: resume -->\n```python\n(.*?)```", PAGE, re.DOTALL)[0])
     blocks = re.findall(r"<!-- run by tests/api/test_stream.py -->\n```sh\n(.*?)```", PAGE, re.DOTALL)
-    environment = {"URL": f"http://127.0.0.1:{server.port}", "EVENT": event}
+    environment = {"URL": f"http://127.0.0.1:{server.port}", "EVENT": event, "LADDER": ladder_of(server.world, event)}
     environment["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
     told = []
@@ -152,7 +154,7 @@ def test_the_commands_of_the_page_do_what_it_says(server: Server, tmp_path: Path
         assert ran.returncode == 0, f"{block}\n{ran.stdout}\n{ran.stderr}"
         told.append(ran.stdout)
 
-    stream, again, logs, resumed, zipped, verified, _ = told
+    stream, again, logs, resumed, zipped, verified, *_ = told
     assert [one.name for one in messages(iter(stream.encode().splitlines()))] == ["progress", "standings", "end"]
     assert (again.strip(), logs.strip()) == ("204", "6")
     assert resumed == ""
@@ -161,6 +163,13 @@ def test_the_commands_of_the_page_do_what_it_says(server: Server, tmp_path: Path
     assert verified.endswith("none failed\n")
     assert (tmp_path / "told.txt").read_text().count("event: match") == 6
     assert len((tmp_path / "results.csv").read_text().splitlines()) == 1 + 6 * 2
+    assert (tmp_path / "ladder.csv").read_text().count(f",{event},") == 6 * 2
+
+
+def ladder_of(world: World, event: str) -> str:
+    query = select(Result.ladder_id).join(Match, Match.id == Result.match_id).where(Match.tournament_id == event)
+    with world.database.read() as session:
+        return str(session.scalars(query.distinct()).one())
 
 
 def test_a_stop_ends_all_streams_in_good_order(server: Server) -> None:

@@ -84,6 +84,17 @@ def test_the_changes_are_those_of_the_definition_at_the_joints(gap: int, placeme
         assert elo_changes(ratings, [30, 30], placements) == spelled_out(ratings, [30, 30], placements)
 
 
+def test_the_expectations_are_those_that_the_page_says() -> None:
+    table = [round(10**9 / (1 + 10 ** (-points / 400))) for points in range(2002)]
+
+    for points in range(2000):
+        for rest in (0, 1, 500_001, 999_999):
+            between = table[points] + (table[points + 1] - table[points]) * rest // 1_000_000
+            assert expectation(points * 1_000_000 + rest) == between
+            assert expectation(-points * 1_000_000 - rest) == 10**9 - between
+    assert expectation(2_000_000_001) == expectation(5_000_000_000) == table[2000]
+
+
 def test_two_equal_bots_move_by_half_of_what_is_at_stake() -> None:
     # K 40 for newcomers, expectation 1/2: 40 x (1 - 1/2) = 20 points.
     assert elo_changes([START, START], [0, 0], [1, 2]) == [20 * MICRO, -20 * MICRO]

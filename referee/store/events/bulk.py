@@ -1,10 +1,11 @@
-"""All logs and all results of an event or a ladder, a page at a time: each page is a short transaction of its own.
+"""All logs and all results of an event, a page at a time: each page is a short transaction of its own.
 
 Logs come in the order in which matches ended, up to the first whose deal group is not over: so what is taken up again
 after any of them is complete, also while the event goes on. Matches that were cut off have no place in that order;
 their logs come last, once the event and all its deal groups are over.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -135,17 +136,20 @@ def packed_log(session: Session, match_id: str) -> bytes | None:
 
 
 def seats(session: Session, which: ColumnElement[bool], *, after: int, until: int) -> list[Seat]:
-    """The seats of the matches with the next results of an event or ladder, at most ``PAGE`` matches."""
+    """The seats of the matches with the next results, at most ``PAGE`` matches."""
     found = select(Result, Match).join(Match, Match.id == Result.match_id)
     found = found.where(which, Result.seq > after, Result.seq <= until)
-    rows = session.execute(found.order_by(Result.seq).limit(PAGE)).all()
-    named = {
-        (seat.match_id, seat.seat): seat
-        for seat in session.scalars(select(MatchSeat).where(MatchSeat.match_id.in_([match.id for _, match in rows])))
-    }
+    rows = session.execute(found.order_by(Result.seq).limit(PAGE))
+    return seats_of(session, [(result, match) for result, match in rows])
+
+
+def seats_of(session: Session, played: Sequence[tuple[Result, Match]]) -> list[Seat]:
+    """Return the seats of these matches, match after match."""
+    query = select(MatchSeat).where(MatchSeat.match_id.in_([match.id for _, match in played]))
+    named = {(seat.match_id, seat.seat): seat for seat in session.scalars(query)}
     return [
         _seat(result, match, number, named[match.id, number])
-        for result, match in rows
+        for result, match in played
         for number in range(len(result.bots))
     ]
 
@@ -154,10 +158,6 @@ def of_event(tournament_id: str) -> ColumnElement[bool]:
     """Results of an event, to be looked for by number: concatenated, the column serves no index, and so neither
     database sorts all matches of the event for each page."""
     return Match.tournament_id.concat("") == tournament_id
-
-
-def of_ladder(ladder_id: str) -> ColumnElement[bool]:
-    return Result.ladder_id == ladder_id
 
 
 def _cut_off(tournament_id: str, after: str, *columns: Any) -> Select[Any]:
