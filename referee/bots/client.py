@@ -264,7 +264,8 @@ class _Call:
 
 
 class BotSeat:
-    """A bot in its seat: asks it what the match wants to know. ``last`` is the evidence of the last call."""
+    """A bot in its seat: asks it what the match wants to know. ``last`` is the evidence of the last call, ``error``
+    what the bot reported in it of its own errors: for its owner alone, so no ``Answer`` carries it into a log."""
 
     def __init__(
         self, caller: BotCaller, header: Json, seat: int, *, ids: Sequence[str] = (), names: bool = False
@@ -272,6 +273,7 @@ class BotSeat:
         self.caller = caller
         self.questions = wire.Questions(header, seat, ids=ids, names=names)
         self.last: tuple[bytes, Reply] | None = None  # what was sent, what came back
+        self.error = ""
 
     async def ask(self, request: Request) -> Answer:
         """Always an answer, a fault among them. Raises ``Unavailable`` when it is we who cannot call."""
@@ -282,7 +284,7 @@ class BotSeat:
             decision = wire.read_decision(reply.body, id, len(request.legal))
             if decision.fault:
                 reply = reply.but(decision.fault, decision.detail)
-        self.last = body, reply
+        self.last, self.error = (body, reply), decision.error
         if reply.fault and reply.fault not in FAULTS:
             raise Unavailable(f"{reply.fault}: {reply.detail}")
         return Answer(

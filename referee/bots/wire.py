@@ -6,7 +6,7 @@ A bot's mistake is data here: a reader gives a value or one of the match's fault
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -19,11 +19,14 @@ PROTOCOL = "1"
 MAX_REPLY_BYTES = 64 * 1024
 MAX_DEPTH = 32
 MAX_NOTE_BYTES = 1024
+MAX_ERROR_BYTES = 1024
 DEFAULT_MAX_CALLS = 8
 
+_LAX = frozenset({"error"})
 _NONCE = re.compile(r"[0-9A-Za-z_-]{1,64}")  # no "|": nonces are joined by it
 _HASH = re.compile(r"[0-9a-f]{64}")
 _WORDS = re.compile(r"[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]*")
+_UNSHOWN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _TOKEN = re.compile(rb'\\.|["\[\]{}]', re.DOTALL)
 
 
@@ -123,6 +126,7 @@ class Decision:
     action: Json | None = None
     choice: int | None = None
     note: str = ""
+    error: str = ""  # what went wrong inside the bot, in its own words; for the owner alone
     fault: str = ""
     detail: str = ""  # for the owner
 
@@ -148,10 +152,13 @@ class BadBody(Exception):
 
 def read_decision(body: bytes, id: str, legal_count: int) -> Decision:
     """The reply to question ``id``, which listed ``legal_count`` actions. Legality is the game's to judge."""
+    error = ""
     try:
-        return _decision(read_object(body), id, legal_count)
+        reply = read_object(body, lax=_LAX)
+        error = _error(reply.get("error"))
+        return replace(_decision(reply, id, legal_count), error=error)
     except BadBody as bad:
-        return Decision(fault=bad.fault, detail=bad.detail)
+        return Decision(error=error, fault=bad.fault, detail=bad.detail)
 
 
 def read_card(body: bytes) -> Card:
@@ -184,8 +191,9 @@ def read_nonce(body: bytes) -> str:
     return _member(body, "nonce", _NONCE, "1 to 64 letters, digits, _ or -")
 
 
-def read_object(body: bytes) -> Json:
-    """The JSON object in ``body``, read strictly; raises ``BadBody``."""
+def read_object(body: bytes, *, lax: frozenset[str] = frozenset()) -> Json:
+    """Return the JSON object in ``body``, read strictly; raise ``BadBody``. The texts of ``lax`` members may hold
+    anything that JSON can spell."""
     _check_depth(body)
     try:
         value = _STRICT.decode(body.decode())
@@ -196,7 +204,7 @@ def read_object(body: bytes) -> Json:
     if not isinstance(value, dict):
         raise BadBody("bad_schema", "not an object")
     if b"\\u" in body:  # only an escape can smuggle these past the decoder
-        _check_texts(value)
+        _check_texts({name: item for name, item in value.items() if name not in lax})
     return value
 
 
@@ -227,6 +235,15 @@ def _note(note: Any) -> str:
     if not _WORDS.fullmatch(note.replace("\n", " ").replace("\t", " ")):
         raise BadBody("bad_schema", "note holds control or direction characters")
     return note
+
+
+def _error(error: Any) -> str:
+    """Return what can be shown of the bot's ``error``. It never makes an answer a fault: who reports trouble has
+    enough of it."""
+    if not isinstance(error, str):
+        return ""
+    shown = _UNSHOWN.sub("\N{REPLACEMENT CHARACTER}", error)
+    return shown.encode()[:MAX_ERROR_BYTES].decode(errors="ignore")
 
 
 def _short_text(text: Any, what: str) -> str:

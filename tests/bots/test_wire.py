@@ -241,6 +241,35 @@ def test_C5_a_note_may_be_of_any_script() -> None:
     assert found(reply(choice=1, note="אבג 你好 😀\n\t")) == ""
 
 
+def error_of(**members: Any) -> str:
+    decision = wire.read_decision(reply(choice=1, **members).encode(), ID, 3)
+    assert (decision.choice, decision.fault) == (1, "")
+    return decision.error
+
+
+def test_an_error_of_the_bots_own_is_read_beside_the_answer() -> None:
+    check("decide_reply", reply(choice=1, error="KeyError: 'legall'").encode())
+    assert error_of(error="KeyError: 'legall'\n  in choose") == "KeyError: 'legall'\n  in choose"
+    assert error_of() == ""
+
+
+def test_C5_an_error_that_is_long_or_unprintable_is_cut_and_cleaned_and_is_no_fault() -> None:
+    assert error_of(error="x" * 5_000) == "x" * 1024
+    assert error_of(error="ä" * 600) == "ä" * 512
+    assert error_of(error="a\x1b[31m\0\ud800\u202eb") == "a\ufffd[31m\ufffd\ufffd\ufffdb"
+
+
+@pytest.mark.parametrize("error", [None, 5, True, ["x"], {"text": "\ud800"}])
+def test_C8_an_error_that_is_no_text_is_ignored(error: Any) -> None:
+    assert error_of(error=error) == ""
+
+
+def test_a_faulty_answer_keeps_the_error_that_may_explain_it() -> None:
+    decision = wire.read_decision(reply(error="KeyError: 'legall'").encode(), ID, 3)
+
+    assert (decision.fault, decision.error) == ("bad_schema", "KeyError: 'legall'")
+
+
 def test_C6_a_choice_outside_the_list_is_illegal() -> None:
     assert found(reply(choice=3)) == "illegal_action"
     assert found(reply(choice=2**63)) == "illegal_action"
