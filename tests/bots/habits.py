@@ -87,6 +87,13 @@ async def selects_one_card(bot: Odd, request: web.Request, body: Json) -> web.Re
     return said({"decision": body["decision"]["id"], "action": {"type": "select", "cards": ["Th"]}})
 
 
+@breaks("no_error")
+async def owns_up_to_a_crash(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
+    if request.path != "/decide" or not await is_trusted(bot, request):
+        return None
+    return said({"decision": body["decision"]["id"], "action": body["default"], "error": "KeyError: 'legall'"})
+
+
 @breaks("budget")
 async def ponders_once(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
     if request.path == "/decide" and not bot.memory.setdefault("pondered", False):

@@ -36,7 +36,7 @@ from referee.cli import main
 from referee.cli.houses import Houses
 from referee.clocks import Limits
 from referee.games import catalogue
-from tests.bots.habits import GAME, HABITS, does_one_thing_at_a_time, selects_one_card
+from tests.bots.habits import GAME, HABITS, does_one_thing_at_a_time, is_trusted, selects_one_card
 from tests.bots.hostile import LOOPBACK, PATIENCE_S, SECRET
 from tests.bots.odd import Habit, Odd, said
 from tests.bots.schemas import check as fits_schema
@@ -269,6 +269,38 @@ def test_a_game_with_too_many_faults_is_given_up() -> None:
     assert report.coverage[GAME]["given_up"]
     assert {(finding.id, finding.fault) for finding in wanting(report)} == {("decision", "stale_decision")}
     assert "no question was answered properly" in {skipped.reason for skipped in report.skipped}
+
+
+async def errs_in_poker(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
+    if request.path != "/decide" or body["match"]["game"] != GAME or not await is_trusted(bot, request):
+        return None
+    bot.memory["errors"] = bot.memory.get("errors", 0) + 1
+    error = f"KeyError: {bot.memory['errors']}"
+    return said({"decision": body["decision"]["id"], "action": body["default"], "error": error})
+
+
+def test_a_bot_whose_code_fails_is_told_once_a_game_with_the_first_error_and_its_question() -> None:
+    report = report_on(errs_in_poker, games=(GAME, "pool-nap"), questions=12)
+
+    (failed,) = report.of("fail")
+    assert (failed.id, failed.fault, failed.came) == ("no_error", "error", "KeyError: 1")
+    assert failed.where.startswith(f"{GAME}, ")
+    assert failed.times > 6
+    asked = fits_schema("decide_request", shlex.split(failed.curl)[2].encode())
+    assert asked["match"]["game"] == GAME
+
+
+def test_a_bot_whose_code_fails_gets_no_certificate_and_its_owner_sees_why() -> None:
+    report = report_on(errs_in_poker, games=(GAME, "pool-nap"), questions=12)
+    alone = report_on(errs_in_poker, questions=6)
+
+    assert report.verdict == alone.verdict == "fail"
+    assert [*report.passed] == ["pool-nap"]
+    assert alone.passed == {}
+    first = kept(alone, "seed")["findings"][0]
+    assert (first["id"], first["came"]) == ("no_error", "KeyError: 1")
+    assert first["advice"]
+    assert first["curl"]
 
 
 # -- the request to send again --

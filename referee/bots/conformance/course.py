@@ -58,6 +58,7 @@ class Examination:
     asked: int = 0
     answered: list[Question] = field(default_factory=list)  # properly
     coverage: dict[str, Json] = field(default_factory=dict)
+    first_errors: dict[str, str] = field(default_factory=dict)  # by game: where the bot first reported one
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -81,11 +82,18 @@ class Examination:
             self._note_time(reply, question, call or self.to_decide(question))
         else:
             return reply, wire.Decision(fault=reply.fault, detail=reply.detail)
-        return reply, question.judged(reply.body)
+        decision = question.judged(reply.body)
+        self._note_error(decision.error, question, call or self.to_decide(question))
+        return reply, decision
 
     def _note_time(self, reply: Reply, question: Question, call: Call) -> None:
         late = reply.ms > self.pace.budget_ms
         self.note("budget", call, "late" if late else "", taken(reply), where=question.where)
+
+    def _note_error(self, error: str, question: Question, call: Call) -> None:
+        """Note what the bot reported: one finding a game, with its first error and the question that caused it."""
+        where = self.first_errors.setdefault(question.scenario.rules.name, question.where) if error else ""
+        self.note("no_error", call, "error" if error else "", error, where=where)
 
     async def holds(self, rule: str, question: Question, call: Call | None = None) -> wire.Decision:
         """Asks a question and notes whether it was answered properly, under ``rule``."""

@@ -73,7 +73,7 @@ async def _examined(exam: Examination, games: Sequence[str]) -> None:
     await deciding.ask_all(exam, chosen)
     if not exam.answered:
         reason = "no question was answered properly" if chosen else "there is no game to ask about"
-        exam.notes.skip(("decision", "budget", *handling.LOOKED_AT, *trusting.LOOKED_AT), reason)
+        exam.notes.skip(("decision", "no_error", "budget", *handling.LOOKED_AT, *trusting.LOOKED_AT), reason)
         return
     exam.tell(exam.asked, exam.asked, "what may happen")
     await handling.handle(exam)

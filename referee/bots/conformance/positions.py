@@ -69,8 +69,9 @@ class Question:
         try:
             self.state.checked(self.seat, action)
         except IllegalAction as error:
-            return wire.Decision(action=action, fault="illegal_action", detail=str(error)[:300])
-        return wire.Decision(action=action, note=decision.note)
+            detail = str(error)[:300]
+            return wire.Decision(action=action, error=decision.error, fault="illegal_action", detail=detail)
+        return wire.Decision(action=action, note=decision.note, error=decision.error)
 
     def again(self, match_id: str, **changes: Json) -> "Question":
         """The same position in a match of another id, with members of the body changed."""

@@ -26,7 +26,11 @@ _ALL = (
         "The bot refuses unsigned calls: give its secret with `--secret` or `--secret-file`.",
     ),
     Rule(
-        "challenge", "fail", "the challenge is answered with the proof", "HMAC-SHA256 of the nonce, see *Signatures*."
+        "challenge",
+        "fail",
+        "the challenge is answered with the proof",
+        "Give the bot its secret: starter bots read it from `secret.txt` beside them or `$REFEREE_BOT_SECRET`. How the"
+        " proof is made: *The challenge* in `docs/bot-protocol.md`.",
     ),
     Rule(
         "card",
@@ -55,6 +59,12 @@ _ALL = (
         "fail",
         "every question of every game, options and seats is answered with a legal action",
         "Choose from `legal`; resend the request and look at what your bot says.",
+    ),
+    Rule(
+        "no_error",
+        "fail",
+        "no answer reports an `error` of the bot's own",
+        "The bot's code failed and the default was played: resend the request and read the bot's traceback.",
     ),
     Rule("budget", "warn", "every answer comes within `budget_ms`", "What goes beyond is taken from the match's bank."),
     Rule("resent", "fail", "a question asked again is answered again", "The first answer may have been lost."),
