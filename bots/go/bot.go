@@ -1,14 +1,13 @@
 // A starter bot: plays every game, by legal choices that mean nothing yet. Replace choose.    go run bot.go [PORT]
-// PORT: else $PORT, else 9000; 0 takes a free one. The secret stands in $REFEREE_BOT_SECRET or in secret.txt here.
+// PORT: else $PORT, else 9000; 0 takes a free one. The secret is in $REFEREE_BOT_SECRET or in secret.txt here.
 package main // kept to a page: gofmt spreads it out
 import ("cmp"; "crypto/hmac"; "crypto/sha256"; "encoding/base64"; "encoding/json"; "fmt"; "io"; "log"; "net")
-import ("net/http"; "os"; "slices"; "strconv"; "strings"; "time")
+import ("net/http"; "os"; "runtime/debug"; "slices"; "strconv"; "strings"; "time")
 type reply = map[string]any
 type message struct { // a question or a notice
 	Type, Nonce string; Step int; Group, Decision struct{ ID string } // of notices; of both
 	Observation map[string]any; Legal []json.RawMessage; Default json.RawMessage // of questions
 }
-var key, badSecret = []byte{}, error(nil)
 var card = reply{"protocol": "1", "name": "starter", "version": "1", "max_calls": 8,
 	"games": []string{"pool-nap", "prince-albert", "prisoners", "rummy-royal", "saint-poker"}}
 
@@ -19,7 +18,8 @@ func choose(asked message) json.RawMessage {
 }
 func decided(asked message) (answer reply) {
 	answer = reply{"decision": asked.Decision.ID, "action": asked.Default}
-	defer func() { if err := recover(); err != nil { log.Print(err) } }() // the default stands
+	defer func() { if err := recover(); err != nil { // the default stands; `error` is shown to you alone
+		log.Printf("%v\n%s", err, debug.Stack()); answer["error"] = fmt.Sprintf("%.1000s", fmt.Sprint(err)) } }()
 	answer["action"] = choose(asked); return
 }
 func noticed(told message) reply {
@@ -30,7 +30,11 @@ func noticed(told message) reply {
 	case "group_start2": return reply{"nonce": nonce} // told second
 	default: return reply{} } // match_end, group_end
 }
-func mac(text string) []byte { hash := hmac.New(sha256.New, key); hash.Write([]byte(text)); return hash.Sum(nil) }
+func key() (key []byte) { // read at each call: the secret may be written while the bot runs
+	beside, _ := os.ReadFile("secret.txt")
+	secret := strings.TrimSpace(cmp.Or(os.Getenv("REFEREE_BOT_SECRET"), string(beside)))
+	key, _ = base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_")); return }
+func mac(text string) []byte { hash := hmac.New(sha256.New, key()); hash.Write([]byte(text)); return hash.Sum(nil) }
 func isSigned(head http.Header, body []byte) bool {
 	sent, _ := strconv.ParseInt(head.Get("webhook-timestamp"), 10, 64)
 	signed := mac(fmt.Sprintf("%s.%d.%s", head.Get("webhook-id"), sent, body))
@@ -42,19 +46,15 @@ func isSigned(head http.Header, body []byte) bool {
 func serve(out http.ResponseWriter, request *http.Request) {
 	body, _ := io.ReadAll(request.Body); status, answer, told := 200, card, message{}
 	if request.Method == "GET" { // the card
-	} else if len(key) > 0 && !isSigned(request.Header, body) { status, answer = 401, reply{"error": "bad signature"}
+	} else if len(key()) > 0 && !isSigned(request.Header, body) { status, answer = 401, reply{"error": "bad signature"}
 	} else if json.Unmarshal(body, &told) != nil { status, answer = 400, reply{"error": "bad JSON"}
 	} else if strings.HasSuffix(request.URL.Path, "/notify") { answer = noticed(told)
 	} else { answer = decided(told) }
-	out.Header().Set("Content-Type", "application/json"); out.WriteHeader(status)
-	json.NewEncoder(out).Encode(answer)
+	out.Header().Set("Content-Type", "application/json"); out.WriteHeader(status); json.NewEncoder(out).Encode(answer)
 }
 func main() {
-	beside, _ := os.ReadFile("secret.txt")
-	secret := strings.TrimSpace(cmp.Or(os.Getenv("REFEREE_BOT_SECRET"), string(beside)))
-	key, badSecret = base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	listener, err := net.Listen("tcp", "127.0.0.1:"+cmp.Or(append(os.Args[1:], os.Getenv("PORT"), "9000")...))
-	if err = cmp.Or(err, badSecret); err != nil { log.Fatal(err) }
+	if err != nil { log.Fatal(err) }
 	fmt.Printf("%s plays at http://%s\n", card["name"], listener.Addr())
 	log.Fatal(http.Serve(listener, http.HandlerFunc(serve)))
 }

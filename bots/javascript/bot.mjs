@@ -1,16 +1,16 @@
 // A starter bot: plays every game, by legal choices that mean nothing yet. Replace `choose`.    node bot.mjs [PORT]
-// PORT: else $PORT, else 9000; 0 takes a free one. The secret stands in $REFEREE_BOT_SECRET or in secret.txt here.
+// PORT: else $PORT, else 9000; 0 takes a free one. The secret is in $REFEREE_BOT_SECRET or in secret.txt here.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 
 const beside = new URL("secret.txt", import.meta.url);
-const secret = process.env.REFEREE_BOT_SECRET || (existsSync(beside) ? readFileSync(beside, "utf8").trim() : "");
-const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+const secret = () => process.env.REFEREE_BOT_SECRET || (existsSync(beside) ? readFileSync(beside, "utf8") : "");
+const key = () => Buffer.from(secret().trim().replace(/^whsec_/, ""), "base64"); // at each call: it may come later
 const card = { protocol: "1", name: "starter", version: "1", max_calls: 8,
   games: ["pool-nap", "prince-albert", "prisoners", "rummy-royal", "saint-poker"] };
 const sha256 = (text) => createHash("sha256").update(text).digest();
-const hmac = (...parts) => parts.reduce((digest, part) => digest.update(part), createHmac("sha256", key)).digest();
+const hmac = (...parts) => parts.reduce((digest, part) => digest.update(part), createHmac("sha256", key())).digest();
 
 /** One of question.legal; question.observation is all that you may see. Asked again, it answers the same. */
 function choose(question) {
@@ -18,9 +18,11 @@ function choose(question) {
 }
 
 function decided(question) {
-  let action = question.default;
-  try { action = choose(question) ?? action; } catch (error) { console.error(error); }
-  return { decision: question.decision.id, action };
+  const answer = { decision: question.decision.id, action: question.default };
+  try { answer.action = choose(question); } catch (error) {
+    console.error(error); answer.error = String(error).slice(0, 1000); // shown to you alone
+  }
+  return answer;
 }
 
 function noticed(notice) {
@@ -31,7 +33,7 @@ function noticed(notice) {
 }
 
 function isSigned(headers, body) {
-  if (secret === "") return true; // without a secret it plays with anybody
+  if (key().length === 0) return true; // without a secret it plays with anybody
   const [id, sent, given] = ["id", "timestamp", "signature"].map((part) => headers[`webhook-${part}`] ?? "");
   const wanted = Buffer.from("v1," + hmac(`${id}.${sent}.`, body).toString("base64"));
   const signatures = given.split(" ").map((one) => Buffer.from(one));
@@ -50,6 +52,9 @@ const server = createServer({ keepAliveTimeout: 0 }, async (request, response) =
   const [status, reply] = await answer(request).catch((error) => [400, { error: String(error) }]);
   const content = Buffer.from(JSON.stringify(reply));
   response.writeHead(status, { "Content-Type": "application/json", "Content-Length": content.length }).end(content);
+});
+server.once("error", (error) => {
+  console.error(`cannot listen: ${error.message}; give another port: node bot.mjs 9001`); process.exit(1);
 });
 server.listen(Number(process.argv[2] ?? process.env.PORT ?? 9000), "127.0.0.1", () =>
   console.log(`${card.name} plays at http://127.0.0.1:${server.address().port}`));

@@ -1,12 +1,8 @@
 """A starter bot: plays every game, by legal choices that mean nothing yet. Replace `choose`.    python3 bot.py [PORT]
-PORT: else $PORT, else 9000; 0 takes a free one. The secret stands in $REFEREE_BOT_SECRET or in secret.txt here."""
-import base64, hashlib, hmac, json, os, random, sys, time, traceback
+PORT: else $PORT, else 9000; 0 takes a free one. The secret is in $REFEREE_BOT_SECRET or in secret.txt here."""
+import base64, hashlib, hmac, json, os, pathlib, random, sys, time, traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-
-BESIDE = Path(__file__).with_name("secret.txt")
-SECRET = os.environ.get("REFEREE_BOT_SECRET") or (BESIDE.read_text() if BESIDE.exists() else "")
-KEY = base64.b64decode(SECRET.strip().removeprefix("whsec_"), validate=True)
+BESIDE = pathlib.Path(__file__).with_name("secret.txt")
 CARD = {"protocol": "1", "name": "starter", "version": "1", "max_calls": 8,
         "games": ["pool-nap", "prince-albert", "prisoners", "rummy-royal", "saint-poker"]}
 
@@ -16,36 +12,37 @@ def choose(question):
 
 def decided(question):
     try:
-        action = choose(question)
-    except Exception:
+        return {"decision": question["decision"]["id"], "action": choose(question)}
+    except Exception as error:
         traceback.print_exc()
-        action = question["default"]
-    return {"decision": question["decision"]["id"], "action": action}
-
+        answer = {"decision": question["decision"]["id"], "action": question["default"]}
+        return answer | {"error": f"{type(error).__name__}: {error}"[:1000]}  # shown to you alone
 def noticed(notice):
-    if notice["type"] == "challenge":  # proves that this address is yours
-        return {"proof": hmac.digest(KEY, notice["nonce"].encode(), "sha256").hex()}
-    if notice["type"] == "group_start":  # our share in the shuffling: promised first, told second
-        nonce = hmac.digest(KEY, b"nonce " + notice["group"]["id"].encode(), "sha256").hex()[:32]
+    if notice.get("type") == "challenge":  # proves that this address is yours
+        return {"proof": hmac.digest(key(), notice["nonce"].encode(), "sha256").hex()}
+    if notice.get("type") == "group_start":  # our share in the shuffling: promised first, told second
+        nonce = hmac.digest(key(), b"nonce " + notice["group"]["id"].encode(), "sha256").hex()[:32]
         return {"nonce_hash": hashlib.sha256(nonce.encode()).hexdigest()} if notice["step"] == 1 else {"nonce": nonce}
     return {}  # match_end, group_end
 
+def key():  # read at each call: the secret may be written while the bot runs
+    secret = os.environ.get("REFEREE_BOT_SECRET") or (BESIDE.read_text() if BESIDE.exists() else "")
+    return base64.b64decode(secret.strip().removeprefix("whsec_"), validate=True)
 def is_signed(headers, body):
     id, sent, given = (headers[f"webhook-{part}"] or "" for part in ("id", "timestamp", "signature"))
-    wanted = b"v1," + base64.b64encode(hmac.digest(KEY, f"{id}.{sent}.".encode() + body, "sha256"))
+    wanted = b"v1," + base64.b64encode(hmac.digest(key(), f"{id}.{sent}.".encode() + body, "sha256"))
     fits = any(hmac.compare_digest(wanted, one.encode()) for one in given.split())
-    return not SECRET or (fits and abs(time.time() - int(sent)) < 300)  # without a secret it plays with anybody
+    return not key() or (fits and abs(time.time() - int(sent)) < 300)  # without a secret it plays with anybody
 
 class Bot(BaseHTTPRequestHandler):
     protocol_version, disable_nagle_algorithm = "HTTP/1.1", True  # one connection for a whole match
     def log_message(self, *args): ...
-    def do_GET(self):
-        self.answer(200, CARD)
+    def do_GET(self): self.answer(200, CARD)
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if not is_signed(self.headers, body):
             return self.answer(401, {"error": "bad signature"})
-        return self.answer(200, (noticed if self.path.endswith("/notify") else decided)(json.loads(body)))
+        return self.answer(200, (decided if self.path.endswith("/decide") else noticed)(json.loads(body)))
     def answer(self, status, reply):
         content = json.dumps(reply).encode()
         self.send_response(status)
@@ -55,6 +52,9 @@ class Bot(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
 ThreadingHTTPServer.request_queue_size = 100
-with ThreadingHTTPServer(("127.0.0.1", int((sys.argv[1:] or [os.environ.get("PORT", 9000)])[0])), Bot) as server:
-    print(f"{CARD['name']} plays at http://127.0.0.1:{server.server_port}", flush=True)
-    server.serve_forever()
+try:
+    server = ThreadingHTTPServer(("127.0.0.1", int((sys.argv[1:] or [os.environ.get("PORT", 9000)])[0])), Bot)
+except OSError as error:
+    sys.exit(f"cannot listen: {error.strerror}; give another port: python3 bot.py 9001")
+print(f"{CARD['name']} plays at http://127.0.0.1:{server.server_port}", flush=True)
+server.serve_forever()

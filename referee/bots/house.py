@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any, Self
 
@@ -14,7 +15,7 @@ import orjson
 from aiohttp import web
 
 from referee import __version__
-from referee.bots.signing import Signer, challenge_proof, secret_bytes
+from referee.bots.signing import Signer, challenge_proof, read_secret, secret_bytes
 from referee.bots.wire import PROTOCOL
 from referee.canonical import Json
 from referee.games import catalogue
@@ -26,12 +27,13 @@ CLOCK_TOLERANCE_S = 300
 
 @dataclass(slots=True)
 class House:
-    """A house player being served. The ``secret`` may be set after the bot was registered; without one
-    signatures are not looked at and challenges are refused."""
+    """A house player being served. The ``secret`` may be set, or the ``secret_file`` written, after the bot was
+    registered; without one signatures are not looked at and challenges are refused."""
 
     name: str
     player: Player
     secret: str | None = None
+    secret_file: Path | None = None  # read at each call where no secret is set
     latency_ms: int = 0  # thinking time to pretend
     games: Sequence[str] = ()  # what it says it plays; empty: all there are
     url: str = ""
@@ -79,9 +81,10 @@ class House:
     async def _notify(self, request: web.Request) -> web.Response:
         match await self._signed(request):
             case {"type": "challenge", "nonce": nonce}:
-                if self.secret is None:
+                secret = self._known_secret()
+                if not secret:
                     raise web.HTTPServiceUnavailable(text="this bot does not know its secret yet")
-                return _json({"proof": challenge_proof(self.secret, nonce)})
+                return _json({"proof": challenge_proof(secret, nonce)})
             case {"type": "group_start", "step": 1, "group": {"id": group_id}}:
                 return _json({"nonce_hash": hashlib.sha256(self._nonce(group_id).encode()).hexdigest()})
             case {"type": "group_start", "step": 2, "group": {"id": group_id}}:
@@ -91,16 +94,24 @@ class House:
 
     def _nonce(self, group_id: str) -> str:
         """Nothing is kept: the nonce of a group follows from a key, so it outlives a restart with the same secret."""
-        key = secret_bytes(self.secret) if self.secret else self._nonce_key
+        secret = self._known_secret()
+        key = secret_bytes(secret) if secret else self._nonce_key
         return hmac.digest(key, b"nonce|" + group_id.encode(), "sha256").hex()[:32]
+
+    def _known_secret(self) -> str:
+        """Return the secret that was set, else what the file holds now; empty while there is none."""
+        try:
+            return self.secret or (read_secret(self.secret_file) if self.secret_file else "")
+        except ValueError as error:
+            raise web.HTTPServiceUnavailable(text=str(error)) from error
 
     async def _signed(self, request: web.Request) -> Any:
         """The body, once its signature has been checked."""
         body = await request.read()
-        if self.secret is not None:
+        if secret := self._known_secret():
             given = request.headers
             timestamp = given.get("webhook-timestamp", "")
-            fits = Signer([self.secret]).fits(
+            fits = Signer([secret]).fits(
                 given.get("webhook-id", ""), timestamp, body, given.get("webhook-signature", "")
             )
             if not fits or abs(self.now() - int(timestamp)) > CLOCK_TOLERANCE_S:
@@ -114,13 +125,14 @@ async def serve(
     port: int = 0,
     secret: str | None = None,
     *,
+    secret_file: Path | None = None,
     latency_ms: int = 0,
     games: Sequence[str] = (),
     seed: Any = None,
 ) -> House:
     """Starts serving the house player ``name`` (``KeyError`` when there is none); ``await house.close()`` ends it."""
     rng = SystemRandom() if seed is None else Random(seed)  # noqa: S311  # repeatable play, no secret
-    return await House(name, players()[name](rng), secret, latency_ms, games).start(host, port)
+    return await House(name, players()[name](rng), secret, secret_file, latency_ms, games).start(host, port)
 
 
 def run(
@@ -129,6 +141,7 @@ def run(
     port: int = 0,
     secret: str | None = None,
     *,
+    secret_file: Path | None = None,
     latency_ms: int = 0,
     games: Sequence[str] = (),
     seed: Any = None,
@@ -140,7 +153,9 @@ def run(
         stopped = asyncio.Event()
         for word in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(word, stopped.set)
-        house = await serve(name, host, port, secret, latency_ms=latency_ms, games=games, seed=seed)
+        house = await serve(
+            *(name, host, port, secret), secret_file=secret_file, latency_ms=latency_ms, games=games, seed=seed
+        )
         started(house.url)
         try:
             await stopped.wait()

@@ -4,6 +4,7 @@ import base64
 import binascii
 import hmac
 from collections.abc import Sequence
+from pathlib import Path
 
 PREFIX = "whsec_"
 
@@ -33,6 +34,20 @@ def secret_bytes(secret: str) -> bytes:
         return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
     except binascii.Error as error:
         raise ValueError(f"a secret is base64 after {PREFIX}: {error}") from error
+
+
+def read_secret(file: Path) -> str:
+    """Return the secret that ``file`` holds now, empty while it does not exist or is empty. Raise ``ValueError`` when
+    it holds something else."""
+    try:
+        secret = file.read_text().strip()
+        if secret:
+            secret_bytes(secret)
+    except FileNotFoundError:
+        return ""
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from error
+    return secret
 
 
 class Signer:

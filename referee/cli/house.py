@@ -1,6 +1,7 @@
 """`referee house`: a house player as a real bot, to register and to play against."""
 
 import errno
+from pathlib import Path
 
 import click
 
@@ -28,6 +29,12 @@ def checked_secret(_context: click.Context, _parameter: click.Parameter, secret:
     "--secret", envvar="REFEREE_BOT_SECRET", callback=checked_secret, help="whsec_…, as shown when it was registered."
 )
 @click.option(
+    "--secret-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Read the secret from this file at each call, so that `referee register --secret-file` may write it later.",
+)
+@click.option(
     "--game",
     "games",
     multiple=True,
@@ -37,11 +44,19 @@ def checked_secret(_context: click.Context, _parameter: click.Parameter, secret:
 @click.option("--latency-ms", type=click.IntRange(0, 60_000), default=0, help="Thinking time to pretend.")
 @click.option("--seed", help="Any text: the same seed plays the same.")
 def house(
-    name: str, host: str, port: int, secret: str | None, games: tuple[str, ...], latency_ms: int, seed: str | None
+    name: str,
+    host: str,
+    port: int,
+    secret: str | None,
+    secret_file: Path | None,
+    games: tuple[str, ...],
+    latency_ms: int,
+    seed: str | None,
 ) -> None:
     """Serve a house player over HTTP until Ctrl-C.
 
-    Without a secret it plays, but cannot pass the challenge that comes with registration.
+    Without a secret it plays, but cannot pass the challenge that comes with registration. A --secret (or
+    $REFEREE_BOT_SECRET) goes before a --secret-file.
     """
     try:
         served.run(
@@ -49,6 +64,7 @@ def house(
             host,
             port,
             secret,
+            secret_file=secret_file,
             latency_ms=latency_ms,
             games=games,
             seed=seed,

@@ -110,9 +110,10 @@ A bot for the referee's card games; it needs {chosen.needs} or newer and nothing
    gives one of its legal actions. `referee rules saint-poker` tells how a game goes and what the question shows.
 
 3. **Register it.** Make it reachable by a public https address (it listens on 127.0.0.1: put a tunnel or a web server
-   before it), register that URL, and save the secret you are shown (`whsec_…`) as `secret.txt` in this folder, or as
-   `$REFEREE_BOT_SECRET`. Start the bot anew: from now on it refuses what the referee has not signed, proves that the
-   address is yours, and gives its share to the shuffling of the cards. With a secret, local matches are signed too:
+   before it), register that URL, and save the secret you are shown (`whsec_…`) as `secret.txt` in this folder; the bot
+   reads it at each call (`$REFEREE_BOT_SECRET` goes before the file). From now on it refuses what the referee has not
+   signed, proves that the address is yours, and gives its share to the shuffling of the cards. With a secret, local
+   matches are signed too:
 
    ```sh
    REFEREE_BOT_SECRET="$(cat secret.txt)" referee play saint-poker {chosen.file} house:sound

@@ -1,6 +1,7 @@
 """A bot as functions by game and phase. Serving it and trying it on a log are for the files beside this one."""
 
 import logging
+import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar, cast
 
@@ -11,6 +12,8 @@ from referee.sdk.views import View
 
 Seen = TypeVar("Seen", bound=Observation)
 Function = TypeVar("Function", bound=Callable[..., Json | None])
+
+LONGEST_ERROR = 1_000  # characters of an error that are reported
 
 log = logging.getLogger("referee.sdk")
 
@@ -105,13 +108,15 @@ class Bot:
         return question.default if action is None else action
 
     def answer(self, body: Json) -> Json:
-        """The reply to the body of a ``/decide``. A function that raises is logged, and the default played."""
+        """The reply to the body of a ``/decide``. When a function raises, the error is logged and reported to the
+        bot's owner, and the default is played."""
+        id = body["decision"]["id"]
         try:
-            action = self.asked(Question(body))
-        except Exception:
-            log.exception("no decision in %s; the default is played", body["decision"]["id"])
-            action = body["default"]
-        return {"decision": body["decision"]["id"], "action": action}
+            return {"decision": id, "action": self.asked(Question(body))}
+        except Exception as error:
+            log.exception("no decision in %s; the default is played", id)
+            told = "".join(traceback.format_exception_only(error)).strip()[:LONGEST_ERROR]
+            return {"decision": id, "action": body["default"], "error": told.encode(errors="replace").decode()}
 
     def card(self) -> Mapping[str, Any]:
         """The reply to ``GET /``."""

@@ -10,9 +10,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
-from referee.bots.signing import Signer, challenge_proof, secret_bytes
+from referee.bots.signing import Signer, challenge_proof, read_secret, secret_bytes
 from referee.canonical import Json, dumps
 from referee.sdk.bot import Bot
 from referee.sdk.views import View
@@ -22,14 +23,17 @@ ANSWERS_KEPT = 1000  # a question that comes again is answered as before
 MAX_BODY_BYTES = 4 * 1024 * 1024
 
 
-def serve(bot: Bot, port: int = 9000, *, host: str = "127.0.0.1", secret: str = "") -> None:
+def serve(
+    bot: Bot, port: int = 9000, *, host: str = "127.0.0.1", secret: str = "", secret_file: str | Path | None = None
+) -> None:
     """Serves until Ctrl-C and prints the URL; port 0 takes a free one.
 
     With the ``secret`` (``whsec_…``; raises ``ValueError`` when it is none) calls that the referee did not sign get a
     401.
-    Without one the bot plays with anybody, but cannot prove that the address is yours.
+    Without one the bot plays with anybody, but cannot prove that the address is yours. Where no ``secret`` is given,
+    ``secret_file`` is read at each call: it may be written while the bot runs.
     """
-    with serving(bot, port, host=host, secret=secret) as url:
+    with serving(bot, port, host=host, secret=secret, secret_file=secret_file) as url:
         print(f"{bot.name} plays at {url}", flush=True)  # noqa: T201  # what it was started for
         try:
             threading.Event().wait()
@@ -44,10 +48,12 @@ def serving(
     *,
     host: str = "127.0.0.1",
     secret: str = "",
+    secret_file: str | Path | None = None,
     now: Callable[[], float] = time.time,
 ) -> Iterator[str]:
     """Serves in the background as long as the block runs, which is given the URL."""
-    server = _Server((host, port), _desk(Desk(bot, secret, now)))
+    desk = Desk(bot, secret, now, Path(secret_file) if secret_file else None)
+    server = _Server((host, port), _desk(desk))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
@@ -61,12 +67,14 @@ def serving(
 class Desk:
     """What the bot says to each call; knows the protocol, not HTTP."""
 
-    def __init__(self, bot: Bot, secret: str, now: Callable[[], float]) -> None:
+    def __init__(self, bot: Bot, secret: str, now: Callable[[], float], secret_file: Path | None = None) -> None:
+        if secret:
+            secret_bytes(secret)
         self._bot = bot
         self._secret = secret
-        self._signer = Signer([secret]) if secret else None
+        self._secret_file = secret_file
         self._now = now
-        self._nonce_key = secret_bytes(secret) if secret else secrets.token_bytes(32)
+        self._nonce_key = secrets.token_bytes(32)  # without a secret
         self._answers: OrderedDict[bytes, bytes] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -75,14 +83,18 @@ class Desk:
 
     def post(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Status and body of the reply."""
-        if not self._is_signed(headers, body):
+        try:
+            secret = self._secret or (read_secret(self._secret_file) if self._secret_file else "")
+        except ValueError as error:
+            return 503, dumps({"error": str(error)})
+        if secret and not self._is_signed(secret, headers, body):
             return 401, dumps({"error": "the signature does not fit, or it is old"})
         try:
             asked = json.loads(body)
             if path.endswith("/decide"):
                 return 200, self._decided(asked, body)
             if path.endswith("/notify"):
-                return 200, dumps(self._noticed(asked))
+                return 200, dumps(self._noticed(secret, asked))
         except (ValueError, KeyError, TypeError) as error:
             return 400, dumps({"error": f"not a body of protocol 1: {error!r}"})
         return 404, dumps({"error": "there are /, /decide and /notify"})
@@ -99,26 +111,25 @@ class Desk:
                 self._answers.popitem(last=False)
         return answer
 
-    def _noticed(self, notice: Json) -> Json:
+    def _noticed(self, secret: str, notice: Json) -> Json:
         match notice:
             case {"type": "challenge", "nonce": str(nonce)}:
-                return {"proof": challenge_proof(self._secret, nonce)} if self._secret else {}
+                return {"proof": challenge_proof(secret, nonce)} if secret else {}
             case {"type": "group_start", "step": 1, "group": {"id": str(group)}}:
-                return {"nonce_hash": hashlib.sha256(self._nonce(group).encode()).hexdigest()}
+                return {"nonce_hash": hashlib.sha256(self._nonce(secret, group).encode()).hexdigest()}
             case {"type": "group_start", "step": 2, "group": {"id": str(group)}}:
-                return {"nonce": self._nonce(group)}
+                return {"nonce": self._nonce(secret, group)}
             case {"type": "match_end" | "group_end"}:
                 self._bot.notified(View(notice))
         return {}
 
-    def _nonce(self, group: str) -> str:
-        return hmac.digest(self._nonce_key, b"nonce " + group.encode(), "sha256").hex()[:32]
+    def _nonce(self, secret: str, group: str) -> str:
+        key = secret_bytes(secret) if secret else self._nonce_key
+        return hmac.digest(key, b"nonce " + group.encode(), "sha256").hex()[:32]
 
-    def _is_signed(self, headers: Mapping[str, str], body: bytes) -> bool:
-        if self._signer is None:
-            return True
+    def _is_signed(self, secret: str, headers: Mapping[str, str], body: bytes) -> bool:
         id, sent, given = (headers.get(f"webhook-{part}", "") for part in ("id", "timestamp", "signature"))
-        return self._signer.fits(id, sent, body, given) and abs(self._now() - int(sent)) <= CLOCK_TOLERANCE_S
+        return Signer([secret]).fits(id, sent, body, given) and abs(self._now() - int(sent)) <= CLOCK_TOLERANCE_S
 
 
 class _Server(ThreadingHTTPServer):

@@ -86,6 +86,23 @@ def test_a_house_player_learns_its_secret_later() -> None:
     asyncio.run(served())
 
 
+def test_a_house_player_reads_its_secret_from_a_file_that_comes_later(tmp_path: Path) -> None:
+    file = tmp_path / "secret.txt"
+
+    async def served() -> list[str]:
+        house = await serve("random", secret_file=file)
+        bot = caller(house.url, now=None)
+        faults = [(await client.challenge(bot)).fault]
+        for text in ("password", SECRET + "\n"):
+            file.write_text(text)
+            faults.append((await client.challenge(bot)).fault)
+        bot.close()
+        await house.close()
+        return faults
+
+    assert asyncio.run(served()) == ["bad_status", "bad_status", ""]
+
+
 def test_a_wrong_proof_is_told_apart() -> None:
     async def served() -> str:
         house = await serve("random", secret=SECRET)

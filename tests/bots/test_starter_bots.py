@@ -3,6 +3,7 @@
 import asyncio
 import json
 import shutil
+import socket
 import subprocess
 import sys
 import sysconfig
@@ -19,7 +20,7 @@ from referee.bots.client import BotSeat
 from referee.bots.house import serve
 from referee.bots.signing import bot_secret
 from referee.cli import local, main
-from referee.cli.new_bot import LANGUAGES, STARTERS, card_name
+from referee.cli.new_bot import LANGUAGES, STARTERS, card_name, written
 from referee.clocks import Limits
 from referee.games import catalogue
 from tests.bots.hostile import LOOPBACK, PATIENCE_S, SECRET, caller
@@ -30,10 +31,10 @@ from tests.cli.running import surroundings
 
 NAME = 'Ada\'s "first" bot'  # quotes, a blank: nothing that a shell or a program text would take as it is
 STRANGE = bot_secret(b"x" * 32, "bot_x", 1)
-MISTAKES = {  # by language: a piece of `choose`, and what lets it fail
-    "python": ('.choice(question["legal"])', ".choice([])"),
-    "javascript": ("question.legal[", "question.nothing["),
-    "go": ("asked.Legal[(", "asked.Legal[:0][("),
+MISTAKES = {  # by language: a piece of `choose`, what lets it fail, and what the bot then reports
+    "python": ('.choice(question["legal"])', '.choice(question["legall"])', "KeyError: 'legall'"),
+    "javascript": ("question.legal[", "question.legall[", "TypeError: Cannot read properties of undefined"),
+    "go": ("asked.Legal[(", "asked.Legal[:0][(", "runtime error: index out of range"),
 }
 
 
@@ -76,23 +77,29 @@ def tool(language: str) -> str | None:
 @contextmanager
 def started(language: str, folder: Path, **environment: str) -> Iterator[str]:
     """The bot in a process of its own, found by the URL that it prints."""
-    command = [str(tool(language)), LANGUAGES[language].file]
-    if language == "go":  # `go run` leaves its child behind when it is killed
-        subprocess.run([command[0], "build", "-o", "bot", command[1]], cwd=folder, check=True, timeout=600)
-        command = [str(folder / "bot")]
     process = subprocess.Popen(
-        [*command, "0"], cwd=folder, env=surroundings(**environment), text=True,
+        [*command(language, folder), "0"], cwd=folder, env=surroundings(**environment), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
         assert process.stdout is not None
         with process.stdout as said:
             name, _, url = said.readline().rstrip().rpartition(" plays at ")
-        assert name == NAME
+        assert name == card_name(folder)
         yield url
     finally:
         process.kill()
         process.wait()
+
+
+def command(language: str, folder: Path) -> list[str]:
+    """What starts the bot."""
+    program, file = str(tool(language)), LANGUAGES[language].file
+    if language != "go":
+        return [program, file]
+    # `go run` leaves its child behind when it is killed
+    subprocess.run([program, "build", "-o", "bot", file], cwd=folder, check=True, timeout=600)
+    return [str(folder / "bot")]
 
 
 def test_a_starter_bot_fits_on_a_page(language: str) -> None:
@@ -149,26 +156,60 @@ def test_a_starter_bot_plays_every_game_to_its_end_without_a_fault(url: str, gam
     assert played.result["faults"] == [0, 0]
 
 
-def test_a_starter_bot_that_errs_plays_the_default_and_goes_on(language: str, folder: Path) -> None:
+def test_a_starter_bot_that_errs_plays_the_default_says_why_and_goes_on(language: str, folder: Path) -> None:
     """Here the secret comes from the environment, which goes before the file."""
     program = folder / LANGUAGES[language].file
-    right, wrong = MISTAKES[language]
+    right, wrong, error = MISTAKES[language]
     assert program.read_text().count(right) == 1
     program.write_text(program.read_text().replace(right, wrong))
     (folder / "secret.txt").write_text("whsec_" + "A" * 32)
     match = begun(2)
     request = match.requests()[0]
 
-    async def asked(url: str) -> list[object]:
+    async def asked(url: str) -> list[tuple[object, str]]:
         seat = BotSeat(caller(url + "/below", now=None), match.header, request.seat)
-        answers = [await seat.ask(request), await seat.ask(request)]
+        answers: list[tuple[object, str]] = [((await seat.ask(request)).action, seat.error) for _ in range(2)]
         assert seat.last is not None
         check("decide_reply", seat.last[1].body)
         seat.close()
-        return [answer.action for answer in answers]
+        return answers
 
     with started(language, folder, REFEREE_BOT_SECRET=SECRET) as url:
-        assert asyncio.run(asked(url)) == [request.default, request.default]
+        answers = asyncio.run(asked(url))
+
+    assert [action for action, _ in answers] == [request.default, request.default]
+    assert all(told.startswith(error) for _, told in answers)
+
+
+def test_a_starter_bot_learns_its_secret_from_a_file_that_is_written_while_it_runs(
+    language: str, tmp_path: Path
+) -> None:
+    written(tmp_path, language)
+
+    async def challenged(url: str) -> str:
+        bot = caller(url, now=None)
+        fault = (await client.challenge(bot)).fault
+        bot.close()
+        return fault
+
+    with started(language, tmp_path) as url:
+        before = asyncio.run(challenged(url))
+        (tmp_path / "secret.txt").write_text(f"{SECRET}\n")
+        after = asyncio.run(challenged(url))
+
+    assert (before, after) == ("wrong_proof", "")
+
+
+def test_a_starter_bot_whose_port_is_taken_says_so_in_a_sentence(language: str, folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        ended = subprocess.run(
+            [*command(language, folder), port], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    assert ended.returncode == 1
+    assert "address already in use" in ended.stderr.lower()
+    assert len(ended.stderr.splitlines()) == 1
 
 
 def test_new_bot_writes_only_into_a_new_or_an_empty_folder(tmp_path: Path) -> None:

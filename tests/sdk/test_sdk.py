@@ -4,6 +4,7 @@ import asyncio
 import copy
 import gzip
 import json
+import logging
 import pickle
 import re
 import subprocess
@@ -165,9 +166,33 @@ def test_a_function_that_raises_costs_the_choice_alone(caplog: pytest.LogCapture
 
     id, body = "mat_1_0_0", json.loads(_example_question())
 
-    assert bot.answer(body) == {"decision": body["decision"]["id"], "action": body["default"]}
-    assert "no such card" in caplog.text
+    error = "LookupError: no such card"
+    assert bot.answer(body) == {"decision": body["decision"]["id"], "action": body["default"], "error": error}
+    assert error in caplog.text
     assert id != body["decision"]["id"]
+
+
+def test_an_error_of_any_text_and_length_can_be_reported(caplog: pytest.LogCaptureFixture) -> None:
+    bot = Bot()
+    caplog.set_level(logging.CRITICAL, "referee.sdk")  # the whole text would fill a screen
+
+    @bot.decides("saint-poker")
+    def broken(question: Question[Any]) -> None:
+        raise ValueError("\ud800" + "ä" * 40_000)
+
+    async def asked(url: str) -> client.Reply:
+        one = caller(url, now=None)
+        reply = await one.post("/decide", _example_question().encode(), "id", 5000)
+        one.close()
+        return reply
+
+    with serving(bot) as url:
+        reply = asyncio.run(asked(url))
+
+    assert reply.ok
+    assert wire.read_decision(reply.body, json.loads(_example_question())["decision"]["id"], 2).error.startswith(
+        "ValueError: ?ää"
+    )
 
 
 def _example_question() -> str:
@@ -275,6 +300,24 @@ def test_a_question_that_comes_again_gets_the_answer_it_had() -> None:
 def test_a_secret_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="whsec_"), serving(Bot(), secret="password"):
         pass
+
+
+def test_a_secret_file_that_is_written_while_the_bot_runs_is_enough(tmp_path: Path) -> None:
+    file = tmp_path / "secret.txt"
+
+    async def challenged(url: str) -> str:
+        one = caller(url, now=None)
+        found = await client.challenge(one)
+        one.close()
+        return found.fault
+
+    with serving(Bot(), secret_file=file) as url:
+        faults = [asyncio.run(challenged(url))]
+        for text in ("password", SECRET + "\n"):
+            file.write_text(text)
+            faults.append(asyncio.run(challenged(url)))
+
+    assert faults == ["bad_schema", "bad_status", ""]
 
 
 # -- the page --
