@@ -61,7 +61,7 @@ ADVICE: dict[str, Advice] = {  # by code of ``match.FAULTS``
     ),
     "bad_schema": Advice(
         "JSON, but not an answer: neither or both of `action` and `choice`, a wrong type, an unfit note",
-        "compare your answer with the section *Answers*",
+        "compare your answer with the section *Answers* of `docs/bot-protocol.md`",
     ),
     "stale_decision": Advice(
         "`decision` is the id of another question",

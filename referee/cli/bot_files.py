@@ -29,6 +29,7 @@ from referee.errors import RefereeError
 PATIENCE_S: Final = 60.0  # a compiler may have to run first
 STEP_S: Final = 0.05
 STOPS_IN_S: Final = 2.0
+SETTLES_IN_S: Final = 1.0  # what a bot has written is read then, unless it writes without end
 TAIL_LINES: Final = 12
 STOP_WORDS: Final = (signal.SIGTERM, signal.SIGHUP)  # beside Ctrl-C, which is an exception by itself
 PRIVATE: Final = ("REFEREE_", "DATABASE_URL", "REDIS_URL")  # of our surroundings, what is no bot's business
@@ -65,9 +66,13 @@ class BotProcess:
 
     def tail(self) -> str:
         """The last lines it wrote, to either stream."""
-        if self.process.poll() is not None:
-            self.written.settle(STEP_S)
+        self.written.settle(SETTLES_IN_S)
         return self.written.lines(TAIL_LINES)
+
+    def traceback(self) -> str:
+        """Return the last Python traceback it wrote, or the end of a long one; empty without one."""
+        self.written.settle(SETTLES_IN_S)
+        return self.written.traceback(TAIL_LINES)
 
     def listens(self) -> bool:
         """Whether somebody answers at the port it was given, or else at one it has printed, which is then its port."""

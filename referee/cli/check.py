@@ -20,10 +20,11 @@ from referee.bots.conformance.report import Report
 from referee.bots.guard import parse_url
 from referee.bots.signing import secret_bytes
 from referee.canonical import Json
-from referee.cli import bot_files
+from referee.cli import bot_files, problem_report
 from referee.cli.check_report import show
 from referee.cli.house import checked_secret
 from referee.cli.local import HOUSE, LOCAL_POLICY, Entrant, local_id, program
+from referee.cli.tournament.remote import plain
 from referee.errors import Unavailable, UrlRefused
 from referee.games import catalogue
 
@@ -77,8 +78,9 @@ def check(
 ) -> None:
     """Examine the bot at URL: every decision of its games, signatures, and what else may happen to it.
 
-    A FILE, or the folder of a `bot.…`, is started for that time, with a secret. The exit status is 0 when the bot
-    passes (warnings allowed), 1 when it fails, 3 when it cannot be reached.
+    A FILE, or the folder of a `bot.…`, is started for that time, with a secret; when it fails, or wrote a traceback,
+    what it wrote is shown on standard error. The exit status is 0 when the bot passes (warnings allowed), 1 when it
+    fails, 3 when it cannot be reached.
     """
     seed = seed or chance.token_hex(8)
     secret = _secret(secret, secret_file)
@@ -88,6 +90,8 @@ def check(
         with bot_files.started([_entrant(bot)], (secret,) if secret else ()) as running:
             target = Target(local_id("bot", "check", seed), running.entrants[0].address, running.secrets)
             report = _examined(target, games, asked, seed, pace, quiet=as_json)
+            failed = report.verdict != "pass"
+            outputs = [problem_report.output_of(bot, process, failed=failed) for process in running.processes]
     except Unavailable as error:
         click.echo(f"Error: the bot cannot be called from here: {error}", err=True)
         raise SystemExit(STATUS["unreachable"]) from error
@@ -97,6 +101,8 @@ def check(
         click.echo(json.dumps(_machine_readable(report, seed)))
     else:
         show(report, seed, Console(), saved=save)
+    for output in filter(None, outputs):
+        click.echo(f"\n{plain(output)}", err=True)
     raise SystemExit(STATUS[report.verdict])
 
 

@@ -1,6 +1,7 @@
 """`referee fork`: a finished match continued from one of its decisions by other players, with the cards to come."""
 
 import asyncio
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,9 +11,9 @@ from referee import recall
 from referee.bots.client import CallLimits
 from referee.bots.driver import drive
 from referee.canonical import Json
-from referee.cli import bot_files, local
+from referee.cli import bot_files, local, problem_report
 from referee.cli.house import checked_secret
-from referee.cli.local import Entrant, Played, Sitting, Table, local_id, recorded_in_memory
+from referee.cli.local import Entrant, Played, Sitting, Table, local_id
 from referee.cli.play import summary, table, write
 from referee.cli.recalled import Decision, Recorded
 from referee.cli.tournament.remote import Remote, asks_service
@@ -44,7 +45,8 @@ def fork(
 
     LOG and DECISION are as for `referee reask`. The first PLAYER sits at --seat, the next at the seats after it,
     round the table. All that chance brings follows from the seed that the match was played with. Time banks and
-    faults are as they were: a seat that was retired before stays so.
+    faults are as they were: a seat that was retired before stays so. The exit status is 3 when a player was never
+    reached, or a FILE that was started ended by itself.
     """
     n, seat_of_id = decision
     recorded = Recorded.read(remote, log)
@@ -58,6 +60,8 @@ def fork(
         entrants = _seated(players, first, others, seats)
         with bot_files.started(entrants, (secret,) if secret else ()) as running:
             played = asyncio.run(_played(recorded, n, running.entrants, running.secrets))
+            problems = dict(zip((one.name for one in running.entrants), played.problems, strict=True))
+            report = problem_report.report(running, problems)
     except (BadOption, local.NoSuchPlayer) as error:
         raise click.UsageError(str(error)) from error
     except UrlRefused as error:
@@ -65,6 +69,8 @@ def fork(
     if out:
         write(out, played.lines)
     remote.tell(summary(played, out), table(played) + (f"\nlog: {out}" if out else ""))
+    report.show()
+    sys.exit(report.status)
 
 
 def _seated(players: Sequence[str], first: int, others: str, seats: int) -> list[Entrant]:
@@ -95,10 +101,10 @@ async def _played(recorded: Recorded, n: int, entrants: Sequence[Entrant], secre
     sitting = Sitting(match.header["match"], entrants, group["id"], recorded.seed, match.header["match"])
     seated = Table(match.header, sitting, secrets, CallLimits())
     try:
-        await drive(match, seated.ask, recorded_in_memory)
+        await drive(match, seated.ask, seated.record)
     finally:
         seated.close()
-    return Played(match.header, match.log.rows[-1], _lines(match, reveal))
+    return Played(match.header, match.log.rows[-1], _lines(match, reveal), seated.problems)
 
 
 def _lines(match: Match, reveal: Json) -> list[bytes]:

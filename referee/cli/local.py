@@ -5,7 +5,7 @@ Nothing is rated. What comes out is shown and written by ``play``.
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -18,6 +18,7 @@ from referee.bots.guard import Policy, parse_url
 from referee.bots.wire import DEFAULT_MAX_CALLS
 from referee.canonical import Json
 from referee.chance import CommittedChance, commitment
+from referee.cli.problems import Problems
 from referee.clocks import Limits
 from referee.errors import BadOption, RefereeError
 from referee.games import game
@@ -95,11 +96,13 @@ class Sitting:
 
 @dataclass(slots=True)
 class Played:
-    """A finished match: its whole log, and row 0 and the result taken from it."""
+    """A finished match: its whole log, row 0 and the result taken from it, and by seat what went wrong, which no log
+    tells in full."""
 
     header: Json
     result: Json
     lines: list[bytes] = field(repr=False)
+    problems: list[Problems]
 
 
 def entrants(sources: Sequence[str]) -> list[Entrant]:
@@ -153,19 +156,21 @@ async def sit(plan: Plan, sitting: Sitting, limits: CallLimits | None = None) ->
     table = Table(header, sitting, plan.secrets, limits or CallLimits())
     try:
         match.begin()
-        await drive(match, table.ask, recorded_in_memory)
+        await drive(match, table.ask, table.record)
     finally:
         table.close()
     result = match.log.rows[-1]
     lines = [*match.lines, reveal_line(len(match.lines), match.lines[-1], sitting.seed, nonces, nonces)]
-    return Played(header, result, lines)
+    return Played(header, result, lines, table.problems)
 
 
 class Table:
-    """Those who sit at one match, each asked in the way it answers."""
+    """Those who sit at one match, each asked in the way it answers; ``problems`` are what went wrong, by seat."""
 
     def __init__(self, header: Json, sitting: Sitting, secrets: tuple[str, ...], limits: CallLimits) -> None:
-        self._bots: list[BotSeat] = []
+        self.problems = [Problems() for _ in sitting.seated]
+        self._bots: dict[int, BotSeat] = {}
+        self._phases: dict[int, str] = {}  # in which each seat was asked last
         ids = aliases(b"", "referee play", [entrant.id for entrant in sitting.seated])  # nobody is to be hidden here
         self._seats: list[Ask] = []
         for seat, entrant in enumerate(sitting.seated):
@@ -176,14 +181,23 @@ class Table:
             else:
                 target = Target(entrant.id, entrant.address, secrets, entrant.max_calls)
                 bot = BotSeat(BotCaller(target, LOCAL_POLICY, limits), header, seat, ids=ids)
-                self._bots.append(bot)
+                self._bots[seat] = bot
                 self._seats.append(bot.ask)
 
     async def ask(self, request: Request) -> Answer:
+        self._phases[request.seat] = request.observation["phase"]
         return await self._seats[request.seat](request)
 
+    def record(self, match: Match, _rows: list[Json], answer: Answer) -> Awaitable[None]:
+        """Note what was wrong with an answer; the match keeps its own log."""
+        bot = self._bots.get(answer.seat)
+        if bot and bot.last:
+            problems, (_, reply) = self.problems[answer.seat], bot.last
+            problems.note(self._phases[answer.seat], reply, match.last_fault, bot.error)
+        return _written()
+
     def close(self) -> None:
-        for bot in self._bots:
+        for bot in self._bots.values():
             bot.close()
 
 
@@ -199,8 +213,8 @@ class _House:
         return Answer(request.seat, self._player.decide(self._game, question))
 
 
-async def recorded_in_memory(_match: Match, _rows: list[Json], _answer: Answer) -> None:
-    """The match keeps its own log; nothing more is needed here."""
+async def _written() -> None:
+    """Nothing is awaited: the log stays in memory."""
 
 
 def local_id(prefix: str, *parts: object) -> str:

@@ -4,16 +4,19 @@ import asyncio
 import gzip
 import json
 import secrets
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
 
-from referee.cli import bot_files, local, replay_page
+from referee.cli import bot_files, local, problem_report, replay_page
 from referee.cli.house import checked_secret
 from referee.cli.local import Plan, Played
 from referee.cli.narrate import account
+from referee.cli.problem_report import Report
+from referee.cli.problems import Problems
 from referee.cli.tables import columns
 from referee.clocks import Limits
 from referee.errors import BadOption, NoSuchGame, UrlRefused
@@ -77,6 +80,9 @@ def play(
     A single match is then written to replay.ndjson and replay.html here, over those of the time before.
     Bots are asked for decisions alone; nothing is sent to their /notify. With several matches everybody moves on
     by one seat from match to match.
+    What went wrong is told on standard error: faults with what to do, errors that a bot reported in its answers, the
+    last lines or the traceback that a FILE wrote. The exit status is 0 also then; it is 3 when a player was never
+    reached, or a FILE ended by itself.
     """
     plan = planned(game_name, players, seed or secrets.token_hex(8), given, Limits(budget_ms, bank_ms), len(players))
     plan = replace(plan, secrets=(secret,) if secret else ())
@@ -91,24 +97,26 @@ def play(
         elif shown:
             click.echo(_shown(played, paths, number, several=matches > 1, tell=tell))
 
-    standing = _run(plan, matches, LAST_MATCH if own else (log, html), tell_match, quiet=quiet)
+    standing, report = _run(plan, matches, LAST_MATCH if own else (log, html), tell_match, quiet=quiet)
     if shown and matches > 1:
         click.echo(_totals(standing))
+    report.show()
+    sys.exit(report.status)
 
 
 def _run(
     plan: Plan, matches: int, paths: "_Paths", tell_match: Callable[[Played, "_Paths", int], None], *, quiet: bool
-) -> dict[str, "_Standing"]:
-    """Starts the bots that are files and plays all matches, telling of each; gives what everybody has gathered."""
+) -> tuple[dict[str, "_Standing"], Report]:
+    """Starts the bots that are files and plays all matches, telling of each; gives what everybody has gathered, and
+    what went wrong."""
     standing = {entrant.name: _Standing() for entrant in plan.entrants}
     with bot_files.started(plan.entrants, plan.secrets) as running:
         plan = replace(plan, entrants=running.entrants, secrets=running.secrets)
         for number, (played, written) in enumerate(_all_played(plan, matches, *paths)):
             _count(standing, played)
             tell_match(played, written, number)
-        if not quiet:
-            _tell_of_trouble(running, standing)
-    return standing
+        problems = {name: own.problems for name, own in standing.items()}
+        return standing, problem_report.report(running, problems, missing_only=quiet)
 
 
 def _shown(played: Played, paths: "_Paths", number: int, *, several: bool, tell: bool) -> str:
@@ -117,17 +125,6 @@ def _shown(played: Played, paths: "_Paths", number: int, *, several: bool, tell:
         return f"{story}{number + 1:>4}  {_line(played)}" + "".join(f"  {path}" for path in paths if path)
     named = zip(("log", "page"), paths, strict=True)
     return story + table(played) + "".join(f"\n{name}: {path}" for name, path in named if path)
-
-
-def _tell_of_trouble(running: bot_files.Running, standing: dict[str, "_Standing"]) -> None:
-    """What the started bots wrote last, of those that ended by themselves or had faults."""
-    fallen = [process.file for process in running.fallen()]
-    for entrant in running.entrants:
-        if entrant.file and (entrant.file in fallen or standing[entrant.name].faults):
-            (process,) = (one for one in running.processes if one.file == entrant.file)
-            ended = f"ended with status {process.process.poll()}" if entrant.file in fallen else "had faults"
-            wrote = process.tail()
-            click.echo(f"\n{entrant.name} {ended}" + (f"; it wrote:\n{wrote}" if wrote else ""), err=True)
 
 
 def planned(
@@ -198,6 +195,7 @@ class _Standing:
     places: int = 0
     returns: int = 0
     faults: int = 0
+    problems: Problems = field(default_factory=Problems)
 
 
 def _count(standing: dict[str, _Standing], played: Played) -> None:
@@ -208,6 +206,7 @@ def _count(standing: dict[str, _Standing], played: Played) -> None:
         own.places += played.result["placements"][seat]
         own.returns += played.result["returns"][seat]
         own.faults += played.result["faults"][seat]
+        own.problems.add(played.problems[seat])
 
 
 def summary(played: Played, path: Path | None, page: Path | None = None) -> dict[str, object]:
@@ -218,6 +217,7 @@ def summary(played: Played, path: Path | None, page: Path | None = None) -> dict
         "options": header["options"],
         "players": [player["name"] for player in header["players"]],
         **{name: result[name] for name in ("scores", "returns", "placements", "faults")},
+        "problems": [one.to_json() for one in played.problems],
         "log": str(path) if path else None,
         **({"html": str(page)} if page else {}),
     }
@@ -231,17 +231,25 @@ def _line(played: Played) -> str:
 
 
 def table(played: Played) -> str:
-    result = played.result
+    """The result by place; how many decisions failed in a bot's own code only where some did."""
+    result, errors = played.result, [one.errors for one in played.problems]
     rows = [
-        (str(result["placements"][seat]), player["name"], str(result["scores"][seat]), str(result["faults"][seat]))
+        (
+            *(str(result["placements"][seat]), player["name"], str(result["scores"][seat])),
+            *(str(result["faults"][seat]), *([str(errors[seat])] if any(errors) else [])),
+        )
         for seat, player in enumerate(played.header["players"])
     ]
-    return columns([("place", "player", "score", "faults"), *sorted(rows, key=lambda row: int(row[0]))], PLAYER)
+    titles = ("place", "player", "score", "faults", *(["errors"] if any(errors) else []))
+    return columns([titles, *sorted(rows, key=lambda row: int(row[0]))], PLAYER)
 
 
 def _totals(standing: dict[str, _Standing]) -> str:
-    rows = [("player", "matches", "wins", "average place", "returns", "faults")]
+    has_errors = any(own.problems.errors for own in standing.values())
+    titles = ("player", "matches", "wins", "average place", "returns", "faults", *(["errors"] if has_errors else []))
+    rows: list[tuple[str, ...]] = [titles]
     for name, own in sorted(standing.items(), key=lambda item: (item[1].places, item[0])):
         average = f"{own.places / own.matches:.2f}"
-        rows.append((name, str(own.matches), str(own.wins), average, str(own.returns), str(own.faults)))
+        counted = (name, str(own.matches), str(own.wins), average, str(own.returns), str(own.faults))
+        rows.append((*counted, *([str(own.problems.errors)] if has_errors else [])))
     return "\n" + columns(rows, PLAYER)

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import click
@@ -12,7 +12,7 @@ from referee import recall
 from referee.bots.aliases import aliases
 from referee.bots.client import BotCaller, BotSeat, Reply, Target
 from referee.canonical import Json
-from referee.cli import bot_files, local
+from referee.cli import bot_files, local, problem_report
 from referee.cli.house import checked_secret
 from referee.cli.local import HOUSE, LOCAL_POLICY
 from referee.cli.recalled import Decision, Recorded
@@ -46,7 +46,8 @@ def reask(
     without one the service is asked for the URL, which tells owners alone.
 
     Observation, legal actions, news, default and time are those of the match; only the players' ids may differ,
-    which no log holds. The exit status is 1 when the answer would be a fault.
+    which no log holds. An error that the bot reports in its answer is shown, and what a FILE wrote about it. The
+    exit status is 1 when the answer would be a fault.
     """
     n, seat_of_id = decision
     recorded = Recorded.read(remote, log)
@@ -58,12 +59,14 @@ def reask(
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])
     if url.startswith(HOUSE):
         raise click.UsageError(f"{url} is asked in play; give a bot's URL or file")
-    url, question, answer, reply = _put(recorded.header, request, url, (secret,) if secret else ())
+    put = _put(recorded.header, request, url, (secret,) if secret else ())
     then = recorded.answer(n, request.seat)
-    now = _judged(match, request, answer, reply)
-    document = {"match": match.header["match"], "n": n, "seat": request.seat, "bot": url, "question": question}
+    now = _judged(match, request, put)
+    document = {"match": match.header["match"], "n": n, "seat": request.seat, "bot": put.url, "question": put.question}
     same = not now["fault"] and now["action"] == then["action"]
     remote.tell(document | {"then": _then(then), "now": now, "same": same}, _text(request, _then(then), now, same=same))
+    if put.output:
+        click.echo(f"\n{plain(put.output)}", err=True)
     sys.exit(1 if now["fault"] else 0)
 
 
@@ -76,21 +79,34 @@ def _url_of(remote: Remote, bot_id: str) -> str:
     return str(found)
 
 
-def _put(header: Json, request: Request, bot: str, secrets: tuple[str, ...]) -> tuple[str, Json, Answer, Reply]:
-    """Asks the bot at a URL, or in a file that is started for this: its URL, the question as it went out, what came."""
+@dataclass(frozen=True, slots=True)
+class _Put:
+    """A question as it went out to a bot, and what came of it."""
+
+    url: str
+    question: Json
+    answer: Answer
+    reply: Reply
+    error: str  # as the bot reported it
+    output: str = ""  # of a bot that was started, where it says what went wrong
+
+
+def _put(header: Json, request: Request, bot: str, secrets: tuple[str, ...]) -> _Put:
+    """Asks the bot at a URL, or in a file that is started for this."""
     try:
         (entrant,) = local.entrants([bot])
         with bot_files.started([entrant], secrets) as running:
-            url = running.entrants[0].address
-            return url, *asyncio.run(_asked(header, request, url, running.secrets))
+            put = asyncio.run(_asked(header, request, running.entrants[0].address, running.secrets))
+            failed = bool(put.answer.trouble or put.error)
+            outputs = [problem_report.output_of(entrant.name, one, failed=failed) for one in running.processes]
+            return replace(put, output="\n".join(outputs))
     except local.NoSuchPlayer as error:
         raise click.UsageError(str(error)) from error
     except UrlRefused as error:
         raise click.UsageError(error.reason) from error
 
 
-async def _asked(header: Json, request: Request, url: str, secrets: tuple[str, ...]) -> tuple[Json, Answer, Reply]:
-    """The question as it went out, and what came back."""
+async def _asked(header: Json, request: Request, url: str, secrets: tuple[str, ...]) -> _Put:
     players = [player["bot"] for player in header["players"]]
     target = Target(players[request.seat], url, secrets)
     seat = BotSeat(BotCaller(target, LOCAL_POLICY), header, request.seat, ids=aliases(b"", "referee play", players))
@@ -100,7 +116,7 @@ async def _asked(header: Json, request: Request, url: str, secrets: tuple[str, .
         seat.close()
     assert seat.last is not None, "it was just asked"
     body, reply = seat.last
-    return json.loads(body), answer, reply
+    return _Put(url, json.loads(body), answer, reply, seat.error)
 
 
 def _then(row: Json) -> Json:
@@ -108,8 +124,9 @@ def _then(row: Json) -> Json:
     return kept | {"fault": row.get("fault", "")}
 
 
-def _judged(match: Match, request: Request, answer: Answer, reply: Reply) -> Json:
+def _judged(match: Match, request: Request, put: _Put) -> Json:
     """The new answer as the match would take it."""
+    answer, reply = put.answer, put.reply
     fault, detail, action = answer.trouble, reply.detail, answer.action
     if not fault and answer.choice is not None:
         action = request.legal[answer.choice]  # the wire has checked its bounds
@@ -125,6 +142,7 @@ def _judged(match: Match, request: Request, answer: Answer, reply: Reply) -> Jso
         "ms": reply.ms,
         "timing": asdict(reply.timing),
         "note": answer.note,
+        "error": put.error,
     }
 
 
@@ -134,11 +152,15 @@ def _text(request: Request, then: Json, now: Json, *, same: bool) -> str:
     rows.append(("time", f"{then['ms']} ms", f"{now['ms']} ms of {request.deadline_ms} ms"))
     if then.get("note") or now["note"]:
         rows.append(("note", plain(str(then.get("note") or "")), plain(now["note"])))
+    if now["error"]:
+        rows.append(("error", "", plain(now["error"]).replace("\n", " ")))
     table = columns(rows, frozenset({"", "then", "now"}))
     phase = request.observation["phase"]
     told = f"decision {request.n}, seat {request.seat}, phase {phase}, {len(request.legal)} legal actions\n{table}\n"
     if now["fault"]:
         return f"{told}fault: {FAULTS[now['fault']]} ({plain(now['detail'])})"
+    if now["error"]:
+        told += "the bot's own code failed, and it played the default action: "
     return told + ("the same answer" if same else "another answer")
 
 

@@ -1,13 +1,23 @@
-"""What a program that runs beside us writes: its beginning and its end are kept, the rest is forgotten."""
+"""What a program that runs beside us writes: its beginning, its end and its last Python traceback are kept."""
 
 import os
+import re
+import select
 import threading
 import time
 from typing import IO, Final
 
 KEPT_BYTES: Final = 4096
+KEPT_LINES: Final = 40  # of a traceback
 PIECE_BYTES: Final = 65_536
 REST_S: Final = 0.005  # after every full piece: who writes without end waits for us, and takes no disk
+STEP_S: Final = 0.005
+TRACEBACK: Final = b"Traceback (most recent call last):"
+RAISED: Final = re.compile(
+    rb"[A-Za-z_][\w.]*(:|$)"
+)  # how its last line begins, unless threads write across one another
+# Servers write a traceback of these when we hang up, in the midst of a match that has become needless.
+HUNG_UP: Final = (b"BrokenPipeError", b"ConnectionResetError", b"ConnectionAbortedError")
 
 
 class Written:
@@ -16,8 +26,12 @@ class Written:
     def __init__(self, pipe: IO[bytes]) -> None:
         self.head = b""
         self._tail = b""
+        self._traceback: list[bytes] = []  # the lines of the last that is whole
+        self._begun: list[bytes] = []  # of one that is being written
+        self._cut = b""  # the beginning of a line
         self._pipe = pipe
         self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reading = threading.Lock()
 
     def follow(self) -> None:
         """Begins to read; once. Whoever still has to fork does so before."""
@@ -27,20 +41,58 @@ class Written:
         """The last lines, as far as they are kept."""
         return "\n".join(self._tail.decode(errors="replace").splitlines()[-most:])
 
+    def traceback(self, most: int) -> str:
+        """Return the last lines of the last Python traceback, empty when there was none. Those of connections that were
+        broken off do not count."""
+        return b"\n".join(self._traceback[-most:]).decode(errors="replace")
+
     def settle(self, patience_s: float) -> None:
-        """Waits, not for long, until all was read that a writer who is gone has left."""
-        if self._reader.ident is not None:
-            self._reader.join(patience_s)
+        """Wait until all that was written so far has been read, but no longer than this."""
+        end = time.monotonic() + patience_s
+        while self._reader.is_alive() and time.monotonic() < end:
+            with self._reading:
+                if not self._is_readable(0):
+                    return
+            time.sleep(STEP_S)
 
     def end(self, patience_s: float) -> None:
         """Stops reading. A writer that lives on, somewhere else, is left alone."""
-        self.settle(patience_s)
+        if self._reader.ident is not None:
+            self._reader.join(patience_s)
         if not self._reader.is_alive():
             self._pipe.close()
 
     def _read(self) -> None:
-        while piece := os.read(self._pipe.fileno(), PIECE_BYTES):
-            self.head += piece[: KEPT_BYTES - len(self.head)]
-            self._tail = (self._tail + piece)[-KEPT_BYTES:]
+        while self._is_readable(None):
+            with self._reading:
+                piece = os.read(self._pipe.fileno(), PIECE_BYTES)
+                self._keep(piece)
+            if not piece:
+                return
             if len(piece) == PIECE_BYTES:
                 time.sleep(REST_S)
+
+    def _is_readable(self, timeout_ms: int | None) -> bool:
+        """Whether there is something to read, its end included; waits for it, for ever where no time is given."""
+        poll = select.poll()
+        poll.register(self._pipe.fileno(), select.POLLIN)
+        return bool(poll.poll(timeout_ms))
+
+    def _keep(self, piece: bytes) -> None:
+        self.head += piece[: KEPT_BYTES - len(self.head)]
+        self._tail = (self._tail + piece)[-KEPT_BYTES:]
+        *lines, cut = (self._cut + piece).split(b"\n")
+        self._cut = cut[:KEPT_BYTES]
+        if self._begun or any(TRACEBACK in line for line in lines):
+            for line in lines:
+                self._keep_traceback(line[:KEPT_BYTES])
+
+    def _keep_traceback(self, line: bytes) -> None:
+        if TRACEBACK in line:
+            self._begun = [line]
+        elif self._begun and line.startswith(b" "):
+            self._begun = [*self._begun[-KEPT_LINES:], line]
+        elif self._begun:  # what was raised
+            if RAISED.match(line) and not line.startswith(HUNG_UP):
+                self._traceback = [*self._begun, line]
+            self._begun = []

@@ -119,7 +119,7 @@ def test_what_a_failing_bot_wrote_is_shown_after_the_match(folder: Path) -> None
 
     played = play(str(folder), "house:first")
 
-    assert played.exit_code == 0
+    assert played.exit_code == 3
     assert "mybot ended with status 3; it wrote:" in played.output
     assert "I give up" in played.output
 

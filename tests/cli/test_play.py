@@ -109,7 +109,7 @@ def test_bots_that_look_at_signatures_can_be_played_with_their_secret() -> None:
         signed, unsigned = play(*table, "--secret", secret), play(*table)
 
     assert json.loads(signed.output)["faults"] == [0, 0]
-    assert json.loads(unsigned.output)["faults"][0] > 0
+    assert json.loads(unsigned.stdout)["faults"][0] > 0
 
 
 def test_a_bot_that_is_not_there_is_defaulted_and_retired(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_bot_that_is_not_there_is_defaulted_and_retired(tmp_path: Path) -> Non
 
     played = play("saint-poker", f"http://127.0.0.1:{port}", "house:first", "--json", "--log", str(log))
 
-    assert json.loads(played.output)["faults"] == [3, 0]
+    assert json.loads(played.stdout)["faults"] == [3, 0]
     rows = [parsed(line) for line in log.read_bytes().splitlines()]
     assert {row["fault"] for row in rows if "fault" in row} == {"unreachable"}
     assert verify(log.read_bytes().splitlines()).ok

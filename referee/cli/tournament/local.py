@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from referee.cli import bot_files
+from referee.cli import bot_files, problem_report
 from referee.cli.house import checked_secret
 from referee.cli.play import planned
 from referee.cli.screen import Screen
@@ -98,12 +98,12 @@ def _run(plan: LocalPlan, out: Path, at_once: int, as_json: bool) -> int:
     try:
         with bot_files.started(playing.entrants, playing.secrets) as running:
             playing = replace(playing, entrants=running.entrants, secrets=running.secrets)
-            return _played(replace(plan, playing=playing), out, at_once, as_json)
+            return _played(replace(plan, playing=playing), running, out, at_once, as_json)
     except KeyboardInterrupt:  # before the first match, or after the last
         return INTERRUPTED
 
 
-def _played(plan: LocalPlan, out: Path, at_once: int, as_json: bool) -> int:
+def _played(plan: LocalPlan, running: bot_files.Running, out: Path, at_once: int, as_json: bool) -> int:
     """Plays it and shows what came of it; gives the exit status."""
     console = Console(quiet=as_json, highlight=False)
     playing = plan.playing
@@ -122,15 +122,19 @@ def _played(plan: LocalPlan, out: Path, at_once: int, as_json: bool) -> int:
                     runner.run(tournament.play(at_once))
                 except KeyboardInterrupt:
                     interrupted = True
+    report = problem_report.report(running, tournament.problems)
     if as_json:
         outcome = local_table.as_json(plan, tournament.counted(), tournament.running)
+        outcome["problems"] = {name: one.to_json() for name, one in tournament.problems.items()}
         click.echo(json.dumps({**outcome, "directory": str(out), "interrupted": interrupted}))
-        return INTERRUPTED if interrupted else 0
+        report.show()
+        return INTERRUPTED if interrupted else report.status
     click.echo(local_table.shown(title, local_table.table(plan, tournament.counted())).plain())
     if tournament.running:
         click.echo(local_table.verdict(plan, tournament.running))
     click.echo(f"{tournament.deals} deals count; logs: {out}" + ("; the same command goes on" if interrupted else ""))
-    return INTERRUPTED if interrupted else 0
+    report.show()
+    return INTERRUPTED if interrupted else report.status
 
 
 class _Shower:

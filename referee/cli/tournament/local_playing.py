@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from referee.bots.client import BotCaller, CallLimits, Target, fetch_card
 from referee.cli.local import LOCAL_POLICY, Entrant, Sitting, sit
+from referee.cli.problems import Problems
 from referee.cli.tournament.local_plan import LocalPlan
 from referee.cli.tournament.local_record import Finished, Record
 from referee.errors import RefereeError
@@ -52,6 +53,7 @@ class Tournament:
     def __init__(self, plan: LocalPlan, record: Record, changed: Callable[["Tournament"], None]) -> None:
         self.plan = plan
         self.matches = 0  # over, also of deals under way
+        self.problems = {entrant.name: Problems() for entrant in plan.playing.entrants}  # since this run began
         self.running = Running(plan.hypotheses) if plan.hypotheses else None
         self._record = record
         self._changed = changed
@@ -120,6 +122,8 @@ class Tournament:
             for source in sorted({entrant.source for entrant in sitting.seated if not entrant.is_house}):
                 await places.enter_async_context(self._places[source])
             played = await sit(self.plan.playing, sitting, self._limits)
+        for entrant, problems in zip(sitting.seated, played.problems, strict=True):
+            self.problems[entrant.name].add(problems)
         matches = self._under_way[deal]
         matches.append(self._record.write(deal, played))
         self.matches += 1

@@ -1,0 +1,102 @@
+"""Tell in words what went wrong with players: faults with what to do, reported errors, what started bots wrote."""
+
+import time
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import click
+
+from referee.bots.advice import ADVICE
+from referee.cli.bot_files import BotProcess, Running
+from referee.cli.problems import Problems
+from referee.cli.tournament.remote import plain
+
+NOT_REACHED: Final = 3  # the exit status, as of `referee check`
+ENDS_IN_S: Final = 0.5
+
+
+class Report(NamedTuple):
+    """What to print on standard error (empty where all is well), and the exit status of the command."""
+
+    text: str
+    status: int
+
+    def show(self) -> None:
+        if self.text:
+            click.echo(f"\n{self.text}", err=True)
+
+
+def report(running: Running, problems: Mapping[str, Problems], *, missing_only: bool = False) -> Report:
+    """Tell what went wrong with each player, then what the started bots wrote about it. Call this while they still run.
+
+    The status is 0, unless a player was never reached or a started bot has ended by itself; with ``missing_only``
+    nobody else is told of.
+    """
+    _await_dying(running, problems)
+    fallen = running.fallen()
+    unreached = {name: one for name, one in problems.items() if one.is_unreached}
+    told = []
+    for name, one in (unreached if missing_only else problems).items():
+        told += [*_faults(name, one), *_errors(name, one)]
+    told += [_output(running, process, problems) for process in (fallen if missing_only else running.processes)]
+    return Report(plain("\n\n".join(filter(None, told))), NOT_REACHED if unreached or fallen else 0)
+
+
+def _await_dying(running: Running, problems: Mapping[str, Problems]) -> None:
+    """A bot that broke its connection off may be about to end; wait a moment for its exit status."""
+    for entrant in running.entrants:
+        if entrant.name in problems and "unreachable" in problems[entrant.name].faults:
+            for process in running.processes:
+                if process.file == entrant.file:
+                    process.ends_by(time.monotonic() + ENDS_IN_S)
+
+
+def _output(running: Running, process: BotProcess, problems: Mapping[str, Problems]) -> str:
+    names = [entrant.name for entrant in running.entrants if entrant.file == process.file]
+    own = [problems[name] for name in names if name in problems]
+    return output_of(" and ".join(names), process, failed=any(one.faults or one.errors for one in own))
+
+
+def output_of(name: str, process: BotProcess, *, failed: bool) -> str:
+    """Return what a started bot wrote, as far as it helps: its last lines when it has ended, its last Python traceback
+    (else its last lines) when it ``failed``, a traceback that nothing else tells of. Else nothing."""
+    ended, traceback = process.process.poll(), process.traceback()
+    if ended is None and not failed:
+        return f"{name} wrote a traceback, but reported no error in its answers:\n{traceback}" if traceback else ""
+    wrote = process.tail() if ended is not None else traceback or process.tail()
+    if ended is None:
+        return f"{name} wrote:\n{wrote}" if wrote else ""
+    return f"{name} ended with status {ended}" + (f"; it wrote:\n{wrote}" if wrote else "")
+
+
+def _faults(name: str, problems: Problems) -> list[str]:
+    if not problems.faults:
+        return []
+    head = f"{name} had {_times(problems.faults.total(), 'fault')} in {_times(problems.decisions, 'decision')}"
+    if problems.is_unreached:
+        head = f"{name} was not reached: no connection in {_times(problems.decisions, 'call')}"
+    lines = [f"{head}; the default actions were played."]
+    for code, count in problems.faults.most_common():
+        phase, came = problems.first_of_fault[code]
+        lines += [
+            f"  {code}, {_times(count, 'time')}, first in phase {phase}" + (f": {came}" if came else ""),
+            f"    what it means: {ADVICE[code].happened}",
+            f"    what to do: {ADVICE[code].remedy}",
+        ]
+    return ["\n".join(lines)]
+
+
+def _errors(name: str, problems: Problems) -> list[str]:
+    if not problems.errors:
+        return []
+    failed = f"{problems.errors} of {_times(problems.decisions, 'decision')}"
+    lines = [f"The code of {name} failed in {failed}, and it played the default action instead."]
+    shown = {"first": problems.first_error, "last": problems.last_error}
+    if problems.first_error == problems.last_error:
+        del shown["last"]
+    lines += [f"  {which}, in phase {phase}: {error}" for which, (phase, error) in shown.items()]
+    return ["\n".join(lines)]
+
+
+def _times(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -1,0 +1,66 @@
+"""What went wrong with one player of matches that are played here, counted. How it is told is ``problem_report``'s."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Self
+
+from referee.bots.client import Reply
+from referee.bots.conformance.course import shown
+from referee.canonical import Json
+
+Happened = tuple[str, str]  # in which phase, and what came
+
+
+@dataclass(slots=True)
+class Problems:
+    """Faults, and the errors that the bot reported in its answers, over all its decisions so far."""
+
+    decisions: int = 0
+    unsent: int = 0  # decisions for which no connection was found
+    faults: Counter[str] = field(default_factory=Counter)
+    first_of_fault: dict[str, Happened] = field(default_factory=dict)  # by code
+    errors: int = 0  # decisions in which the bot reported an error
+    first_error: Happened = ("", "")
+    last_error: Happened = ("", "")
+
+    @property
+    def is_unreached(self) -> bool:
+        """Whether not a single call found a connection."""
+        return 0 < self.decisions == self.unsent
+
+    def note(self, phase: str, reply: Reply, fault: str, error: str) -> None:
+        """Count one decision: the call, the fault it was (if any), and the error that the bot reported (if any)."""
+        self.decisions += 1
+        self.unsent += not reply.sent
+        if fault:
+            self.faults[fault] += 1
+            self.first_of_fault.setdefault(fault, (phase, shown(reply)))
+        if error:
+            self._note_errors(1, (phase, error), (phase, error))
+
+    def add(self, later: Self) -> None:
+        """Count what went wrong in another match."""
+        self.decisions += later.decisions
+        self.unsent += later.unsent
+        self.faults += later.faults
+        self.first_of_fault = later.first_of_fault | self.first_of_fault
+        if later.errors:
+            self._note_errors(later.errors, later.first_error, later.last_error)
+
+    def to_json(self) -> Json | None:
+        """Return the counts, and the first and the last error; None where nothing went wrong."""
+        if not (self.faults or self.errors):
+            return None
+        return {
+            "decisions": self.decisions,
+            "unreached": self.is_unreached,
+            "faults": dict(self.faults),
+            "errors": self.errors,
+            "first_error": self.first_error[1],
+            "last_error": self.last_error[1],
+        }
+
+    def _note_errors(self, count: int, first: Happened, last: Happened) -> None:
+        self.first_error = self.first_error if self.errors else first
+        self.last_error = last
+        self.errors += count

@@ -1,0 +1,374 @@
+"""What goes wrong with a bot is told wherever it is played: its own errors, its faults, that nobody was there."""
+
+import io
+import json
+import os
+import re
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.canonical import Json
+from referee.cli import main
+from referee.cli.written import KEPT_BYTES, PIECE_BYTES, TRACEBACK, Written
+from referee.rows import parsed
+from referee.sdk import Bot
+from referee.sdk.serving import serving
+from tests.cli.running import PATIENCE_S
+
+STARTER = Path(__file__).parents[2] / "bots" / "python" / "bot.py"
+ERROR = "KeyError: 'legall'"
+SHORT = ("--option", "rounds=1", "--seed", "1")
+SWALLOWS = """
+import json, os, sys, traceback
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Swallowing(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        try:
+            asked["legall"]
+        except KeyError:
+            traceback.print_exc()
+        self.answer(json.dumps({"decision": asked["decision"]["id"], "choice": 0}).encode())
+
+    def answer(self, body):
+        self.send_response(200)  # which writes a line of its own
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        sys.stderr.write("and then a line\\n" * 20)
+
+HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Swallowing).serve_forever()
+"""
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written where the command runs does not end up in the project."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def crashing(tmp_path: Path) -> str:
+    """A starter bot with a misspelt word."""
+    return starter(tmp_path / "crashing", 'choice(question["legal"])', 'choice(question["legall"])')
+
+
+def starter(folder: Path, right: str, wrong: str) -> str:
+    """The folder of a starter bot with a change."""
+    text = STARTER.read_text()
+    assert text.count(right) == 1
+    folder.mkdir()
+    (folder / "bot.py").write_text(text.replace(right, wrong))
+    return str(folder)
+
+
+def run(*arguments: str, status: int = 0) -> Result:
+    done = CliRunner().invoke(main, list(arguments))
+    assert done.exit_code == status, f"{done.exit_code}\n{done.output}\n{done.exception!r}"
+    return done
+
+
+def play(*arguments: str, status: int = 0) -> Result:
+    return run("play", "saint-poker", *arguments, "house:first", *SHORT, status=status)
+
+
+def shows_the_traceback(told: str) -> bool:
+    _, found, after = told.partition(TRACEBACK.decode())
+    return bool(found) and 'choice(question["legall"])' in after and after.rstrip().endswith(ERROR)
+
+
+# -- errors of the bot's own --
+
+
+def test_a_bot_that_crashes_in_its_decisions_is_told_of_with_count_error_and_traceback(crashing: str) -> None:
+    shown, document = play(crashing), json.loads(play(crashing, "--json").stdout)
+
+    problems = document["problems"][0]
+    count = problems["decisions"]
+    assert count > 2
+    counted = {"decisions": count, "unreached": False, "faults": {}, "errors": count}
+    assert problems == counted | {"first_error": ERROR, "last_error": ERROR}
+    assert document["problems"][1] is None
+    assert re.search(rf"crashing +\d+ +0 +{count}$", shown.stdout, re.M)
+    assert f"The code of crashing failed in {count} of {count} decisions" in shown.stderr
+    assert f"first, in phase river: {ERROR}" in shown.stderr
+    assert shows_the_traceback(shown.stderr)
+
+
+def test_several_matches_add_up_what_went_wrong(crashing: str) -> None:
+    played = run("play", "saint-poker", crashing, "house:first", *SHORT, "--matches", "2")
+    each = run("play", "saint-poker", crashing, "house:first", *SHORT, "--matches", "2", "--json")
+
+    sides = [next(filter(None, json.loads(line)["problems"])) for line in each.stdout.splitlines()]
+    count = sum(one["errors"] for one in sides)
+    assert len(sides) == 2
+    assert re.search(rf"^crashing .* {count}$", played.stdout, re.M)
+    assert f"failed in {count} of {count} decisions" in played.stderr
+
+
+def test_a_healthy_bot_is_told_of_in_no_word(tmp_path: Path) -> None:
+    healthy = starter(tmp_path / "healthy", '"version": "1"', '"version": "2"')
+
+    played = play(healthy)
+
+    assert played.stderr == ""
+    assert "errors" not in played.stdout
+
+
+def test_what_a_bot_reports_of_itself_is_in_no_log_and_on_no_page(crashing: str) -> None:
+    play(crashing)
+
+    for file in ("replay.ndjson", "replay.html"):
+        assert "legall" not in Path(file).read_text()
+
+
+def test_local_tournaments_tell_of_crashes(crashing: str, tmp_path: Path) -> None:
+    table = ("tournament", "local", "--game", "saint-poker", "--deals", "2", *SHORT, crashing, "house:first")
+
+    shown = run(*table, "--out", str(tmp_path / "one"))
+    document = json.loads(run(*table, "--out", str(tmp_path / "two"), "--json").stdout)
+
+    problems = document["problems"]["crashing"]
+    assert document["problems"]["first"] is None
+    assert problems["errors"] == problems["decisions"] > 4
+    assert f"The code of crashing failed in {problems['errors']} of" in shown.stderr
+    assert shows_the_traceback(shown.stderr)
+
+
+def test_asking_again_and_forking_tell_of_crashes(crashing: str) -> None:
+    run("play", "saint-poker", "house:first", "house:random", *SHORT, "--log", "match.ndjson")
+    n = next(
+        row["n"]
+        for row in map(parsed, Path("match.ndjson").read_bytes().splitlines())
+        if row["type"] == "decision" and row["source"] == "bot" and row["seat"] == 0
+    )
+
+    asked = run("reask", "match.ndjson", str(n), crashing, "--seat", "0")
+    again = json.loads(run("reask", "match.ndjson", str(n), crashing, "--seat", "0", "--json").stdout)
+    forked = run("fork", "match.ndjson", str(n), crashing, "--seat", "0")
+    document = json.loads(run("fork", "match.ndjson", str(n), crashing, "--seat", "0", "--json").stdout)
+
+    assert re.search(rf"^error +{ERROR}$", asked.stdout, re.M)
+    assert "the bot's own code failed, and it played the default action" in asked.stdout
+    assert again["now"]["error"] == ERROR
+    assert document["problems"][0]["errors"] > 0
+    assert "The code of crashing failed in" in forked.stderr
+    assert shows_the_traceback(asked.stderr)
+    assert shows_the_traceback(forked.stderr)
+
+
+def test_a_check_fails_a_file_that_crashes_and_shows_its_traceback(crashing: str) -> None:
+    check = ("check", crashing, "--questions", "4", "--game", "saint-poker", "--seed", "1")
+
+    shown, document = run(*check, status=1), json.loads(run(*check, "--json", status=1).stdout)
+
+    failed = [finding for finding in document["findings"] if finding["severity"] == "fail"]
+    assert [(finding["id"], finding["came"]) for finding in failed] == [("no_error", ERROR)]
+    assert "fail  no_error (saint-poker, " in shown.stdout
+    assert shows_the_traceback(shown.stderr)
+
+
+def test_a_traceback_that_no_answer_tells_of_is_shown_and_fails_nothing(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(SWALLOWS)
+
+    played = play("own.py")
+
+    assert "own.py wrote a traceback, but reported no error in its answers:" in played.stderr
+    assert 'asked["legall"]' in played.stderr
+    assert played.stderr.endswith(f"{ERROR}\n")
+
+
+def test_a_check_passes_a_bot_for_all_that_it_wrote_a_traceback(tmp_path: Path) -> None:
+    noisy = starter(
+        tmp_path / "noisy", "def decided(question):", "def decided(question):\n    traceback.print_stack()\n    noise()"
+    )
+    file = Path(noisy) / "bot.py"
+    noise = "def noise():\n    try: {}['legall']\n    except KeyError: traceback.print_exc()\n\n"
+    file.write_text(file.read_text().replace("def decided", f"{noise}def decided"))
+
+    checked = run("check", noisy, "--questions", "4", "--game", "saint-poker")
+
+    assert "pass: 0 failures, 0 warnings" in checked.stdout
+    assert "wrote a traceback, but reported no error in its answers:" in checked.stderr
+    assert ERROR in checked.stderr
+
+
+# -- nobody there --
+
+
+@pytest.fixture
+def nobody() -> str:
+    """A URL where no bot answers."""
+    with socket.create_server(("127.0.0.1", 0)) as closed_soon:
+        return f"http://127.0.0.1:{closed_soon.getsockname()[1]}"
+
+
+def test_a_player_who_is_not_there_is_told_of_with_what_to_do_and_a_status(nobody: str) -> None:
+    shown, document = play(nobody, status=3), json.loads(play(nobody, "--json", status=3).stdout)
+
+    assert f"{nobody} was not reached: no connection in 3 calls" in shown.stderr
+    assert "unreachable, 3 times, first in phase river: no connection to port" in shown.stderr
+    assert "what to do: see that the bot runs and listens" in shown.stderr
+    assert document["problems"][0]["unreached"]
+    assert document["problems"][0]["faults"] == {"unreachable": 3}
+
+
+def test_quiet_tells_of_who_is_not_there_and_of_nothing_else(nobody: str, crashing: str) -> None:
+    played = run("play", "saint-poker", nobody, crashing, *SHORT, "--quiet", status=3)
+
+    assert played.stdout == ""
+    assert f"{nobody} was not reached" in played.stderr
+    assert "crashing" not in played.stderr
+
+
+def test_a_fork_with_a_player_who_is_not_there_ends_with_a_status(nobody: str) -> None:
+    run("play", "saint-poker", "house:first", "house:random", *SHORT, "--log", "match.ndjson")
+
+    forked = run("fork", "match.ndjson", "0", nobody, "--seat", "0", status=3)
+
+    assert f"{nobody} was not reached" in forked.stderr
+
+
+def test_a_file_that_dies_in_play_is_told_of_with_a_status(tmp_path: Path) -> None:
+    dying = starter(tmp_path / "dying", "def decided(question):", "def decided(question):\n    os._exit(7)")
+    table = ("tournament", "local", "--game", "saint-poker", "--deals", "1", *SHORT, dying, "house:first")
+
+    played, tournament = play(dying, status=3), run(*table, "--out", "dead", status=3)
+
+    for told in (played.stderr, tournament.stderr):
+        assert re.search("unreachable, [36] times", told)
+        assert "dying ended with status 7" in told
+
+
+# -- faults --
+
+
+class Mistaken(Bot):
+    """Answers every question in its own way."""
+
+    def __init__(self, answer: Callable[[Json], Json]) -> None:
+        super().__init__()
+        self.own_answer = answer
+
+    def answer(self, body: Json) -> Json:
+        return self.own_answer(body)
+
+
+def test_faults_are_told_in_words_for_a_url_and_the_match_counts() -> None:
+    by_phase: dict[str, Any] = {"river": {"action": 0}, "select": {"action": {"type": "cheat"}}}
+
+    def mistaken(body: Json) -> Json:
+        answer = by_phase.get(body["observation"]["phase"], {"choice": 0})
+        return {"decision": body["decision"]["id"], **answer}
+
+    with serving(Mistaken(mistaken)) as url:
+        played = play(url)
+        document = json.loads(play(url, "--json").stdout)
+
+    faults = document["problems"][0]["faults"]
+    assert faults["bad_schema"] > 0
+    assert sum(faults.values()) == document["faults"][0]
+    assert f"{url} had {document['faults'][0]} fault" in played.stderr
+    assert 'first in phase river: action must be an object; body \'{"action":0' in played.stderr
+    assert "what to do: compare your answer with the section *Answers* of `docs/bot-protocol.md`" in played.stderr
+
+
+def test_an_illegal_action_is_told_with_what_was_sent() -> None:
+    with serving(Mistaken(lambda body: {"decision": body["decision"]["id"], "action": {"type": "cheat"}})) as url:
+        played = play(url)
+
+    assert "illegal_action, 3 times, first in phase river: body" in played.stderr
+    assert "cheat" in played.stderr
+    assert "what to do: choose from `legal` of this very question" in played.stderr
+
+
+def test_for_a_file_the_reason_comes_before_what_it_wrote(tmp_path: Path) -> None:
+    wrong = '"action": 0 * (print("an access log") or 1)'
+    faulty = starter(tmp_path / "faulty", '"action": choose(question)', wrong)
+
+    played = play(faulty)
+
+    reason, output = played.stderr.split("faulty wrote:")
+    assert "bad_schema, 3 times" in reason
+    assert "an access log" in output
+
+
+# -- what a program writes --
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[Written, io.FileIO]]:
+    """What reads, and the end that is written to."""
+    reading, writing = os.pipe()
+    written, end = Written(os.fdopen(reading, "rb", buffering=0)), io.FileIO(writing, "wb")
+    written.follow()
+    try:
+        yield written, end
+    finally:
+        end.close()
+        written.end(PATIENCE_S)
+
+
+def said(pipe: tuple[Written, io.FileIO], *pieces: bytes) -> Written:
+    written, end = pipe
+    for piece in pieces:
+        assert end.write(piece) == len(piece)
+        written.settle(PATIENCE_S)
+    return written
+
+
+RAISED = TRACEBACK + b'\n  File "bot.py", line 1, in choose\n    x\nKeyError: 1\n'
+
+
+@pytest.mark.parametrize("cut", [1, 9, len(TRACEBACK) - 1, len(TRACEBACK), len(TRACEBACK) + 5, len(RAISED) - 3])
+def test_a_traceback_is_found_wherever_it_is_cut_and_whatever_follows(
+    pipe: tuple[Written, io.FileIO], cut: int
+) -> None:
+    noise = b"GET / 200\n" * (KEPT_BYTES // 5)
+
+    written = said(pipe, noise + RAISED[:cut], RAISED[cut:], noise, noise)
+
+    assert written.traceback(12) == RAISED.decode().rstrip()
+    assert TRACEBACK.decode() not in written.lines(12)
+
+
+def test_the_last_of_several_tracebacks_is_kept_and_a_long_one_loses_its_beginning(
+    pipe: tuple[Written, io.FileIO],
+) -> None:
+    long = TRACEBACK + b"\n" + b"  deep\n" * 40 + b"RecursionError: too deep\n"
+
+    written = said(pipe, RAISED, b"well\n", long)
+
+    assert written.traceback(3).splitlines() == ["  deep", "  deep", "RecursionError: too deep"]
+
+
+@pytest.mark.parametrize("raised", [b"BrokenPipeError: [Errno 32] Broken pipe", b"ConnectionResetError: [Errno 104]"])
+def test_tracebacks_of_connections_that_we_broke_off_do_not_count(
+    pipe: tuple[Written, io.FileIO], raised: bytes
+) -> None:
+    hung_up = RAISED.replace(b"KeyError: 1", raised)
+
+    assert said(pipe, hung_up).traceback(12) == ""
+    assert said(pipe, RAISED, hung_up).traceback(12) == RAISED.decode().rstrip()
+
+
+@pytest.mark.parametrize("end", [b"", b"----\n", b"\n", b"Exception occurred during processing of request\n"])
+def test_half_a_traceback_or_one_that_threads_wrote_across_is_not_shown(
+    pipe: tuple[Written, io.FileIO], end: bytes
+) -> None:
+    assert said(pipe, RAISED.partition(b"KeyError")[0] + end).traceback(12) == ""
+
+
+def test_all_that_was_written_has_been_read_after_settling(pipe: tuple[Written, io.FileIO]) -> None:
+    for number in range(50):
+        assert said(pipe, f"line {number}\n".encode()).lines(1) == f"line {number}"
+    assert len(said(pipe, b"x" * (PIECE_BYTES - 1)).lines(1)) == KEPT_BYTES
