@@ -5,14 +5,14 @@ from typing import Final
 from flask import Blueprint, Response, current_app
 
 from api.site.page import page
-from referee.bots.advice import ADVICE
+from referee.bots.advice import ADVICE, TELL_BOT
 from referee.settings import Settings
 
 pages = Blueprint("register", __name__)
 
 OWN_ADVICE: Final = {  # by codes of a check that no fault has
-    "wrong_proof": "the bot does not know the secret of this registration: give it the secret, start it anew",
-    "bad_status": "401 means that it took our signature for wrong: give it the secret, start it anew",
+    "wrong_proof": f"the bot does not know the secret of this registration: {TELL_BOT}",
+    "bad_status": f"401 means that the bot rejected our signature: {TELL_BOT}",
     "no_known_game": "let the card name games that are played here",
     "referee_failed": "not your fault: check again",
 }

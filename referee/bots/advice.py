@@ -1,6 +1,12 @@
 """What each fault of the closed list means for the author of a bot, and what to do about it."""
 
 from dataclasses import dataclass
+from typing import Final
+
+TELL_BOT: Final = (  # where it does not know its secret
+    "save the secret as `secret.txt` beside the bot's program (starter bots read it at each call), or set"
+    " `REFEREE_BOT_SECRET` and restart the bot"
+)
 
 
 @dataclass(frozen=True, slots=True)

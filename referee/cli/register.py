@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from referee.bots.advice import ADVICE as FAULT_ADVICE
+from referee.bots.advice import TELL_BOT
 from referee.canonical import Json
 from referee.cli.api_client import ApiRefusal
 from referee.cli.tournament.remote import Refused, Remote, asks_service, sentence_of
@@ -26,8 +27,8 @@ The service calls your bot, so it must find it. Without a public address you may
 - open a tunnel that gives the bot a public https address, and register that;
 - run a service of your own: REFEREE_EGRESS_ALLOW=127.0.0.1/32:1024-65535 referee up, then --url http://127.0.0.1:8000."""
 ADVICE: Final = {  # by code of the report
-    "wrong_proof": "the bot does not know the secret of this registration: give it the secret, start it anew",
-    "bad_status": "401 means that it took our signature for wrong: give it the secret, start it anew",
+    "wrong_proof": f"the bot does not know the secret of this registration: {TELL_BOT}",
+    "bad_status": f"401 means that the bot rejected our signature: {TELL_BOT}",
     "no_known_game": "let the card name games that `referee games` lists",
     "referee_failed": f"not your fault: {AGAIN}",
 }
@@ -39,7 +40,7 @@ ADVICE: Final = {  # by code of the report
 @click.option(
     "--secret-file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the secret to this new file, for you alone; starter bots read secret.txt beside them.",
+    help="Write the secret to this new file, for you alone; starter bots read secret.txt beside them at each call.",
 )
 @click.option("--practice", "games", multiple=True, metavar="GAME", help="Play unrated against the house; repeatable.")
 @click.option("--no-check", is_flag=True, help="Only register it; the same command without this has it checked.")
@@ -49,11 +50,12 @@ def register(
 ) -> None:
     """Register the bot at URL, have it checked, and practise.
 
-    The secret is shown once; start the bot with it. The same command for a bot that is yours already has it checked
-    again. The exit status is 1 when the check fails, or no game is attested.
+    The secret is shown once. A bot that reads it from the --secret-file (starter bots, the SDK, `referee house`) may
+    run already; restart any other with it. The same command for a bot that is yours already has it checked again. The
+    exit status is 1 when the check fails, or no game is attested.
 
     \b
-    Example:
+    Example, where mybot is the folder of a starter bot that runs and is reached at this URL:
       referee register https://bots.example.org/mine --name "My bot" --secret-file mybot/secret.txt --practice pool-nap
     """
     if no_check and games:
@@ -172,12 +174,12 @@ def _registered(remote: Remote, address: str, name: str, secret_file: Path | Non
         raise
     secret = bot.pop("secret")
     if secret_file is None:
-        note(f"{bot['id']} is registered. Its secret, shown this once: {secret}\nKeep it as REFEREE_BOT_SECRET.")
+        note(f"{bot['id']} is registered. Its secret, shown this once: {secret}\nTo give it to the bot, {TELL_BOT}.")
     else:
         _write(secret_file, secret)
         note(f"{bot['id']} is registered. Its secret is in {secret_file}.")
     if waits and sys.stdin.isatty() and not remote.as_json:
-        click.pause("Start the bot with it, then press a key …", err=True)
+        click.pause("See that the bot runs and knows it, then press a key …", err=True)
     return bot
 
 
@@ -193,12 +195,16 @@ def _write(file: Path, secret: str) -> None:
 def _checked(remote: Remote, bot: Json) -> Json:
     """The bot after another check and examination of it, its certificate besides."""
     path = f"/bots/{bot['id']}"
-    remote.api.post(f"{path}/check")
     note("it is called …")
     end = time.monotonic() + CHECKED_WITHIN_S
     told = ""
+    bot = remote.api.post(f"{path}/check")
+    begun_before = bot["check"]["state"] == "running"  # perhaps when the bot did not know its secret yet
     while True:
         bot = remote.api.get(path)
+        if begun_before and bot["check"]["state"] == "idle":
+            begun_before = False
+            bot = bot if bot["check"]["report"]["ok"] else remote.api.post(f"{path}/check")
         examination = bot["examination"]
         if bot["check"]["state"] == examination["state"] == "idle":
             return {**bot, "certificate": _certificate(remote, path)}

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import stat
 import threading
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from referee.cli import main
 from referee.cli.api_client import Api
 from referee.cli.register import reported
 from referee.store.examinations import GIVEN_UP
+from tests.bots.test_starter_bots import started
 from tests.cli.hall import LOOPBACK
 from tests.cli.running import comes_true, service
 
@@ -75,12 +77,21 @@ def says(environment: dict[str, str], *arguments: str, status: int = 0) -> Resul
     return told
 
 
-def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(tmp_path: Path) -> None:
-    with service(tmp_path / "data", "--workers", "1", REFEREE_EGRESS_ALLOW=LOOPBACK) as up, babbling() as bot:
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """What leads the commands, as an author, to a service with its house bots."""
+    data = tmp_path_factory.mktemp("hall") / "data"
+    with service(data, "--workers", "1", REFEREE_EGRESS_ALLOW=LOOPBACK) as up:
         with Api(up.url) as anybody:
             token = str(anybody.post("/accounts", {"name": "Author"})["token"]["token"])
             assert comes_true(lambda: list(anybody.items("/bots?status=house")))
-        there = {"REFEREE_URL": up.url, "REFEREE_TOKEN": token}
+        yield {"REFEREE_URL": up.url, "REFEREE_TOKEN": token}
+
+
+def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(
+    there: dict[str, str], tmp_path: Path
+) -> None:
+    with babbling() as bot:
         secret_file = tmp_path / "secret.txt"
         register = ("register", bot.url, "--name", "Babbler", "--secret-file", str(secret_file))
 
@@ -99,6 +110,7 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(tmp
     assert stat.S_IMODE(os.stat(secret_file).st_mode) == 0o600
     assert bot.secret not in unproven.output
     assert "fail  POST /notify with a challenge: bad_status" in unproven.stdout
+    assert "secret.txt" in unproven.stdout
     assert "exists already" in lost.output
     assert "is verified" in played.stdout
     assert "fail  decision (saint-poker, river)" in played.stdout
@@ -114,6 +126,23 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(tmp
     assert "\x1b" not in one.stdout
     assert "REFEREE_BOT_SECRET" in one.stdout
     assert bot.secret not in one.stdout
+
+
+def test_the_example_of_the_help_works_as_it_stands(
+    there: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But for the address, which is that of a starter bot that runs since before it was registered."""
+    (example,) = re.findall(r"^ +referee (register https://.*)$", says({}, "register", "--help").stdout, re.M)
+    command = shlex.split(example)
+    folder = tmp_path / Path(command[command.index("--secret-file") + 1]).parent
+    says({}, "new-bot", str(folder))
+    monkeypatch.chdir(tmp_path)
+    with started("python", folder) as url:
+        done = says(there, *[url if part.startswith("https://") else part for part in command])
+
+    assert "is verified" in done.stdout
+    assert "certificate of" in done.stdout
+    assert "finished" in done.stdout
 
 
 @pytest.mark.parametrize("command", [["watch", "mat_" + "0" * 26], ["faults", "1"]])
