@@ -1,6 +1,8 @@
 """The first ten minutes as the page tells them: every command is run, in order, from an empty directory."""
 
+import json
 import os
+import random
 import re
 import signal
 import socket
@@ -9,10 +11,16 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
+from referee.bots.conformance.positions import extremes, positions, scenarios
+from referee.clocks import Limits
+from referee.games import game
 from tests.cli.running import PATIENCE_S, surroundings
 
 PAGE = Path(__file__).parents[2] / "docs" / "first-bot.md"
@@ -20,6 +28,13 @@ MARKED = re.compile(
     r"<!-- (run|start until \"(?P<until>[^\"]+)\"|put into (?P<file>\S+)) -->\n```\w+\n(?P<text>.*?)```", re.S
 )
 LONGEST_S = PATIENCE_S * 3
+RAISED = re.compile(r"^Traceback \(most recent call last\):\n(?: .*\n)*([A-Za-z_][\w.]*(?::.*|$))", re.M)
+SCENARIOS = 60  # of the bot's game; by then every option has had its extremes, most of them with most others
+
+
+def crashes(output: str) -> list[str]:
+    """What was raised, but for what a server raises when a call is hung up on purpose."""
+    return [one for one in RAISED.findall(output) if not one.startswith(("BrokenPipe", "ConnectionReset"))]
 
 
 @dataclass
@@ -40,6 +55,7 @@ class Walk:
             cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=LONGEST_S, check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
+        assert crashes(done.stderr) == [], f"{text}\n{done.stderr}"
         exported = (self.folder / ".exported").read_text().split("\0")
         self.environment |= dict(one.split("=", 1) for one in exported if one.startswith("REFEREE_"))
         self.said[text.strip().splitlines()[-1]] = done.stdout
@@ -127,6 +143,24 @@ def test_whoever_follows_the_page_has_a_certified_bot_that_plays(walk: Walk) -> 
     assert re.search(r"certificate of \d{4}-\d\d-\d\d for version 1: .*saint-poker", said)
     assert "<!doctype html>" in (walk.folder / "replay.html").read_text()[:100].lower()
     assert (walk.folder / "other.ndjson").exists()
+    assert [crashes(log.read_text()) for log in sorted(walk.folder.glob("terminal-*.txt"))] == [[], []]
+
+
+def test_the_bot_of_the_page_decides_under_all_options_of_its_game() -> None:
+    (block,) = (one for one in MARKED.finditer(PAGE.read_text()) if one["file"])
+    page: dict[str, Any] = {"random": random}
+    exec(block["text"], page)  # it is ours
+    rules, dice = game("pool-nap"), Random("first bot")
+    drawn = list(islice(scenarios(rules, dice), SCENARIOS))
+
+    asked = [json.loads(one.body) for scenario in drawn for one in positions(scenario, Limits(), dice)]
+
+    for spec in rules.option_specs:
+        met = [scenario.options[spec.name] for scenario in drawn]
+        assert all(value in met for value in extremes(spec)), spec.name
+    bids = [one for one in asked if one["observation"]["phase"] == "bid"]
+    assert any(one["legal"][0].get("tricks", 0) > 0 for one in bids), "some dealer has to bid"
+    assert [one for one in asked if page["choose"](one) not in one["legal"]] == []
 
 
 def test_every_command_of_the_page_is_run() -> None:
