@@ -5,12 +5,13 @@ import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +27,23 @@ class NoPostgres(Exception):
     """PostgreSQL cannot be started here; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Server:
-    """A running server; ``directory`` holds its socket."""
+    """A running server; ``directory`` holds its socket. It also listens on loopback, on ``port``."""
 
     directory: Path
+    programs: Path
     version: str
+    identity: Mapping[str, Any]
+    settings: Mapping[str, object]
+    port: int = field(default_factory=lambda: _free_port())
+    _process: subprocess.Popen[bytes] | None = None
 
     def url(self, database: str) -> str:
-        return f"postgresql://referee@/{database}?host={self.directory}"
+        return f"postgresql://referee@/{database}?host={self.directory}&port={self.port}"
+
+    def url_by_tcp(self, database: str) -> str:
+        return f"postgresql://referee@127.0.0.1:{self.port}/{database}"
 
     def execute(self, statement: str, database: str = "postgres") -> None:
         """Runs a statement of administration, such as CREATE DATABASE, outside of any transaction."""
@@ -46,10 +55,54 @@ class Server:
         others = f"datname = '{database}' AND pid <> pg_backend_pid()"
         self.execute(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {others}")
 
+    def backends(self) -> list[int]:
+        """Return the process ids of all client sessions but the one that asks."""
+        query = b"SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            return [pid for (pid,) in connection.execute(query)]
+
+    def start(self) -> None:
+        """Start the server and wait until it answers.
+
+        After a crash this is tried again until the orphaned sessions have let go of the shared memory.
+        """
+        deadline = time.monotonic() + START_S
+        while True:
+            self._process = _started(self)
+            try:
+                _wait_until_up(self, self._process, deadline)
+            except _StillInUse:
+                time.sleep(0.05)
+            else:
+                return
+
+    def kill(self) -> None:
+        """Kill the postmaster: nothing is written any more, and every session ends as soon as it notices."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """End all sessions and shut down; kill a server that does not manage."""
+        self._end(signal.SIGINT)
+
+    def _end(self, word: signal.Signals) -> None:
+        if self._process is None:
+            return
+        self._process.send_signal(word)
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+
+
+class _StillInUse(Exception):
+    """A process of the server before still holds what the next one needs."""
+
 
 @contextmanager
-def server() -> Iterator[Server]:
-    """A fresh, empty server; raises ``NoPostgres`` where there is none to start."""
+def server(**settings: object) -> Iterator[Server]:
+    """A fresh, empty server with these settings; raises ``NoPostgres`` where there is none to start."""
     # Short, because the path of a Unix socket has at most 107 bytes.
     directory = Path(tempfile.mkdtemp(prefix="referee-pg-", dir="/tmp"))
     try:
@@ -58,17 +111,12 @@ def server() -> Iterator[Server]:
             os.chown(directory, identity["user"], identity["group"])
         programs, version = _programs(directory, identity)
         _made(programs, directory, identity)
-        process = _started(programs, directory, identity)
+        running = Server(directory, programs, version, identity, settings)
         try:
-            _wait_until_up(process, directory)
-            yield Server(directory, version)
+            running.start()
+            yield running
         finally:
-            process.send_signal(signal.SIGINT)  # ends sessions and stops
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            running.stop()
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
@@ -139,21 +187,23 @@ def _made(programs: Path, directory: Path, identity: dict[str, Any]) -> None:
         raise NoPostgres(f"initdb failed: {made.stderr.strip()[-500:]}")
 
 
-def _started(programs: Path, directory: Path, identity: dict[str, Any]) -> subprocess.Popen[bytes]:
+def _started(server: Server) -> subprocess.Popen[bytes]:
     settings = {
-        "listen_addresses": "",
-        "unix_socket_directories": directory,
+        "listen_addresses": "127.0.0.1",
+        "port": server.port,
+        "unix_socket_directories": server.directory,
         "fsync": "off",
         "full_page_writes": "off",
         "shared_buffers": "32MB",
         "max_connections": "60",
+        **server.settings,
     }
     options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-    with (directory / "server.log").open("wb") as log:
+    with (server.directory / "server.log").open("wb") as log:
         return subprocess.Popen(
-            [programs / "postgres", "-D", directory / "data", *options],
-            **identity,
-            cwd=directory,
+            [server.programs / "postgres", "-D", server.directory / "data", *options],
+            **server.identity,
+            cwd=server.directory,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -162,14 +212,21 @@ def _started(programs: Path, directory: Path, identity: dict[str, Any]) -> subpr
         )
 
 
-def _wait_until_up(process: subprocess.Popen[bytes], directory: Path) -> None:
-    deadline = time.monotonic() + START_S
+def _wait_until_up(server: Server, process: subprocess.Popen[bytes], deadline: float) -> None:
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            psycopg.connect(f"postgresql://referee@/postgres?host={directory}").close()
+            psycopg.connect(server.url("postgres")).close()
         except psycopg.OperationalError:
             time.sleep(0.05)
         else:
             return
-    log = (directory / "server.log").read_text(errors="replace").strip()
+    log = (server.directory / "server.log").read_text(errors="replace").strip()
+    if "still in use" in log and time.monotonic() < deadline:
+        raise _StillInUse
     raise NoPostgres(f"the server did not come up: {log[-500:]}")
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+    return port

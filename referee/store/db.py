@@ -56,12 +56,11 @@ class Database:
     def write(self, *, durable: bool = True) -> Iterator[Session]:
         """One transaction, committed at the end of the block, undone when the block raises.
 
-        ``durable=False`` lets a power cut (not a crash) undo it: for what can be asked again. Raises
-        ``Unavailable`` when the lock is not to be had in time or the database cannot write.
+        No crash of a process undoes what is committed, be it ours or PostgreSQL's. ``durable=False`` lets a power cut
+        undo it, where the record is kept in SQLite: for what can be asked again. Raises ``Unavailable`` when the lock
+        is not to be had in time or the database cannot write.
         """
         with self._gate(), self._session({"referee_durable": durable}) as session:
-            if not self.is_sqlite and not durable:
-                session.execute(text("SET LOCAL synchronous_commit = off"))
             yield session
 
     @contextmanager
