@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from referee.cli.installation import data_option, record_of
-from referee.store.db import Database
+from referee.store.db import LONG_IDLE_S, Database
 from referee.store.ladders import audit as auditing
 from referee.store.ladders import repairs
 from referee.store.ladders.audit import Difference
@@ -59,7 +59,7 @@ def audit(data: Path | None, *, repair: bool, read_only: bool, as_json: bool) ->
 
 def _found(database: Database) -> tuple[list[Difference], int]:
     """The first differences, and how many there are."""
-    with database.read() as session, _bar(auditing.size(session)) as step:
+    with database.read(idle_s=LONG_IDLE_S) as session, _bar(auditing.size(session)) as step:
         differences = auditing.audit(session, step)
         found = list(islice(differences, KEPT))
         return found, len(found) + sum(1 for _ in differences)
@@ -78,7 +78,7 @@ def _mended(database: Database, found: list[Difference]) -> list[Repaired]:
     doubted = repairs.doubted(found) if len(found) < KEPT else None
     mended = []
     for ladder_id in frozen:
-        with database.write() as session:
+        with database.write(idle_s=LONG_IDLE_S) as session:
             mended.append(repairs.repair(session, ladder_id, matches=doubted))
     return mended
 

@@ -27,16 +27,29 @@ from referee.store.clock import Clock, SystemClock
 
 WRITE_WAIT_S = 5.0
 POOL_SIZE = 10
+# How long a PostgreSQL session may be silent inside a transaction before the server ends it. A writer holds locks, so
+# a host that freezes or vanishes between two statements holds up everybody else for this long; a reader holds none.
+WRITE_IDLE_S = 5.0
+READ_IDLE_S = 60.0
+LONG_IDLE_S = 600.0  # for work that computes between two statements: migrations, the audit, its repairs
 
 
 class Database:
     """Where the record is kept. Safe to share between threads; a forked child opens connections of its own."""
 
-    def __init__(self, url: str, *, clock: Clock | None = None, write_wait_s: float = WRITE_WAIT_S) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        clock: Clock | None = None,
+        write_wait_s: float = WRITE_WAIT_S,
+        write_idle_s: float = WRITE_IDLE_S,
+    ) -> None:
         self.url: URL = _with_driver(make_url(url))
         self.clock: Clock = clock or SystemClock()
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._write_wait_s = write_wait_s
+        self._write_idle_s = write_idle_s
         self._gate = _gate(self.url, write_wait_s)
         self._engine = _sqlite(self.url, write_wait_s) if self.is_sqlite else _postgres(self.url, write_wait_s)
         _HERE.add(self)
@@ -46,22 +59,33 @@ class Database:
         return cls(settings.database_url)
 
     @contextmanager
-    def read(self) -> Iterator[Session]:
-        """One snapshot of the record; nothing can be changed through it."""
+    def read(self, *, idle_s: float | None = None) -> Iterator[Session]:
+        """One snapshot of the record; nothing can be changed through it.
+
+        ``idle_s`` allows for more than ``READ_IDLE_S`` between two statements.
+        """
         snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         with self._session({} if self.is_sqlite else snapshot) as session:
+            if idle_s is not None:
+                self._limit_idling(session, idle_s)
             yield session
 
     @contextmanager
-    def write(self, *, durable: bool = True) -> Iterator[Session]:
+    def write(self, *, durable: bool = True, idle_s: float | None = None) -> Iterator[Session]:
         """One transaction, committed at the end of the block, undone when the block raises.
 
         No crash of a process undoes what is committed, be it ours or PostgreSQL's. ``durable=False`` lets a power cut
-        undo it, where the record is kept in SQLite: for what can be asked again. Raises ``Unavailable`` when the lock
-        is not to be had in time or the database cannot write.
+        undo it, where the record is kept in SQLite: for what can be asked again. ``idle_s`` allows for more than
+        ``WRITE_IDLE_S`` between two statements. Raises ``Unavailable`` when the lock is not to be had in time or the
+        database cannot write.
         """
         with self._gate(), self._session({"referee_durable": durable}) as session:
+            self._limit_idling(session, idle_s or self._write_idle_s)
             yield session
+
+    def _limit_idling(self, session: Session | Connection, idle_s: float) -> None:
+        if not self.is_sqlite:
+            session.execute(text(f"SET LOCAL idle_in_transaction_session_timeout = {int(idle_s * 1000)}"))
 
     @contextmanager
     def _session(self, options: dict[str, Any]) -> Iterator[Session]:
@@ -81,6 +105,7 @@ class Database:
                 _set(connection, "foreign_keys", "OFF")
             try:
                 with connection.begin():
+                    self._limit_idling(connection, LONG_IDLE_S)
                     if not self.is_sqlite:
                         connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('schema', 0))"))
                     yield connection
@@ -214,16 +239,38 @@ class _Turnstile:
 
 
 def _postgres(url: URL, wait_s: float) -> Engine:
-    engine = create_engine(url, pool_size=POOL_SIZE, max_overflow=20, pool_pre_ping=True, pool_timeout=wait_s)
+    line = {name: value for name, value in _LINE.items() if name not in url.query}
+    engine = create_engine(
+        url, pool_size=POOL_SIZE, max_overflow=20, pool_pre_ping=True, pool_timeout=wait_s, connect_args=line
+    )
+    limits = {"lock_timeout": wait_s, "idle_in_transaction_session_timeout": READ_IDLE_S}
+    settings = _SERVER_LINE | {name: int(seconds * 1000) for name, seconds in limits.items()}
 
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _: Any) -> None:
         with connection.cursor() as cursor:
-            cursor.execute(f"SET lock_timeout = {int(wait_s * 1000)}")
-            cursor.execute("SET idle_in_transaction_session_timeout = 60000")
+            cursor.execute("; ".join(f"SET {name} = {value}" for name, value in settings.items()))
         connection.commit()
 
     return engine
+
+
+# A peer that vanished without a word is noticed within some 10 s, by our side of the connection and by the server's;
+# the systems' own settings take minutes to hours. What the URL says comes first.
+_LINE: dict[str, int] = {
+    "connect_timeout": 10,  # seconds
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,  # milliseconds
+}
+_SERVER_LINE: dict[str, int] = {
+    "tcp_keepalives_idle": 5,
+    "tcp_keepalives_interval": 2,
+    "tcp_keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+    "client_connection_check_interval": 5_000,  # while a statement runs, or waits for a lock
+}
 
 
 # -- both --

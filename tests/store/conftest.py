@@ -67,6 +67,13 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         path = tmp_path / "referee.db"
         shutil.copy(request.getfixturevalue("sqlite_template"), path)
         return f"sqlite:///{path}"
+    url: str = request.getfixturevalue("postgres_url")
+    return url
+
+
+@pytest.fixture
+def postgres_url(request: pytest.FixtureRequest) -> str:
+    """The same on PostgreSQL."""
     running = _server(request)
     url: str = request.getfixturevalue("postgres_filled")
     running.end_sessions("filled")

@@ -27,8 +27,8 @@ class Dying(Database):
     """Its process is killed at the end of every transaction, before the commit."""
 
     @contextmanager
-    def write(self, *, durable: bool = True) -> Iterator[Session]:
-        with super().write(durable=durable) as session:
+    def write(self, *, durable: bool = True, idle_s: float | None = None) -> Iterator[Session]:
+        with super().write(durable=durable, idle_s=idle_s) as session:
             yield session
             raise Killed
 

@@ -2,12 +2,14 @@
 
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+import psycopg
 import pytest
 from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
@@ -16,8 +18,10 @@ from sqlalchemy.orm import Session
 from referee.errors import Unavailable
 from referee.store import accounts
 from referee.store.clock import SystemClock
-from referee.store.db import Database, lease_now
+from referee.store.db import LONG_IDLE_S, Database, lease_now
+from referee.store.ladders import ledger
 from referee.store.schema import Account, Token
+from tests import postgres
 from tests.store.world import FakeClock, World
 
 
@@ -135,15 +139,19 @@ def forked(work: Callable[[], None]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
+def rename_everybody(session: Session) -> None:
+    session.execute(text("UPDATE accounts SET name = 'never committed'"))
+
+
 @contextmanager
-def another_process_in_a_write(database: Database) -> Iterator[int]:
-    """A process that is stopped inside a write transaction."""
+def another_process_in_a_write(database: Database, work: Callable[[Session], None] = rename_everybody) -> Iterator[int]:
+    """A process that is stopped inside a write transaction, once it has done some ``work``."""
     read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
             with database.write() as session:
-                session.execute(text("UPDATE accounts SET name = 'never committed'"))
+                work(session)
                 os.write(write_end, b"x")
                 time.sleep(60)
         finally:
@@ -175,6 +183,74 @@ def test_K14_K33_writers_give_up_in_time_while_readers_go_on(url: str) -> None:
         session.get_one(Account, account_id, with_for_update=True).name = "Ben Owner"
 
     assert 0.25 < waited < 5
+    database.dispose()
+
+
+# -- PostgreSQL: hosts that freeze or vanish --
+
+
+def test_K33_who_freezes_while_it_records_a_result_holds_up_the_others_no_longer_than_is_allowed(
+    postgres_url: str,
+) -> None:
+    database = Database(postgres_url, write_wait_s=30, write_idle_s=0.5)
+
+    def record_a_result(session: Session) -> None:
+        ledger.take_turn(session)
+
+    with another_process_in_a_write(database, record_a_result) as pid:
+        os.kill(pid, signal.SIGSTOP)
+        with database.write(idle_s=60) as session:
+            record_a_result(session)
+            others = text("SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'")
+            assert session.scalar(others) == 0  # the server has ended the session of the frozen one
+    database.dispose()
+
+
+def test_K33_a_writer_may_be_silent_for_seconds_and_who_says_so_for_longer(postgres_url: str) -> None:
+    database = Database(postgres_url)
+
+    def allowed(session: Session) -> str:
+        return str(session.scalar(text("SHOW idle_in_transaction_session_timeout")))
+
+    with database.write() as session:
+        assert allowed(session) == "5s"
+    with database.write(idle_s=LONG_IDLE_S) as session:
+        assert allowed(session) == "10min"
+    with database.read() as session:
+        assert allowed(session) == "1min"
+    with database.read(idle_s=LONG_IDLE_S) as session:
+        assert allowed(session) == "10min"
+    with database.changing_schema() as connection:
+        assert connection.scalar(text("SHOW idle_in_transaction_session_timeout")) == "10min"
+    database.dispose()
+
+
+def test_K33_either_end_of_a_connection_notices_within_seconds_that_the_other_vanished(
+    postgres_server: postgres.Server, postgres_url: str
+) -> None:
+    database = Database(postgres_server.url_by_tcp("filled"))
+    shown = ("tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "tcp_user_timeout")
+
+    with database.read() as session:
+        server_side = [session.scalar(text(f"SHOW {name}")) for name in (*shown, "client_connection_check_interval")]
+        connection: psycopg.Connection = session.connection().connection.dbapi_connection  # type: ignore[assignment]
+        with socket.socket(fileno=os.dup(connection.fileno())) as line:
+            options = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT, socket.TCP_USER_TIMEOUT)
+            our_side = [line.getsockopt(socket.IPPROTO_TCP, option) for option in options]
+            assert line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+
+    assert our_side == [5, 2, 3, 10_000]
+    assert server_side == ["5", "2", "3", "10000", "5s"]
+    database.dispose()
+
+
+def test_what_the_url_says_of_the_connection_comes_first(postgres_server: postgres.Server, postgres_url: str) -> None:
+    database = Database(f"{postgres_server.url_by_tcp('filled')}?keepalives_idle=77")
+
+    with database.read() as session:
+        connection: psycopg.Connection = session.connection().connection.dbapi_connection  # type: ignore[assignment]
+        with socket.socket(fileno=os.dup(connection.fileno())) as line:
+            assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 77
     database.dispose()
 
 
