@@ -4,6 +4,7 @@
 """
 
 import argparse
+import os
 import signal
 import sys
 import tempfile
@@ -17,13 +18,14 @@ from random import Random, SystemRandom
 from redis.exceptions import RedisError
 from sqlalchemy import text
 
+from referee.errors import Unavailable
 from tests import postgres
 from tests.end_to_end.bots import Bots
-from tests.end_to_end.processes import Process, send
+from tests.end_to_end.processes import Process, gone, send
 from tests.end_to_end.service import Service
 
 WORKERS = 2
-BOTS = ("random", "sound", "random", "first")
+BOTS = ("random", "random", "random", "sound")  # who answers at random answers a repeated question differently
 AT_ONCE = 12  # matches kept going
 PATIENCE_S = 240.0  # for all to be played once the faults have ended
 
@@ -31,8 +33,17 @@ PATIENCE_S = 240.0  # for all to be played once the faults have ended
 class Campaign:
     """One run. All that is random comes from the seed; what it meets depends on the moment."""
 
-    def __init__(self, service: Service, bots: Bots, seed: int, *, longest_stop_s: float = 20.0) -> None:
+    def __init__(
+        self,
+        service: Service,
+        bots: Bots,
+        seed: int,
+        *,
+        longest_stop_s: float = 20.0,
+        server: postgres.Server | None = None,
+    ) -> None:
         self.service = service
+        self.server = server
         self.bots = bots
         self.rng = Random(seed)
         self.match_ids: list[str] = []
@@ -51,9 +62,14 @@ class Campaign:
             "kill redis": self._kill_redis,
             "empty redis": self._empty_redis,
             "hold the record": self._hold_the_record,
-            **({} if service.database.is_sqlite else {"end all sessions": self._end_sessions}),
             "kill everything": service.kill_everything,
         }
+        if server is not None:
+            self._act_of |= {
+                "end all sessions": self._end_sessions,
+                "kill a session's process": lambda: self._kill_backend(server),
+                "kill the database": lambda: self._kill_database(server),
+            }
 
     def run(self, seconds: float) -> None:
         """Faults for so long, then peace until all is played, then the reckoning."""
@@ -190,7 +206,7 @@ class Campaign:
             with self.service.writing_by_hand():
                 time.sleep(seconds)
             return
-        with self.service.database.write() as session:
+        with self.service.database.write(idle_s=60) as session:
             session.execute(text("LOCK TABLE matches IN EXCLUSIVE MODE"))
             time.sleep(seconds)
 
@@ -199,6 +215,25 @@ class Campaign:
             others = "datname = current_database() AND pid <> pg_backend_pid()"
             session.execute(text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}"))
 
+    def _kill_backend(self, server: postgres.Server) -> None:
+        """As the kernel does when memory runs out: the server ends all sessions and recovers."""
+        backends = server.backends()
+        os.kill(self.rng.choice(backends), signal.SIGKILL)
+        self.service.until(lambda: all(gone(pid) for pid in backends), "the end of all sessions")
+        self.service.until(self._database_answers, "an answer of the database after its recovery")
+
+    def _kill_database(self, server: postgres.Server) -> None:
+        server.kill()
+        time.sleep(self.rng.uniform(0, 4))
+        server.start()
+        self.service.until(self._database_answers, "an answer of the database after its restart")
+
+    def _database_answers(self) -> bool:
+        try:
+            return bool(self.service.statuses())
+        except Unavailable:
+            return False
+
 
 def _wake(pids: list[int]) -> None:
     for pid in pids:
@@ -206,11 +241,17 @@ def _wake(pids: list[int]) -> None:
 
 
 def campaign(
-    seconds: float, seed: int, folder: Path, *, longest_stop_s: float = 20.0, url: str = "", thorough: bool = False
+    seconds: float,
+    seed: int,
+    folder: Path,
+    *,
+    longest_stop_s: float = 20.0,
+    server: postgres.Server | None = None,
+    thorough: bool = False,
 ) -> None:
     print(f"seed {seed}", flush=True)
-    with Bots() as bots, Service(folder, url) as service:
-        run = Campaign(service, bots, seed, longest_stop_s=longest_stop_s)
+    with Bots() as bots, Service(folder, server.url("postgres") if server else "") as service:
+        run = Campaign(service, bots, seed, longest_stop_s=longest_stop_s, server=server)
         run.run(seconds)
         if thorough:
             run.look_for_leftovers()
@@ -223,8 +264,8 @@ def main() -> int:
     parser.add_argument("--postgres", action="store_true", help="keep the record in a PostgreSQL of its own")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="chaos") as folder, ExitStack() as stack:
-        url = stack.enter_context(postgres.server()).url("postgres") if given.postgres else ""
-        campaign(given.seconds, given.seed, Path(folder), url=url, thorough=True)
+        server = stack.enter_context(postgres.server()) if given.postgres else None
+        campaign(given.seconds, given.seed, Path(folder), server=server, thorough=True)
     return 0
 
 
