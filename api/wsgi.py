@@ -4,15 +4,24 @@ import atexit
 import gc
 import resource
 
+from gunicorn.errors import AppImportError  # type: ignore[import-untyped]  # ships no types
+
 from api.app import create_app
 from api.streams import connections
 from referee import journal
 from referee.settings import Settings
+from referee.store.db import Database
+from referee.store.revisions import WrongSchema, check_at_start
 
 journal.keep()
 _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))  # a viewer of an event costs one
-app = create_app(Settings.load())
+settings = Settings.load()
+try:
+    check_at_start(Database.from_settings(settings))
+except WrongSchema as error:
+    raise AppImportError(str(error)) from error  # gunicorn says so and ends
+app = create_app(settings)
 atexit.register(app.extensions["referee.database"].dispose)
 atexit.register(connections.close, app)  # first: the last registered is the first called
 gc.freeze()  # all this stays: garbage is looked for in what came later, and not at the end either

@@ -20,6 +20,7 @@ from referee.settings import Settings
 from referee.store import examinations, house, idempotency
 from referee.store.db import Database
 from referee.store.play import claims, groups
+from referee.store.revisions import WrongSchema, check_at_start
 from referee.store.telling import deliveries
 from workers import queues
 from workers.events import Events
@@ -106,6 +107,11 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())
     database = Database.from_settings(settings)
+    try:
+        check_at_start(database)
+    except WrongSchema as error:
+        log.error(str(error))
+        return 2
     gc.freeze()  # what is here stays: garbage is looked for in what comes later
     Scheduler(database, queues.connect(settings.redis_url), settings.master_key).run(stopped)
     database.dispose()

@@ -18,6 +18,8 @@ from rq.serializers import JSONSerializer
 
 from referee import journal, leash
 from referee.settings import Settings
+from referee.store.db import Database
+from referee.store.revisions import WrongSchema, check_at_start
 from workers import (
     jobs,  # noqa: F401  # loaded here, so that every horse has it from birth
     queues,
@@ -103,6 +105,11 @@ def main() -> int:
     settings = Settings.load()
     if settings.redis_url is None:
         log.error("REDIS_URL is not set; `referee up` sets it for the workers it starts")
+        return 2
+    try:
+        check_at_start(Database.from_settings(settings))
+    except WrongSchema as error:
+        log.error(str(error))
         return 2
     worker = RunnerWorker(
         queues.QUEUE,

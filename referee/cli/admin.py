@@ -9,7 +9,7 @@ from referee.cli.installation import data_option, made_record_of, record_of
 from referee.errors import Conflict, NotFound
 from referee.store import accounts
 from referee.store.play import matches
-from referee.store.upgrading import newest
+from referee.store.revisions import newest
 
 TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token
 
@@ -25,7 +25,7 @@ def admin() -> None:
 @data_option
 def create(name: str, role: str, data: Path | None) -> None:
     """Open an account and print its first token, which is shown this once."""
-    _, database = made_record_of(data)
+    _, database = record_of(data)
     with database.write() as session:
         token = open_account(session, name, role)
     click.echo(f"{role} {name}", err=True)

@@ -22,7 +22,7 @@ from referee.cli.api_client import Api, ApiRefusal
 from referee.cli.children import Child, Signals, stop
 from referee.cli.datadir import DataDir
 from referee.cli.houses import Houses
-from referee.cli.installation import made_record_of, settings_of
+from referee.cli.installation import record_of, settings_of
 from referee.cli.screen import Screen
 from referee.cli.supervisor import Stopped
 from referee.cli.up import where
@@ -135,7 +135,7 @@ class Demonstration:
             stop([service], STOP_S, self._signals)
 
     def _organiser_token(self) -> str:
-        _, database = made_record_of(self._folder)
+        _, database = record_of(self._folder)
         with database.write() as session:
             token = open_account(session, f"Organiser{self._tag}", "organiser")
         database.dispose()

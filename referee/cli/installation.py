@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from sqlalchemy.engine import make_url
 
 from referee.settings import Settings
 from referee.store.db import Database
+from referee.store.revisions import check
 from referee.store.upgrading import upgrade
 
 
@@ -29,11 +31,17 @@ def settings_of(data: Path | None) -> Settings:
 
 
 def record_of(data: Path | None) -> tuple[Settings, Database]:
-    """An existing record, brought up to date; refuses to make one, or anything else, where there is none."""
+    """The record of an installation. Where there is none, or one with another schema, refuses and changes nothing."""
     folder = (data or Path(os.environ.get("REFEREE_DATA") or "referee-data")).expanduser().resolve()
-    if not os.environ.get("DATABASE_URL") and not (folder / "referee.db").exists():
-        raise click.ClickException(f"there is no record in {folder}; `referee up` makes one, or give another --data")
-    return made_record_of(data)
+    url = make_url(os.environ.get("DATABASE_URL") or f"sqlite:///{folder / 'referee.db'}")
+    if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
+        raise click.ClickException(
+            f"There is no database in {Path(str(url.database)).parent}. Pass the data directory of your service with "
+            "--data, or create one there by starting `referee up`."
+        )
+    database = Database(url.render_as_string(hide_password=False))
+    check(database)
+    return settings_of(data), database
 
 
 def made_record_of(data: Path | None) -> tuple[Settings, Database]:

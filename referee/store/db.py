@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
-from sqlalchemy import Connection, CursorResult, Engine, create_engine, event, text
+from sqlalchemy import Connection, CursorResult, Engine, NullPool, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -113,6 +114,13 @@ class Database:
                 if self.is_sqlite:
                     _set(connection, "foreign_keys", "ON")
 
+    @contextmanager
+    def looking(self) -> Iterator[Connection]:
+        """A connection that leaves no trace: neither the file nor its journal mode changes, and none is added."""
+        engine = _untouched(self.url) if self.is_sqlite else self._engine
+        with _saying_outages(), engine.connect() as connection:
+            yield connection
+
     def dispose(self) -> None:
         """Closes all connections; they open again when needed."""
         self._engine.dispose()
@@ -190,6 +198,15 @@ def _keep_set(connection: Connection, pragma: str, value: str) -> None:
 def _set(connection: Connection, pragma: str, value: str) -> None:
     # Past SQLAlchemy, which would begin a transaction first; these settings are ignored inside one.
     cast(sqlite3.Connection, connection.connection.dbapi_connection).execute(f"PRAGMA {pragma}={value}").close()
+
+
+def _untouched(url: URL) -> Engine:
+    # Without a write-ahead log all there is stands in the file, which may then be read without locks and so without
+    # the shared memory that SQLite otherwise leaves beside it.
+    query = {"uri": "true", "mode": "ro"}
+    if not Path(f"{url.database}-wal").exists():
+        query["immutable"] = "1"
+    return create_engine(url.set(database=f"file:{quote(str(url.database))}", query=query), poolclass=NullPool)
 
 
 class _Turnstile:

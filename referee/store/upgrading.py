@@ -4,34 +4,26 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 
+from referee.store import revisions
 from referee.store.db import Database
 
-MIGRATIONS = Path(__file__).parent / "migrations"
 
+def upgrade(database: Database, *, to: str = "head", migrations: Path = revisions.MIGRATIONS) -> None:
+    """Brings the schema to a revision, in one transaction; does nothing where it is there already.
 
-def upgrade(database: Database, *, to: str = "head", migrations: Path = MIGRATIONS) -> None:
-    """Brings the schema to a revision, in one transaction; does nothing where it is there already."""
+    Raises ``WrongSchema`` for one that is newer than this program.
+    """
     config = configuration(migrations)
     with database.changing_schema() as connection:
+        found = revisions.revision_at(connection)
+        if found is not None:
+            revisions.refuse_newer(found, migrations)
         config.attributes["connection"] = connection
         command.upgrade(config, to)
 
 
-def revision(database: Database) -> str | None:
-    """The revision of the schema; None before the first."""
-    with database.changing_schema() as connection:
-        return MigrationContext.configure(connection).get_current_revision()
-
-
-def newest() -> str | None:
-    """The revision this program needs."""
-    return ScriptDirectory.from_config(configuration()).get_current_head()
-
-
-def configuration(migrations: Path = MIGRATIONS) -> Config:
+def configuration(migrations: Path = revisions.MIGRATIONS) -> Config:
     config = Config()
     config.set_main_option("script_location", str(migrations).replace("%", "%%"))
     return config

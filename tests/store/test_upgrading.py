@@ -10,11 +10,14 @@ import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import inspect
+from alembic.script import ScriptDirectory
+from sqlalchemy import inspect, text
 
+from referee.errors import Unavailable
 from referee.store.db import Database
+from referee.store.revisions import MIGRATIONS, WrongSchema, check, check_at_start, newest, revision
 from referee.store.schema import Base
-from referee.store.upgrading import MIGRATIONS, configuration, newest, revision, upgrade
+from referee.store.upgrading import configuration, upgrade
 
 NEXT = """
 import os, signal
@@ -127,6 +130,38 @@ def test_K26_a_migration_that_ends_well_brings_the_new_schema(empty: Database, t
     upgrade(empty, migrations=with_next(tmp_path, "pass"))
 
     assert (is_old_schema(empty), revision(empty)) == (False, "9999")
+    empty.dispose()
+
+
+def test_the_schema_this_program_needs_is_the_last_of_its_migrations() -> None:
+    assert newest() == ScriptDirectory.from_config(configuration()).get_current_head()
+
+
+def test_to_look_for_the_schema_of_a_database_makes_none(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'no.db'}")
+
+    with pytest.raises(Unavailable):
+        check(database)
+    check_at_start(database)  # which may come before the database does
+
+    assert not list(tmp_path.iterdir())
+
+
+def test_another_schema_than_the_programs_is_named_with_what_to_do(empty: Database) -> None:
+    with empty.changing_schema():
+        pass  # SQLite's file is there
+    with pytest.raises(WrongSchema, match=f"no tables yet; this version of Referee needs schema {newest()}"):
+        check(empty)
+    upgrade(empty, to="0003")
+    with pytest.raises(WrongSchema, match=f"has schema 0003; this version of Referee needs {newest()}.*admin upgrade"):
+        check(empty)
+    upgrade(empty)
+    check(empty)
+    with empty.write() as session:
+        session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    for refused in (check, upgrade):
+        with pytest.raises(WrongSchema, match=r"has schema 9999, made by a newer version.*restore a backup"):
+            refused(empty)
     empty.dispose()
 
 

@@ -1,0 +1,127 @@
+"""Commands on the data of this machine: the database is there and fits, or they refuse and leave no trace."""
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.cli import main
+from referee.store.db import Database
+from referee.store.revisions import newest
+from referee.store.upgrading import upgrade
+
+COMMANDS = [
+    ["audit"],
+    ["audit", "--read-only"],
+    ["audit", "--repair"],
+    ["standings"],
+    ["admin", "create", "Olga"],
+    ["admin", "token", "Olga"],
+    ["admin", "revive", "mat_0"],
+]
+every_command = pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> Result:
+    clean = {"REFEREE_MASTER_KEY": None, "DATABASE_URL": None}
+    return CliRunner(env=clean | {"REFEREE_DATA": str(folder)} | environment).invoke(main, arguments)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def old_backup(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup, made as the manual says, of a database from two versions ago."""
+    folder = tmp_path_factory.mktemp("old")
+    live, backup = folder / "referee.db", folder / "backup.db"
+    database = Database(f"sqlite:///{live}")
+    upgrade(database, to="0002")
+    database.dispose()
+    with sqlite3.connect(live) as connection:
+        connection.execute("VACUUM INTO ?", [str(backup)])
+    return backup
+
+
+def older(folder: Path, backup: Path) -> str:
+    (folder / "referee.db").write_bytes(backup.read_bytes())
+    return f"The database has schema 0002; this version of Referee needs {newest()}."
+
+
+def newer(folder: Path, backup: Path) -> str:
+    older(folder, backup)
+    with sqlite3.connect(folder / "referee.db") as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    return "The database has schema 9999, made by a newer version of Referee"
+
+
+def in_use(folder: Path, backup: Path) -> str:
+    """With a write-ahead log, as beside a service that runs, or that was killed."""
+    said = older(folder, backup)
+    with sqlite3.connect(folder / "referee.db") as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+        connection.commit()
+        kept = contents(folder)
+    connection.close()
+    for name, content in kept.items():
+        (folder / name).write_bytes(content)
+    assert "referee.db-wal" in kept
+    return said.replace("0002", "0001")
+
+
+def without_tables(folder: Path, backup: Path) -> str:
+    (folder / "referee.db").touch()
+    return f"The database has no tables yet; this version of Referee needs schema {newest()}."
+
+
+@every_command
+@pytest.mark.parametrize("state", [older, newer, in_use, without_tables])
+def test_a_database_with_another_schema_is_refused_in_a_sentence_and_not_touched(
+    tmp_path: Path, old_backup: Path, state: Callable[[Path, Path], str], command: list[str]
+) -> None:
+    said = state(tmp_path, old_backup)
+    before = contents(tmp_path)
+
+    refused = run(tmp_path, *command)
+
+    after = contents(tmp_path)
+    after.pop("referee.db-shm", None), before.pop("referee.db-shm", None)  # SQLite's locks
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert refused.stderr.startswith(f"Error: {said}")
+    assert after == before
+
+
+@every_command
+def test_where_there_is_no_database_none_is_made(tmp_path: Path, command: list[str]) -> None:
+    folder = tmp_path / "elsewhere"
+
+    refused = run(folder, *command)
+    by_url = run(folder, *command, DATABASE_URL=f"sqlite:///{folder}/other.db")
+
+    for one in (refused, by_url):
+        assert (one.exit_code, one.stdout) == (1, "")
+        assert one.stderr.startswith(f"Error: There is no database in {folder}. Pass the data directory")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", [["admin", "upgrade"], ["up", "--port", "0"]], ids=" ".join)
+def test_a_schema_from_a_newer_version_is_not_upgraded(tmp_path: Path, old_backup: Path, command: list[str]) -> None:
+    said = newer(tmp_path, old_backup)
+
+    refused = run(tmp_path, *command)
+
+    assert refused.exit_code == 1
+    assert f"Error: {said}" in refused.stderr
+
+
+def test_the_operator_upgrades_an_old_database(tmp_path: Path, old_backup: Path) -> None:
+    older(tmp_path, old_backup)
+
+    upgraded = run(tmp_path, "admin", "upgrade")
+
+    assert upgraded.stdout == f"the schema is at revision {newest()}\n"
+    assert run(tmp_path, "audit").output == f"{tmp_path}: the record holds\n"
