@@ -97,7 +97,7 @@ def _master_key(text: str, data_dir: Path, production: bool) -> bytes:
     if production:
         raise BadSettings("REFEREE_MASTER_KEY is required when REFEREE_ENV=production: 64 hex digits (32 bytes)")
     path = data_dir / "master.key"
-    data_dir.mkdir(parents=True, exist_ok=True)
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists():
         # Written whole beside its place, then linked: of two processes at their first start one key wins.
         draft = data_dir / f"master.key.{os.getpid()}"

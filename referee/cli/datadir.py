@@ -15,6 +15,8 @@ from pathlib import Path
 
 from referee.errors import RefereeError
 
+# How the names begin of what a service keeps in its directory.
+OURS = ("referee.db", "master.key", "up.lock", "logs", "redis-server", "valkey-server", "redis.sock")
 SOCKET_PATH_LIMIT = 100  # bytes; the kernel's address of a socket holds 107
 LOG_LIMIT_BYTES = 8 << 20  # a longer log is put aside at the next start
 
@@ -43,7 +45,7 @@ class DataDir:
 
     def own(self) -> None:
         """Takes the directory or raises ``InUse``. The kernel gives it back when this process ends."""
-        self.path.mkdir(parents=True, exist_ok=True)
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (self.path / "up.lock").open("a+")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -55,6 +57,7 @@ class DataDir:
                 f"{self.path} is in use by another `referee up`{owner}; stop that one or choose another --data"
             ) from None
         self._lock = lock
+        self._close_to_others()
         self.announce("")
 
     def announce(self, url: str) -> None:
@@ -90,6 +93,18 @@ class DataDir:
         _make_private(short)
         return short / "redis.sock"
 
+    def _close_to_others(self) -> None:
+        """Take the rights of other users off what is ours, and off the directory unless it holds anything else."""
+        found = set(self.path.iterdir())
+        ours = {path for path in found if path.name.startswith(OURS)}
+        for path in ours:
+            _close(path)
+            for folder, folders, files in os.walk(path):
+                for name in (*folders, *files):
+                    _close(Path(folder) / name)
+        if found == ours:
+            _close(self.path)
+
     def owner(self) -> Owner | None:
         """Who owns the directory now."""
         try:
@@ -100,6 +115,12 @@ class DataDir:
         except BlockingIOError:
             return _written((self.path / "up.lock").read_text())
         return None
+
+
+def _close(path: Path) -> None:
+    found = path.lstat()
+    if found.st_uid == os.geteuid() and found.st_mode & 0o077 and not stat.S_ISLNK(found.st_mode):
+        path.chmod(stat.S_IMODE(found.st_mode) & 0o700)
 
 
 def _make_private(path: Path) -> None:

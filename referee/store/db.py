@@ -10,7 +10,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
@@ -101,6 +101,8 @@ class Database:
         """A connection for migrations: one transaction, no other writer, foreign keys not enforced meanwhile."""
         options = {"referee_durable": True}
         engine = self._engine.execution_options(**options)
+        if self.is_sqlite:
+            _make_private_file(Path(str(self.url.database)))
         with self._gate(), _saying_outages(), engine.connect() as connection:
             if self.is_sqlite:
                 _set(connection, "foreign_keys", "OFF")
@@ -168,7 +170,7 @@ def changed(session: Session, statement: Executable, *args: Any) -> int:
 def _sqlite(url: URL, wait_s: float) -> Engine:
     if url.database in (None, "", ":memory:"):
         raise ValueError("the record needs a file: sqlite:///path")
-    Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
+    Path(str(url.database)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     engine = create_engine(
         url, pool_size=POOL_SIZE, max_overflow=-1, connect_args={"timeout": wait_s, "check_same_thread": False}
     )
@@ -187,6 +189,12 @@ def _sqlite(url: URL, wait_s: float) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if "referee_durable" in options else "BEGIN")
 
     return engine
+
+
+def _make_private_file(path: Path) -> None:
+    """Make the file, unless it is there, so that other users cannot read it; SQLite gives its log the same rights."""
+    with suppress(FileExistsError):  # and it must not be opened then: closing it would take SQLite's locks off it
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _keep_set(connection: Connection, pragma: str, value: str) -> None:

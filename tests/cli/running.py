@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 PATIENCE_S = 60.0
+UMASK = 0o022  # the usual one: what is to be private must be made so
 
 
 def surroundings(**changes: str) -> dict[str, str]:
@@ -36,6 +37,7 @@ def referee(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]
         text=True,
         timeout=PATIENCE_S,
         env=surroundings(**changes),
+        umask=UMASK,
         check=False,
     )
 
@@ -85,6 +87,7 @@ def service(folder: Path, *arguments: str, **changes: str) -> Iterator[Service]:
         stderr=subprocess.STDOUT,
         text=True,
         env=surroundings(**changes),
+        umask=UMASK,
     )
     assert process.stdout is not None
     try:

@@ -1,6 +1,7 @@
 """Commands on the data of this machine: the database is there and fits, or they refuse and leave no trace."""
 
 import sqlite3
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from referee.cli import main
 from referee.store.db import Database
 from referee.store.revisions import newest
 from referee.store.upgrading import upgrade
+from tests.cli.running import referee
 
 COMMANDS = [
     ["audit"],
@@ -112,10 +114,11 @@ def test_where_there_is_no_database_none_is_made(tmp_path: Path, command: list[s
 def test_a_schema_from_a_newer_version_is_not_upgraded(tmp_path: Path, old_backup: Path, command: list[str]) -> None:
     said = newer(tmp_path, old_backup)
 
-    refused = run(tmp_path, *command)
+    refused = referee(*command, "--data", str(tmp_path))
 
-    assert refused.exit_code == 1
+    assert refused.returncode == 1
     assert f"Error: {said}" in refused.stderr
+    assert "Traceback" not in refused.stderr
 
 
 def test_the_operator_upgrades_an_old_database(tmp_path: Path, old_backup: Path) -> None:
@@ -125,3 +128,13 @@ def test_the_operator_upgrades_an_old_database(tmp_path: Path, old_backup: Path)
 
     assert upgraded.stdout == f"the schema is at revision {newest()}\n"
     assert run(tmp_path, "audit").output == f"{tmp_path}: the record holds\n"
+
+
+def test_D9_a_database_that_is_made_by_hand_is_private(tmp_path: Path) -> None:
+    made = referee("admin", "upgrade", "--data", str(tmp_path / "data"))
+
+    assert made.returncode == 0
+    modes = {
+        path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "data", *(tmp_path / "data").iterdir())
+    }
+    assert modes == {"data": 0o700, "referee.db": 0o600, "referee.db.lock": 0o600, "master.key": 0o600}

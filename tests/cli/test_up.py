@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import socket
+import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,9 +23,13 @@ GONE_S = 15.0
 
 @pytest.fixture(scope="module")
 def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service for tests that leave it as it was. It begins beside a Redis left behind, and a word ends all of it."""
+    """A service for tests that leave it as it was. It begins beside a Redis left behind, in a directory that is open
+    to others, as is what it makes by itself; and a word ends all of it."""
     data_dir = DataDir(tmp_path_factory.mktemp("standing") / "data")
     data_dir.path.mkdir()
+    data_dir.path.chmod(0o755)
+    data_dir.log("old").write_text("of an earlier version")
+    data_dir.log("old").chmod(0o644)
     orphan = subprocess.Popen(embedded.server(data_dir, surroundings()).command, stdout=subprocess.DEVNULL)
     assert comes_true(lambda: embedded.answers(data_dir.socket()))
     with Redis(unix_socket_path=str(data_dir.socket())) as client:
@@ -42,6 +47,18 @@ def test_a_redis_that_was_left_behind_is_taken_over_with_its_data(standing: Serv
     assert len(family(standing.folder)) >= 6  # supervisor, Redis, gunicorn twice, two workers, scheduler
     with Redis(unix_socket_path=str(DataDir(standing.folder).socket())) as client:
         assert client.get("kept") == b"yes"
+
+
+def test_D9_nobody_else_on_the_machine_reads_the_data_directory(standing: Service) -> None:
+    paths = [standing.folder, *standing.folder.rglob("*")]
+
+    modes = {str(path.relative_to(standing.folder)): stat.filemode(path.lstat().st_mode) for path in paths}
+
+    assert {name: mode for name, mode in modes.items() if not mode.endswith("------")} == {}
+    kept = {"referee.db", "referee.db-wal", "referee.db-shm", "referee.db.lock", "master.key", "up.lock", "redis.sock"}
+    kept |= {"logs/old.log", *(f"logs/{name}.log" for name in ("api", "redis", "scheduler", "worker-1", "worker-2"))}
+    assert kept <= set(modes)
+    assert any("appendonlydir/" in name for name in modes)
 
 
 def test_a_second_up_on_the_same_data_is_refused(standing: Service) -> None:
