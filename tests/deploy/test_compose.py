@@ -150,12 +150,24 @@ def test_the_schema_is_upgraded_before_anybody_uses_it(running: dict[str, Any]) 
         assert "migrate" in running[name]["depends_on"]
 
 
-def test_our_containers_can_change_little(running: dict[str, Any]) -> None:
-    for name in (*APP_SERVICES, "proxy"):
+def test_containers_can_change_little(running: dict[str, Any]) -> None:
+    for name in (*APP_SERVICES, "proxy", "redis"):
         service = running[name]
         assert service["read_only"]
         assert service["cap_drop"] == ["ALL"]
+        assert "cap_add" not in service
         assert service["security_opt"] == ["no-new-privileges:true"]
+
+
+def test_no_container_but_that_of_postgres_begins_as_root(running: dict[str, Any]) -> None:
+    given = {name: service["user"].partition(":")[0] for name, service in running.items() if "user" in service}
+
+    assert set(running) - set(given) - set(APP_SERVICES) == {
+        "postgres"
+    }  # ours have a user of their own, see Dockerfile
+    assert "0" not in given.values()
+    assert "root" not in given.values()
+    assert given["redis"] == "999"  # of the image; any other could not write to the volume
 
 
 def test_redis_keeps_what_it_is_told_and_asks_for_a_password(running: dict[str, Any]) -> None:
