@@ -81,9 +81,10 @@ def show(tournament_id: str) -> Any:
 @resource.writes
 @resource.gives(WholeTournamentView)
 def edit(changes: dict[str, Any], tournament_id: str) -> Any:
-    """Change a draft
+    """Change a draft, or when an open event starts
 
-    All terms but the game. Another format begins with its own options.
+    Of a draft all terms but the game; another format begins with its own options. Of an event that is open `starts_at`
+    alone: another time, also after it missed its start, or null to start it by hand.
     """
     tournament = mine(tournament_id)
     etags.must_match(WholeTournamentView, whole(tournament))

@@ -66,6 +66,10 @@ class Api:
     def put(self, path: str, body: Json) -> Any:
         return self._json("PUT", path, body)
 
+    def patch(self, path: str, body: Json) -> Any:
+        """Change these fields alone, whatever others changed meanwhile."""
+        return self._json("PATCH", path, body)
+
     def items(self, path: str) -> Iterator[Json]:
         """All items of a list, page after page."""
         join = "&" if "?" in path else "?"
@@ -116,6 +120,7 @@ class Api:
     def _answer(self, method: str, path: str, body: Json | None) -> bytes:
         content = None if body is None else json.dumps(body).encode()
         headers = self._headers | ({} if content is None else {"Content-Type": "application/json"})
+        headers |= {"If-Match": "*"} if method == "PATCH" else {}
         if method == "POST" and "Authorization" in headers:
             headers["Idempotency-Key"] = secrets.token_hex(16)
         try:

@@ -245,6 +245,29 @@ def test_a_ladder_that_is_ended_says_so(page_at: PageAt, filled: Filled) -> None
     expect(page.get_by_role("button", name="End the ladder…")).to_have_count(0)
 
 
+def test_an_event_that_missed_its_start_is_given_a_new_time(page_at: PageAt, filled: Filled) -> None:
+    with filled.database.write() as session:
+        terms: dict[str, Any] = {"game": LADDER, "options": {}, "seats": 2, "limits": Limits()}
+        made = tournaments.create_tournament(session, "Missed", created_by=filled.accounts["organiser"], **terms)
+        made.starts_at = filled.database.clock.now()
+        session.flush()
+        starting.start_by_itself(session, made.id)
+    page = page_at(f"/tournaments/{made.id}/organise", token=filled.tokens["organiser"])
+    reason = page.locator(".event-head [data-reason]")
+    expect(reason).to_contain_text("was missed because a table has 2 seats, but only 0 bots are entered")
+
+    page.get_by_label("Starts by itself").fill("2001-01-31T18:00")
+    page.get_by_role("button", name="Save the time").click()
+    expect(page.locator("[data-start-time] [data-refusal]")).to_contain_text("must be later than now")
+    page.get_by_label("Starts by itself").fill("2099-01-31T18:00")
+    page.get_by_role("button", name="Save the time").click()
+    expect(reason).to_be_hidden()
+    expect(page.get_by_label("Starts by itself")).to_have_value("2099-01-31T18:00")
+    with filled.database.read() as session:
+        assert str(tournaments.get_tournament(session, made.id).starts_at).startswith("2099-01-31 ")
+    page_at.troubles[:] = [one for one in page_at.troubles if "status of 422" not in one]
+
+
 def test_a_draft_that_another_changed_is_not_overwritten_unasked(page_at: PageAt, filled: Filled) -> None:
     with filled.database.write() as session:
         by = filled.accounts["organiser"]

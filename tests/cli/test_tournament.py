@@ -18,6 +18,8 @@ from click.testing import CliRunner, Result
 from referee.cli import main
 from referee.sdk import Bot
 from referee.sdk.serving import serving
+from referee.store.db import Database
+from referee.store.schema import Tournament
 from tests.cli.hall import Hall, hall
 from tests.cli.running import PATIENCE_S, comes_true, family, surroundings
 
@@ -153,6 +155,31 @@ def test_one_name_for_two_events_is_settled_by_id(there: Hall) -> None:
     assert [one["bot"] for one in partly["entered"]] == [there.bots["Ada sound"]]
     assert "no bot has the name 'Nobody'" in partly["refused"][0]["error"]["detail"]
     assert [one["id"] for one in listed] == [second, first]
+
+
+def test_an_event_that_missed_its_start_says_so_and_waits_for_its_organiser(there: Hall) -> None:
+    event = there.json("create", "Late cup", *SHORT, "--starts-at", "+1h", "--open")["id"]
+    there.says("enter", event, "Ada sound")
+    database = Database(f"sqlite:///{there.up.folder / 'referee.db'}")
+    with database.write() as session:
+        session.get_one(Tournament, event).starts_at = database.clock.now()
+    database.dispose()
+    assert comes_true(lambda: there.json("show", event)["starts_at"] is None)  # the scheduler came by
+
+    said = there.says("show", event).stdout
+    entered = there.says("enter", event, "Blaise sound", "Carl random")
+    moved = there.says("edit", event, "--starts-at", "+1h")
+    neither = there.says("edit", event, status=2)
+
+    assert re.search(r"reason +the start at \S+ \S+ UTC was missed because .* set a new time\n", said)
+    assert entered.stdout == "Blaise sound: entered\nCarl random: entered\n"
+    assert moved.stdout.startswith("Late cup starts at ")
+    assert "--by-hand" in neither.stderr
+    shown = there.json("edit", event, "--by-hand")
+    assert (shown["status"], shown["starts_at"], shown["status_reason"]) == ("open", None, None)
+    assert shown["entries"]["entered"] == 3
+    assert there.json("start", event)["status"] == "running"
+    there.says("cancel", event)
 
 
 def test_a_ladder_pauses_goes_on_and_is_ended(there: Hall) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 
 from referee.errors import BadOption, Conflict
 from referee.store import bots, checks, house
-from referee.store.events import announcing, entering, outcomes, starting, tournaments
+from referee.store.events import announcing, entering, outcomes, tournaments
 from referee.store.play import claims
 from referee.store.schema import Bot, Match, MatchSeat, Stage, Tournament, TournamentEntry
 from tests.store import scripted
@@ -139,26 +139,6 @@ def test_an_event_left_with_too_few_bots_is_open_again_and_says_why(world: World
     assert "only 1 bots" in str(reason)
     begin(world, tournament_id)
     assert status_of(world, tournament_id) == ("running", None)
-
-
-def test_an_event_starts_by_itself_once_its_time_has_come_and_it_has_bots(world: World) -> None:
-    with pytest.raises(BadOption, match="starts_at"):
-        create(world, starts_at=world.clock.moment)
-    tournament_id = create(world, starts_at=world.clock.moment + timedelta(hours=1))
-    enter(world, tournament_id, world.bot())
-
-    def start_due() -> list[str]:
-        with world.database.write() as session:
-            due = starting.due_by_themselves(session, world.clock.moment)
-            return [starting.start_by_itself(session, one).status for one in due]
-
-    assert start_due() == []
-    world.clock.moment += timedelta(hours=1)
-    assert start_due() == ["open"]
-    assert "only 1 bots" in str(status_of(world, tournament_id)[1])
-    enter(world, tournament_id, world.bot())
-    assert start_due() == ["running"]
-    assert start_due() == []
 
 
 @pytest.mark.parametrize("stand_in", [None, "sound"])

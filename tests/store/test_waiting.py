@@ -102,6 +102,8 @@ def test_a_bot_without_matches_is_told_why(world: World) -> None:
         session.flush()
         session.add(TournamentEntry(tournament_id="trn_1", bot_id=bot_id, number=1))
     assert reason(world, bot_id) == Reason("event_not_started")
+    change(world, Tournament, status_reason="the start was missed")
+    assert reason(world, bot_id) == Reason("start_missed")
     change(world, Tournament, status="running", preflight_until=START)
     assert reason(world, bot_id) == Reason("preflight")
     change(world, Tournament, preflight_until=None)

@@ -23,6 +23,17 @@ export function leads(account, organiserId) {
   return account !== null && (account.role === "admin" || account.id === organiserId);
 }
 
+/** A moment of the API as a `datetime-local` field takes it, and back; empty for none. */
+export function localInput(instant) {
+  if (!instant) return "";
+  const at = new Date(instant);
+  return new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+export function instantOf(input) {
+  return input.value ? new Date(input.value).toISOString() : null;
+}
+
 /** What was refused, in words, its fields among them. */
 export function inWords(refused) {
   if (!(refused instanceof Refused)) return "Something went wrong on this page. Load it again and see what holds.";

@@ -1,6 +1,6 @@
 // Drafting an event and changing a draft: a form over all terms, with the API's refusals beside their fields.
 import { element } from "./dom.js";
-import { leads, newKey, inWords, signedIn } from "./organise-shared.js";
+import { instantOf, inWords, leads, localInput, newKey, signedIn } from "./organise-shared.js";
 import { answered, api, keep, kept, Refused } from "./session.js";
 import { state } from "./tournament-figures.js";
 
@@ -104,7 +104,7 @@ function valueOf(input) {
     case "if-given":
       return input.value || undefined;
     case "moment":
-      return input.value ? new Date(input.value).toISOString() : null;
+      return instantOf(input);
     default:
       return input.value.trim();
   }
@@ -167,12 +167,6 @@ async function listOwn(account) {
       ),
     ),
   );
-}
-
-function localInput(instant) {
-  if (!instant) return "";
-  const at = new Date(instant);
-  return new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 function remember() {

@@ -1,7 +1,7 @@
 // What whoever has a token does on the pages of an event: lead it, enter and withdraw bots.
 import { element } from "./dom.js";
-import { ask, leads, newKey, onSend, whoami } from "./organise-shared.js";
-import { api, Refused } from "./session.js";
+import { ask, instantOf, leads, localInput, newKey, onSend, whoami } from "./organise-shared.js";
+import { answered, api, Refused } from "./session.js";
 
 let begun = false;
 
@@ -21,6 +21,17 @@ export async function begin(head) {
   }
   const seeds = document.querySelector("[data-seeds]");
   if (seeds) onSend(seeds, () => setSeeds(id, seeds));
+  const start = document.querySelector("[data-start-time]");
+  if (start) startTime(id, start);
+}
+
+function startTime(id, form) {
+  const input = form.elements.starts_at;
+  input.value = localInput(input.dataset.value);
+  onSend(form, async () => {
+    await answered("PATCH", `/tournaments/${id}`, { starts_at: instantOf(input) }, { ifMatch: "*" });
+    location.reload();
+  });
 }
 
 function lead(head, id) {

@@ -8,6 +8,7 @@ STATUSES = "Exit status: 0 fine, 1 refused, 2 wrong usage, 3 the service cannot 
 COMMANDS = {  # in the order of an event's life: module beside this file, and the command's name in it
     "create": ("announcing", "create"),
     "open": ("running", "open_"),
+    "edit": ("announcing", "edit"),
     "enter": ("running", "enter"),
     "withdraw": ("running", "withdraw"),
     "seeds": ("running", "seeds"),

@@ -1,4 +1,4 @@
-"""`referee tournament create`: an event drafted with its terms."""
+"""`referee tournament create` and `edit`: an event drafted with its terms, and when it starts."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from referee.canonical import Json
 from referee.cli.tournament import finding
 from referee.cli.tournament.remote import Remote, asks_service
 from referee.cli.tournament.values import Moment, Pair, as_object
+from referee.cli.tournament.words import clock
 from referee.pairing import formats
 from referee.players import players
 
@@ -58,6 +59,28 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
     step = "enter ID BOT…" if opens else "open ID"
     words = f"{event['id']}  {event['name']}, {event['status']}; next: referee tournament {step}"
     remote.tell(event, words)
+
+
+@click.command()
+@click.argument("tournament", metavar="TOURNAMENT")
+@click.option("--starts-at", type=Moment(), help="A new time, as for `referee tournament create`.")
+@click.option("--by-hand", is_flag=True, help="No time: the event starts when you start it.")
+@asks_service
+def edit(remote: Remote, tournament: str, starts_at: str | None, by_hand: bool) -> None:
+    """Change when a draft or an open event starts.
+
+    Also one that missed its start because too few bots were entered.
+
+    \b
+    Example:
+      referee tournament edit "Spring cup" --starts-at +10m
+    """
+    if (starts_at is None) != by_hand:
+        raise click.UsageError("give a new time with --starts-at, or --by-hand")
+    event = finding.tournament_id(remote.api, tournament)
+    document = remote.api.patch(f"/tournaments/{event}", {"starts_at": starts_at})
+    when = "when you start it" if starts_at is None else f"at {clock(starts_at)}"
+    remote.tell(document, f"{document['name']} starts {when}")
 
 
 def _body(remote: Remote, name: str, terms: dict[str, Any]) -> Json:

@@ -22,9 +22,12 @@ def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tour
 
 
 def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any) -> Tournament:
-    """Changes a draft; ``changes`` are fields of ``Terms``. Raises ``BadOption`` for what does not fit together, and
-    ``Conflict`` for an old revision."""
-    tournament = tournaments.locked_in_state(session, tournament_id, "draft")
+    """Changes a draft; ``changes`` are fields of ``Terms``. Of an open event ``starts_at`` alone can be changed, also
+    when it missed its start. Raises ``BadOption`` for what does not fit together, and ``Conflict`` for an old revision
+    and what cannot be changed any more."""
+    tournament = tournaments.locked_in_state(session, tournament_id, "draft", "open")
+    if tournament.status == "open" and set(changes) != {"starts_at"}:
+        raise Conflict("the tournament is open: nothing but starts_at can be changed")
     if tournament.revision != revision:
         raise Conflict(f"the tournament has revision {tournament.revision}, the change was made to {revision}")
     columns = Terms.of(tournament).changed(changes).columns()
@@ -32,6 +35,7 @@ def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any)
         tournaments.check_starts_ahead(columns["starts_at"], now(session))
     for name, value in columns.items():
         setattr(tournament, name, value)
+    tournament.status_reason = None  # it told of the start before
     return _changed(session, tournament)
 
 

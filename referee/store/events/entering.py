@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 from referee.store import bots, certificates
 from referee.store.db import now
+from referee.store.events import starting
 from referee.store.events.terms import most_entries
 from referee.store.events.tournaments import locked_in_state
 from referee.store.paging import Cursor, Page, check_limit, number_of
@@ -120,6 +121,8 @@ def set_seeds(session: Session, tournament_id: str, seeds: Mapping[str, int | No
 
 def _taking_entries(session: Session, tournament_id: str) -> Tournament:
     tournament = locked_in_state(session, tournament_id, "open", "running", "paused")
+    if tournament.status == "open":
+        tournament = starting.start_by_itself(session, tournament_id)  # due, but the scheduler has yet to come by
     if tournament.status != "open" and not tournament.late_entry:
         raise Conflict(f"the tournament is {tournament.status} and takes no late entries")
     return tournament

@@ -1,7 +1,7 @@
 """The start of an event: asked for by its organiser or due by itself, and what holds it up."""
 
 import secrets
-from datetime import datetime
+from datetime import UTC, datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -39,16 +39,29 @@ def due_by_themselves(session: Session, moment: datetime) -> list[str]:
 
 
 def start_by_itself(session: Session, tournament_id: str) -> Tournament:
-    """Starts an event whose time has come; one that cannot start stays open, says why, and starts once it can."""
+    """Start an open event if its time has come, however long ago: the service may have been down.
+
+    An event that cannot start now has missed its start. It stays open, says so, tells its organiser, and waits for
+    a start by hand or another time: it must not start in the middle of the entries that are still to come.
+    """
     tournament = locked_in_state(session, tournament_id, "open")
+    if tournament.starts_at is None or tournament.starts_at > now(session):
+        return tournament
     try:
         with session.begin_nested():
             return start(session, tournament_id)
     except BadOption as error:
-        if tournament.status_reason != error.reason:
-            tournament.status_reason = error.reason
-            tournament.revision += 1
+        _miss(session, tournament, tournament.starts_at, error.reason)
     return tournament
+
+
+def _miss(session: Session, tournament: Tournament, moment: datetime, reason: str) -> None:
+    at = moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    told = f"the start at {at} was missed because {reason}; start it by hand or set a new time"
+    tournament.starts_at, tournament.status_reason = None, told
+    tournament.revision += 1
+    held_up = {"tournament": tournament.id, "name": tournament.name, "reason": told}
+    outbox.emit(session, "tournament.held_up", {tournament.created_by}, held_up)
 
 
 def begin(session: Session, tournament: Tournament) -> bool:

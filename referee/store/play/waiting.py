@@ -33,6 +33,7 @@ REASONS: Final[dict[str, str]] = {  # the closed list
     "unhealthy": "the bot could not be called to the end of its last matches: see its faults, then resume it",
     "retired": "the bot is retired",
     "event_not_started": "the event has not started",
+    "start_missed": "the event could not start: its organiser has to start it by hand or set a new time",
     "preflight": "the event calls every bot before it starts",
     "absent": "the bot did not answer before the stage and sits out until it does",
     "joins_later": "the bot joined late and plays from stage {stage} on",
@@ -229,7 +230,7 @@ def _events(session: Session, bot_id: str, besides: set[str | None]) -> list[Ope
 
 def _of_event(entered: TournamentEntry, tournament: Tournament, stage: int, certified: bool) -> Reason:
     if tournament.status in ("draft", "open"):
-        return Reason("event_not_started")
+        return Reason("start_missed" if tournament.status_reason else "event_not_started")
     if tournament.status == "paused":
         return Reason("tournament_paused")
     if entered.preflight == "absent":

@@ -1,0 +1,141 @@
+"""Events with a time to start: they start at it, however late, or have missed it and wait for their organiser."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from referee.errors import BadOption, Conflict
+from referee.rows import parsed
+from referee.store.events import announcing, entering, starting
+from referee.store.ids import new_id
+from referee.store.schema import Delivery, Tournament, Webhook
+from tests.store.events import create, enter, start
+from tests.store.world import World
+
+HOUR = timedelta(hours=1)
+
+
+def sweep(world: World) -> list[str]:
+    """What the scheduler does about events that are due; their states after it."""
+    with world.database.write() as session:
+        due = starting.due_by_themselves(session, world.clock.moment)
+        return [starting.start_by_itself(session, one).status for one in due]
+
+
+def state_of(world: World, event: str) -> tuple[str, str | None]:
+    with world.database.read() as session:
+        tournament = session.get_one(Tournament, event)
+        return tournament.status, tournament.status_reason
+
+
+def announced(world: World, entries: int, **terms: object) -> str:
+    """An open event for tables of three that is to start in an hour."""
+    event = create(world, seats=3, starts_at=world.clock.moment + HOUR, **terms)
+    enter(world, event, *world.bots(entries))
+    return event
+
+
+def set_start(world: World, event: str, **changes: object) -> Tournament:
+    with world.database.write() as session:
+        revision = session.get_one(Tournament, event).revision
+        return announcing.edit(session, event, revision=revision, **changes)
+
+
+def test_an_event_with_enough_bots_starts_at_its_time_or_as_soon_as_the_service_is_back(world: World) -> None:
+    with pytest.raises(BadOption, match="starts_at"):
+        create(world, starts_at=world.clock.moment)
+    punctual, late = announced(world, 3), announced(world, 4)
+
+    assert sweep(world) == []
+    world.clock.moment += 5 * HOUR
+    assert sweep(world) == ["running", "running"]
+    assert sweep(world) == []
+    assert [state_of(world, event) for event in (punctual, late)] == [("running", None)] * 2
+
+
+def test_an_event_that_missed_its_start_does_not_start_in_the_middle_of_late_entries(world: World) -> None:
+    organiser = world.account("organiser")
+    with world.database.write() as session:
+        hook = {"events": ["tournament.held_up"], "status": "active", "url": "https://x.example/", "revision": 1}
+        moment = world.clock.now()
+        session.add(Webhook(id=new_id("webhook"), account_id=organiser, secret_generation=1, created_at=moment, **hook))
+    event = announced(world, 1, created_by=organiser)
+    world.clock.moment += HOUR
+
+    assert sweep(world) == ["open"]
+    for bot in world.bots(5):
+        enter(world, event, bot)
+        assert sweep(world) == []
+
+    status, reason = state_of(world, event)
+    assert status == "open"
+    assert reason == (
+        "the start at 2026-01-01 01:00 UTC was missed because a table has 3 seats, but only 1 bots are entered; "
+        "start it by hand or set a new time"
+    )
+    with world.database.read() as session:
+        (told,) = [parsed(body) for body in session.scalars(select(Delivery.body))]
+    assert told["type"] == "tournament.held_up"
+    assert told["data"] == {"tournament": event, "name": "A Cup", "reason": reason}
+    start(world, event)
+    assert state_of(world, event) == ("running", None)
+
+
+def test_entries_that_come_before_anybody_noticed_the_time_do_not_undo_the_miss(world: World) -> None:
+    event = announced(world, 1)
+    world.clock.moment += HOUR
+
+    enter(world, event, *world.bots(3))
+
+    assert sweep(world) == []
+    assert state_of(world, event)[0] == "open"
+    assert "was missed because" in str(state_of(world, event)[1])
+
+
+def test_who_enters_after_the_time_finds_the_event_begun(world: World) -> None:
+    closed, open_for_more = announced(world, 3), announced(world, 3, format="swiss", late_entry=True)
+    world.clock.moment += HOUR
+
+    with pytest.raises(Conflict, match="running and takes no late entries"):
+        enter(world, closed, world.bot())
+    enter(world, open_for_more, world.bot())
+
+    assert state_of(world, open_for_more) == ("running", None)
+    assert sweep(world) == ["running"]  # whoever was refused undid nothing
+    with world.database.read() as session:
+        assert [entering.counts(session, event).entered for event in (closed, open_for_more)] == [3, 4]
+
+
+def test_an_event_that_missed_its_start_is_given_a_new_time(world: World) -> None:
+    event = announced(world, 1)
+    world.clock.moment += HOUR
+    sweep(world)
+    enter(world, event, *world.bots(2))
+
+    with pytest.raises(BadOption, match="starts_at"):
+        set_start(world, event, starts_at=world.clock.moment)
+    with pytest.raises(Conflict, match="nothing but starts_at"):
+        set_start(world, event, starts_at=world.clock.moment + HOUR, cycles=2)
+    moved = set_start(world, event, starts_at=world.clock.moment + HOUR)
+
+    assert (moved.status, moved.status_reason) == ("open", None)
+    assert sweep(world) == []
+    world.clock.moment += HOUR
+    assert sweep(world) == ["running"]
+    with pytest.raises(Conflict, match="running, not draft or open"):
+        set_start(world, event, starts_at=None)
+
+
+def test_a_start_that_was_put_off_meanwhile_does_not_come(world: World) -> None:
+    put_off, by_hand = announced(world, 3), announced(world, 3)
+    world.clock.moment += HOUR
+    with world.database.read() as session:
+        due = starting.due_by_themselves(session, world.clock.moment)
+    assert due == sorted([put_off, by_hand])
+
+    set_start(world, put_off, starts_at=world.clock.moment + HOUR)
+    set_start(world, by_hand, starts_at=None)
+
+    with world.database.write() as session:
+        assert [starting.start_by_itself(session, event).status for event in due] == ["open", "open"]
