@@ -7,7 +7,7 @@ from typing import Any, Final
 from referee.errors import BadOption
 from referee.pairing.lots import shuffled
 from referee.pairing.model import Entrant, Event, Json, Leg, Stage, Table
-from referee.pairing.options import only
+from referee.pairing.options import check_fills_a_table, only
 from referee.pairing.seating import seat_cost, seated
 
 MAX_TABLES: Final = 20_000
@@ -35,8 +35,7 @@ class Gauntlet:
         return {"champion": champion}
 
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
-        if entrants < seats:
-            raise BadOption("entries", f"a table has {seats} seats, but only {entrants} bots are entered")
+        check_fills_a_table(entrants, seats)
         tables = -(-(entrants - 1) * cycles // (seats - 1))
         if tables > MAX_TABLES:
             raise BadOption("entries", f"the gauntlet would need {tables} tables; at most {MAX_TABLES} are played")

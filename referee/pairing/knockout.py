@@ -19,7 +19,7 @@ from referee.pairing.course import (
 from referee.pairing.drawing import bracket as bracket
 from referee.pairing.drawing import places as places
 from referee.pairing.model import Bye, Event, Json, Leg, Stage, Table
-from referee.pairing.options import only
+from referee.pairing.options import check_fills_a_table, only
 from referee.pairing.seating import seat_cost, seated
 
 SEEDINGS = ("rating", "hand", "draw")
@@ -73,8 +73,7 @@ class Knockout:
 
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
         """Any number that fills a table can play; see ``shape`` for how it is cut."""
-        if entrants < seats:
-            raise BadOption("entries", f"a table has {seats} seats, but only {entrants} bots are entered")
+        check_fills_a_table(entrants, seats)
         if cycles != 1:
             raise BadOption("cycles", "must be 1: in a knockout best_of says how often a table is played")
 

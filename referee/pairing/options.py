@@ -1,4 +1,4 @@
-"""Reading a format's own options: every refusal names the option as the event's document spells it."""
+"""Reading what a format is given: its own options, and whether the entrants suffice for a table."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,3 +22,10 @@ def whole(given: Mapping[str, Any], name: str, least: int, most: int) -> int | N
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise BadOption(f"format_options.{name}", f"a whole number from {least} to {most} is expected, not {value!r}")
     return value
+
+
+def check_fills_a_table(entrants: int, seats: int) -> None:
+    """Raise ``BadOption`` when there are fewer entrants than a table has seats."""
+    if entrants < seats:
+        entered = "1 bot is" if entrants == 1 else f"{entrants} bots are"
+        raise BadOption("entries", f"a table has {seats} seats, but only {entered} entered")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 from referee.errors import BadOption
 from referee.pairing.lots import shuffled
 from referee.pairing.model import Event, Json, Leg, Stage, Table
-from referee.pairing.options import only
+from referee.pairing.options import check_fills_a_table, only
 
 Entrant = TypeVar("Entrant", bound=Hashable)
 MAX_TABLES = 20_000
@@ -84,8 +84,7 @@ def round_robin(entrants: Sequence[Entrant], seats: int, cycles: int = 1) -> lis
 
 
 def _check(entrants: int, seats: int, cycles: int) -> None:
-    if entrants < seats:
-        raise BadOption("entries", f"a table has {seats} seats, but only {entrants} bots are entered")
+    check_fills_a_table(entrants, seats)
     tables = comb(entrants, seats) * cycles
     if tables <= MAX_TABLES:
         return

@@ -34,7 +34,7 @@ from referee.pairing.dutch import EXACT, dutch, pairable
 from referee.pairing.history import Past, past
 from referee.pairing.lots import shuffled
 from referee.pairing.model import Bye, Event, Json, Leg, Stage, Table
-from referee.pairing.options import only, whole
+from referee.pairing.options import check_fills_a_table, only, whole
 from referee.pairing.tables import tables_of_more
 
 MAX_STAGES: Final = 100
@@ -55,8 +55,7 @@ class Swiss:
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
         if cycles != 1:
             raise BadOption("cycles", "a Swiss event has one cycle; its length is the option stages")
-        if entrants < seats:
-            raise BadOption("entries", f"a table has {seats} seats, but only {entrants} bots are entered")
+        check_fills_a_table(entrants, seats)
         stages = options.get("stages") or default_stages(entrants, seats)
         possible = most_stages(entrants, seats)
         if stages > possible:

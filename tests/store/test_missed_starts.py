@@ -71,7 +71,7 @@ def test_an_event_that_missed_its_start_does_not_start_in_the_middle_of_late_ent
     status, reason = state_of(world, event)
     assert status == "open"
     assert reason == (
-        "the start at 2026-01-01 01:00 UTC was missed because a table has 3 seats, but only 1 bots are entered; "
+        "the start at 2026-01-01 01:00 UTC was missed because a table has 3 seats, but only 1 bot is entered; "
         "start it by hand or set a new time"
     )
     with world.database.read() as session:

@@ -136,7 +136,7 @@ def test_an_event_left_with_too_few_bots_is_open_again_and_says_why(world: World
     status, reason = status_of(world, tournament_id)
 
     assert (status, seats(world, tournament_id)) == ("open", [])
-    assert "only 1 bots" in str(reason)
+    assert "only 1 bot is entered" in str(reason)
     begin(world, tournament_id)
     assert status_of(world, tournament_id) == ("running", None)
 
