@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from flask import Response, current_app, request
@@ -14,7 +15,7 @@ from api.schemas.faults import FaultView, MatchFaultQuery
 from api.schemas.matches import CancelMatch, MatchQuery, MatchView, NewMatch, VoidedView, VoidMatch, WholeMatchView
 from api.views import Resource, record
 from referee.clocks import Limits
-from referee.errors import Forbidden, NotFound, NotReady, QuotaExceeded
+from referee.errors import Forbidden, NotFound, NotReady
 from referee.store import bots, quotas
 from referee.store.events import tournaments
 from referee.store.ladders import voiding
@@ -23,8 +24,6 @@ from referee.store.play import faults, groups, logs, matches
 from referee.store.schema import Match, MatchSeat
 
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
-
-OPEN_MATCHES = 100  # a friendly player may have this many that are not over
 
 LOG_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
@@ -38,7 +37,8 @@ LOG_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 def arrange(new_match: dict[str, Any]) -> Any:
     """Arrange a match
 
-    A friendly, unrated one with a bot of one's own; organisers may seat any bots and have it rated.
+    A friendly, unrated one with a bot of one's own; organisers may seat any bots and have it rated. An account that is
+    not an organiser's may have 10 open friendlies, and a friendly of it grants at most 5 s a decision and 60 s a match.
     """
     check_right(new_match)
     plan = matches.Plan(
@@ -200,7 +200,7 @@ def log(match_id: str) -> Response:
 
 
 def check_right(new_match: dict[str, Any]) -> None:
-    """Refuses what this account may not arrange: foreign bots alone, rated matches, too many at once."""
+    """Refuse what this account may not arrange: foreign bots alone, rated matches, long times, too many at once."""
     try:
         seated = [bots.get_bot(record(), bot_id) for bot_id in new_match["bots"]]
     except NotFound as error:
@@ -211,8 +211,18 @@ def check_right(new_match: dict[str, Any]) -> None:
         raise Forbidden("rated matches are arranged by organisers and tournaments")
     if all(bot.owner_id != asker().id for bot in seated):
         raise Forbidden("at least one of the bots must be your own")
-    if quotas.open_matches(record(), asker().id) >= OPEN_MATCHES:
-        raise QuotaExceeded(f"at most {OPEN_MATCHES} matches of yours may be open; wait or cancel some")
+    check_time(new_match["time"])
+    quotas.check_friendlies(record(), asker().id)
+
+
+def check_time(time: dict[str, int]) -> None:
+    """Refuse a friendly that grants more time than an account may give it."""
+    most = asdict(quotas.LONGEST)
+    if too_long := [name for name in most if time[name] > most[name]]:
+        raise invalid(
+            (f"time.{name}", f"must be at most {most[name]} in a friendly; organisers may grant more")
+            for name in too_long
+        )
 
 
 def governs(match: Match) -> bool:

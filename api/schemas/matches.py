@@ -9,6 +9,7 @@ from api.schemas.base import Id, Moment, Numeral, Remark, Strict, Truth, Whole, 
 from api.schemas.games import GAMES, check_options
 from referee.clocks import Limits
 from referee.store.ladders.voiding import MOST_REASON
+from referee.store.quotas import LONGEST
 from referee.store.schema import GROUP_KINDS, GROUP_STATES, MATCH_STATES
 
 MOST_SEATS = 10
@@ -18,9 +19,17 @@ DEFAULTS = Limits()
 
 
 class TimeView(Strict):
-    budget_ms = Whole(low=50, high=60_000, load_default=DEFAULTS.budget_ms, metadata={"description": "a decision"})
+    budget_ms = Whole(
+        low=50,
+        high=60_000,
+        load_default=DEFAULTS.budget_ms,
+        metadata={"description": f"a decision; at most {LONGEST.budget_ms} in a friendly"},
+    )
     bank_ms = Whole(
-        low=0, high=600_000, load_default=DEFAULTS.bank_ms, metadata={"description": "a match, for what exceeds it"}
+        low=0,
+        high=600_000,
+        load_default=DEFAULTS.bank_ms,
+        metadata={"description": f"a match, for what exceeds it; at most {LONGEST.bank_ms} in a friendly"},
     )
 
 

@@ -1,17 +1,28 @@
-"""How much one account has going on; what it may have is decided where it asks for more."""
+"""What friendlies one account may have: how many are open and how much time they grant."""
+
+from typing import Final
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from referee.store.schema import OPEN, Account, Match
+from referee.clocks import Limits
+from referee.errors import QuotaExceeded
+from referee.store.schema import OPEN, Account, Match, friendly
+
+OPEN_FRIENDLIES: Final = 10
+LONGEST: Final = Limits(budget_ms=5_000, bank_ms=60_000)
 
 
-def open_matches(session: Session, account_id: str) -> int:
-    """Matches it arranged by itself that are not over; until the transaction ends nobody else counts them."""
+def check_friendlies(session: Session, account_id: str) -> None:
+    """Raise ``QuotaExceeded`` when the account has as many open friendlies as it may have.
+
+    The account stays locked until the transaction ends, so that requests at the same time are counted one by one.
+    """
     session.execute(select(Account.id).where(Account.id == account_id).with_for_update())
-    arranged = select(func.count()).where(
-        Match.created_by == account_id,
-        Match.tournament_id.is_(None),
-        Match.status.in_(OPEN),
-    )
-    return session.scalars(arranged).one()
+    arranged = select(func.count()).where(Match.created_by == account_id, friendly(), Match.status.in_(OPEN))
+    count = session.scalars(arranged).one()
+    if count >= OPEN_FRIENDLIES:
+        raise QuotaExceeded(
+            f"{count} friendlies of yours are open and an account may have {OPEN_FRIENDLIES}; wait until one is over, "
+            "or cancel one with POST /api/v1/matches/ID/cancel"
+        )

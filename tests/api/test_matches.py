@@ -115,14 +115,40 @@ def test_E4_bots_that_do_not_fit_are_refused(service: Service, owner: Person, mi
     assert refusal(mine, paused) == (409, set())
 
 
-def test_E21_an_owner_has_a_limited_number_of_open_matches(
-    service: Service, owner: Person, mine: str, theirs: str, monkeypatch: pytest.MonkeyPatch
+def test_E21_an_owner_has_ten_open_friendlies_and_is_told_what_to_do(
+    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
 ) -> None:
-    monkeypatch.setattr("api.resources.matches.OPEN_MATCHES", 2)
+    made = [owner.post("/matches", friendly(mine, theirs)) for _ in range(10)]
 
-    statuses = [owner.post("/matches", friendly(mine, theirs)).status_code for _ in range(3)]
+    refused = owner.post("/matches", friendly(mine, theirs)).get_json()
 
-    assert statuses == [201, 201, 409]
+    assert {answer.status_code for answer in made} == {201}
+    assert (refused["status"], refused["code"]) == (409, "quota_exceeded")
+    assert refused["detail"] == (
+        "10 friendlies of yours are open and an account may have 10; wait until one is over, "
+        "or cancel one with POST /api/v1/matches/ID/cancel"
+    )
+    assert organiser.post("/matches", friendly(mine, theirs)).status_code == 201
+    owner.post(f"/matches/{made[0].get_json()['id']}/cancel")
+    assert owner.post("/matches", friendly(mine, theirs)).status_code == 201
+
+
+def test_E21_a_friendly_of_an_owner_grants_at_most_5_s_a_decision_and_60_s_a_match(
+    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
+) -> None:
+    longest, longer = {"budget_ms": 5_000, "bank_ms": 60_000}, {"budget_ms": 5_001, "bank_ms": 60_001}
+
+    refused = owner.post("/matches", friendly(mine, theirs, time=longer))
+
+    assert refused.status_code == 422
+    assert {error["field"]: error["message"] for error in refused.get_json()["errors"]} == {
+        "time.budget_ms": "must be at most 5000 in a friendly; organisers may grant more",
+        "time.bank_ms": "must be at most 60000 in a friendly; organisers may grant more",
+    }
+    assert owner.post("/matches", friendly(mine, theirs, time=longest)).status_code == 201
+    assert organiser.post("/matches", friendly(mine, theirs, time=longer)).status_code == 201
+    event = {"name": "Slow cup", "game": "saint-poker", "seats": 2, "time": longer}
+    assert organiser.post("/tournaments", event).status_code == 201
 
 
 def test_matches_are_found_by_filter(service: Service, owner: Person, mine: str, theirs: str) -> None:

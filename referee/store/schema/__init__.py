@@ -33,6 +33,7 @@ from referee.store.schema.matches import Match as Match
 from referee.store.schema.matches import MatchLog as MatchLog
 from referee.store.schema.matches import MatchSeat as MatchSeat
 from referee.store.schema.matches import SealedAnswer as SealedAnswer
+from referee.store.schema.matches import friendly as friendly
 from referee.store.schema.matches import unbegun as unbegun
 from referee.store.schema.people import ROLES as ROLES
 from referee.store.schema.people import Account as Account

@@ -157,6 +157,11 @@ class Fault(Base):
     created_at: Mapped[datetime]
 
 
+def friendly(match: Any = Match) -> ColumnElement[bool]:
+    """Matches that accounts arranged by themselves: unrated, and of no tournament. ``match`` has the columns."""
+    return and_(match.tournament_id.is_(None), match.rated.is_(False))
+
+
 def unbegun() -> ColumnElement[bool]:
     """Matches to come, of which nobody has played anything."""
     return and_(Match.status.in_(["waiting", "due"]), Match.started_at.is_(None))

@@ -1,0 +1,49 @@
+"""Friendlies of one account: how many may be open, whoever asks at the same moment."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+from sqlalchemy import func, select
+
+from referee.errors import QuotaExceeded
+from referee.store import quotas
+from referee.store.schema import Match
+from tests.store.world import World
+
+AT_ONCE = 6
+
+
+def test_E21_requests_at_the_same_moment_make_no_eleventh_friendly(world: World) -> None:
+    account_id, seated = world.account(), world.bots(2)
+    friendly = {"rated": False, "created_by": account_id}
+    for _ in range(quotas.OPEN_FRIENDLIES - 2):
+        world.match(seated, **friendly)
+    together = Barrier(AT_ONCE)
+
+    def ask(_: int) -> bool:
+        together.wait(timeout=30)
+        try:
+            with world.database.write() as session:
+                quotas.check_friendlies(session, account_id)
+                world.matched(session, seated, **friendly)
+        except QuotaExceeded:
+            return False
+        return True
+
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        arranged = list(threads.map(ask, range(AT_ONCE)))
+
+    assert sum(arranged) == 2
+    with world.database.read() as session:
+        assert session.scalar(select(func.count()).select_from(Match)) == quotas.OPEN_FRIENDLIES
+
+
+def test_E21_rated_matches_matches_of_others_and_matches_that_are_over_are_not_counted(world: World) -> None:
+    account_id, seated = world.account(), world.bots(2)
+    for _ in range(quotas.OPEN_FRIENDLIES):
+        world.play(seated, rated=False, created_by=account_id)
+        world.match(seated, created_by=account_id)
+        world.match(seated, rated=False, created_by=world.account())
+
+    with world.database.write() as session:
+        quotas.check_friendlies(session, account_id)
