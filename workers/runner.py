@@ -15,7 +15,7 @@ from referee.bots.client import CallLimits
 from referee.bots.guard import Policy
 from referee.errors import Unavailable
 from referee.settings import Settings
-from referee.store import checks, examinations
+from referee.store import checks, examinations, quotas
 from referee.store.db import Database
 from referee.store.play import claims
 from referee.store.play.claims import Claim
@@ -58,6 +58,7 @@ class Runner:
     ) -> None:
         self.tally = Tally()
         self._slots = settings.runner_slots
+        self._friendlies = quotas.friendlies_at_once(settings.runner_slots)
         self._master_key = settings.master_key
         self._database = database
         self._recorder = Recorder(database)
@@ -117,7 +118,7 @@ class Runner:
             await self._courier.collect()
             while room > 0 and (todo.due or todo.expired) and not todo.alone and self._age_s() >= self._resting_s:
                 asked_s = self._age_s()
-                taken = await self._recorder.write(claims.claim, room)
+                taken = await self._recorder.write(claims.claim, room, friendlies=self._friendlies)
                 self._begin(taken)
                 if not taken:
                     self._resting_s = self._age_s() + REST * (self._age_s() - asked_s)

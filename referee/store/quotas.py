@@ -1,4 +1,4 @@
-"""What friendlies one account may have: how many are open and how much time they grant."""
+"""What friendlies one account may have: how many are open, how much time they grant, how many are played at once."""
 
 from typing import Final
 
@@ -11,6 +11,7 @@ from referee.store.schema import OPEN, Account, Match, friendly
 
 OPEN_FRIENDLIES: Final = 10
 LONGEST: Final = Limits(budget_ms=5_000, bank_ms=60_000)
+SLOTS_SHARE: Final = 4  # friendlies of one account take at most one in so many of a runner's slots
 
 
 def check_friendlies(session: Session, account_id: str) -> None:
@@ -26,3 +27,8 @@ def check_friendlies(session: Session, account_id: str) -> None:
             f"{count} friendlies of yours are open and an account may have {OPEN_FRIENDLIES}; wait until one is over, "
             "or cancel one with POST /api/v1/matches/ID/cancel"
         )
+
+
+def friendlies_at_once(runner_slots: int) -> int:
+    """Return how many friendlies of one account may be played at once."""
+    return max(1, runner_slots // SLOTS_SHARE)

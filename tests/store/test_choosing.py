@@ -15,9 +15,9 @@ def arranged(world: World, *plans: Plan) -> list[str]:
         return arranging.arrange(session, plans, master_key=MASTER_KEY)
 
 
-def plan(seated: Sequence[str], created_by: str | None = None, *, together: str = "") -> Plan:
+def plan(seated: Sequence[str], created_by: str | None = None, *, together: str = "", rated: bool = True) -> Plan:
     deal = Deal(together, "duplicate") if together else None
-    return Plan(GAME, seated, {}, Limits(), created_by=created_by, deal=deal)
+    return Plan(GAME, seated, {}, Limits(), created_by=created_by, deal=deal, rated=rated)
 
 
 def of(claimed: Sequence[Claim]) -> list[str]:
@@ -45,6 +45,32 @@ def test_E21_many_matches_of_one_account_do_not_delay_the_one_of_another(world: 
     assert of(second)[0] in late
     assert set(of(second)[1:] + of(third)) <= set(early[:30])
     assert early[-1] not in of(third)
+
+
+def test_E21_friendlies_of_one_account_are_played_up_to_its_share_however_often_runners_ask(world: World) -> None:
+    seated, many, few = world.bots(2), world.account(), world.account()
+    early = sorted(arranged(world, *[plan(seated, many, rated=False)] * 130))  # of one moment: by their ids
+    rated = arranged(world, plan(seated, many))  # the account of an organiser
+    others = sorted(arranged(world, *[plan(seated, few, rated=False)] * 3))
+
+    claimed = [world.claim(2, friendlies=2) for _ in range(4)]
+
+    mine = [claim for taken in claimed for claim in taken if claim.match_id in early]
+    assert of(mine) == early[:2]
+    assert {one for taken in claimed for one in of(taken)} == {*early[:2], *rated, *others[:2]}
+    world.finish(mine[0])
+    assert of(world.claim(5, friendlies=2)) == early[2:3]
+
+
+def test_E21_friendlies_whose_runner_is_gone_are_taken_up_again_within_the_share(world: World) -> None:
+    seated, many = world.bots(2), world.account()
+    friendlies = sorted(arranged(world, *[plan(seated, many, rated=False)] * 4))
+    assert len(world.claim(4)) == 4
+    world.pass_seconds(16)
+
+    again = [of(world.claim(1, friendlies=2)), of(world.claim(4, friendlies=2)), of(world.claim(4, friendlies=2))]
+
+    assert again == [friendlies[:1], friendlies[1:2], []]
 
 
 def test_a_full_bot_of_one_account_leaves_the_turn_to_others(world: World) -> None:

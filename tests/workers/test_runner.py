@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -118,6 +119,28 @@ def test_B16_a_bot_that_hangs_holds_up_its_own_match_alone(world: World) -> None
             runner.stop()
             await running
             assert world.match(stuck).status == "due"
+            holding.released.set()
+
+    asyncio.run(story())
+
+
+def test_E21_tarpits_in_the_friendlies_of_one_account_hold_a_quarter_of_the_slots(world: World) -> None:
+    holding = Holding()
+
+    async def story() -> None:
+        async with world.houses("first", "first", Scripted(holding)):
+            tarpit, account_id = world.bot_ids[2], world.bot(world.bot_ids[2]).owner_id
+            friendly = {"limits": PATIENT, "rated": False, "created_by": account_id}
+            for _ in range(10):
+                world.arrange("saint-poker", [world.bot_ids[0], tarpit], **friendly)
+            runner = Runner(replace(world.settings, runner_slots=8), world.database)
+            running = asyncio.create_task(runner.run())
+            await until(lambda: len(holding.asked) == 2)
+            of_others = world.arrange("saint-poker", world.bot_ids[:2], options=SHORT)
+            await until(lambda: world.match(of_others).status == "finished")
+            assert len(holding.asked) == 2
+            runner.stop()
+            await running
             holding.released.set()
 
     asyncio.run(story())

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, case, exis
 from sqlalchemy.orm import Session
 
 from referee.store.play.leases import expired
-from referee.store.schema import Bot, Examination, Group, Match, MatchSeat
+from referee.store.schema import Bot, Examination, Group, Match, MatchSeat, friendly
 from referee.store.schema.matches import AGE
 
 LOST_BEFORE_ALONE: Final = 2
@@ -30,14 +30,19 @@ _M = _MATCHES.c
 DUE: Final[ColumnElement[bool]] = _M.status == literal_column("'due'")
 LOST_TWICE: Final[ColumnElement[bool]] = _M.lost_claims > literal_column("1")
 _AGE = [_M[name] for name in AGE]
+_FRIENDLY: Final = friendly(_M)
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Matches that are given out together or not at all: one, or those of a duplicate group that are due."""
+    """Matches that are given out together or not at all: one, or those of a duplicate group that are due.
+
+    ``friendly_of`` is the account that arranged it, where it is a friendly.
+    """
 
     match_ids: tuple[str, ...]
     created_at: datetime
+    friendly_of: str | None = None
 
 
 @dataclass(slots=True)
@@ -66,18 +71,63 @@ class Calls:
         return self.left.get(bot, self.most[bot])
 
 
-def chosen(session: Session, boot: str, seconds: float, limit: int, *, match_id: str | None = None) -> list[list[str]]:
+@dataclass(slots=True)
+class Room:
+    """What may still be given out: calls of bots, and friendlies of accounts. ``playing`` tells how many matches that
+    each account arranged are played, and how many of them are friendlies; ``friendlies`` is the most of these that one
+    account may have played at once, None for as many as there are."""
+
+    calls: Calls
+    playing: dict[str | None, tuple[int, int]]
+    friendlies: int | None
+
+    def has_friendly(self, account: str | None) -> bool:
+        """Return whether another friendly of this account may be played."""
+        return self.friendlies is None or account is None or self._friendlies_of(account) < self.friendlies
+
+    def without(self) -> list[str]:
+        """Return the accounts that may have no other friendly played."""
+        return [account for account in self.playing if account is not None and not self.has_friendly(account)]
+
+    def take(self, unit: Unit, seats: Mapping[str, Counter[str]]) -> bool:
+        """Book the unit if its bots can be called and its account may have it played."""
+        account = unit.friendly_of
+        if not self.has_friendly(account) or not self.calls.take(_wanted(unit, seats)):
+            return False
+        if account is not None:
+            self.playing[account] = self.playing_of(account), self._friendlies_of(account) + 1
+        return True
+
+    def playing_of(self, account: str | None) -> int:
+        return self.playing.get(account, (0, 0))[0]
+
+    def _friendlies_of(self, account: str) -> int:
+        return self.playing.get(account, (0, 0))[1]
+
+
+def chosen(
+    session: Session,
+    boot: str,
+    seconds: float,
+    limit: int,
+    *,
+    match_id: str | None = None,
+    friendlies: int | None = None,
+) -> list[list[str]]:
     """What one asker gets, in order; each list is to be taken whole. About ``limit`` matches: a duplicate group that
     holds more comes alone.
 
     1. Matches whose claimer is gone, the oldest first, each by itself. 2. Those that are due: whoever has the fewest
-    matches being played comes next, and of his the oldest. No bot is given more than it takes calls.
+    matches being played comes next, and of his the oldest. No bot is given more than it takes calls, and of no account
+    are more than ``friendlies`` friendlies played at once.
     """
-    calls = Calls(calls_left(session, boot, seconds))
-    lost = _rows(session, select(_M.id, _M.created_at).where(_lost_once(boot, seconds)), limit, match_id)
-    taken = _fitting(session, calls, [Unit((row.id,), row.created_at) for row in lost], limit)
+    room = Room(Calls(calls_left(session, boot, seconds)), _playing(session, boot, seconds), friendlies)
+    lost = select(_M.id, _M.created_at, _M.created_by, _FRIENDLY.label("friendly")).where(_lost_once(boot, seconds))
+    if barred := room.without():
+        lost = lost.where(~and_(_FRIENDLY, func.coalesce(_M.created_by, "").in_(barred)))
+    taken = _fitting(session, room, [_single(row) for row in _rows(session, lost, limit, match_id)], limit)
     if len(taken) < limit:
-        queue = _Queue(session, boot, seconds, limit, calls, match_id)
+        queue = _Queue(session, boot, seconds, limit, room, match_id)
         taken += queue.next_units(limit - len(taken))
     return [list(unit.match_ids) for unit in taken]
 
@@ -86,10 +136,10 @@ def chosen_alone(
     session: Session, boot: str, seconds: float, limit: int, *, match_id: str | None = None
 ) -> list[list[str]]:
     """The same of matches that lost their claimer too often to be played beside others."""
-    calls = Calls(calls_left(session, boot, seconds))
+    room = Room(Calls(calls_left(session, boot, seconds)), {}, None)
     rows = [row for wanted in alone(boot, seconds) for row in _rows(session, wanted, limit, match_id)]
     units = [Unit((row.id,), row.created_at) for row in sorted(rows, key=lambda row: (row.created_at, row.id))]
-    return [list(unit.match_ids) for unit in _fitting(session, calls, units, limit)]
+    return [list(unit.match_ids) for unit in _fitting(session, room, units, limit)]
 
 
 def lost(boot: str, seconds: float) -> ColumnElement[bool]:
@@ -118,12 +168,12 @@ class _Queue:
     """Due matches in the order in which they are given out."""
 
     def __init__(
-        self, session: Session, boot: str, seconds: float, limit: int, calls: Calls, match_id: str | None
+        self, session: Session, boot: str, seconds: float, limit: int, room: Room, match_id: str | None
     ) -> None:
         self._session = session
         self._lease = boot, seconds
         self._at_once = limit + 4
-        self._calls = calls
+        self._room = room
         self._match_id = match_id
         self._passed: set[str] = set()
         self._due: dict[str | None, int] | None = None
@@ -148,12 +198,9 @@ class _Queue:
 
     def _creators(self) -> list[tuple[str | None, datetime, int]]:
         """Who has due matches: since when the oldest waits, and how many are being played."""
-        boot, seconds = self._lease
-        running = self._session.execute(_PLAYING_OF_CREATORS, {"boot": boot, "seconds": seconds})
-        playing = {row[0]: row[1] for row in running}
         waiting = [(row[0], row[1]) for row in self._session.execute(_CREATORS)]
         waiting.append((None, self._session.scalar(_OF_NOBODY)))
-        return [(creator, oldest, playing.get(creator, 0)) for creator, oldest in waiting if oldest is not None]
+        return [(creator, oldest, self._room.playing_of(creator)) for creator, oldest in waiting if oldest is not None]
 
     def _line(self, creator: str | None) -> Iterator[Unit]:
         """What this creator's turn brings, as far as the bots can be called at that moment."""
@@ -163,16 +210,16 @@ class _Queue:
             looked_at += len(units)
             if not units:
                 return
-            seats = _seats(self._session, self._calls, [one for unit in units for one in unit.match_ids])
+            seats = _seats(self._session, self._room.calls, [one for unit in units for one in unit.match_ids])
             for unit in units:
                 if any(one in self._passed for one in unit.match_ids):
                     continue
                 self._passed.update(unit.match_ids)
-                if self._calls.take(_wanted(unit, seats)):
+                if self._room.take(unit, seats):
                     yield unit
 
     def _units(self, creator: str | None) -> list[Unit]:
-        """The next few of his, none with a bot that plays as much as it can."""
+        """The next few of his, none with a bot that plays as much as it can, no friendly where he has his share."""
         looked = (self._oldest(creator, window) for window in self._windows(creator))
         rows: Sequence[Any] = next((found for found in looked if found), [])
         together = self._together([row.group_id for row in rows if row.kind == "duplicate"])
@@ -180,7 +227,7 @@ class _Queue:
         for row in rows:
             match_ids = together[row.group_id] if row.kind == "duplicate" else (row.id,)
             if match_ids:
-                units.append(Unit(match_ids, row.created_at))
+                units.append(Unit(match_ids, row.created_at, creator if row.friendly else None))
             else:
                 self._passed.add(row.id)
         return units
@@ -193,14 +240,17 @@ class _Queue:
         yield from (wider for narrower, wider in pairwise(WINDOWS) if self._due.get(creator, 0) > narrower)
 
     def _oldest(self, creator: str | None, window: int) -> Sequence[Any]:
-        line = select(*(_M[name] for name in (*AGE, "group_id"))).where(DUE, ~LOST_TWICE, _M.created_by == creator)
+        columns = *(_M[name] for name in (*AGE, "group_id")), _FRIENDLY.label("friendly")
+        line = select(*columns).where(DUE, ~LOST_TWICE, _M.created_by == creator)
         if self._match_id is not None:
             line = line.where(_M.id == self._match_id)
         if self._passed:
             line = line.where(_M.id.not_in(self._passed))
         oldest = line.order_by(*_AGE).limit(window).subquery()
         query = select(oldest, _GROUPS.c.kind).join(_GROUPS, _GROUPS.c.id == oldest.c.group_id)
-        if full := self._calls.full():
+        if not self._room.has_friendly(creator):
+            query = query.where(~oldest.c.friendly)
+        if full := self._room.calls.full():
             # Not by the index of bots, which SQLite would else prefer: a bot may have sat in very many matches.
             sits = func.coalesce(_SEATS.c.bot_id, "").in_(full)
             query = query.where(~exists().where(_SEATS.c.match_id == oldest.c.id, sits))
@@ -225,14 +275,18 @@ class _Queue:
         return found
 
 
-def _fitting(session: Session, calls: Calls, units: Sequence[Unit], limit: int) -> list[Unit]:
-    """Those of the units, in order, that their bots can take together."""
+def _single(row: Any) -> Unit:
+    return Unit((row.id,), row.created_at, row.created_by if row.friendly else None)
+
+
+def _fitting(session: Session, room: Room, units: Sequence[Unit], limit: int) -> list[Unit]:
+    """Those of the units, in order, for which there is room."""
     if not units:
         return []
-    seats = _seats(session, calls, [one for unit in units for one in unit.match_ids])
+    seats = _seats(session, room.calls, [one for unit in units for one in unit.match_ids])
     taken: list[Unit] = []
     for unit in units:
-        if len(taken) < limit and calls.take(_wanted(unit, seats)):
+        if len(taken) < limit and room.take(unit, seats):
             taken.append(unit)
     return taken
 
@@ -254,6 +308,17 @@ def _seats(session: Session, calls: Calls, match_ids: Sequence[str]) -> dict[str
 
 def _wanted(unit: Unit, seats: Mapping[str, Counter[str]]) -> Counter[str]:
     return sum((seats[match_id] for match_id in unit.match_ids), Counter())
+
+
+def _playing(session: Session, boot: str, seconds: float) -> dict[str | None, tuple[int, int]]:
+    """Matches that are being played by who arranged them: how many, and how many of them are friendlies."""
+    rows = session.execute(_PLAYING_OF_CREATORS, {"boot": boot, "seconds": seconds})
+    return {creator: (count, friendlies) for creator, count, friendlies in rows}
+
+
+def friendlies_playing(session: Session, boot: str, seconds: float, account: str | None) -> int:
+    """Return how many friendlies of this account are being played."""
+    return _playing(session, boot, seconds).get(account, (0, 0))[1]
 
 
 def calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
@@ -280,7 +345,9 @@ def _first_due(first: ColumnElement[Any]) -> Select[Any]:
 
 # Built once: a runner that looks for work spends more time on building questions than on their answers.
 _PLAYED: Final = and_(_M.status == literal_column("'running'"), ~expired(_M, bindparam("boot"), bindparam("seconds")))
-_PLAYING_OF_CREATORS: Final = select(_M.created_by, func.count()).where(_PLAYED).group_by(_M.created_by)
+_PLAYING_OF_CREATORS: Final = (
+    select(_M.created_by, func.count(), func.sum(case((_FRIENDLY, 1), else_=0))).where(_PLAYED).group_by(_M.created_by)
+)
 _DUE_OF_CREATORS: Final = select(_M.created_by, func.count()).where(DUE).group_by(_M.created_by)
 _CALLS_LEFT: Final = (
     select(_BOTS.c.id, _BOTS.c.max_calls - func.count())

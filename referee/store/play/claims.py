@@ -27,19 +27,23 @@ class Claim:
     epoch: int
 
 
-def claim(session: Session, limit: int, *, alone: bool = False, match_id: str | None = None) -> list[Claim]:
+def claim(
+    session: Session, limit: int, *, alone: bool = False, match_id: str | None = None, friendlies: int | None = None
+) -> list[Claim]:
     """Up to ``limit`` matches that are due or whose claimer is gone, each given to one asker; in the order of
     ``choosing.chosen``. The matches of a duplicate group come together, even where they are more than ``limit``.
 
     A match whose claim was lost twice is given only with ``alone=True``, and is stuck after five such claims that
-    recorded no row. No bot is given more matches at once than it takes calls.
+    recorded no row. No bot is given more matches at once than it takes calls. ``friendlies`` is how many friendlies of
+    one account may be played at once; matches that are claimed ``alone`` are not bound by it.
     """
     queue_up(session, "claims")  # so that what a bot may take is counted by one at a time
     boot, seconds = lease_now(session)
     if alone:
         _give_up_on_hopeless(session, boot, seconds)
-    choose = choosing.chosen_alone if alone else choosing.chosen
-    units = choose(session, boot, seconds, limit, match_id=match_id)
+        units = choosing.chosen_alone(session, boot, seconds, limit, match_id=match_id)
+    else:
+        units = choosing.chosen(session, boot, seconds, limit, match_id=match_id, friendlies=friendlies)
     return _take(session, _locked(session, units, boot, seconds), boot, seconds, alone)
 
 
