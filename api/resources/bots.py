@@ -8,6 +8,7 @@ from api import etags, evidence, limits
 from api.auth import asker, organises, viewer_id
 from api.errors import Problem
 from api.pagination import PageQuery, after, envelope, list_of
+from api.resources.matches import master_key
 from api.schemas.bots import (
     BotChanges,
     BotQuery,
@@ -24,7 +25,7 @@ from referee.bots import guard
 from referee.bots.signing import bot_secret
 from referee.store import bots, certificates, examinations
 from referee.store.paging import Page
-from referee.store.play import faults, waiting
+from referee.store.play import faults, friendlies, waiting
 from referee.store.schema import Bot, Certificate
 
 resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that play.")
@@ -100,9 +101,11 @@ def edit(changes: dict[str, Any], bot_id: str) -> Any:
 def pause(bot_id: str) -> Any:
     """Pause a bot
 
-    It gets no new matches; those arranged are played.
+    It gets no new matches. Its open friendlies are cancelled, running ones too, for the reason `bot_paused`; other
+    matches that are arranged are played.
     """
-    return seen(bots.pause(record(), governed(bot_id).id, "paused by its owner"))
+    bot_id = governed(bot_id).id
+    return seen(friendlies.pause_bot(record(), bot_id, "paused by its owner", master_key=master_key()))
 
 
 @resource.on("POST", '/<id("bot"):bot_id>/resume')
@@ -327,5 +330,4 @@ def attested(certificate: Certificate, bot: Bot) -> dict[str, Any]:
 
 
 def with_secret(bot: Bot) -> dict[str, Any]:
-    master_key = current_app.config["SETTINGS"].master_key
-    return {**seen(bot), "secret": bot_secret(master_key, bot.id, bot.secret_generation)}
+    return {**seen(bot), "secret": bot_secret(master_key(), bot.id, bot.secret_generation)}

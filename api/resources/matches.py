@@ -20,7 +20,7 @@ from referee.store import bots, quotas
 from referee.store.events import tournaments
 from referee.store.ladders import voiding
 from referee.store.paging import Page
-from referee.store.play import faults, groups, logs, matches
+from referee.store.play import faults, friendlies, groups, logs, matches
 from referee.store.schema import Match, MatchSeat
 
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
@@ -90,12 +90,15 @@ def show(match_id: str) -> Any:
 def cancel(wish: dict[str, Any], match_id: str) -> Any:
     """Cancel a match that is not over
 
-    For whoever arranged it and for organisers; in an event for its organiser. It stays listed, without a result.
-    Matches that share their cards are cancelled together: 409 until `whole_group` says so.
+    For whoever arranged it and for organisers; in an event for its organiser; a friendly also for the owner of any bot
+    in it. It stays listed, without a result. Matches that share their cards are cancelled together: 409 until
+    `whole_group` says so.
     """
     match = matches.get_match(record(), match_id)
-    if not (governs(match) or (match.tournament_id is None and asker().role == "organiser")):
-        raise Forbidden("only whoever arranged a match, or an organiser, cancels it")
+    if not may_cancel(match):
+        raise Forbidden(
+            "a match is cancelled by whoever arranged it or by an organiser, a friendly also by owners of bots in it"
+        )
     cancelled = matches.cancel(
         record(),
         match_id,
@@ -232,6 +235,15 @@ def governs(match: Match) -> bool:
     if match.tournament_id is not None:
         return tournaments.get_tournament(record(), match.tournament_id).created_by == asker().id
     return match.created_by == asker().id
+
+
+def may_cancel(match: Match) -> bool:
+    """Return whether the asker may end the match before it is over."""
+    return (
+        governs(match)
+        or (match.tournament_id is None and asker().role == "organiser")
+        or asker().id in friendlies.owners_in(record(), match)
+    )
 
 
 def page_of_matches(found: Page[Match], query: dict[str, Any]) -> dict[str, Any]:

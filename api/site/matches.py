@@ -8,6 +8,7 @@ from flask import Blueprint, Response, request
 from api.errors import invalid
 from api.pagination import after, envelope
 from api.resources.matches import shown_all
+from api.site import terms
 from api.site.page import page, shown
 from api.views import record
 from referee import viewer
@@ -15,7 +16,7 @@ from referee.errors import NotFound
 from referee.games import catalogue
 from referee.store import bots
 from referee.store.events import tournaments
-from referee.store.play import groups, logs, matches
+from referee.store.play import friendlies, groups, logs, matches
 from referee.store.schema import MATCH_STATES, Match
 
 pages = Blueprint("matches", __name__)
@@ -72,6 +73,7 @@ def show(match_id: str) -> Response:
         event=event,
         group=groups.get_group(record(), match.group_id),
         over=match.status in groups.ENDED,
+        reason=terms.reason(match.reason),
         told=_told(match, seen),
     )
 
@@ -99,6 +101,7 @@ def _told(match: Match, seen: Json) -> Json:
         "status": match.status,
         "rated": match.rated,
         "open": logs.is_open(record(), match),
+        "owners": [] if match.status in groups.ENDED else sorted(friendlies.owners_in(record(), match)),
         "header": header,
         "faults": viewer.advice(),
     }

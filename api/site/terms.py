@@ -50,6 +50,7 @@ EVENT_REASONS: Final[Mapping[str, str]] = {
     "tournament_cancelled": "the event was cancelled",
     "ladder_ended": "the ladder was ended",
     "bot_withdrawn": "a bot was withdrawn",
+    "bot_paused": "a bot in it was paused",
 }
 
 

@@ -130,7 +130,7 @@ def edit(
 
 
 def pause(session: Session, bot_id: str, reason: str | None = None, *, revision: int | None = None) -> Bot:
-    """No new matches; those arranged are played."""
+    """No new matches; those arranged are played. Owners pause by ``play.friendlies``, which ends its friendlies too."""
     bot = _at_revision(session, bot_id, revision)
     bot.status, bot.status_reason = "paused", reason
     bot.revision += 1

@@ -13,7 +13,8 @@ from referee.matchlog import verify
 from referee.store.play.recording import Record, record_batch
 from referee.store.schema import Group, Match
 from tests.api.conftest import API, Person, Service, fields_of
-from tests.api.events import started
+from tests.api.events import entered, started
+from tests.store.events import answer_checks, go_on
 from tests.store.world import World
 
 NOBODY = "bot_" + "0" * 26
@@ -184,6 +185,50 @@ def test_a_match_is_cancelled_by_whoever_arranged_it(
     assert (refused.status_code, cancelled.status_code, again.status_code) == (403, 200, 409)
     assert cancelled.get_json()["status"] == "cancelled"
     assert organiser.post(f"/matches/{other_id}/cancel").status_code == 200
+
+
+def test_E21_the_owner_of_any_bot_in_a_friendly_may_cancel_it_but_nothing_else(
+    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
+) -> None:
+    third, stranger = service.person(), service.person()
+    seats = [mine, theirs, str(service.verified_bot(third)["id"])]
+    path = f"/matches/{owner.post('/matches', friendly(*seats)).get_json()['id']}/cancel"
+    of_organiser = organiser.post("/matches", friendly(*seats, rated=True)).get_json()
+    event, _ = entered(service, organiser, 1, rated=False)
+    organiser.post(f"/tournaments/{event}/enter", {"bot": seats[2]})
+    organiser.post(f"/tournaments/{event}/start")
+    answer_checks(service.database)
+    go_on(service.database, event)
+    (of_event,) = organiser.get(f"/matches?tournament={event}").get_json()["items"]
+
+    assert stranger.post(path).status_code == 403
+    assert third.post(f"/matches/{of_organiser['id']}/cancel").status_code == 403
+    assert third.post(f"/matches/{of_event['id']}/cancel").status_code == 403
+    assert third.post(path, {"reason": "not asked"}).get_json()["reason"] == "not asked"
+
+
+def test_E21_pausing_a_bot_cancels_its_open_friendlies_and_nothing_else(
+    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
+) -> None:
+    world, victim = World(service.database), service.person()
+    bot = str(service.verified_bot(victim)["id"])
+    due, running = (owner.post("/matches", friendly(mine, bot)).get_json()["id"] for _ in range(2))
+    world.claim(match_id=running)
+    rated = organiser.post("/matches", friendly(mine, bot, rated=True)).get_json()["id"]
+    world.claim(match_id=rated)
+    elsewhere = owner.post("/matches", friendly(mine, theirs)).get_json()["id"]
+
+    paused = victim.post(f"/bots/{bot}/pause")
+
+    matches = {one: owner.get(f"/matches/{one}").get_json() for one in (due, running, rated, elsewhere)}
+    assert paused.get_json()["status"] == "paused"
+    assert [(one["status"], one["reason"]) for one in matches.values()] == [
+        *[("cancelled", "bot_paused")] * 2,
+        ("running", None),
+        ("due", None),
+    ]
+    assert matches[running]["group"]["state"] == "over"
+    assert "a bot in it was paused" in owner.client.get(f"/matches/{running}").get_data(as_text=True)
 
 
 def test_matches_that_share_their_cards_are_cancelled_together(

@@ -3,7 +3,7 @@
 import { NoLog, fetchTable, mount, readLog } from "../viewer/whole.js";
 import { element } from "./dom.js";
 import { follow } from "./live.js";
-import { api } from "./session.js";
+import { api, token } from "./session.js";
 
 const known = JSON.parse(document.getElementById("match").textContent);
 const root = document.getElementById("viewer");
@@ -86,6 +86,14 @@ function watch() {
   };
   const stop = follow(`${path}/events`, { rows: take, state: note, end }, { poll, onState });
 }
+
+/** Only for whoever is signed in: spectators need not load it. A token that holds no more is the account page's matter. */
+async function offer() {
+  const { offerCancel } = await import("./cancel-friendly.js");
+  await offerCancel(document.getElementById("cancel"), known).catch(() => {});
+}
+
+if (token() && known.owners.length) offer();
 
 try {
   await fetchTable(known.header.game);

@@ -81,6 +81,13 @@ def cancel_group(session: Session, group_id: str, reason: str, *, by: str | None
     return _end(session, _locked(session, group_id, None), reason, by, master_key)
 
 
+def cancel_matches(session: Session, match_ids: Sequence[str], reason: str, *, master_key: bytes) -> Voided:
+    """Cancel those of these matches that are not over. None of them is of a tournament or shares its cards."""
+    locked = select(Match).where(Match.id.in_(match_ids), Match.status.in_(OPEN)).order_by(Match.id).with_for_update()
+    matches = session.scalars(locked.execution_options(populate_existing=True)).all()
+    return _end(session, matches, reason, None, master_key)
+
+
 def _check(reason: str) -> None:
     if not reason.strip() or len(reason) > MOST_REASON or reason != printable(reason):
         raise BadOption("reason", f"must be 1 to {MOST_REASON} characters that can be kept")

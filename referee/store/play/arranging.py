@@ -91,7 +91,11 @@ class _Draft:
     def bots(self) -> Mapping[str, Row[Any]]:
         wanted = {bot_id for plan in self.plans for bot_id in plan.bots}
         columns = (Bot.id, Bot.owner_id, Bot.status, Bot.name, Bot.version, Bot.games)
-        return {bot.id: bot for bot in self.session.execute(select(*columns).where(Bot.id.in_(wanted)))}
+        query = select(*columns).where(Bot.id.in_(wanted))
+        if any(not plan.rated and plan.tournament_id is None for plan in self.plans):
+            # Shared, by id: whoever pauses one of these bots comes before this, or finds the friendly and ends it.
+            query = query.order_by(Bot.id).with_for_update(read=True)
+        return {bot.id: bot for bot in self.session.execute(query)}
 
     @cached_property
     def options(self) -> dict[tuple[str, int, bytes], Json]:

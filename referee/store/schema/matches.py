@@ -85,6 +85,11 @@ class Match(Base):
     finished_at: Mapped[datetime | None]
     reason: Mapped[str | None] = mapped_column(Text)
 
+    @property
+    def is_friendly(self) -> bool:
+        """Whether an account arranged it by itself: unrated, and of no tournament. ``friendly`` asks it of rows."""
+        return self.tournament_id is None and not self.rated
+
 
 class MatchSeat(Base):
     """A place in a match. Name, version and address are the ones the match was started with."""
