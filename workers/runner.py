@@ -6,7 +6,7 @@ How a match goes is the match's; here it is loaded, driven, written down, closed
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 
 CLAIM_AT_ONCE = 8  # a few at a time, so that runners that begin together share what is due
 REST = 10  # times as long as a claim took that brought nothing: all that is due may wait for bots that are full
+MOST_REST_S = 1.0  # a claim may have waited for a busy database; what can be played now is taken up within a sweep
 LOOK_S = 0.25  # between two looks for more while there is room
 LIFETIME_S = 300.0  # then nothing new is taken: a fresh work-horse goes on
 LAST_CALL_S = 3000.0  # then what is still being played is handed on, well before RQ's alarm
@@ -41,8 +42,9 @@ GRACE_S = 2.0  # for the open questions when we are told to stop
 
 @dataclass
 class Tally:
-    """What a runner did."""
+    """What a runner did. ``claims`` is how often it asked for matches."""
 
+    claims: int = 0
     finished: int = 0
     handed_on: int = 0
     failed: int = 0
@@ -54,7 +56,13 @@ class Runner:
     """One event loop full of matches. ``run`` ends when nothing is due, or soon after ``stop``."""
 
     def __init__(
-        self, settings: Settings, database: Database, *, uplink: Uplink | None = None, suite: Suite | None = None
+        self,
+        settings: Settings,
+        database: Database,
+        *,
+        uplink: Uplink | None = None,
+        suite: Suite | None = None,
+        seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self.tally = Tally()
         self._slots = settings.runner_slots
@@ -72,8 +80,9 @@ class Runner:
         self._courier = Courier(self._recorder, self._policy, self._master_key)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
-        self._born = time.monotonic()
-        self._resting_s = 0.0  # the age before which nothing is claimed, unless a match ends
+        self._seconds = seconds
+        self._born = seconds()
+        self._resting_s = 0.0  # the age before which nothing is claimed
         self._something_ended = False  # since we last began to look for more
 
     def stop(self) -> None:
@@ -116,15 +125,26 @@ class Runner:
             if todo.checks_due:
                 await self._take_checks()
             await self._courier.collect()
-            while room > 0 and (todo.due or todo.expired) and not todo.alone and self._age_s() >= self._resting_s:
+            while room > 0 and (todo.due or todo.expired) and not todo.alone and not self._rests():
                 asked_s = self._age_s()
+                self.tally.claims += 1
                 taken = await self._recorder.write(claims.claim, room, friendlies=self._friendlies)
                 self._begin(taken)
                 if not taken:
-                    self._resting_s = self._age_s() + REST * (self._age_s() - asked_s)
+                    ended_s = self._age_s()
+                    self._resting_s = ended_s + min(REST * (ended_s - asked_s), MOST_REST_S)
                 room = min(self._slots - len(self._tasks), CLAIM_AT_ONCE) if taken else 0
         except Unavailable as error:
             log.warning("nothing claimed", extra={"reason": str(error)})
+
+    def _rests(self) -> bool:
+        """Return whether a claim brought nothing a moment ago.
+
+        A claim looks through all that is due, and the end of a match frees no bots but its own: if every end were
+        followed by a claim, an event whose bots are full would cost the square of its matches. So those that end
+        during a rest are made up for together after it. Who plays nothing does not rest, but claims or is done.
+        """
+        return bool(self._tasks) and self._age_s() < self._resting_s
 
     async def _take_checks(self) -> None:
         for check in await self._recorder.write(checks.claim_due_checks):
@@ -164,7 +184,6 @@ class Runner:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         self._something_ended = True
-        self._resting_s = 0.0  # its bots can be called by others now
 
     async def _match(self, claim: Claim) -> None:
         """The edge of a match: nothing that goes wrong in one reaches another."""
@@ -226,7 +245,7 @@ class Runner:
             self._examining -= 1
 
     def _age_s(self) -> float:
-        return time.monotonic() - self._born
+        return self._seconds() - self._born
 
 
 async def run(settings: Settings, database: Database, *, alone: str | None = None) -> Tally:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,9 +13,8 @@ from referee.clocks import Limits
 from referee.games import catalogue
 from referee.rows import parsed
 from referee.store import bots
-from referee.store.play import claims, friendlies, matches
+from referee.store.play import claims, matches
 from referee.store.schema import Fault, MatchSeat, Rating
-from tests.surroundings import MASTER_KEY
 from tests.workers.conftest import Scripted, World
 from workers.runner import Runner
 
@@ -123,55 +121,6 @@ def test_B16_a_bot_that_hangs_holds_up_its_own_match_alone(world: World) -> None
             holding.released.set()
 
     asyncio.run(story())
-
-
-def test_E21_tarpits_in_the_friendlies_of_one_account_hold_a_quarter_of_the_slots(world: World) -> None:
-    holding = Holding()
-
-    async def story() -> None:
-        async with world.houses("first", "first", Scripted(holding)):
-            tarpit, account_id = world.bot_ids[2], world.bot(world.bot_ids[2]).owner_id
-            friendly = {"limits": PATIENT, "rated": False, "created_by": account_id}
-            for _ in range(10):
-                world.arrange("saint-poker", [world.bot_ids[0], tarpit], **friendly)
-            runner = Runner(replace(world.settings, runner_slots=8), world.database)
-            running = asyncio.create_task(runner.run())
-            await until(lambda: len(holding.asked) == 2)
-            of_others = world.arrange("saint-poker", world.bot_ids[:2], options=SHORT)
-            await until(lambda: world.match(of_others).status == "finished")
-            assert len(holding.asked) == 2
-            runner.stop()
-            await running
-            holding.released.set()
-
-    asyncio.run(story())
-
-
-def test_E21_the_slot_of_a_friendly_comes_back_when_a_bot_in_it_is_paused_and_nobody_is_charged(world: World) -> None:
-    holding = Holding()
-
-    async def story() -> str:
-        async with world.houses("first", "first", Scripted(holding)):
-            held = world.arrange("saint-poker", [world.bot_ids[0], world.bot_ids[2]], limits=PATIENT, rated=False)
-            runner = Runner(replace(world.settings, runner_slots=1), world.database)
-            running = asyncio.create_task(runner.run())
-            await until(lambda: holding.asked)
-            with world.database.write() as session:
-                friendlies.pause_bot(session, world.bot_ids[0], "enough", master_key=MASTER_KEY)
-            next_one = world.arrange("saint-poker", world.bot_ids[1:3], options=SHORT)
-            await until(lambda: len(holding.asked) == 2)
-            assert world.match(next_one).status == "running"
-            holding.released.set()
-            await running
-        return held
-
-    held = world.match(asyncio.run(story()))
-
-    assert (held.status, held.reason) == ("cancelled", "bot_paused")
-    assert [seat.faults for seat in seats_of(world, held.id)] == [0, 0]
-    with world.database.read() as session:
-        assert session.scalars(select(Fault)).all() == []
-    assert [world.bot(one).sour_matches for one in world.bot_ids] == [0, 0, 0]
 
 
 def test_K29_a_bot_that_faults_loses_its_moves_not_the_match_and_its_owner_sees_why(world: World) -> None:
