@@ -233,7 +233,8 @@ def show_waiting(bot_id: str) -> Any:
     it, and why it has none in its events. Rivals are told by their seat alone.
     """
     bot = bots.get_bot(record(), bot_id, owner_id=None if organises() else asker().id)
-    found = waiting.waiting(record(), bot.id)
+    slots = current_app.config["SETTINGS"].runner_slots
+    found = waiting.waiting(record(), bot.id, runner_slots=slots)
     return {
         "bot": bot.id,
         "playing": found.playing,

@@ -5,7 +5,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 from api.pagination import PageQuery
 from api.schemas.base import Address, Id, Moment, Name, Strict
 from referee.store.certificates import ENDS
-from referee.store.play.waiting import REASONS
+from referee.store.play.reasons import REASONS
 from referee.store.schema import BOT_STATES, CHECK_STATES, EXAMINATION_STATES
 
 
@@ -119,7 +119,7 @@ class ReasonView(Strict):
     text = fields.String(required=True, metadata={"description": "for people"})
     ahead = fields.Integer(required=True, allow_none=True, metadata={"description": "matches that come before it"})
     seat = fields.Integer(required=True, allow_none=True, metadata={"description": "of the rival that is full"})
-    stage = fields.Integer(required=True, allow_none=True, metadata={"description": "from which it plays"})
+    stage = fields.Integer(required=True, allow_none=True, metadata={"description": "that the reason speaks of"})
 
 
 class OpenMatchView(Strict):

@@ -158,7 +158,7 @@ def test_a_ladder_matches_nobody_whose_version_failed(world: World) -> None:
     examined(world, {}, "2.0")
     assert seated[0] not in playing_in(world, tournament_id)
     with world.database.read() as session:
-        found = waiting.waiting(session, seated[0])
+        found = waiting.waiting(session, seated[0], runner_slots=100)
     assert {event.reason.code for event in found.events} <= {"no_certificate"}
 
 

@@ -1,19 +1,18 @@
 """Why am I waiting: positions in the queue, and for every bot the one reason from a closed list."""
 
-import pytest
 from sqlalchemy import update
 
-from referee.errors import NotFound
 from referee.store.play import claims, matches, waiting
-from referee.store.play.waiting import REASONS, Reason, Waiting
-from referee.store.schema import Bot, Match, Tournament, TournamentEntry
+from referee.store.play.reasons import Reason
+from referee.store.play.waiting import Waiting
+from referee.store.schema import Match
 from tests.store.test_choosing import arranged, plan
-from tests.store.world import CARD, GAME, START, World
+from tests.store.world import CARD, World
 
 
 def asked(world: World, bot_id: str) -> Waiting:
     with world.database.read() as session:
-        return waiting.waiting(session, bot_id)
+        return waiting.waiting(session, bot_id, runner_slots=100)
 
 
 def reason(world: World, bot_id: str) -> Reason | None:
@@ -80,45 +79,3 @@ def test_a_duplicate_group_says_that_it_goes_out_whole(world: World) -> None:
     told = {one.match_id: one.reason for one in asked(world, pair[0]).matches}
 
     assert told[claimed[0].match_id] == Reason("group_playing")
-
-
-def test_a_bot_without_matches_is_told_why(world: World) -> None:
-    bot_id, owner_id = world.bot(), world.account()
-    assert reason(world, bot_id) == Reason("not_entered")
-    with world.database.write() as session:
-        fixed = {"options": {}, "seats": 2, "cycles": 1, "rated": True, "budget_ms": 1, "bank_ms": 1, "revision": 1}
-        session.add(
-            Tournament(
-                id="trn_1",
-                name="Cup",
-                game=GAME,
-                format="swiss",
-                status="open",
-                created_by=owner_id,
-                created_at=START,
-                **fixed,
-            )
-        )
-        session.flush()
-        session.add(TournamentEntry(tournament_id="trn_1", bot_id=bot_id, number=1))
-    assert reason(world, bot_id) == Reason("event_not_started")
-    change(world, Tournament, status_reason="the start was missed")
-    assert reason(world, bot_id) == Reason("start_missed")
-    change(world, Tournament, status="running", preflight_until=START)
-    assert reason(world, bot_id) == Reason("preflight")
-    change(world, Tournament, preflight_until=None)
-    assert reason(world, bot_id) == Reason("stage_not_over")
-    change(world, TournamentEntry, since=3)
-    assert asked(world, bot_id).events[0].reason.text == "the bot joined late and plays from stage 3 on"
-    change(world, Tournament, format="ladder")
-    assert reason(world, bot_id) == Reason("ladder_next")
-    change(world, TournamentEntry, preflight="absent")
-    assert reason(world, bot_id) == Reason("absent")
-
-    states = {"not_verified": "unverified", "paused": "paused", "unhealthy": "paused", "retired": "retired"}
-    for code, status in states.items():
-        change(world, Bot, status=status, sour_matches=3 if code == "unhealthy" else 0)
-        assert reason(world, bot_id) == Reason(code)
-        assert code in REASONS
-    with pytest.raises(NotFound):
-        asked(world, "bot_0")

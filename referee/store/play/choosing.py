@@ -121,7 +121,7 @@ def chosen(
     matches being played comes next, and of his the oldest. No bot is given more than it takes calls, and of no account
     are more than ``friendlies`` friendlies played at once.
     """
-    room = Room(Calls(calls_left(session, boot, seconds)), _playing(session, boot, seconds), friendlies)
+    room = Room(Calls(calls_left(session, boot, seconds)), playing(session, boot, seconds), friendlies)
     lost = select(_M.id, _M.created_at, _M.created_by, _FRIENDLY.label("friendly")).where(_lost_once(boot, seconds))
     if barred := room.without():
         lost = lost.where(~and_(_FRIENDLY, func.coalesce(_M.created_by, "").in_(barred)))
@@ -310,15 +310,15 @@ def _wanted(unit: Unit, seats: Mapping[str, Counter[str]]) -> Counter[str]:
     return sum((seats[match_id] for match_id in unit.match_ids), Counter())
 
 
-def _playing(session: Session, boot: str, seconds: float) -> dict[str | None, tuple[int, int]]:
+def playing(session: Session, boot: str, seconds: float) -> dict[str | None, tuple[int, int]]:
     """Matches that are being played by who arranged them: how many, and how many of them are friendlies."""
     rows = session.execute(_PLAYING_OF_CREATORS, {"boot": boot, "seconds": seconds})
     return {creator: (count, friendlies) for creator, count, friendlies in rows}
 
 
-def friendlies_playing(session: Session, boot: str, seconds: float, account: str | None) -> int:
-    """Return how many friendlies of this account are being played."""
-    return _playing(session, boot, seconds).get(account, (0, 0))[1]
+def examined(session: Session, boot: str, seconds: float) -> set[str]:
+    """Return the bots that are being examined."""
+    return set(session.scalars(_EXAMINED, {"boot": boot, "seconds": seconds}))
 
 
 def calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:

@@ -10,56 +10,20 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, and_, exists, func, select
 from sqlalchemy.orm import Session
 
-from referee.store import certificates, house
+from referee.store import house
 from referee.store.bots import MOST_SOUR, get_bot
 from referee.store.db import lease_now, now
+from referee.store.events.entry_reasons import entry_reason
 from referee.store.play import choosing
 from referee.store.play.leases import expired
-from referee.store.schema import OPEN, Bot, Group, Match, MatchSeat, Stage, Tournament, TournamentEntry
+from referee.store.play.reasons import Reason
+from referee.store.quotas import friendlies_at_once
+from referee.store.schema import OPEN, Bot, Group, Match, MatchSeat, Tournament, TournamentEntry, friendly
 
-REASONS: Final[dict[str, str]] = {  # the closed list
-    "next": "a runner takes it up now",
-    "runner_needed": "no runner is at work, or its own is gone: another takes it up within seconds",
-    "behind": "{ahead} matches come before it",
-    "bot_full": "the bot plays as many seats at once as its card allows (max_calls)",
-    "rival_full": "the bot in seat {seat} plays as many matches at once as it takes",
-    "group_opening": "the bots of its deal group are asked for their share in the shuffling",
-    "group_playing": "another match of its duplicate group is being played; the rest goes out together",
-    "played_alone": "it lost its runner twice and waits for a process of its own",
-    "tournament_paused": "the tournament is paused",
-    "stuck": "it cost several runners their lives and waits for the operator",
-    "not_verified": "the bot has to pass its check first",
-    "paused": "the bot is paused by its owner",
-    "unhealthy": "the bot could not be called to the end of its last matches: see its faults, then resume it",
-    "retired": "the bot is retired",
-    "event_not_started": "the event has not started",
-    "start_missed": "the event could not start: its organiser has to start it by hand or set a new time",
-    "preflight": "the event calls every bot before it starts",
-    "absent": "the bot did not answer before the stage and sits out until it does",
-    "joins_later": "the bot joined late and plays from stage {stage} on",
-    "stage_not_over": "its matches of this stage are over, those of others are not",
-    "ladder_next": "the ladder picks it again soon: whoever played least comes first",
-    "no_certificate": "rated play needs a certificate for its present version: ask for a check and see what is to mend",
-    "not_entered": "the bot is in no event, and nobody has arranged a match with it",
-}
 MOST_SHOWN: Final = 20  # matches, and events
 MANY_SEATS: Final = 5_000
 QUIET: Final = timedelta(seconds=10)  # that a match may be due while nobody plays before a runner is missed
 ALIVE: Final = ("draft", "open", "running", "paused")
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """One of ``REASONS``, with what it tells. ``seat`` is a rival's."""
-
-    code: str
-    ahead: int | None = None
-    seat: int | None = None
-    stage: int | None = None
-
-    @property
-    def text(self) -> str:
-        return REASONS[self.code].format(ahead=self.ahead, seat=self.seat, stage=self.stage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +58,14 @@ class Waiting:
     reason: Reason | None
 
 
-def waiting(session: Session, bot_id: str) -> Waiting:
-    """Everything a bot waits for, at this moment; raises ``NotFound``."""
+def waiting(session: Session, bot_id: str, *, runner_slots: int) -> Waiting:
+    """Everything a bot waits for, at this moment, where runners have so many slots; raises ``NotFound``."""
     bot = get_bot(session, bot_id)
-    hall = _Hall(session, *lease_now(session))
+    hall = _Hall(session, *lease_now(session), friendlies=friendlies_at_once(runner_slots))
     rows = _open_matches(session, bot_id)
     playing = sum(row.status == "running" and not hall.is_lost(row) for row in rows)
     matches = [hall.judged(row, bot_id) for row in rows[:MOST_SHOWN]]
-    events = _events(session, bot_id, {row.tournament_id for row in rows})
+    events = _events(session, bot, {row.tournament_id for row in rows})
     reason = None
     if not playing:
         reasons = [one.reason for one in matches] + [_of_bot(bot)] + [one.reason for one in events]
@@ -113,6 +77,7 @@ def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
     """In the order in which they would be played."""
     columns = (
         *(Match.id, Match.status, Match.tournament_id, Match.created_by, Match.created_at, Match.group_id),
+        friendly().label("friendly"),
         *(Match.lease_boot, Match.lease_until, Match.lost_claims, Group.state, Group.kind),
     )
     query = (
@@ -133,11 +98,15 @@ def _sits(session: Session, bot_id: str) -> ColumnElement[bool]:
 class _Hall:
     """What is being played, and who is in the queue."""
 
-    def __init__(self, session: Session, boot: str, seconds: float) -> None:
+    def __init__(self, session: Session, boot: str, seconds: float, *, friendlies: int) -> None:
         self._session = session
         self._boot, self._seconds = boot, seconds
+        self._friendlies = friendlies
         self._moment: datetime = now(session)
         self._left = choosing.calls_left(session, boot, seconds)
+        self._examined = choosing.examined(session, boot, seconds)
+        self._playing = choosing.playing(session, boot, seconds)
+        self._wants_alone = any(session.execute(one.limit(1)).first() for one in choosing.alone(boot, seconds))
         self._due: dict[str | None, int] | None = None
         self._at: dict[tuple[str | None, datetime], tuple[int, list[str]]] = {}
 
@@ -152,7 +121,8 @@ class _Hall:
     def _reason(self, row: Any, bot_id: str, ahead: int) -> Reason | None:
         if row.status == "running":
             if self.is_lost(row):
-                return Reason("runner_needed")
+                was_lost_before = row.lost_claims + (row.lease_boot == self._boot) >= choosing.LOST_BEFORE_ALONE
+                return Reason("played_alone" if was_lost_before else "runner_needed")
             return Reason("group_opening") if row.state == "new" else None
         if row.status in ("waiting", "stuck"):
             return Reason("stuck" if row.status == "stuck" else "tournament_paused")
@@ -160,7 +130,13 @@ class _Hall:
             return Reason("played_alone")
         if not self._left and self._moment - row.created_at > QUIET:
             return Reason("runner_needed")
-        return self._full(row, bot_id) or (Reason("behind", ahead=ahead) if ahead else Reason("next"))
+        if self._wants_alone:
+            return Reason("alone_first")
+        if full := self._full(row, bot_id):
+            return full
+        if row.friendly and self._playing.get(row.created_by, (0, 0))[1] >= self._friendlies:
+            return Reason("friendly_share")
+        return Reason("behind", ahead=ahead) if ahead else Reason("next")
 
     def _full(self, row: Any, bot_id: str) -> Reason | None:
         """Whether it is for its bots, or for its group, that it cannot be played."""
@@ -171,8 +147,12 @@ class _Hall:
         wanted = Counter(seat.id for seat in seats)
         own = [seat for seat in seats if seat.match_id == row.id]
         for seat in sorted(own, key=lambda seat: seat.id != bot_id):
-            if self._left.get(seat.id, seat.max_calls) < min(wanted[seat.id], seat.max_calls):
-                return Reason("bot_full") if seat.id == bot_id else Reason("rival_full", seat=seat.seat)
+            missing = min(wanted[seat.id], seat.max_calls) - self._left.get(seat.id, seat.max_calls)
+            if missing > 0 and seat.id != bot_id:
+                return Reason("rival_full", seat=seat.seat)
+            if missing > 0:
+                for_examination = choosing.EXAMINED_AT_ONCE if bot_id in self._examined else 0
+                return Reason("bot_examined" if missing <= for_examination else "bot_full")
         if row.kind == "duplicate":
             played = and_(Match.status == "running", ~expired(Match, self._boot, self._seconds))
             if self._session.scalar(select(Match.id).where(Match.group_id == row.group_id, played).limit(1)):
@@ -209,36 +189,21 @@ def _of_bot(bot: Bot) -> Reason | None:
             return Reason("unhealthy" if bot.sour_matches >= MOST_SOUR else "paused")
         case "retired":
             return Reason("retired")
+        case _ if bot.check_state == "idle":
+            return Reason("check_failed")
         case _:
             return Reason("not_verified")
 
 
-def _events(session: Session, bot_id: str, besides: set[str | None]) -> list[OpenEvent]:
+def _events(session: Session, bot: Bot, besides: set[str | None]) -> list[OpenEvent]:
     """Why it has no match in those of its events in which it has none."""
     entry = TournamentEntry
-    newest = select(func.max(Stage.number)).where(Stage.tournament_id == entry.tournament_id).scalar_subquery()
-    query = select(entry, Tournament, newest).join(Tournament, Tournament.id == entry.tournament_id)
-    query = query.where(entry.bot_id == bot_id, entry.withdrawn_at.is_(None), Tournament.status.in_(ALIVE))
+    query = select(entry, Tournament).join(Tournament, Tournament.id == entry.tournament_id)
+    query = query.where(entry.bot_id == bot.id, entry.withdrawn_at.is_(None), Tournament.status.in_(ALIVE))
     query = query.where(Tournament.id.not_in([one for one in besides if one is not None]))
     rows = session.execute(query.order_by(Tournament.created_at, Tournament.id).limit(MOST_SHOWN))
     found: list[OpenEvent] = []
-    for entered, event, stage in rows.all():
-        certified = session.scalar(select(Bot.id).where(Bot.id == bot_id, certificates.keeps_place(event))) is not None
-        found.append(OpenEvent(event.id, _of_event(entered, event, stage or 0, certified)))
+    for entered, event in rows.all():
+        of_bot = _of_bot(bot) if event.status == "running" else None
+        found.append(OpenEvent(event.id, of_bot or entry_reason(session, event, entered, bot)))
     return found
-
-
-def _of_event(entered: TournamentEntry, tournament: Tournament, stage: int, certified: bool) -> Reason:
-    if tournament.status in ("draft", "open"):
-        return Reason("start_missed" if tournament.status_reason else "event_not_started")
-    if tournament.status == "paused":
-        return Reason("tournament_paused")
-    if entered.preflight == "absent":
-        return Reason("absent")
-    if tournament.preflight_until is not None:
-        return Reason("preflight")
-    if not certified:
-        return Reason("no_certificate")
-    if tournament.format == "ladder":
-        return Reason("ladder_next")
-    return Reason("joins_later", stage=entered.since) if entered.since > max(stage, 1) else Reason("stage_not_over")

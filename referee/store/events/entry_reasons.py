@@ -1,0 +1,80 @@
+"""Why an entrant of a tournament has no match there at this moment, and what would change it."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import exists, func, select
+from sqlalchemy.orm import Session
+
+from referee.store import certificates
+from referee.store.events import matchmaking
+from referee.store.events.entrants import seats_of
+from referee.store.events.stages import newest
+from referee.store.play.reasons import Reason
+from referee.store.schema import Bot, Match, MatchSeat, Stage, Tournament, TournamentEntry
+
+
+def entry_reason(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> Reason:
+    """Return why this bot, which could play otherwise, has no open match in a tournament that is not over."""
+    if tournament.status in ("draft", "open"):
+        return Reason("start_missed" if tournament.status_reason else "event_not_started")
+    if tournament.status == "paused":
+        return Reason("tournament_paused")
+    if entry.preflight == "absent":
+        return Reason("absent")
+    if tournament.preflight_until is not None:
+        return Reason("preflight")
+    if tournament.game not in bot.games:
+        return Reason("other_game")
+    if session.scalar(select(Bot.id).where(Bot.id == bot.id, certificates.keeps_place(tournament))) is None:
+        return Reason("no_certificate")
+    if tournament.frozen_version and entry.version is not None and bot.version != entry.version:
+        return Reason("other_version")
+    return _of_ladder(session, tournament) if tournament.format == "ladder" else _of_stages(session, tournament, entry)
+
+
+def _of_ladder(session: Session, tournament: Tournament) -> Reason:
+    if matchmaking.is_ending(tournament):
+        return Reason("ladder_ending")
+    owners = {seat.owner_id for seat in seats_of(session, tournament) if seat.played_by(tournament) is not None}
+    return Reason("ladder_next" if len(owners) >= tournament.seats else "no_rivals")
+
+
+def _of_stages(session: Session, tournament: Tournament, entry: TournamentEntry) -> Reason:
+    if entry.since > max(newest(session, tournament.id), 1):
+        return Reason("joins_later", stage=entry.since)
+    going_on = select(Stage).where(Stage.tournament_id == tournament.id, Stage.ended_at.is_(None))
+    stages = session.scalars(going_on.order_by(Stage.number)).all()
+    without = [(stage, at) for stage in stages for at in _tables_without_match(session, stage, entry.bot_id)]
+    to_come = next((stage for stage, at in without if not _is_arranged(stage, at)), None)
+    if to_come is not None:
+        return Reason("table_to_come", stage=to_come.number)
+    resting = [stage for stage in stages if any(bye["entrant"] == entry.bot_id for bye in stage.byes)]
+    if tournament.format == "knockout" and stages and not resting and not _sits_in(stages[-1], entry.bot_id):
+        return Reason("knocked_out")
+    if session.scalar(select(exists().where(Match.tournament_id == tournament.id, Match.status == "stuck"))):
+        return Reason("held_up")
+    if resting:
+        return Reason("bye", stage=resting[-1].number)
+    if without:
+        return Reason("table_empty", stage=without[-1][0].number)
+    return Reason("stage_not_over" if stages else "not_paired")
+
+
+def _tables_without_match(session: Session, stage: Stage, bot_id: str) -> Sequence[int]:
+    """Return the places, in the stage's list, of the tables of this entrant at which nothing was ever arranged."""
+    of_stage = Match.tournament_id == stage.tournament_id, Match.stage == stage.number
+    seated = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id) == bot_id
+    query = select(Match.table_no).join(MatchSeat, MatchSeat.match_id == Match.id).where(*of_stage, seated)
+    played = set(session.scalars(query))
+    return [at for at, table in enumerate(stage.tables) if bot_id in table["entrants"] and at + 1 not in played]
+
+
+def _is_arranged(stage: Stage, at: int) -> bool:
+    """Return whether it was this table's turn already. Turns go by sections, in each by the tables' numbers."""
+    section = stage.tables[at]["section"]
+    before = sum((table["section"], place) < (section, at) for place, table in enumerate(stage.tables))
+    return before < stage.arranged
+
+
+def _sits_in(stage: Stage, bot_id: str) -> bool:
+    return any(bot_id in table["entrants"] for table in stage.tables)
