@@ -12,7 +12,7 @@ from flask import Flask, Response, current_app
 from api import recalling
 from api.lines import Lines
 from api.resources import ladders
-from api.resources.matches import master_key, shown
+from api.resources.matches import master_key, views
 from api.resources.tournaments import to_the_minute
 from api.schemas.live import DecisionView, FollowQuery, NowView, RowsQuery, RowsView, VerificationView
 from api.streams import connections
@@ -193,10 +193,8 @@ class Now:
 
 def _overview(session: Any) -> Json:
     found = overview(session)
-    seats = matches.seats_of(session, [match.id for match in found.matches])
-    told = matches.seats_told(session, found.matches)
     return {
-        "matches": [shown(match, seats[match.id], told=match.id in told) for match in found.matches],
+        "matches": views(session, found.matches, matches.seats_told(session, found.matches)),
         "tournaments": [
             {
                 **{name: getattr(event, name) for name in ("id", "name", "game", "format", "rated", "status")},

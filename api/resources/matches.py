@@ -1,11 +1,12 @@
 """Matches: arranged, listed, cancelled, made void; their logs."""
 
 import gzip
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from flask import Response, current_app, request
+from sqlalchemy.orm import Session
 
 from api import evidence
 from api.auth import asker, organises, viewer_id
@@ -20,7 +21,7 @@ from referee.store import bots, quotas
 from referee.store.events import tournaments
 from referee.store.ladders import voiding
 from referee.store.paging import Page
-from referee.store.play import faults, friendlies, groups, logs, matches
+from referee.store.play import faults, friendlies, groups, logs, matches, unrated
 from referee.store.schema import Match, MatchSeat
 
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
@@ -264,12 +265,18 @@ def whole(match: Match) -> dict[str, Any]:
 
 
 def shown_all(found: Sequence[Match]) -> list[dict[str, Any]]:
-    seats = matches.seats_of(record(), [match.id for match in found])
     told = {match.id for match in found} if knows_all() else matches.seats_told(record(), found)
-    return [shown(match, seats[match.id], told=match.id in told) for match in found]
+    return views(record(), found, told)
 
 
-def shown(match: Match, seats: list[MatchSeat], *, told: bool) -> dict[str, Any]:
+def views(session: Session, found: Sequence[Match], told: Collection[str]) -> list[dict[str, Any]]:
+    """Return these matches as the API shows them, with the seats of those that are ``told``."""
+    seats = matches.seats_of(session, [match.id for match in found])
+    reasons = unrated.unrated_reasons(session, found)
+    return [shown(match, seats[match.id], reasons.get(match.id), told=match.id in told) for match in found]
+
+
+def shown(match: Match, seats: list[MatchSeat], unrated_reason: str | None, *, told: bool) -> dict[str, Any]:
     return {
         "id": match.id,
         "game": match.game,
@@ -278,6 +285,7 @@ def shown(match: Match, seats: list[MatchSeat], *, told: bool) -> dict[str, Any]
         "seats": [seat_view(seat, told=told) for seat in seats],
         "time": {"budget_ms": match.budget_ms, "bank_ms": match.bank_ms},
         "rated": match.rated,
+        "unrated_reason": unrated_reason,
         "status": match.status,
         "reason": match.reason,
         "tournament": match.tournament_id,

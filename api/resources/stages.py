@@ -12,6 +12,7 @@ from referee.store import bots
 from referee.store.events import stage_lists, tournaments
 from referee.store.paging import Page, number_of
 from referee.store.play.groups import ENDED
+from referee.store.play.unrated import has_owner_twice
 from referee.store.schema import Match, Stage, Tournament
 
 resource = Resource("stages", "/api/v1/tournaments", "Stages of an event: who meets whom.")
@@ -54,8 +55,9 @@ def show(query: Json, tournament_id: str, stage: int) -> Any:
     played = stage_lists.matches_at(record(), tournament.id, stage, numbers)
     entrants = [one for number in numbers for one in stored.tables[number - 1]["entrants"]]
     names = bots.names_of(record(), [*entrants, *(bye["entrant"] for bye in stored.byes)])
+    owners = bots.owners_of(record(), entrants)
     page = Page(
-        [table(tournament, stored, number, played.get(number, []), names) for number in numbers],
+        [table(tournament, stored, number, played.get(number, []), names, owners) for number in numbers],
         [numbers[-1]] if numbers and numbers[-1] < line.tables else None,
     )
     told = line.state == "over" or tells_all(tournament)
@@ -83,7 +85,14 @@ def shown(line: stage_lists.StageLine) -> Json:
     }
 
 
-def table(tournament: Tournament, stage: Stage, number: int, played: Sequence[Match], names: Mapping[str, str]) -> Json:
+def table(
+    tournament: Tournament,
+    stage: Stage,
+    number: int,
+    played: Sequence[Match],
+    names: Mapping[str, str],
+    owners: Mapping[str, str],
+) -> Json:
     """Table ``number`` with the matches ``played`` at it."""
     stored = stage.tables[number - 1]
     over = stage.ended_at is not None or (bool(played) and all(match.status in ENDED for match in played))
@@ -93,9 +102,17 @@ def table(tournament: Tournament, stage: Stage, number: int, played: Sequence[Ma
         "label": stored["label"],
         "over": over,
         "legs": stored["legs"],
+        "unrated_reason": unrated_reason(tournament, [owners[one] for one in stored["entrants"]]),
         "entrants": [place(one if told else None, names) for one in stored["entrants"]],
         "matches": shown_all(played),
     }
+
+
+def unrated_reason(tournament: Tournament, owners: Sequence[str]) -> str | None:
+    """Return why a table of these owners' bots is unrated, whoever sits in for them."""
+    if not tournament.rated:
+        return "tournament_terms"
+    return "one_owner_twice" if has_owner_twice(owners) else None
 
 
 def place(bot_id: str | None, names: Mapping[str, str]) -> Json:

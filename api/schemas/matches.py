@@ -9,6 +9,7 @@ from api.schemas.base import Id, Moment, Numeral, Remark, Strict, Truth, Whole, 
 from api.schemas.games import GAMES, check_options
 from referee.clocks import Limits
 from referee.store.ladders.voiding import MOST_REASON
+from referee.store.play.unrated import UNRATED
 from referee.store.quotas import LONGEST
 from referee.store.schema import GROUP_KINDS, GROUP_STATES, MATCH_STATES
 
@@ -84,6 +85,19 @@ class VoidedView(Strict):
     )
 
 
+class UnratedReason(fields.String):
+    """Why a match is unrated, from the closed list."""
+
+    def __init__(self, description: str) -> None:
+        listed = "; ".join(f"`{code}`: {text}" for code, text in UNRATED.items())
+        super().__init__(
+            required=True,
+            allow_none=True,
+            validate=validate.OneOf(list(UNRATED)),
+            metadata={"description": f"{description}. {listed}"},
+        )
+
+
 class SeatView(Strict):
     seat = fields.Integer(required=True)
     bot = fields.String(
@@ -145,6 +159,7 @@ class MatchView(Strict):
     seats = fields.List(fields.Nested(SeatView), required=True)
     time = fields.Nested(TimeView, required=True)
     rated = fields.Boolean(required=True)
+    unrated_reason = UnratedReason("why it is not; null where it is")
     status = fields.String(required=True, validate=validate.OneOf(MATCH_STATES))
     reason = fields.String(
         required=True, allow_none=True, metadata={"description": "why it was cancelled, or does not count"}

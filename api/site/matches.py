@@ -16,7 +16,7 @@ from referee.errors import NotFound
 from referee.games import catalogue
 from referee.store import bots
 from referee.store.events import tournaments
-from referee.store.play import friendlies, groups, logs, matches
+from referee.store.play import friendlies, groups, logs, matches, unrated
 from referee.store.schema import MATCH_STATES, Match
 
 pages = Blueprint("matches", __name__)
@@ -74,6 +74,7 @@ def show(match_id: str) -> Response:
         group=groups.get_group(record(), match.group_id),
         over=match.status in groups.ENDED,
         reason=terms.reason(match.reason),
+        why_unrated=unrated.UNRATED.get(seen["unrated_reason"]),
         told=_told(match, seen),
     )
 

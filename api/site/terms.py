@@ -46,6 +46,7 @@ PREFLIGHTS: Final[Mapping[str, str]] = {
     "absent": "absent",
 }
 SEEDINGS: Final[Mapping[str, str]] = {"rating": "by rating", "hand": "by hand", "draw": "by lot"}
+ONE_OWNER_TWICE: Final = "A match of two bots of one owner counts in the table of the event, but is not rated."
 EVENT_REASONS: Final[Mapping[str, str]] = {
     "tournament_cancelled": "the event was cancelled",
     "ladder_ended": "the ladder was ended",
@@ -108,7 +109,8 @@ def _of_knockout(options: Json) -> Iterator[str]:
 def _rights(event: Tournament) -> Iterator[tuple[str, str, str]]:
     """Who may do what, and what is told when."""
     told = "at once" if event.open_seats or not event.rated else "when a table is over"
-    yield "Rated", "yes" if event.rated else "no", "Results count on the ladder of the game." if event.rated else ""
+    counts = f"Results count on the ladder of the game. {ONE_OWNER_TWICE}" if event.rated else ""
+    yield "Rated", "yes" if event.rated else "no", counts
     if event.trusted and event.deals == "duplicate":
         yield "Trusted", "yes", "Duplicate deals are rated, though a bot that remembers would know the cards."
     yield "Who sits where", f"told {told}", ""

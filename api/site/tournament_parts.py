@@ -59,6 +59,7 @@ def show_stage(tournament_id: str, stage: int) -> Response:
     played = stage_lists.matches_at(record(), event.id, stage, numbers)
     entrants = [one for at in numbers for one in stored.tables[at - 1]["entrants"]]
     names = bots.names_of(record(), [*entrants, *(bye["entrant"] for bye in stored.byes[:TABLES])])
+    owners = bots.owners_of(record(), entrants)
     told = line.state == "over" or stages.tells_all(event)
     newest = record().scalar(select(func.max(Stage.number)).where(Stage.tournament_id == event.id)) or stage
     return page(
@@ -66,7 +67,7 @@ def show_stage(tournament_id: str, stage: int) -> Response:
         **head(event),
         stage=line,
         newest=newest,
-        tables=[stages.table(event, stored, at, played.get(at, []), names) for at in numbers],
+        tables=[stages.table(event, stored, at, played.get(at, []), names, owners) for at in numbers],
         byes=[{**stages.place(bye["entrant"], names), "reason": bye["reason"]} for bye in stored.byes[:TABLES]]
         if told
         else [],

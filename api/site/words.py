@@ -1,6 +1,6 @@
 """Values as people read them: numbers with their units, moments, names of games and states."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -76,6 +76,14 @@ def state(word: str) -> str:
     return STATES.get(word, word)
 
 
+def rated_label(match: Mapping[str, Any]) -> str:
+    """Whether a match, as the API shows it, is rated, and in a word or two why not. home.js says the same."""
+    if match["rated"]:
+        return "rated"
+    code = str(match["unrated_reason"])
+    return code if code == "friendly" else f"unrated: {code.replace('_', ' ')}"
+
+
 def options_in_words(options: dict[str, Any]) -> str:
     """Options of a game on one line."""
     return ", ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in options.items())
@@ -103,4 +111,5 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "instant": instant,
     "state": state,
     "options_in_words": options_in_words,
+    "rated_label": rated_label,
 }

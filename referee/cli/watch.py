@@ -37,7 +37,7 @@ def followed(remote: Remote, match_id: str) -> Json:
     while shown["status"] not in OVER:
         if shown["status"] != status:
             status = shown["status"]
-            note(f"{match_id}: {shown['game']}, {status}{_because(shown)}")
+            note(f"{match_id}: {shown['game']}, {_rated(shown)}, {status}{_because(shown)}")
         time.sleep(POLLED_S)
         shown = patiently(lambda: remote.api.get(f"/matches/{match_id}"), note)
     return shown
@@ -49,7 +49,7 @@ def note(text: str) -> None:
 
 def result(match: Json) -> str:
     """How a match that is over ended."""
-    head = f"{match['id']}: {match['game']}, {match['status']}{_because(match)}"
+    head = f"{match['id']}: {match['game']}, {_rated(match)}, {match['status']}{_because(match)}"
     if any(seat["placement"] is None for seat in match["seats"]):
         return head
     order = sorted(match["seats"], key=lambda seat: (seat["placement"], seat["seat"]))
@@ -65,6 +65,12 @@ def _line(seat: Json) -> tuple[str, ...]:
         str(seat["seat"]),
         f"{seat['returns']:+}",
     )
+
+
+def _rated(match: Json) -> str:
+    if match["rated"]:
+        return "rated"
+    return f"unrated ({match['unrated_reason'].replace('_', ' ')})"
 
 
 def _because(match: Json) -> str:

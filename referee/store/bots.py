@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from sqlalchemy import func, or_, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
 from referee.store import examinations, house
@@ -74,10 +74,19 @@ def get_bot(session: Session, bot_id: str, *, owner_id: str | None = None) -> Bo
 
 def names_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
     """What these bots are called, by id."""
+    return _by_id(session, Bot.name, bot_ids)
+
+
+def owners_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
+    """Return the accounts that own these bots, by the bot's id."""
+    return _by_id(session, Bot.owner_id, bot_ids)
+
+
+def _by_id(session: Session, column: InstrumentedAttribute[str], bot_ids: Iterable[str]) -> dict[str, str]:
     wanted = sorted(set(bot_ids))
     portions = [wanted[at : at + NAMED_AT_ONCE] for at in range(0, len(wanted), NAMED_AT_ONCE)]
-    found = (session.execute(select(Bot.id, Bot.name).where(Bot.id.in_(ids))) for ids in portions)
-    return {bot_id: name for rows in found for bot_id, name in rows}
+    found = (session.execute(select(Bot.id, column).where(Bot.id.in_(ids))) for ids in portions)
+    return {bot_id: value for rows in found for bot_id, value in rows}
 
 
 def list_bots(

@@ -23,7 +23,7 @@ function cardOf(match) {
   card.dataset.match = match.id;
   field("link").href = `/matches/${encodeURIComponent(match.id)}`;
   field("game").textContent = title(match.game);
-  field("kind").textContent = match.rated ? "rated" : "friendly";
+  field("kind").textContent = ratedLabel(match);
   for (const seat of match.seats) {
     const place = document.createElement("li");
     const name = document.createElement("bdi");
@@ -34,6 +34,12 @@ function cardOf(match) {
   field("since").dateTime = match.started_at ?? "";
   localMoments(card);
   return card;
+}
+
+/** Whether it is rated, and why not; as words.py says it. */
+function ratedLabel({ rated, unrated_reason: why }) {
+  if (rated) return "rated";
+  return why === "friendly" ? why : `unrated: ${why.replaceAll("_", " ")}`;
 }
 
 const count = (number) => number.toLocaleString("en").replaceAll(",", "\u202f");

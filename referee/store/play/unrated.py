@@ -1,0 +1,68 @@
+"""Why a match is unrated, found from what is recorded of it; which matches are rated is decided in ``arranging``."""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from referee.store import house
+from referee.store.schema import Account, Bot, Match, MatchSeat, Tournament
+
+UNRATED: Final[dict[str, str]] = {  # the closed list
+    "friendly": "it is a friendly: an account arranged it by itself",
+    "tournament_terms": "its tournament is not rated",
+    "one_owner_twice": "two bots of one owner sit at its table",
+    "house_player": "house players leave fewer than two bots to be rated",
+    "substitute": "house players sit in for absent bots and leave fewer than two to be rated",
+}
+
+
+def unrated_reasons(session: Session, matches: Iterable[Match]) -> dict[str, str]:
+    """Return by id why those of these matches that are unrated are so: one of ``UNRATED``."""
+    unrated = [match for match in matches if not match.rated]
+    if not unrated:
+        return {}
+    rated_events = _rated_tournaments(session, {match.tournament_id for match in unrated})
+    organisers = _organisers(session, {match.created_by for match in unrated if match.is_friendly})
+    by_seats = [match.id for match in unrated if match.tournament_id in rated_events or match.created_by in organisers]
+    owners = _owners(session, by_seats)
+    reasons = {}
+    for match in unrated:
+        if match.tournament_id is not None and match.tournament_id not in rated_events:
+            reasons[match.id] = "tournament_terms"
+        elif match.id not in owners:
+            reasons[match.id] = "friendly"
+        elif has_owner_twice(owners[match.id]):
+            reasons[match.id] = "one_owner_twice"
+        elif match.tournament_id is not None:
+            reasons[match.id] = "substitute"
+        else:  # an organiser asked for it: rated if there were two to rate, else as a friendly
+            reasons[match.id] = "friendly" if len(owners[match.id]) > 1 else "house_player"
+    return reasons
+
+
+def has_owner_twice(owners: Collection[str]) -> bool:
+    """Return whether a table with bots of these owners is unrated, also in a rated tournament."""
+    return len(set(owners)) < len(owners)
+
+
+def _rated_tournaments(session: Session, tournament_ids: set[str | None]) -> set[str]:
+    return set(session.scalars(select(Tournament.id).where(Tournament.id.in_(tournament_ids), Tournament.rated)))
+
+
+def _organisers(session: Session, account_ids: set[str | None]) -> set[str]:
+    """Return those of the accounts that may ask for rated matches."""
+    query = select(Account.id).where(Account.id.in_(account_ids), Account.role.in_(["organiser", "admin"]))
+    return set(session.scalars(query))
+
+
+def _owners(session: Session, match_ids: Sequence[str]) -> dict[str, list[str]]:
+    """Return by match whose seats these are, substitutes counted for whom they sit in; house players have no owner."""
+    entrant = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)
+    query = select(MatchSeat.match_id, Bot.owner_id, Bot.status).join(Bot, Bot.id == entrant)
+    owners: dict[str, list[str]] = {match_id: [] for match_id in match_ids}
+    for match_id, owner_id, status in session.execute(query.where(MatchSeat.match_id.in_(match_ids))):
+        if status != house.STATUS:
+            owners[match_id].append(owner_id)
+    return owners

@@ -1,0 +1,99 @@
+"""Friendlies over HTTP: how many and how long they may be, and who may end them."""
+
+import pytest
+
+from tests.api.conftest import Person, Service
+from tests.api.events import entered
+from tests.api.test_matches import friendly
+from tests.store.events import answer_checks, go_on
+from tests.store.world import World
+
+
+@pytest.fixture
+def mine(service: Service, owner: Person) -> str:
+    return str(service.verified_bot(owner)["id"])
+
+
+@pytest.fixture
+def theirs(service: Service) -> str:
+    return str(service.verified_bot(service.person())["id"])
+
+
+def test_E21_an_owner_has_ten_open_friendlies_and_is_told_what_to_do(
+    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
+) -> None:
+    made = [owner.post("/matches", friendly(mine, theirs)) for _ in range(10)]
+
+    refused = owner.post("/matches", friendly(mine, theirs)).get_json()
+
+    assert {answer.status_code for answer in made} == {201}
+    assert (refused["status"], refused["code"]) == (409, "quota_exceeded")
+    assert refused["detail"] == (
+        "10 friendlies of yours are open and an account may have 10; wait until one is over, "
+        "or cancel one with POST /api/v1/matches/ID/cancel"
+    )
+    assert organiser.post("/matches", friendly(mine, theirs)).status_code == 201
+    owner.post(f"/matches/{made[0].get_json()['id']}/cancel")
+    assert owner.post("/matches", friendly(mine, theirs)).status_code == 201
+
+
+def test_E21_a_friendly_of_an_owner_grants_at_most_5_s_a_decision_and_60_s_a_match(
+    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
+) -> None:
+    longest, longer = {"budget_ms": 5_000, "bank_ms": 60_000}, {"budget_ms": 5_001, "bank_ms": 60_001}
+
+    refused = owner.post("/matches", friendly(mine, theirs, time=longer))
+
+    assert refused.status_code == 422
+    assert {error["field"]: error["message"] for error in refused.get_json()["errors"]} == {
+        "time.budget_ms": "must be at most 5000 in a friendly; organisers may grant more",
+        "time.bank_ms": "must be at most 60000 in a friendly; organisers may grant more",
+    }
+    assert owner.post("/matches", friendly(mine, theirs, time=longest)).status_code == 201
+    assert organiser.post("/matches", friendly(mine, theirs, time=longer)).status_code == 201
+    event = {"name": "Slow cup", "game": "saint-poker", "seats": 2, "time": longer}
+    assert organiser.post("/tournaments", event).status_code == 201
+
+
+def test_E21_the_owner_of_any_bot_in_a_friendly_may_cancel_it_but_nothing_else(
+    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
+) -> None:
+    third, stranger = service.person(), service.person()
+    seats = [mine, theirs, str(service.verified_bot(third)["id"])]
+    path = f"/matches/{owner.post('/matches', friendly(*seats)).get_json()['id']}/cancel"
+    of_organiser = organiser.post("/matches", friendly(*seats, rated=True)).get_json()
+    event, _ = entered(service, organiser, 1, rated=False)
+    organiser.post(f"/tournaments/{event}/enter", {"bot": seats[2]})
+    organiser.post(f"/tournaments/{event}/start")
+    answer_checks(service.database)
+    go_on(service.database, event)
+    (of_event,) = organiser.get(f"/matches?tournament={event}").get_json()["items"]
+
+    assert stranger.post(path).status_code == 403
+    assert third.post(f"/matches/{of_organiser['id']}/cancel").status_code == 403
+    assert third.post(f"/matches/{of_event['id']}/cancel").status_code == 403
+    assert third.post(path, {"reason": "not asked"}).get_json()["reason"] == "not asked"
+
+
+def test_E21_pausing_a_bot_cancels_its_open_friendlies_and_nothing_else(
+    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
+) -> None:
+    world, victim = World(service.database), service.person()
+    bot = str(service.verified_bot(victim)["id"])
+    due, running = (owner.post("/matches", friendly(mine, bot)).get_json()["id"] for _ in range(2))
+    world.claim(match_id=running)
+    rated = organiser.post("/matches", friendly(mine, bot, rated=True)).get_json()["id"]
+    world.claim(match_id=rated)
+    elsewhere = owner.post("/matches", friendly(mine, theirs)).get_json()["id"]
+
+    paused = victim.post(f"/bots/{bot}/pause")
+
+    matches = {one: owner.get(f"/matches/{one}").get_json() for one in (due, running, rated, elsewhere)}
+    assert paused.get_json()["status"] == "paused"
+    assert [(one["status"], one["reason"]) for one in matches.values()] == [
+        *[("cancelled", "bot_paused")] * 2,
+        ("running", None),
+        ("due", None),
+    ]
+    assert matches[running]["group"]["state"] == "over"
+    assert "a bot in it was paused" in owner.client.get(f"/matches/{running}").get_data(as_text=True)

@@ -1,0 +1,146 @@
+"""Matches that are unrated say why: in every answer, before and after, and on the pages."""
+
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from referee.store import house
+from referee.store.events import carrying
+from tests.api.conftest import Person, Service
+from tests.api.events import entered, play
+from tests.store.events import answer_checks, go_on
+from tests.store.world import World
+from tests.surroundings import MASTER_KEY
+
+LABEL = "unrated: one owner twice"
+RULE = "A match of two bots of one owner counts in the table of the event, but is not rated."
+
+
+@pytest.fixture
+def ours(service: Service, owner: Person) -> list[str]:
+    """Two bots of one owner."""
+    return [str(service.verified_bot(owner)["id"]) for _ in range(2)]
+
+
+@pytest.fixture
+def theirs(service: Service) -> str:
+    return str(service.verified_bot(service.person())["id"])
+
+
+def house_bot(service: Service) -> str:
+    with service.database.write() as session:
+        return house.house_bot(session, "sound").id
+
+
+def asked(person: Person, *bots: str, rated: bool) -> tuple[bool, str | None]:
+    match = person.post("/matches", {"game": "saint-poker", "bots": list(bots), "rated": rated}).get_json()
+    shown = person.get(f"/matches/{match['id']}").get_json()
+    assert shown["unrated_reason"] == match["unrated_reason"]
+    return match["rated"], match["unrated_reason"]
+
+
+def test_whoever_arranges_a_match_is_told_whether_it_is_rated_and_why_not(
+    service: Service, owner: Person, organiser: Person, ours: list[str], theirs: str
+) -> None:
+    mine, sibling = ours
+    sound = house_bot(service)
+
+    assert asked(organiser, mine, theirs, rated=True) == (True, None)
+    assert asked(organiser, mine, theirs, sound, rated=True) == (True, None)
+    assert asked(organiser, mine, sound, rated=True) == (False, "house_player")
+    assert asked(organiser, mine, sibling, theirs, rated=True) == (False, "one_owner_twice")
+    assert asked(organiser, mine, theirs, rated=False) == (False, "friendly")
+    for rivals in ((theirs,), (sound,), (sibling,)):
+        assert asked(owner, mine, *rivals, rated=False) == (False, "friendly")
+
+
+def test_the_terms_of_an_unrated_tournament_are_the_reason_for_its_matches(service: Service, organiser: Person) -> None:
+    tournament_id, _ = entered(service, organiser, 2, rated=False)
+    begin(service, organiser, tournament_id)
+
+    assert reasons(organiser, tournament_id) == ["tournament_terms"]
+
+
+def test_a_match_that_substitutes_leave_with_one_bot_to_be_rated_says_so(service: Service, organiser: Person) -> None:
+    tournament_id, bots = entered(service, organiser, 2, stand_in="sound")
+    organiser.post(f"/tournaments/{tournament_id}/start")
+    answer_checks(service.database, absent=bots[:1])
+    go_on(service.database, tournament_id)
+
+    assert reasons(organiser, tournament_id) == ["substitute"]
+
+
+def test_a_rated_tournament_tells_which_of_its_matches_are_unrated_before_and_after(
+    service: Service, owner: Person, organiser: Person, ours: list[str]
+) -> None:
+    tournament_id, (other,) = entered(service, organiser, 1)
+    for bot in ours:
+        organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
+    assert RULE in page(service, f"/tournaments/{tournament_id}")
+    assert RULE in page(service, f"/tournaments/{tournament_id}/entries")
+    organiser.post(f"/tournaments/{tournament_id}/start")
+    answer_checks(service.database)
+    while carrying.carry_on(service.database, tournament_id, master_key=MASTER_KEY) != "paired":
+        pass
+    stages = f"/tournaments/{tournament_id}/stages"
+    (number,) = [at for at in (1, 2, 3) if other not in str(table_of(organiser, f"{stages}/{at}")["entrants"])]
+
+    assert table_of(service.person(), f"{stages}/{number}")["unrated_reason"] == "one_owner_twice"
+    assert LABEL in page(service, f"{stages}/{number}")
+    go_on(service.database, tournament_id)
+    (match,) = table_of(organiser, f"{stages}/{number}")["matches"]
+    assert (match["rated"], match["unrated_reason"]) == (False, "one_owner_twice")
+    assert sorted(filter(None, reasons(organiser, tournament_id))) == ["one_owner_twice"]
+
+    play(service, tournament_id)
+
+    assert owner.get(f"/matches/{match['id']}").get_json()["unrated_reason"] == "one_owner_twice"
+    for path in (f"{stages}/{number}", f"/tournaments/{tournament_id}/matches", "/matches", f"/bots/{ours[0]}"):
+        assert page(service, path).count(LABEL) == 1, path
+    assert "no: two bots of one owner sit at its table" in page(service, f"/matches/{match['id']}")
+
+
+def test_the_first_page_calls_no_match_of_a_tournament_a_friendly(
+    service: Service, organiser: Person, ours: list[str]
+) -> None:
+    tournament_id, _ = entered(service, organiser, 0)
+    for bot in ours:
+        organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
+    begin(service, organiser, tournament_id)
+    (match,) = organiser.get(f"/matches?tournament={tournament_id}").get_json()["items"]
+    World(service.database).claim(match_id=match["id"])
+
+    service.app.extensions.pop("referee.now", None)  # what it kept is two seconds old
+    (now,) = organiser.get("/now").get_json()["matches"]
+    first = page(service, "/")
+
+    assert (now["id"], now["unrated_reason"]) == (match["id"], "one_owner_twice")
+    assert LABEL in first
+    assert "friendly" not in first
+
+
+# -- what these tests use --
+
+
+def begin(service: Service, organiser: Person, tournament_id: str) -> None:
+    assert organiser.post(f"/tournaments/{tournament_id}/start").status_code == 200
+    answer_checks(service.database)
+    go_on(service.database, tournament_id)
+
+
+def reasons(person: Person, tournament_id: str) -> list[str | None]:
+    items = person.get(f"/matches?tournament={tournament_id}").get_json()["items"]
+    return [match["unrated_reason"] for match in items]
+
+
+def table_of(person: Person, stage: str) -> dict[str, Any]:
+    """The only table of a stage."""
+    (table,) = person.get(stage).get_json()["items"]
+    return dict(table)
+
+
+def page(service: Service, path: str) -> str:
+    answer: TestResponse = service.anonymous().get(path)
+    assert answer.status_code == 200
+    return answer.get_data(as_text=True)
