@@ -1,0 +1,189 @@
+"""Read what a database holds through the code of today, in the words of the expectations.
+
+The expectations were written with these functions when the fixtures were filled. When what is read here is renamed or
+replaced, the words of the expectations stay, so that before and after can be compared.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any, Final
+
+from flask.testing import FlaskClient
+from sqlalchemy import ColumnElement, case, exists, func, select
+from sqlalchemy.orm import Session
+
+from referee.canonical import Json
+from referee.store import schema
+from referee.store.db import Database
+from referee.store.ladders import ratings
+from referee.store.play import groups, logs
+from referee.store.schema import Match, SealedAnswer
+
+ENDED: Final = ("finished", "cancelled", "void")
+
+
+def _said(column: Any, yes: str, no: str) -> ColumnElement[str]:
+    return _where(column.is_not(None), yes, no)
+
+
+def _where(true: ColumnElement[bool], yes: str, no: str = "") -> ColumnElement[str]:
+    return case((true, yes), else_=no)
+
+
+_PLAYED_NOW: Final = exists().where(schema.Match.group_id == schema.Group.id, schema.Match.status == "running")
+
+
+# By table of schema 0004: the columns by whose values its rows are counted.
+KINDS: Final[dict[str, Sequence[Any]]] = {
+    "accounts": (schema.Account.role,),
+    "tokens": (_said(schema.Token.revoked_at, "revoked", "living"),),
+    "idempotency": (schema.Idempotency.status,),
+    "bots": (schema.Bot.status, schema.Bot.check_state, _said(schema.Bot.previous_secret_until, "rotated", "")),
+    "examinations": (schema.Examination.state,),
+    "certificates": (func.coalesce(schema.Certificate.ended_reason, "holds"),),
+    "tournaments": (schema.Tournament.format, schema.Tournament.status),
+    "tournament_entries": (
+        schema.TournamentEntry.preflight,
+        _said(schema.TournamentEntry.withdrawn_at, "withdrawn", ""),
+        _said(schema.TournamentEntry.stand_in_id, "substituted", ""),
+    ),
+    "tournament_stages": (_said(schema.Stage.ended_at, "over", "going on"),),
+    "deal_groups": (
+        schema.Group.kind,
+        schema.Group.state,
+        _said(schema.Group.nonce_hashes, "hashes", ""),
+        _where(_PLAYED_NOW, "played now"),
+    ),
+    "matches": (
+        schema.Match.status,
+        _where(schema.Match.rated.is_(True), "rated"),
+        _where(schema.Match.rows > 0, "begun"),
+        _said(schema.Match.replay_of, "again", ""),
+    ),
+    "match_seats": (_said(schema.MatchSeat.placement, "over", "open"),),
+    "log_rows": (),
+    "sealed_answers": (),
+    "match_logs": (_said(schema.MatchLog.reveal_line, "revealed", "closed"),),
+    "faults": (schema.Fault.code,),
+    "results": (_said(schema.Result.ladder_id, "rated", "unrated"),),
+    "ladders": (schema.Ladder.game, schema.Ladder.seats),
+    "ladder_acts": (schema.LadderAct.kind,),
+    "ratings": (),
+    "rating_counts": (),
+    "rating_changes": (),
+    "webhooks": (schema.Webhook.status, _said(schema.Webhook.previous_secret_until, "rotated", "")),
+    "deliveries": (schema.Delivery.event, schema.Delivery.status, _where(schema.Delivery.attempts > 0, "tried")),
+}
+_WITHOUT_COLUMNS: Final = {
+    "log_rows": schema.LogRow,
+    "sealed_answers": schema.SealedAnswer,
+    "ratings": schema.Rating,
+    "rating_counts": schema.RatingCount,
+    "rating_changes": schema.RatingChange,
+}
+
+
+def counts(session: Session, kind: str) -> dict[str, int]:
+    """Return how many rows of this kind there are, by the values of its columns joined by blanks."""
+    columns = KINDS[kind]
+    if not columns:
+        return {"all": session.scalars(select(func.count()).select_from(_WITHOUT_COLUMNS[kind])).one()}
+    rows = session.execute(select(*columns, func.count()).group_by(*columns))
+    return dict(sorted((" ".join(str(part) for part in row[:-1] if part != ""), row[-1]) for row in rows))
+
+
+def rows_recorded(session: Session) -> dict[str, list[Any]]:
+    """Return of each match with rows how many there are and the SHA-256 of their bytes, line ends included."""
+    found = {match_id: logs.log_lines(session, match_id) for match_id in session.scalars(select(Match.id))}
+    return {match_id: [len(lines), digest(lines)] for match_id, lines in sorted(found.items()) if lines}
+
+
+def digest(lines: Sequence[bytes]) -> str:
+    return hashlib.sha256(b"".join(line + b"\n" for line in lines)).hexdigest()
+
+
+def open_matches(session: Session) -> dict[str, str]:
+    """Return the status of each match that is not over."""
+    found = session.scalars(select(Match).where(Match.status.not_in(ENDED)).order_by(Match.id))
+    return {match.id: match.status for match in found}
+
+
+def finished_matches(session: Session) -> list[str]:
+    """Return the matches that have a result, void ones among them."""
+    return list(session.scalars(select(schema.Result.match_id).order_by(schema.Result.match_id)))
+
+
+def seeds(session: Session, master_key: bytes) -> dict[str, str]:
+    """Return the seed of each deal group, sealed as long as the group is not over."""
+    found = session.scalars(select(schema.Group).order_by(schema.Group.id))
+    return {group.id: groups.seed_of(group, master_key).hex() for group in found}
+
+
+def ladders(session: Session) -> dict[str, list[list[Any]]]:
+    """Return the rows of each ladder: bot, rating in millionths of a point, games."""
+    ids = session.scalars(select(schema.Ladder.id).order_by(schema.Ladder.id)).all()
+    pages = {ladder_id: ratings.ladder_page(session, ladder_id, limit=100).page.items for ladder_id in ids}
+    return {ladder_id: [[row.bot_id, row.value, row.games] for row in rows] for ladder_id, rows in pages.items()}
+
+
+def standings(client: FlaskClient, tournament_id: str) -> list[list[Any]]:
+    """Return the table of a tournament: rank, bot, points, matches, byes."""
+    rows = get(client, f"/tournaments/{tournament_id}/standings")["items"]
+    return [[row["place"], row["bot"], row["points_exact"], row["matches"], row["byes"]] for row in rows]
+
+
+def entries(client: FlaskClient, tournament_id: str) -> list[list[Any]]:
+    """Return the entries of a tournament: bot, whether it withdrew, whether somebody plays for it."""
+    rows = get(client, f"/tournaments/{tournament_id}/entries")["items"]
+    return [[row["bot"], row["withdrawn_at"] is not None, row["stand_in"] is not None] for row in rows]
+
+
+def faults(client: FlaskClient, token: str, match_id: str) -> list[list[Any]]:
+    """Return what the owner of a bot reads of its faults in a match: code, request, reply."""
+    listed = get(client, f"/matches/{match_id}/faults", token)["items"]
+    whole = [get(client, f"/faults/{one['id']}", token) for one in listed]
+    return sorted([one["code"], one["request"], one["reply"]] for one in whole)
+
+
+def get(client: FlaskClient, path: str, token: str = "") -> Json:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    answer = client.get(f"/api/v1{path}", headers=headers)
+    assert answer.status_code == 200, (path, answer.get_data(as_text=True))
+    found: Json = answer.get_json()
+    return found
+
+
+def statuses(session: Session) -> dict[str, str]:
+    """Return the status of each tournament."""
+    return {one.id: one.status for one in session.scalars(select(schema.Tournament).order_by(schema.Tournament.id))}
+
+
+def sealed_answers(session: Session) -> list[list[Any]]:
+    """Return the answers that wait for those of other seats: match, decision, seat, action."""
+    found = session.scalars(select(SealedAnswer).order_by(SealedAnswer.match_id, SealedAnswer.n, SealedAnswer.seat))
+    return [[one.match_id, one.n, one.seat, one.answer["action"]] for one in found]
+
+
+def due_deliveries(session: Session) -> dict[str, str]:
+    """Return the SHA-256 of the body of each notification that is still to be sent."""
+    due = select(schema.Delivery).where(schema.Delivery.status == "due").order_by(schema.Delivery.id)
+    return {one.id: hashlib.sha256(one.body).hexdigest() for one in session.scalars(due)}
+
+
+def left_to_do(database: Database) -> dict[str, int]:
+    """Return how much there is to be done by runners and schedulers, by kind of work; nothing for what is done."""
+    questions = {
+        "matches": Match.status.not_in(ENDED),
+        "tournaments": schema.Tournament.status.in_(["running", "paused"]),
+        "checks": schema.Bot.check_state != "idle",
+        "examinations": schema.Examination.state != "idle",
+        "deliveries": schema.Delivery.status == "due",
+        "groups": schema.Group.state != "over",
+    }
+    with database.read() as session:
+        found = {name: session.scalars(select(func.count()).where(which)).one() for name, which in questions.items()}
+    return {name: count for name, count in found.items() if count}
+
+
+def digest_of(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()
