@@ -8,7 +8,7 @@ import pytest
 
 from tests.lanes import Lanes
 
-FIRST = ("end_to_end", "browser", "cli", "deploy", "bench", "mutants", "api", "store", "workers")  # folders
+FIRST = ("end_to_end", "browser", "cli", "deploy", "bench", "mutants", "upgrade", "api", "store", "workers")  # folders
 
 
 def pytest_configure() -> None:

@@ -1,0 +1,79 @@
+"""The fixtures on both databases, upgraded: one copy as it is, one in which everything under way has been finished."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from api import create_app
+from tests import postgres
+from tests.surroundings import settings_for
+from tests.upgrade.restoring import expectations, restore_postgresql, restore_sqlite
+from tests.upgrade.service import Outcome, Upgraded, finish_everything
+
+DATABASES = ("sqlite", "postgresql")
+
+
+@pytest.fixture(scope="module")
+def postgres_server() -> Iterator[postgres.Server]:
+    try:
+        with postgres.server() as running:
+            yield running
+    except postgres.NoPostgres as error:
+        if postgres.REQUIRED:
+            pytest.fail(f"PostgreSQL is required here: {error}")
+        pytest.skip(f"NOT RUN ON POSTGRESQL: {error}")
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Flask:
+    """The application, which serves one database after the other: building it takes longer than most tests."""
+    (key,) = {expectations(kind)["master_key"] for kind in DATABASES}
+    return create_app(replace(settings_for(tmp_path_factory.mktemp("app")), master_key=bytes.fromhex(key)))
+
+
+@pytest.fixture(scope="module", params=DATABASES)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def upgraded(
+    request: pytest.FixtureRequest, kind: str, tmp_path_factory: pytest.TempPathFactory, app: Flask
+) -> Iterator[Upgraded]:
+    """The fixture with the newest schema and no other change."""
+    folder = tmp_path_factory.mktemp("upgraded")
+    service = Upgraded(folder, _restored(request, kind, folder), expectations(kind), app)
+    assert service.referee("admin", "upgrade").exit_code == 0
+    yield service
+    service.database.dispose()
+
+
+@pytest.fixture(scope="module")
+def finished(
+    request: pytest.FixtureRequest, kind: str, tmp_path_factory: pytest.TempPathFactory, app: Flask
+) -> Iterator[tuple[Upgraded, Outcome]]:
+    """Another copy of the fixture, upgraded, in which everything that was under way has been finished."""
+    folder = tmp_path_factory.mktemp("finished")
+    service = Upgraded(folder, _restored(request, kind, folder), expectations(kind), app)
+
+    async def finish() -> Outcome:
+        server = await service.bot_server().open()
+        try:
+            service.move_bots(server.url)
+            assert service.referee("admin", "upgrade").exit_code == 0
+            return await finish_everything(service, server)
+        finally:
+            await server.close()
+
+    yield service, asyncio.run(finish())
+    service.database.dispose()
+
+
+def _restored(request: pytest.FixtureRequest, kind: str, folder: Path) -> str:
+    if kind == "sqlite":
+        return restore_sqlite(folder)
+    return restore_postgresql(request.getfixturevalue("postgres_server"), folder.name)

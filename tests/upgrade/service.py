@@ -1,0 +1,156 @@
+"""Run the service of today on a restored and upgraded fixture: its command line, its API, its scheduler and runners."""
+
+import asyncio
+import threading
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+from flask import Flask
+from flask.testing import FlaskClient
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from referee.bots.conformance.course import Pace
+from referee.canonical import Json
+from referee.cli import main
+from referee.settings import Settings
+from referee.store.db import Database
+from referee.store.play import claims
+from tests.api.conftest import Person
+from tests.store.world import FakeClock
+from tests.surroundings import settings_for
+from tests.upgrade import stored
+from tests.upgrade.bot_server import BotServer, NamedBot, WebhookReceiver
+from tests.upgrade.restoring import replace_address
+from workers.checking import Suite
+from workers.runner import Runner, Tally
+from workers.scheduler import Scheduler
+
+DOWNTIME = timedelta(hours=1)  # of the service, for the upgrade
+PATIENT = {"budget_ms": 60_000, "bank_ms": 60_000}  # no fault on a busy machine
+PACE = Pace(budget_ms=60_000, bank_ms=60_000, notice_ms=60_000, idle_s=0.0, scenarios=2, within_s=60.0)
+QUICK = Suite(questions=5, pace=PACE)
+SWEEP_S = 0.1
+IDLE_SWEEPS = 50  # after which nothing more is expected to happen
+
+
+@dataclass
+class Upgraded:
+    """A fixture that the command line upgrades, served an hour after it was filled."""
+
+    folder: Path
+    url: str
+    expected: Json
+    app: Flask
+    database: Database = field(init=False)
+
+    def __post_init__(self) -> None:
+        filled = self.expected["clock"]
+        moment = datetime.fromisoformat(filled["moment"]) + DOWNTIME
+        clock = FakeClock(moment, seconds=filled["seconds"] + DOWNTIME.total_seconds())
+        self.database = Database(self.url, clock=clock)
+
+    @property
+    def settings(self) -> Settings:
+        key = bytes.fromhex(self.expected["master_key"])
+        return replace(settings_for(self.folder), database_url=self.url, master_key=key)
+
+    def referee(self, *arguments: str) -> Result:
+        """Run a command on this database."""
+        surroundings = {"DATABASE_URL": self.url, "REFEREE_MASTER_KEY": self.expected["master_key"]}
+        return CliRunner(env={"REFEREE_DATA": str(self.folder), **surroundings}).invoke(main, arguments)
+
+    def client(self) -> FlaskClient:
+        """Let the application serve this database, and return a client of it."""
+        self.app.extensions["referee.database"] = self.database
+        return self.app.test_client()
+
+    def person(self, name: str) -> Person:
+        known = self.expected["tokens"][name]
+        return Person(self.client(), known["account"], known["token"])
+
+    def post(self, name: str, path: str, body: Any = None) -> Json:
+        """Return the answer to a POST, or an empty one when it was refused."""
+        answer = self.person(name).post(path, body)
+        found: Json = answer.get_json() if answer.status_code < 300 else {}
+        return found
+
+    def move_bots(self, address: str) -> None:
+        """Let all bots and receivers be at this address; only before the upgrade."""
+        replace_address(self.database, self.expected["address"], address)
+
+    def bot(self, name: str) -> str:
+        return str(self.expected["bots"][name]["id"])
+
+    def bot_server(self) -> BotServer:
+        """Return the bots and receivers of the fixture with the secrets that their owners were shown.
+
+        Where secrets were rotated, the bot ``cy`` has the new one; the bot ``bo`` and the receiver ``ada`` have the
+        former one.
+        """
+        known, secrets = self.expected["bots"], self.expected["receivers"]
+        bots = {
+            name: NamedBot(name, one["kind"], one["version"], one["secrets"][-1 if name == "bo" else 0])
+            for name, one in known.items()
+        }
+        return BotServer(bots, {name: WebhookReceiver(secret) for name, secret in secrets.items()})
+
+
+@dataclass
+class Outcome:
+    """What happened while everything under way was finished."""
+
+    server: BotServer
+    tallies: list[Tally]
+    new_match: str | None
+
+
+async def finish_everything(service: Upgraded, server: BotServer) -> Outcome:
+    """Resume what is paused, end what has no end of its own, retry what is stuck, and play until nothing is left.
+
+    What does not succeed is left as it is, for the tests to find.
+    """
+    for name, tournament_id in service.expected["tournaments"].items():
+        if name.endswith("paused"):
+            service.post("otto", f"/tournaments/{tournament_id}/resume")
+        if name in ("ladder running", "ladder paused"):
+            service.post("otto", f"/tournaments/{tournament_id}/finish")
+    service.referee("admin", "revive", service.expected["stuck_match"])
+    seated = [service.bot(name) for name in ("ada", "bo")]
+    wanted = {"game": "saint-poker", "bots": seated, "options": {"rounds": 1}, "rated": True, "time": PATIENT}
+    new_match = service.post("olga", "/matches", wanted).get("id")
+    return Outcome(server, await _work(service), new_match)
+
+
+async def _work(service: Upgraded) -> list[Tally]:
+    """Run a scheduler, whose Redis is away, and one runner after the other until nothing is left or nothing happens."""
+    nowhere = Redis(unix_socket_path=str(service.folder / "nowhere"), retry=Retry(NoBackoff(), 0))
+    scheduler = Scheduler(service.database, nowhere, service.settings.master_key)
+    stopped = threading.Event()
+    sweeping = asyncio.create_task(asyncio.to_thread(scheduler.run, stopped, every_s=SWEEP_S))
+    tallies: list[Tally] = []
+    seen, idle = stored.left_to_do(service.database), 0
+    while seen and idle < IDLE_SWEEPS:
+        for match_id in await asyncio.to_thread(_alone, service.database):
+            tallies.append(await _runner(service).run(alone=match_id))
+        tallies.append(await _runner(service).run())
+        await asyncio.sleep(SWEEP_S)
+        left = await asyncio.to_thread(stored.left_to_do, service.database)
+        seen, idle = left, idle + 1 if left == seen else 0
+    stopped.set()
+    await sweeping
+    return tallies
+
+
+def _runner(service: Upgraded) -> Runner:
+    return Runner(service.settings, service.database, suite=QUICK)
+
+
+def _alone(database: Database) -> list[str]:
+    """Return the matches that want a runner of their own."""
+    with database.read() as session:
+        return claims.sweep(session).alone

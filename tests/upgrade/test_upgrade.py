@@ -1,0 +1,264 @@
+"""A database filled by an earlier release is upgraded, holds what it held, and goes on from there.
+
+Each kind of thing that is stored has a check of its own. Whoever changes how one is stored, sealed or named sees that
+check fail, and decides: it is converted, it expires, or it is used up before the upgrade. The expectations stay.
+"""
+
+import json
+
+import pytest
+
+from referee.matchlog import verify
+from referee.rows import parsed
+from referee.store.play import logs
+from referee.store.revisions import check
+from tests.upgrade import stored
+from tests.upgrade.restoring import tables_of_the_schema
+from tests.upgrade.service import Outcome, Upgraded
+
+Ended = tuple[Upgraded, Outcome]
+
+EXAMINED = ("asked", "called", "newer")  # by the service, once it is upgraded
+
+
+def test_every_table_of_the_fixture_is_counted() -> None:
+    assert tables_of_the_schema() == {*stored.KINDS}
+
+
+def test_the_schema_is_the_newest(upgraded: Upgraded) -> None:
+    check(upgraded.database)  # raises for any other
+
+
+@pytest.mark.parametrize("table", stored.KINDS)
+def test_the_rows_of_each_table_are_kept(upgraded: Upgraded, table: str) -> None:
+    with upgraded.database.read() as session:
+        found = stored.counts(session, table)
+
+    assert found == upgraded.expected["counts"][table]
+    assert sum(found.values()) > 0
+
+
+def test_K27_the_audit_finds_no_difference(upgraded: Upgraded) -> None:
+    audit = upgraded.referee("audit", "--read-only", "--json")
+
+    assert json.loads(audit.stdout) == {"holds": True, "differences": [], "frozen": [], "repaired": [], "left": []}
+    assert audit.exit_code == 0
+
+
+def test_tokens_open_the_accounts_they_opened(upgraded: Upgraded) -> None:
+    second = upgraded.expected["second_token"]
+    tokens = {**upgraded.expected["tokens"], "second": second}
+
+    opened = {name: stored.get(upgraded.client(), "/accounts/me", one["token"]) for name, one in tokens.items()}
+
+    assert {name: one["id"] for name, one in opened.items()} == {name: one["account"] for name, one in tokens.items()}
+    assert {opened[name]["role"] for name in ("root", "olga", "ada")} == {"admin", "organiser", "owner"}
+
+
+def test_a_revoked_token_opens_nothing(upgraded: Upgraded) -> None:
+    token = upgraded.expected["revoked_token"]
+
+    refused = upgraded.client().get("/api/v1/accounts/me", headers={"Authorization": f"Bearer {token}"})
+
+    assert refused.status_code == 401
+
+
+def test_K25_logs_of_matches_that_are_over_are_the_same_to_the_byte_and_verify(upgraded: Upgraded) -> None:
+    rows, finished = upgraded.expected["rows"], upgraded.expected["finished_matches"]
+    with upgraded.database.read() as session:
+        kept = {match_id: logs.log_lines(session, match_id) for match_id in rows}
+
+    assert {match_id: [len(lines), stored.digest(lines)] for match_id, lines in kept.items()} == rows
+    assert len(finished) > 100
+    assert {match_id: verify(kept[match_id]).reason for match_id in finished} == dict.fromkeys(finished, "")
+
+
+def test_a_log_is_downloaded_as_it_was(upgraded: Upgraded) -> None:
+    rows = upgraded.expected["rows"]
+    downloaded = {}
+    for match_id in upgraded.expected["finished_matches"][:20]:
+        answer = upgraded.client().get(f"/api/v1/matches/{match_id}/log")
+        if answer.status_code == 200:
+            downloaded[match_id] = [answer.data.count(b"\n"), stored.digest(answer.data.splitlines())]
+
+    assert downloaded
+    assert downloaded.items() <= rows.items()
+
+
+def test_ladders_hold_the_ratings_they_held(upgraded: Upgraded) -> None:
+    with upgraded.database.read() as session:
+        assert stored.ladders(session) == upgraded.expected["ladders"]
+
+
+def test_tournaments_that_are_over_have_the_standings_they_had(upgraded: Upgraded) -> None:
+    tournaments, standings = upgraded.expected["tournaments"], upgraded.expected["standings"]
+
+    found = {name: stored.standings(upgraded.client(), tournaments[name]) for name in standings}
+
+    assert found == standings
+    assert len(found) == 6
+
+
+def test_entries_byes_and_substitutes_are_those_of_before(upgraded: Upgraded) -> None:
+    tournaments = upgraded.expected["tournaments"]
+
+    found = {name: stored.entries(upgraded.client(), id) for name, id in tournaments.items()}
+
+    assert found == upgraded.expected["entries"]
+    entered = [entry for entries in found.values() for entry in entries]
+    assert any(withdrawn for _, withdrawn, _ in entered)
+    assert any(substituted for *_, substituted in entered)
+    assert any(row[-1] for rows in upgraded.expected["standings"].values() for row in rows)  # byes
+
+
+def test_owners_read_the_request_and_the_reply_of_a_fault(upgraded: Upgraded) -> None:
+    faults, token = upgraded.expected["faults"], upgraded.expected["tokens"]["root"]["token"]
+
+    found = {match_id: stored.faults(upgraded.client(), token, match_id) for match_id in faults}
+
+    assert found == faults
+    assert any(reply == "no JSON" for told in found.values() for _, _, reply in told)
+
+
+def test_seeds_open(upgraded: Upgraded) -> None:
+    with upgraded.database.read() as session:
+        assert stored.seeds(session, upgraded.settings.master_key) == upgraded.expected["seeds"]
+
+
+def test_E9_a_request_repeated_with_its_key_gets_the_answer_of_before(upgraded: Upgraded) -> None:
+    for kept in upgraded.expected["kept_requests"]:
+        person = upgraded.person(kept["who"])
+
+        again = person.post(kept["path"], kept["body"], headers={"Idempotency-Key": kept["key"]})
+
+        assert again.headers.get("Idempotency-Replayed") == "true", kept["path"]
+        assert (again.status_code, again.text, again.headers["Location"]) == (
+            kept["status"],
+            kept["text"],
+            kept["location"],
+        )
+
+
+def test_a_certificate_is_shown_for_each_bot_that_holds_one(upgraded: Upgraded) -> None:
+    certified = {
+        name: upgraded.client().get(f"/api/v1/bots/{one['id']}/certificate").status_code == 200
+        for name, one in upgraded.expected["bots"].items()
+    }
+
+    assert {name for name, has_one in certified.items() if not has_one} == {"newer", "relapsed"}
+
+
+# -- what was under way --
+
+
+def test_K25_everything_that_was_under_way_comes_to_its_end(finished: Ended) -> None:
+    service, outcome = finished
+    with service.database.read() as session:
+        left, statuses = stored.open_matches(session), stored.statuses(session)
+
+    assert set(service.expected["open_matches"].values()) == {"due", "waiting", "running", "stuck"}
+    assert left == {}
+    assert stored.left_to_do(service.database) == {}
+    assert sum(tally.failed for tally in outcome.tallies) == 0
+    under_way = {id for name, id in service.expected["tournaments"].items() if name.endswith(("running", "paused"))}
+    assert {statuses[id] for id in under_way} == {"finished"}
+
+
+def test_no_fault_is_added(finished: Ended) -> None:
+    service, _ = finished
+    with service.database.read() as session:
+        assert stored.counts(session, "faults") == service.expected["counts"]["faults"]
+
+
+def test_K27_the_audit_finds_no_difference_afterwards(finished: Ended) -> None:
+    audit = finished[0].referee("audit", "--read-only", "--json")
+
+    assert json.loads(audit.stdout)["differences"] == []
+    assert audit.exit_code == 0
+
+
+def test_C9_what_was_recorded_of_a_match_stays_the_beginning_of_its_log(finished: Ended) -> None:
+    service, _ = finished
+    begun = {id: rows for id, rows in service.expected["rows"].items() if id in service.expected["open_matches"]}
+    with service.database.read() as session:
+        found = {match_id: logs.log_lines(session, match_id)[: rows[0]] for match_id, rows in begun.items()}
+
+    assert service.expected["cut_off"]["rows"] in begun
+    assert {match_id: [len(lines), stored.digest(lines)] for match_id, lines in found.items()} == begun
+
+
+def test_a_sealed_answer_counts_as_it_was_given(finished: Ended) -> None:
+    service, _ = finished
+    sealed = service.expected["sealed_answers"]
+    assert sealed
+
+    with service.database.read() as session:
+        rows = [parsed(line) for match_id in {one[0] for one in sealed} for line in logs.log_lines(session, match_id)]
+
+    matches = [row["match"] for row in rows if row["type"] == "header"]
+    assert len(matches) == 1
+    decided = [[*matches, row["n"], row["seat"], row["action"]] for row in rows if row["type"] == "decision"]
+    assert all(answer in decided for answer in sealed)
+
+
+def test_a_group_under_way_ends_with_the_seed_it_was_committed_to(finished: Ended) -> None:
+    service, _ = finished
+    seeds = service.expected["seeds"]
+    revealed = {}
+    with service.database.read() as session:
+        for match_id in service.expected["open_matches"]:
+            lines = logs.log_lines(session, match_id)
+            if lines:
+                revealed[parsed(lines[0])["group"]["id"]] = parsed(lines[-1])["seed"]
+
+    assert len(revealed) > 10
+    assert revealed.items() <= seeds.items()
+
+
+def test_F10_a_void_match_is_played_again(finished: Ended) -> None:
+    service, _ = finished
+
+    again = stored.get(service.client(), f"/matches/{service.expected['replay']}")
+    void = stored.get(service.client(), f"/matches/{again['replay_of']}")
+
+    assert (again["status"], void["status"]) == ("finished", "void")
+
+
+def test_K32_bots_accept_our_signatures_by_the_present_and_by_the_former_secret(finished: Ended) -> None:
+    _, outcome = finished
+
+    examined = tuple(f"/{name}/" for name in EXAMINED)  # false signatures are sent to them on purpose
+    assert [path for path in outcome.server.rejected if not path.startswith(examined)] == []
+    assert min(outcome.server.decisions[name] for name in ("ada", "bo", "cy")) > 0
+
+
+def test_notifications_that_were_queued_are_delivered_signed(finished: Ended) -> None:
+    service, outcome = finished
+    bodies = {id: body for one in outcome.server.receivers.values() for id, body in one.bodies.items()}
+
+    digests = {id: stored.digest_of(body) for id, body in bodies.items()}
+
+    queued = service.expected["due_deliveries"]
+    assert len(queued) > 10
+    assert queued.items() <= digests.items()
+
+
+def test_a_certificate_still_allows_rated_play(finished: Ended) -> None:
+    service, outcome = finished
+    assert outcome.new_match
+
+    played = stored.get(service.client(), f"/matches/{outcome.new_match}")
+
+    assert (played["status"], played["rated"]) == ("finished", True)
+
+
+def test_examinations_that_were_due_or_cut_off_end_with_a_certificate(finished: Ended) -> None:
+    service, _ = finished
+    with service.database.read() as session:
+        states = stored.counts(session, "examinations")
+
+    assert {*service.expected["counts"]["examinations"]} == {"due", "idle", "running"}
+    assert {*states} == {"idle"}
+    for name in EXAMINED:
+        answer = service.client().get(f"/api/v1/bots/{service.bot(name)}/certificate")
+        assert answer.status_code == 200, name
