@@ -8,8 +8,8 @@ const UNSEEN_MS = 20_000; // a tab nobody looks at gives its connection back: a 
 /**
  * Calls `handlers[name](data)` for each message of the stream at `url` until it ends. While there is no stream (refused,
  * or cut or kept by something between), `poll()` is called every `everyMs`. `onState` hears "live", "polling", "away" or "over".
- * A handler named `end` is the last one called. A tab that is hidden for long lets go of its stream, and comes back with
- * the id of the last message as `after`. Returns a function that stops.
+ * A handler named `end` is the last one called. A tab opens no stream before it is first seen; one that is hidden
+ * for long lets go of its stream, and comes back with the id of the last message as `after`. Returns a function that stops.
  */
 export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = markLive } = {}) {
   let source = null;
@@ -101,7 +101,7 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
   };
 
   document.addEventListener("visibilitychange", look);
-  open();
+  look();
   return stop;
 }
 
