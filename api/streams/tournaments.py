@@ -8,17 +8,18 @@ stand.
 import logging
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import orjson
+from sqlalchemy.orm import Session
 
 from api.lines import Lines
 from api.streams.hub import COME_BACK, RESTS, Accept, Feed, Hub
 from api.streams.messages import instant, message
 from referee.errors import RefereeError, Unavailable
 from referee.store.db import Database
-from referee.store.events import watching
+from referee.store.events import entering, watching
 from referee.store.events.progress import Progress, progress
 
 log = logging.getLogger(__name__)
@@ -123,7 +124,7 @@ class EventHub(Hub[EventFeed]):
             for feed in feeds.values():
                 if not feed.over and feed.try_at <= moment and feed.due(moment, states[feed.id]):
                     with self._apart(feed):
-                        self._tell_progress(feed, states[feed.id], progress(session, feed.id), moment)
+                        self._tell_progress(session, feed, states[feed.id], moment)
         # Computing holds the interpreter, which would hold up every single write.
         self.lines.settle(SETTLE_S)
         for feed in feeds.values():
@@ -149,8 +150,10 @@ class EventHub(Hub[EventFeed]):
             self._told = told
             self._changed.notify_all()
 
-    def _tell_progress(self, feed: EventFeed, state: tuple[str, str | None], found: Progress, began: float) -> None:
-        data = orjson.dumps({"status": state[0], "reason": state[1], **self._views.progress(found)})
+    def _tell_progress(self, session: Session, feed: EventFeed, state: tuple[str, str | None], began: float) -> None:
+        found, entries = progress(session, feed.id), entering.counts(session, feed.id)
+        told = {"status": state[0], "reason": state[1], **self._views.progress(found), "entries": asdict(entries)}
+        data = orjson.dumps(told)
         counted = (state[0], found.by_status, found.stage)
         moment = time.monotonic()
         with self._changed:

@@ -210,7 +210,7 @@ def test_an_event_that_is_over_is_told_whole_as_its_pages_tell_it(service: Servi
         assert one.data["returns"] == [seat["returns"] for seat in match["seats"]]
         assert one.data["entrants"] == [seat["entrant"] for seat in match["seats"]]
     whole = client.get(path).get_json()
-    assert progress.data == {"status": "finished", "reason": None, **whole["progress"]}
+    assert progress.data == {"status": "finished", "reason": None, **whole["progress"], "entries": whole["entries"]}
     page = client.get(f"{path}/standings").get_json()
     unsure = ("points_per_match", "error_bar")
     assert [without(row, unsure) for row in table.data["items"]] == [without(row, unsure) for row in page["items"]]
