@@ -87,12 +87,16 @@ def head(event: Tournament) -> Json:
     """What every page of an event shows at its top."""
     found = progresses.progress(record(), event.id)
     organiser = record().get(Account, event.created_by)
+    entries = asdict(entering.counts(record(), event.id))
+    # What messages of its stream are compared with: all of it but the moment at which it may end.
+    known = {**asdict(found), "estimated_end": None, "entries": entries}
     return {
         "event": event,
         "organiser": organiser.name if organiser else event.created_by,
         "progress": found,
         "estimated_end": to_the_minute(found.estimated_end),
-        "entries": asdict(entering.counts(record(), event.id)),
+        "entries": entries,
+        "known": {**known, "status": event.status, "reason": event.status_reason},
         "over": event.status in ("finished", "cancelled"),
         "format": terms.FORMATS[event.format],
         "terms": terms,

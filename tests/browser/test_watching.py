@@ -1,11 +1,188 @@
-"""Pages that were open while something happened: tabs that nobody has seen."""
+"""Pages that were open while something happened: the parts of an event follow it."""
 
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from referee.clocks import Limits
+from referee.store.events import announcing, entering, starting, tournaments
 from tests.browser.conftest import PageAt
-from tests.browser.record import Filled
-from tests.browser.test_tournaments import look
+from tests.browser.record import LADDER, NAMES, PAYLOAD, Filled
+from tests.browser.test_tournaments import AT_ONCE, event, look
+from tests.store.events import DRAW, answer_checks, go_on
+from tests.surroundings import MASTER_KEY
 
+# What the server renders; without times, which scripts put into the reader's own zone, and without what scripts show.
+MAIN = """() => {
+  const main = document.getElementById("main").cloneNode(true);
+  const added = "[data-live], [data-ends], [hidden], time, script, template, noscript, #viewer";
+  for (const one of main.querySelectorAll(added)) one.remove();
+  const words = (node) => node.textContent.replace(/\\s+/g, " ").trim();
+  const looks = (one) => ["href", "class", "aria-current"].map((name) => one.getAttribute(name));
+  const marked = [...main.querySelectorAll("a, svg [class], li[class], td[class]")];
+  return [document.title, words(main), ...marked.map((one) => [...looks(one), words(one)].join("|"))];
+}"""
 HIDDEN = """Object.defineProperty(document, "hidden", { value: true, configurable: true });
 Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });"""
+
+
+@pytest.fixture
+def window(page_at: PageAt) -> BrowserContext:
+    return quick(page_at.context())
+
+
+def quick(context: BrowserContext) -> BrowserContext:
+    """The browser, with a clock that tests may advance; in it nobody waits before asking."""
+    context.clock.install()
+    context.add_init_script(AT_ONCE)
+    return context
+
+
+def opened(window: BrowserContext, path: str) -> Page:
+    """A page that follows what it shows; loading it anew would forget ``still``."""
+    page = window.new_page()
+    page.goto(path)
+    page.evaluate("window.still = true")
+    return page
+
+
+def until(page: Page, holds: Callable[[], Any]) -> None:
+    """Lets time pass until this holds."""
+    for _ in range(150):
+        page.clock.run_for(2_000)
+        if holds():
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("it never came to that")
+
+
+def catches_up(page: Page, page_at: PageAt) -> None:
+    """Shows, without being loaded again, what the server renders now."""
+    expected = page_at(page.url.removeprefix(page_at.url), script=False).evaluate(MAIN)
+    until(page, lambda: page.evaluate(MAIN) == expected)
+    assert page.evaluate("window.still") is True
+
+
+# -- an event --
+
+
+def test_pages_that_were_open_before_an_event_began_show_its_end(
+    page_at: PageAt, window: BrowserContext, filled: Filled
+) -> None:
+    terms: dict[str, Any] = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "rated": False}
+    with filled.database.write() as session:
+        by = filled.accounts["organiser"]
+        made = tournaments.create_tournament(session, "Awaited", created_by=by, format="knockout", **terms).id
+    pages = {path: opened(window, f"/tournaments/{made}{path}") for path in ("", "/entries")}
+    for page in pages.values():
+        expect(page.locator("[data-live=live]")).to_be_visible()
+
+    with filled.database.write() as session:
+        for name in NAMES[:4]:
+            entering.enter(session, made, filled.bots[name])
+    for page in pages.values():
+        catches_up(page, page_at)
+    with filled.database.write() as session:
+        starting.start(session, made, draw=DRAW)
+    answer_checks(filled.database)
+    go_on(filled.database, made)
+    for page in pages.values():
+        catches_up(page, page_at)
+    expect(pages[""].locator("#standings tbody tr")).to_have_count(4)
+    filled.play_due(made)
+    for page in pages.values():
+        catches_up(page, page_at)
+        expect(page.locator("[data-live=over]")).to_be_visible()
+
+
+def test_every_part_of_an_event_follows_it(page_at: PageAt, window: BrowserContext, filled: Filled) -> None:
+    made = event(filled, "In parts", count=8, format="knockout")
+    paths = ("/bracket", "/stages", "/stages/1", "/crosstable", "/matches")
+    pages = {path: opened(window, f"/tournaments/{made}{path}") for path in paths}
+    bracket = pages["/bracket"]
+    bracket.locator("main a", has_text="Crosstable").focus()
+
+    for most in (4, 3):
+        filled.play_due(made, most=most)
+        for page in pages.values():
+            catches_up(page, page_at)
+
+    expect(bracket.locator(".event-head .state")).to_have_text("finished")
+    assert bracket.evaluate("document.activeElement.textContent") == "Crosstable"
+
+
+def test_figures_that_follow_from_the_table_follow_it(page_at: PageAt, window: BrowserContext, filled: Filled) -> None:
+    made = event(filled, "In figures", count=4, deals="common")
+    pages = {path: opened(window, f"/tournaments/{made}{path}") for path in ("/luck", "/downloads")}
+
+    filled.play_due(made)
+
+    for page in pages.values():
+        catches_up(page, page_at)
+
+
+def test_a_reader_who_is_busy_is_not_disturbed_and_organisers_keep_what_they_may_do(
+    page_at: PageAt, filled: Filled
+) -> None:
+    made = event(filled, "Led and read", count=4)
+    page = opened(quick(page_at.context(token=filled.tokens["organiser"])), f"/tournaments/{made}/matches")
+    expect(page.get_by_role("link", name="Cancel…")).to_have_count(6)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('main h2'))")
+    filled.play_due(made, most=2)
+    expect(page.locator(".how-far .figures")).to_have_text("2 of 6")
+    page.clock.run_for(10_000)
+    assert page.url not in asked
+    page.evaluate("getSelection().removeAllRanges()")
+    until(page, page.get_by_role("link", name="Void…").count)
+
+    expect(page.get_by_role("link", name="Void…")).to_have_count(2)
+    expect(page.locator("[data-for-organiser][hidden]")).to_have_count(0)
+
+
+def test_E14_what_a_stranger_wrote_does_nothing_in_a_page_brought_up_to_date(page_at: PageAt, filled: Filled) -> None:
+    made = event(filled, "Cancelled with harm", count=4)
+    page = opened(quick(page_at.context(policy=False)), f"/tournaments/{made}/matches")
+    expect(page.locator("[data-live=live]")).to_be_visible()
+
+    with filled.database.write() as session:
+        announcing.cancel(session, made, master_key=MASTER_KEY, reason=PAYLOAD)
+    catches_up(page, page_at)
+
+    expect(page.locator("[data-reason]")).to_contain_text("onerror")
+    assert page.evaluate("window.harmed") is None
+    assert page.locator("main :is(img, script):not([type='application/json'])").count() == 0
+
+
+def test_nothing_is_rendered_anew_where_nothing_changed(window: BrowserContext, filled: Filled) -> None:
+    running, over = filled.tournaments["bracket"], filled.tournaments["knockout"]
+    pages = [opened(window, f"/tournaments/{one}/bracket") for one in (running, over)]
+    expect(pages[0].locator("[data-live=live]")).to_be_visible()
+    asked: list[str] = []
+    window.on("request", lambda request: asked.append(request.url))
+
+    for page in pages:
+        page.clock.run_for(60_000)
+
+    assert asked == []
+
+
+def test_the_first_page_shows_events_that_begin_and_takes_those_away_that_end(
+    page_at: PageAt, window: BrowserContext, filled: Filled
+) -> None:
+    page = opened(window, "/")
+    expect(page.locator("[data-live=live]")).to_be_visible()
+
+    made = event(filled, "On the first page", count=3)
+    card = page.locator(f"[data-event={made}]")
+    until(page, card.locator("progress").count)
+    filled.play_due(made)
+    until(page, lambda: card.count() == 0)
+    catches_up(page, page_at)
 
 
 # -- tabs --

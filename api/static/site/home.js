@@ -2,8 +2,13 @@
 import { copyOf, fill } from "./dom.js";
 import { follow } from "./live.js";
 import { localMoments } from "./moments.js";
+import { renewal } from "./renewal.js";
 
+const EVERY_MS = 20_000; // more read this page than any other
+
+const page = renewal({ everyMs: EVERY_MS });
 const matches = document.getElementById("live-matches");
+matches.dataset.own = "";
 const noMatch = document.getElementById("no-match");
 
 const title = (game) => game.split("-").map((word) => word[0].toUpperCase() + word.slice(1)).join(" ");
@@ -44,36 +49,32 @@ function ratedLabel({ rated, unrated_reason: why }) {
 
 const count = (number) => number.toLocaleString("en").replaceAll(",", "\u202f");
 
-/** Events that run move on, one that begins comes first; one that is over stays with its last figures. */
-function showEvents(found) {
+/** Events that run move on; when others run than are shown, or others are open, the page is rendered anew. */
+function showEvents(found, open) {
+  const cards = [...document.querySelectorAll("[data-event]")];
   for (const event of found) {
-    const card = document.querySelector(`[data-event="${CSS.escape(event.id)}"]`) ?? newEvent(event);
-    const bar = card?.querySelector("progress");
-    if (!bar) continue;
-    const { done, total } = event.progress;
-    bar.max = Math.max(total, 1);
-    bar.value = done;
-    const figures = card.querySelector(".figures");
-    const text = `${count(done)} of ${count(total)}`;
-    if (figures.textContent !== text) figures.textContent = text;
+    const bar = cards.find((card) => card.dataset.event === event.id)?.querySelector("progress");
+    if (bar) move(bar, event.progress);
+    else if (event.progress.total) page.ask();
   }
+  const shown = cards.filter((card) => card.dataset.status !== "open").map((card) => `${card.dataset.event} ${card.dataset.status}`);
+  const running = found.map((event) => `${event.id} ${event.status}`);
+  const isSame = shown.sort().join() === running.sort().join() && document.querySelector("[data-open]").dataset.open === String(open);
+  if (!isSame) page.ask();
 }
 
-function newEvent(event) {
-  const list = document.getElementById("live-events");
-  if (!list) return null; // nothing had been played when the page was made
-  const card = copyOf("event-card");
-  card.dataset.event = event.id;
-  card.querySelector("a").href = `/tournaments/${encodeURIComponent(event.id)}`;
-  fill(card, { name: event.name, game: title(event.game) });
-  card.querySelector("progress").setAttribute("aria-label", `Matches played in ${event.name}`);
-  list.prepend(card);
-  return card;
+function move(bar, { done, total }) {
+  bar.max = Math.max(total, 1);
+  bar.value = done;
+  const figures = bar.closest(".progress").querySelector(".figures");
+  const text = `${count(done)} of ${count(total)}`;
+  if (figures.textContent !== text) figures.textContent = text;
 }
 
 function show(now) {
+  if (document.querySelector("[data-field=played]").textContent !== count(now.counts.results)) page.ask();
   showMatches(now.matches);
-  showEvents(now.tournaments);
+  showEvents(now.tournaments, now.counts.open);
   fill(document, { running: count(now.counts.running), waiting: count(now.counts.waiting), played: count(now.counts.results) });
 }
 

@@ -113,6 +113,7 @@ export function onSend(form, act) {
 export async function signedIn(found) {
   const rights = document.querySelector("[data-rights]");
   const bar = document.querySelector("[data-signed-in]");
+  rights.dataset.filled = bar.dataset.filled = "";
   const error = document.getElementById("token-error");
   const look = async () => {
     const account = await whoami();

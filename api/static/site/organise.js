@@ -22,6 +22,7 @@ signedIn(async (account) => {
 if (form) prepare();
 
 function prepare() {
+  form.dataset.filled = "";
   const isNew = form.dataset.method === "POST";
   for (const input of form.querySelectorAll('[data-type="moment"]')) input.value = localInput(input.dataset.value);
   if (isNew) recall();

@@ -8,6 +8,7 @@ const FLUSH_MS = 800;
 export function newest(eventId, ask) {
   const list = document.getElementById("newest");
   if (!list) return null;
+  list.dataset.own = "";
   const most = Number(list.dataset.most);
   const names = new Map();
   const waiting = [];

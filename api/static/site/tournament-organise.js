@@ -3,30 +3,35 @@ import { element } from "./dom.js";
 import { ask, instantOf, leads, localInput, newKey, onSend, whoami } from "./organise-shared.js";
 import { answered, api, Refused } from "./session.js";
 
-let begun = false;
+let account = null;
+const begun = new WeakSet();
 
-/** Once: shows what the account may do with the event that `head` tells of. */
+/** Shows what the account may do with the event that `head` tells of; called again when parts of the page are new. */
 export async function begin(head) {
-  const account = await whoami().catch(() => null);
-  if (!account || begun) return;
-  begun = true;
+  account ??= await whoami().catch(() => null);
+  if (!account) return;
   const id = head.dataset.event;
   const leading = leads(account, head.dataset.organiserId);
   for (const part of document.querySelectorAll("[data-for-organiser]")) part.hidden = !leading;
   for (const part of document.querySelectorAll("[data-with-token]")) part.hidden = false;
   if (leading) lead(head, id);
-  for (const form of document.querySelectorAll("[data-entry]")) await entering(form, id, account);
-  for (const button of document.querySelectorAll("[data-withdraw]")) {
+  for (const button of newParts("[data-withdraw]")) {
     button.addEventListener("click", () => withdraw(id, button.dataset.withdraw, button.dataset.name));
   }
-  const seeds = document.querySelector("[data-seeds]");
-  if (seeds) onSend(seeds, () => setSeeds(id, seeds));
-  const start = document.querySelector("[data-start-time]");
-  if (start) startTime(id, start);
+  for (const seeds of newParts("[data-seeds]")) onSend(seeds, () => setSeeds(id, seeds));
+  for (const start of newParts("[data-start-time]")) startTime(id, start);
+  for (const form of newParts("[data-entry]")) await entering(form, id, account);
+}
+
+function newParts(selector) {
+  const found = [...document.querySelectorAll(selector)].filter((part) => !begun.has(part));
+  for (const part of found) begun.add(part);
+  return found;
 }
 
 function startTime(id, form) {
   const input = form.elements.starts_at;
+  form.dataset.filled = "";
   input.value = localInput(input.dataset.value);
   onSend(form, async () => {
     await answered("PATCH", `/tournaments/${id}`, { starts_at: instantOf(input) }, { ifMatch: "*" });
@@ -37,14 +42,15 @@ function startTime(id, form) {
 function lead(head, id) {
   const panel = document.querySelector("[data-manage]");
   if (!panel) return;
-  const buttons = [...panel.querySelectorAll("[data-action]")];
   const fit = () => {
-    for (const button of buttons) button.hidden = !button.dataset.states.split(" ").includes(head.dataset.status);
+    for (const button of panel.querySelectorAll("[data-action]")) {
+      button.hidden = !button.dataset.states.split(" ").includes(head.dataset.status);
+    }
     panel.hidden = false;
   };
-  document.addEventListener("event-state", fit);
+  for (const button of newParts("[data-manage] [data-action]")) button.addEventListener("click", () => act(id, button));
+  if (newParts("[data-manage]").length) document.addEventListener("event-state", fit);
   fit();
-  for (const button of buttons) button.addEventListener("click", () => act(id, button));
 }
 
 async function act(id, button) {
@@ -58,6 +64,7 @@ async function act(id, button) {
 
 async function entering(form, id, account) {
   form.hidden = false;
+  form.dataset.filled = "";
   for (const hint of document.querySelectorAll("[data-needs-token]")) hint.hidden = true;
   const { items } = await api("GET", `/bots?owner=${account.id}&limit=100`);
   const own = form.elements.own;

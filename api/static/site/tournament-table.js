@@ -8,6 +8,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 export function standings() {
   const table = document.getElementById("standings");
   if (!table) return null;
+  table.dataset.own = "";
   const terms = JSON.parse(document.getElementById("standings-terms").textContent);
   const body = table.tBodies[0];
   const notice = document.querySelector("[data-moved]");

@@ -1,7 +1,8 @@
 // An event's pages, live: how far it is, its table, its newest results; and what its organiser may do.
-import { element } from "./dom.js";
+import { element, fill } from "./dom.js";
 import { follow, markLive } from "./live.js";
 import { localMoments } from "./moments.js";
+import { renewal } from "./renewal.js";
 import { token } from "./session.js";
 import { count, state } from "./tournament-figures.js";
 import { newest } from "./tournament-newest.js";
@@ -15,21 +16,36 @@ const OVER = ["finished", "cancelled"];
 const head = document.querySelector("[data-event]");
 const id = head.dataset.event;
 const first = !new URLSearchParams(location.search).has("page");
-const table = first ? standings() : null;
-const results = newest(id, ask);
-let seq = table?.terms.seq ?? 0;
+const page = renewal({ renewed: findParts });
+let table = null;
+let results = null;
+let newestTable = null; // as the stream told it last
+let shown = ""; // how the event stood when the page was rendered
+let seq = 0;
 let caughtUp = false;
 let barsTimer = 0;
 let stop = () => {};
 
+findParts();
 if (!OVER.includes(head.dataset.status)) {
-  results?.know(table?.names() ?? new Map());
   const told = { progress: showProgress, standings: showStandings, match: (match) => results?.add(match), end: finish };
   stop = follow(`/api/v1/tournaments/${id}/events`, told, { poll });
 }
 const tab = document.querySelector(".tabs [aria-current]");
 tab.closest("nav").scrollLeft = tab.offsetLeft - 40; // on a phone it may be out of sight
-if (token()) import("./tournament-organise.js").then(({ begin }) => begin(head));
+
+/** Finds the parts of the page that have scripts; some of them come when the event begins. */
+function findParts() {
+  shown = asText(JSON.parse(head.dataset.known));
+  results ??= newest(id, ask);
+  if (!table && first) {
+    table = standings();
+    seq = table?.terms.seq ?? 0;
+    if (newestTable) showStandings(newestTable);
+  }
+  results?.know(table?.names() ?? new Map());
+  if (token()) import("./tournament-organise.js").then(({ begin }) => begin(head));
+}
 
 /** Reads from the API as anybody may. */
 async function ask(path) {
@@ -40,7 +56,7 @@ async function ask(path) {
 
 async function poll() {
   const event = await ask(`/tournaments/${id}`);
-  showProgress({ ...event.progress, status: event.status, reason: event.status_reason });
+  showProgress({ ...event.progress, status: event.status, reason: event.status_reason, entries: event.entries });
   if (table) await readTable();
   await results?.renew();
   if (OVER.includes(event.status)) {
@@ -50,7 +66,7 @@ async function poll() {
 }
 
 function showProgress(told) {
-  const began = head.dataset.status !== told.status && !head.querySelector(".how-far") && told.status === "running";
+  renew(told);
   if (head.dataset.status !== told.status) {
     head.dataset.status = told.status;
     head.querySelector("[data-state]").replaceChildren(element("span", { class: `state state-${told.status}` }, state(told.status)));
@@ -58,8 +74,7 @@ function showProgress(told) {
   }
   const reason = head.querySelector("[data-reason]");
   reason.hidden = !told.reason;
-  reason.querySelector("bdi").textContent = began ? "It has begun: load this page again." : told.reason ?? "";
-  if (began) reason.hidden = false;
+  reason.querySelector("bdi").textContent = told.reason ?? "";
   const bar = head.querySelector("progress");
   const figures = head.querySelector(".figures");
   if (!figures) return;
@@ -78,8 +93,21 @@ function showProgress(told) {
   }
 }
 
+/** Has the page rendered anew when something has changed that it shows and no message of the stream tells. */
+function renew(told) {
+  const before = shown;
+  shown = asText(told);
+  if (shown !== before && (!table || told.status !== head.dataset.status)) page.ask();
+}
+
+function asText({ status, reason, total, done, stage, stages, by_status: byStatus, entries }) {
+  return JSON.stringify([status, reason, total, done, stage, stages, Object.entries(byStatus).sort(), Object.entries(entries).sort()]);
+}
+
 function showStandings(told) {
-  if (!table || told.as_of_seq === null) return;
+  newestTable = told;
+  if (!table || told.as_of_seq === null || told.as_of_seq < seq) return;
+  fill(document, { results: count(told.results) });
   if (told.as_of_seq > seq && !caughtUp) results?.renew().catch(() => {}); // what ended before the stream began
   caughtUp = true;
   table.show(told.items);

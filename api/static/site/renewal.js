@@ -1,0 +1,128 @@
+// A page brought up to date where it stands, from the page as the server renders it now. What is worth asking for, callers know.
+import { focusHeld } from "./forms.js";
+import { localMoments } from "./moments.js";
+
+const EVERY_MS = 5_000; // between two renderings
+const RESTS = 20; // times as long as a rendering took, the next is put off: a busy server is asked less often
+const APART_MS = 2_000; // who learn of a change together do not ask together
+const AGAIN_MS = 1_000; // while the reader is busy
+const TIMEOUT_MS = 30_000;
+
+const OWN = "[data-own]"; // what a script keeps up to date by itself
+const UNTOUCHED = `${OWN}, [data-live], [data-filled], dialog, noscript`;
+const KEPT = ["hidden", "open"]; // attributes that scripts or readers set after the page was made
+
+/**
+ * Return an object whose `ask()` brings this page up to date soon: once in `everyMs`, not while nobody sees it, nor while its
+ * reader fills in a form, has text selected or a dialog open. `renewed()` is called each time it was.
+ */
+export function renewal({ everyMs = EVERY_MS, renewed = () => {} } = {}) {
+  let wanted = false;
+  let timer = 0;
+  let earliest = 0;
+  let typed = null;
+
+  const isBusy = () => Boolean(typed?.isConnected) || isHeld();
+  const plan = (wait) => {
+    timer ||= setTimeout(renew, Math.max(wait, earliest - performance.now()));
+  };
+  const renew = async () => {
+    if (!document.hidden && !isBusy()) await once();
+    timer = 0;
+    if (wanted && !document.hidden) plan(AGAIN_MS);
+  };
+  const once = async () => {
+    wanted = false;
+    const began = performance.now();
+    const fresh = await rendered().catch(() => undefined);
+    earliest = performance.now() + Math.max(everyMs, RESTS * (performance.now() - began));
+    if (fresh === undefined || (fresh && isBusy())) wanted = true;
+    else if (fresh) show(fresh, renewed);
+  };
+
+  document.addEventListener("input", ({ target }) => (typed = target.form ?? typed));
+  document.addEventListener("submit", () => (typed = null));
+  document.addEventListener("visibilitychange", () => wanted && !document.hidden && plan(0));
+  return {
+    ask() {
+      wanted = true;
+      if (!document.hidden) plan(APART_MS * Math.random());
+    },
+  };
+}
+
+/** Return a promise of this page as the server renders it now: null where it refuses to, rejected where it is out of reach. */
+function rendered() {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest(); // hands over a document in which nothing runs; no script reads text as markup
+    request.open("GET", location.href);
+    request.setRequestHeader("Accept", "text/html");
+    request.responseType = "document";
+    request.timeout = TIMEOUT_MS;
+    request.onload = () => {
+      if (request.status >= 500) reject();
+      else resolve(request.status === 200 ? request.response : null);
+    };
+    request.onerror = request.ontimeout = reject;
+    request.send();
+  });
+}
+
+function show(fresh, renewed) {
+  const held = focusHeld();
+  const main = fresh.getElementById("main");
+  localMoments(main);
+  document.title = fresh.title;
+  bring(document.getElementById("main"), main);
+  renewed();
+  held();
+}
+
+/** Return whether the reader is at something that would be lost; parts that keep themselves up to date lose nothing. */
+function isHeld() {
+  const field = document.activeElement?.closest("input, select, textarea");
+  const selected = getSelection().isCollapsed ? null : getSelection().anchorNode.parentElement;
+  return [field, selected, ...document.querySelectorAll("dialog[open]")].some((part) => part && !part.closest(OWN));
+}
+
+/** Make `old` equal to `fresh`, and leave alone what is equal: it keeps its focus, its scrolling, its listeners. */
+function bring(old, fresh) {
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    if (old.data !== fresh.data) old.data = fresh.data;
+  } else if (!old.matches(UNTOUCHED) && !old.isEqualNode(fresh)) {
+    bringAttributes(old, fresh);
+    bringChildren(old, fresh);
+  }
+}
+
+function bringAttributes(old, fresh) {
+  for (const { name } of [...old.attributes]) {
+    if (!KEPT.includes(name) && !fresh.hasAttribute(name)) old.removeAttribute(name);
+  }
+  for (const { name, value } of fresh.attributes) {
+    if (!KEPT.includes(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+}
+
+function bringChildren(old, fresh) {
+  const there = [...old.childNodes];
+  const pairs = [...fresh.childNodes].map((child) => {
+    const at = there.findIndex((one) => keyOf(one) === keyOf(child));
+    return [at < 0 ? null : there.splice(at, 1)[0], child];
+  });
+  for (const gone of there) gone.remove();
+  let place = old.firstChild;
+  for (const [mine, child] of pairs) {
+    if (mine === null) old.insertBefore(child, place);
+    else if (mine === place) place = place.nextSibling;
+    else old.insertBefore(mine, place);
+    if (mine !== null) bring(mine, child);
+  }
+}
+
+/** What tells a node from its siblings: a line of a list is known by what it leads to. */
+function keyOf(node) {
+  if (node.nodeType !== Node.ELEMENT_NODE) return node.nodeName;
+  const line = node.matches("li, tr") ? node.querySelector("a")?.getAttribute("href") : null;
+  return `${node.nodeName} ${node.id || line || node.getAttribute("class")}`;
+}
