@@ -5,20 +5,24 @@ import { signButton, signOf } from "./icons.js";
 
 const PACES = [0.5, 1, 2, 4, 10];
 const EVENT_MS = 900; // at pace 1
+const MOST_BEHIND_MS = 10_000; // who is further behind what has been told is hurried
+const HURRIED_MS = 40; // between two events, at least
 
-/** The bar of controls, and the choices of round and pace. `goTo(at)` is called with the moment wanted; `at()` tells the one shown. */
+/**
+ * The bar of controls, and the choices of round and pace. `goTo(at)` is called with the moment wanted; `at()` tells the one
+ * shown. `keepUp` plays faster than `pace` where too much is left, until the reader chooses a pace.
+ */
 export class Controls {
-  constructor(replay, { goTo, at }) {
+  constructor(replay, { goTo, at, pace = 1, keepUp = false }) {
     this.replay = replay;
+    this.playing = false;
+    this.keepUp = keepUp;
     this._goTo = goTo;
     this._at = at;
     this._timer = 0;
     this._frame = 0;
-    this._build();
-  }
-
-  get playing() {
-    return this._timer !== 0;
+    this._stopped = () => {};
+    this._build(pace);
   }
 
   /** Shows where the reader is. */
@@ -31,53 +35,79 @@ export class Controls {
     this._fillRounds();
     this.round.value = String(replay.roundAt(at));
     for (const [button, off] of this._ends) button.disabled = off === "start" ? at <= 0 : at >= replay.last;
-    if (this.playing && at >= replay.last && !replay.live) this.pause();
+    this._goOn();
   }
 
   event(steps) {
-    this.pause();
-    this._goTo(this._at() + steps);
+    this.jump(this._at() + steps);
   }
 
   decision(direction) {
-    this.pause();
     const { decisions, last } = this.replay;
     const at = this._at();
     const next = direction > 0 ? decisions.find((one) => one > at) : decisions.findLast((one) => one < at);
-    this._goTo(next ?? (direction > 0 ? last : 0));
+    this.jump(next ?? (direction > 0 ? last : 0));
   }
 
   jumpRound(direction) {
-    this.pause();
     const round = this.replay.roundAt(this._at());
     const start = this.replay.rounds[round].start;
-    if (direction < 0 && this._at() > start) this._goTo(start);
-    else this._goTo(this.replay.rounds[Math.max(0, round + direction)]?.start ?? this.replay.last);
+    if (direction < 0 && this._at() > start) this.jump(start);
+    else this.jump(this.replay.rounds[Math.max(0, round + direction)]?.start ?? this.replay.last);
   }
 
   end(which) {
+    this.jump(which === "first" ? 0 : this.replay.last);
+  }
+
+  /** Go to a moment and stay there; at the newest event of a live match, follow what comes. */
+  jump(wanted) {
     this.pause();
-    this._goTo(which === "first" ? 0 : this.replay.last);
+    this._goTo(wanted);
+    if (this.replay.live && this._at() >= this.replay.last) this.play();
   }
 
   toggle() {
     if (this.playing) return this.pause();
-    if (this._at() >= this.replay.last) this._goTo(0);
-    this._dress("pause", "Pause");
-    this._tick();
+    if (this._at() >= this.replay.last && !this.replay.live) this._goTo(0);
+    this.play();
+  }
+
+  /** Play from here through the last event; of a live match, on to each that comes. The promise is kept when it stops. */
+  play() {
+    return new Promise((stopped) => {
+      this._stopped = stopped;
+      this.playing = true;
+      this._dress("pause", "Pause");
+      this._goOn();
+    });
   }
 
   pause() {
     clearTimeout(this._timer);
     this._timer = 0;
+    this.playing = false;
+    if (!this.replay.live) this.keepUp = false;
     this._dress("play", "Play");
+    this._stopped();
   }
 
-  _tick() {
-    this._timer = setTimeout(() => {
-      if (this._at() < this.replay.last) this._goTo(this._at() + 1);
-      if (this.playing) this._tick();
-    }, EVENT_MS / Number(this.pace.value));
+  /** Plan the next step; at the end of a match that is over, stop. */
+  _goOn() {
+    if (!this.playing || this._timer) return;
+    if (this._at() < this.replay.last) this._timer = setTimeout(() => this._step(), this._stepMs());
+    else if (!this.replay.live) this.pause();
+  }
+
+  _step() {
+    this._timer = 0;
+    this._goTo(this._at() + 1);
+  }
+
+  _stepMs() {
+    const chosen = EVENT_MS / Number(this.pace.value);
+    if (!this.keepUp) return chosen;
+    return Math.max(HURRIED_MS, Math.min(chosen, MOST_BEHIND_MS / (this.replay.last - this._at())));
   }
 
   _dress(sign, label) {
@@ -88,7 +118,7 @@ export class Controls {
     this._play.title = `${label} (space)`;
   }
 
-  _build() {
+  _build(pace) {
     const first = signButton("first", "First event (Home)", () => this.end("first"));
     const decisionBack = signButton("decision-back", "Decision before (p)", () => this.decision(-1));
     const back = signButton("back", "Event before (left arrow)", () => this.event(-1));
@@ -102,8 +132,8 @@ export class Controls {
     this.scrub = make("input", { type: "range", class: "scrub", min: 0, max: 0, step: 1, value: 0, "aria-label": "Moment of the match",
       input: () => this._scrubbed() });
     this.round = make("select", { "aria-label": "Round", change: () => this._rounded() });
-    this.pace = make("select", { "aria-label": "Pace" },
-      PACES.map((pace) => make("option", { value: pace, selected: pace === 1 }, `${pace} ×`)));
+    this.pace = make("select", { "aria-label": "Pace", change: () => (this.keepUp = false) },
+      PACES.map((one) => make("option", { value: one, selected: one === pace }, `${one} ×`)));
     this.element = make("div", { class: "controls", role: "group", "aria-label": "Stepping through the match" },
       make("div", { class: "along" }, this.scrub, this.count),
       make("div", { class: "buttons" }, first, decisionBack, back, this._play, forward, decisionForward, last));
@@ -115,13 +145,12 @@ export class Controls {
     this.pause();
     this._frame ||= requestAnimationFrame(() => {
       this._frame = 0;
-      this._goTo(Number(this.scrub.value));
+      this.jump(Number(this.scrub.value));
     });
   }
 
   _rounded() {
-    this.pause();
-    this._goTo(this.replay.rounds[Number(this.round.value)].start);
+    this.jump(this.replay.rounds[Number(this.round.value)].start);
   }
 
   _fillRounds() {

@@ -11,7 +11,7 @@ import { TableView } from "./table.js";
 import { tableFor } from "./tables.js";
 
 const FEW = 3; // events that came together and are shown at once; more are played
-const LIVE_PACE = "4";
+const LIVE_PACE = 4;
 
 /**
  * Shows a match in `root` and gives the viewer. `source`: {header, rows, lines (raw, null while live), live, faults,
@@ -34,37 +34,40 @@ class Viewer {
     this._sizes = new ResizeObserver(() => this._resized());
     this._sizes.observe(root);
     this._assemble(source);
-    if (source.live) this.goTo(this.replay.last);
+    if (source.live) this.controls.jump(this.replay.last);
     else if (!this.follow(location.hash)) this.goTo(this.replay.decisions[0] ?? 0);
   }
 
-  /** Takes rows that have come; a reader who was at the newest event stays with it. */
-  add(rows) {
+  /**
+   * Takes rows that have come. A reader who follows the match is shown a few at once and many one after the other; what they
+   * `missed` before they came is not played.
+   */
+  add(rows, { missed = false } = {}) {
     const { last } = this.replay;
-    const following = this.at >= last || this.controls.playing;
+    const caughtUp = this.at >= last;
     this.replay.add(rows);
     this.graph.redraw();
     const fresh = this.replay.last - last;
     if (!fresh) return;
-    if (!following) this.controls.show(this.at, "");
-    else if (fresh <= FEW || last < 0) this.goTo(this.replay.last);
-    else if (!this.controls.playing) {
-      this.goTo(Math.max(last, this.replay.last - 60));
-      this.controls.pace.value = LIVE_PACE;
-      this.controls.toggle();
-    }
+    if (this.controls.playing && caughtUp && (missed || fresh <= FEW)) this.goTo(this.replay.last);
+    else if (last < 0) this.goTo(0);
+    else this.controls.show(this.at, "");
   }
 
-  /** The match is over and its log is there: goes on from the same moment, everything open. */
-  finish(source) {
-    const { row } = this.replay.moments[this.at] ?? { row: 0 };
-    const place = this.at - this.replay.momentOfRow(row);
+  /**
+   * The match is over and its log is there: goes on from the same moment, everything open. A reader who followed the match
+   * sees it played to its last event. The promise is kept when nothing is played any more.
+   */
+  async finish(source) {
+    const { controls } = this;
+    const following = controls.playing;
+    const seen = this._seen();
     this.source = { ...this.source, ...source, live: false };
-    this.controls.pause();
+    controls.pause();
     this.viewer = OPEN;
-    this._assemble(this.source);
-    const there = this.replay.momentOfRow(row);
-    this.goTo(there < 0 ? this.replay.last : there + place);
+    this._assemble(this.source, { pace: Number(controls.pace.value), keepUp: following && controls.keepUp });
+    this.goTo(this._momentOf(seen));
+    if (following) await this.controls.play();
   }
 
   /** Stops listening and playing; another match is shown instead. */
@@ -87,7 +90,7 @@ class Viewer {
     const sentence = sentenceAt(replay, this.at, replay.eventAt(this.at, this.viewer)) ?? "";
     say(this.title, text(position.title || replay.rounds[replay.roundAt(this.at)].title));
     say(this.phase, text(position.phase ?? ""));
-    this.told.setAttribute("aria-live", this.controls.playing ? "off" : "polite");
+    this.told.setAttribute("aria-live", this.controls.playing && this.at < replay.last ? "off" : "polite");
     say(this.told, sentence);
     this._drawn(position);
     this.controls.show(this.at, sentence);
@@ -104,21 +107,30 @@ class Viewer {
     const number = Number(found[2]);
     const at = found[1] === "d" ? this.replay.momentOfDecision(number) : this.replay.momentOfRow(number);
     if (at < 0) return false;
-    this.controls.pause();
     if (!this.replay.live) this._look(OPEN);
-    this.goTo(at);
+    this.controls.jump(at);
     return true;
   }
 
-  _assemble({ header, rows, lines, live }) {
+  /** Where the reader is, by row: the log may tell more events of one than were told live. */
+  _seen() {
+    const { replay, at } = this;
+    const row = replay.moments[at]?.row;
+    return { row, place: at - replay.momentOfRow(row), whole: replay.moments[at + 1]?.row !== row };
+  }
+
+  _momentOf({ row, place, whole }) {
+    const { moments } = this.replay;
+    const first = Math.max(0, this.replay.momentOfRow(row));
+    const last = Math.max(first, moments.findLastIndex((moment) => moment.row === row));
+    return whole ? last : Math.min(first + place, last);
+  }
+
+  _assemble({ header, rows, lines, live }, pacing = live ? { pace: LIVE_PACE, keepUp: true } : {}) {
     this.replay = new Replay(header, tableFor(header.game), rows, { live });
-    const goTo = (at) => this.goTo(at);
-    const jump = (at) => {
-      this.controls.pause();
-      this.goTo(at);
-    };
+    const jump = (at) => this.controls.jump(at);
     this.table = new TableView(this.replay);
-    this.controls = new Controls(this.replay, { goTo, at: () => this.at });
+    this.controls = new Controls(this.replay, { goTo: (at) => this.goTo(at), at: () => this.at, ...pacing });
     this.decision = new DecisionPanel(this.replay, this.source);
     this.happenings = new Happenings(this.replay, { goTo: jump });
     this.graph = new Graph(this.replay, { goTo: jump });

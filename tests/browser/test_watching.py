@@ -1,5 +1,6 @@
-"""Pages that were open while something happened: the parts of an event follow it."""
+"""Pages that were open while something happened: a match is played to its end, the parts of an event follow it."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,12 @@ from tests.browser.test_tournaments import AT_ONCE, event, look
 from tests.store.events import DRAW, answer_checks, go_on
 from tests.surroundings import MASTER_KEY
 
+FINISHED = ".badge[data-state=ok]"
+STEPS = """() => {
+  const root = document.getElementById("viewer");
+  window.steps = [Number(root.dataset.at)];
+  new MutationObserver(() => steps.push(Number(root.dataset.at))).observe(root, {attributeFilter: ["data-at"]});
+}"""
 # What the server renders; without times, which scripts put into the reader's own zone, and without what scripts show.
 MAIN = """() => {
   const main = document.getElementById("main").cloneNode(true);
@@ -63,6 +70,68 @@ def catches_up(page: Page, page_at: PageAt) -> None:
     expected = page_at(page.url.removeprefix(page_at.url), script=False).evaluate(MAIN)
     until(page, lambda: page.evaluate(MAIN) == expected)
     assert page.evaluate("window.still") is True
+
+
+# -- a match --
+
+
+def test_a_match_that_is_watched_is_played_to_its_last_event(
+    page_at: PageAt, window: BrowserContext, filled: Filled
+) -> None:
+    live = filled.begin("pool-nap", rated=True)
+    page = opened(window, f"/matches/{live.id}")
+    expect(page.locator(".live-mark")).to_be_visible()
+    live.go_on(40)  # into the second round: those of the first are told
+    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".happenings button").count())
+    page.evaluate(STEPS)
+
+    live.finish()
+    until(page, page.locator(".told", has_text="The match is over").count)
+
+    steps = page.evaluate("steps")
+    assert len(steps) > 20
+    assert all(after - before in (0, 1) for before, after in itertools.pairwise(steps[1:])), "nothing is skipped"
+    assert page.get_by_role("button", name="Play", exact=True).is_visible()
+    catches_up(page, page_at)
+    expect(page.locator(".about .state")).to_have_text("finished")
+    winner = page.locator(".about .placement.first").first
+    assert winner.inner_text() in ("wins", "1st")
+    assert page.get_by_text("Who came where").count() == 1
+
+
+@pytest.mark.parametrize("away", ["Pause", "First event"])
+def test_who_stopped_or_went_back_on_purpose_is_left_there_at_the_end(
+    page_at: PageAt, window: BrowserContext, filled: Filled, away: str
+) -> None:
+    live = filled.begin("pool-nap", rated=False)
+    page = opened(window, f"/matches/{live.id}")
+    live.go_on(6)
+    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".happenings button").count())
+    page.get_by_role("button", name=away, exact=away == "Pause").click()
+    stays = page.locator(".told").inner_text()
+
+    live.finish()
+    page.locator(FINISHED).wait_for()
+    catches_up(page, page_at)
+
+    assert page.locator(".told").inner_text() == stays
+    assert page.get_by_role("button", name="Play", exact=True).is_visible()
+
+
+def test_an_owner_may_still_cancel_a_friendly_that_began_before_their_eyes(page_at: PageAt, filled: Filled) -> None:
+    plan: dict[str, Any] = {"game": LADDER, "options": {"rounds": 1}, "limits": Limits(), "rated": False}
+    match_id = filled.world.match([filled.bots[name] for name in ("Babbage", "Ada")], **plan)
+    page = opened(quick(page_at.context(token=filled.tokens["owner"])), f"/matches/{match_id}")
+    expect(page.get_by_role("button", name="Cancel this friendly")).to_be_visible()
+
+    live = filled.claimed(match_id)
+    live.go_on(1)
+    until(page, page.locator(".about .state-running").count)
+
+    expect(page.get_by_role("button", name="Cancel this friendly")).to_be_enabled()
+    live.finish()
+    until(page, page.locator(".about .state-finished").count)
+    expect(page.get_by_role("button", name="Cancel this friendly")).to_be_disabled()
 
 
 # -- an event --

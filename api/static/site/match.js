@@ -3,6 +3,7 @@
 import { NoLog, fetchTable, mount, readLog } from "../viewer/whole.js";
 import { element } from "./dom.js";
 import { follow } from "./live.js";
+import { renewal } from "./renewal.js";
 import { api, token } from "./session.js";
 
 const known = JSON.parse(document.getElementById("match").textContent);
@@ -44,20 +45,25 @@ function refuse(error) {
   root.classList.remove("viewer-place");
 }
 
-/** Follows a match that goes on, and turns it into its replay when its log opens. */
+/** Follows a match that goes on, and turns it into its replay when its log opens; the rest of the page goes along. */
 function watch() {
+  const page = renewal();
   const viewer = mount(root, { header: known.header, rows: [], live: true, faults: known.faults });
   let after = null;
   let state = known.status;
+  let noted = false;
   let ending = false;
   const appear = () => root.classList.remove("coming");
+  root.dataset.own = "";
   root.classList.add("coming"); // its place is kept; it is seen as soon as it stands
   const take = ({ items }) => {
-    viewer.add(items);
+    viewer.add(items, { missed: !noted });
     appear();
     after = items.at(-1)?.row ?? after;
   };
   const note = (said) => {
+    noted = true;
+    if (said.status !== state && !said.open) page.ask(); // once its log is open, the page waits until it was played
     state = said.status;
     appear();
     LIVE_WORDS.live = PACES[said.pace];
@@ -67,18 +73,20 @@ function watch() {
     if (ending) return;
     ending = true;
     stop();
+    for (const button of document.querySelectorAll("#cancel button")) button.disabled = true;
     try {
-      viewer.finish(await whole(state));
+      await viewer.finish(await whole(state));
     } catch (error) {
       viewer.sayLive(error.message);
     }
+    page.ask();
   };
   const poll = async () => {
     const told = await api("GET", `/matches/${known.id}/rows?limit=${PAGE}${after === null ? "" : `&after=${after}`}`);
     if (told.items.length) take(told);
+    if (told.items.length === PAGE) return poll();
     note(told);
-    if (told.open) await end();
-    else if (told.items.length === PAGE) await poll();
+    if (told.open) end();
   };
   const onState = (how) => {
     viewer.sayLive(LIVE_WORDS[how]);
@@ -90,7 +98,9 @@ function watch() {
 /** Only for whoever is signed in: spectators need not load it. A token that holds no more is the account page's matter. */
 async function offer() {
   const { offerCancel } = await import("./cancel-friendly.js");
-  await offerCancel(document.getElementById("cancel"), known).catch(() => {});
+  const place = document.getElementById("cancel");
+  place.dataset.filled = "";
+  await offerCancel(place, known).catch(() => {});
 }
 
 if (token() && known.owners.length) offer();
