@@ -41,7 +41,7 @@ def event(filled: Filled, name: str, count: int = 5, **terms: Any) -> str:
 
 
 def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt, filled: Filled) -> None:
-    made = event(filled, "Followed", stand_in="sound")
+    made = event(filled, "Followed", count=6, stand_in="sound")
     context = page_at.context()
     context.add_init_script(AT_ONCE)
     page = context.new_page()
@@ -50,9 +50,12 @@ def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt,
     before = page.evaluate(TABLE)
 
     page.locator("#standings tbody tr").first.hover()
-    filled.play_due(made, most=4)
-    expect(page.locator("#newest li")).to_have_count(4)
-    expect(page.locator(".how-far .figures")).to_have_text("4 of 10")
+    for done in range(1, 13):  # most often one match is enough; that twelve change no rank is out of the question
+        filled.play_due(made, most=1)
+        expect(page.locator(".how-far .figures")).to_have_text(f"{done} of 15")
+        if hrefs(page_at(f"/tournaments/{made}").evaluate(TABLE)) != hrefs(before):
+            break
+    expect(page.locator("#newest li")).to_have_count(min(done, 8))
     expect(page.locator("[data-moved]")).to_be_visible()
     assert hrefs(page.evaluate(TABLE)) == hrefs(before), "no line moves under the pointer"
     assert page.evaluate(TABLE) != before, "but what it says is up to date"
@@ -67,7 +70,7 @@ def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt,
     filled.play_due(made, most=2)
     with page.expect_request("**/events?after=*"):
         look(page, hidden=False)
-    expect(page.locator(".how-far .figures")).to_have_text("6 of 10")
+    expect(page.locator(".how-far .figures")).to_have_text(f"{done + 2} of 15")
 
     filled.play_due(made)
     expect(page.locator("[data-live=over]")).to_be_visible()
