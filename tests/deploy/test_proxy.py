@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ def test_its_braces_close_and_its_directives_end(text: str) -> None:
         "client_header_timeout 5s",
         "client_body_timeout 10s",
         "limit_conn addresses 20",
-        "limit_conn_zone $binary_remote_addr zone=addresses:10m",
+        "limit_conn_zone $caller zone=addresses:10m",
         "proxy_request_buffering on",
         "proxy_set_header X-Forwarded-For $remote_addr",
         "proxy_next_upstream off",
@@ -63,6 +64,30 @@ def test_its_braces_close_and_its_directives_end(text: str) -> None:
 )
 def test_it_keeps_slow_and_many_clients_from_the_api(text: str, directive: str) -> None:
     assert f"{directive};" in text
+
+
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ("2001:db8:a0a:d0a::1", "2001:db8:a0a:d0a::"),  # bytes that are line ends
+        ("::1", "::"),
+    ],
+)
+def test_E8_it_counts_an_ipv6_network_as_one_caller(text: str, address: str, key: str) -> None:
+    patterns = re.findall(r'^ *"~(\S+)" \$(\w+);$', text, re.MULTILINE)
+    assert len(patterns) == 2
+    packed = ip_address(address).packed
+
+    matched = (
+        found[name]
+        for pattern, name in patterns
+        if (found := re.search(pattern.replace("(?<", "(?P<").encode(), packed))
+    )
+
+    assert next(matched, packed) == ip_address(key).packed[: 4 if "." in key else 8]
 
 
 def test_it_takes_bodies_as_large_as_the_api_does(text: str) -> None:
@@ -183,6 +208,7 @@ def proxy(tmp_path: Path) -> Iterator[Proxy]:
             "client_body_timeout 10s": "client_body_timeout 1s",
             "access_log /dev/stdout brief": f"access_log {tmp_path}/access.log brief",
             "worker_processes auto": "worker_processes 1",
+            "listen 127.0.0.1:": "set_real_ip_from 127.0.0.1;\n        listen 127.0.0.1:",  # X-Real-IP says who asks
         }.items():
             assert ours in text
             text = text.replace(ours, test)
@@ -294,6 +320,22 @@ def test_E12_twenty_requests_at_once_from_one_address(proxy: Proxy) -> None:
     assert (status, headers["retry-after"]) == (429, "1")
     assert json.loads(body)["code"] == "rate_limited"
     assert all(answer.startswith(b"HTTP/1.1 200") for answer in answers)
+
+
+@needs_nginx
+def test_E12_twenty_requests_at_once_from_one_ipv6_network(proxy: Proxy) -> None:
+    with ExitStack() as stack:
+        for n in range(20):
+            line = stack.enter_context(proxy.connected())
+            line.sendall(b"GET /held HTTP/1.1\r\nHost: x\r\nX-Real-IP: 2001:db8:a0a:7::%x\r\n\r\n" % n)
+        end = time.monotonic() + PATIENCE_S
+        while len(proxy.upstream.heads) < 20 and time.monotonic() < end:
+            time.sleep(0.02)
+
+        same = proxy.ask("GET", "/x", X_Real_IP="2001:db8:a0a:7:8::")[0]
+        others = [proxy.ask("GET", "/x", X_Real_IP=who)[0] for who in ("2001:db8:a0a:8::", "192.0.2.7")]
+
+    assert (same, others) == (429, [200, 200])
 
 
 @needs_nginx
