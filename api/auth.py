@@ -1,20 +1,18 @@
 """Who asks: bearer tokens in the Authorization header, nowhere else. What they may do with a thing is the record's."""
 
 import logging
-from typing import NoReturn, cast
+from typing import cast
 
 from flask import current_app, g, request
 
-from api import limits
+from api import limits, tokens
 from api.errors import Problem
 from referee.errors import Forbidden, Unavailable
 from referee.store import accounts
-from referee.store.db import Database, now
+from referee.store.db import Database
 from referee.store.schema import Account
 
 log = logging.getLogger(__name__)
-
-LONGEST_TOKEN = 128
 
 
 def anyone() -> Account | None:
@@ -70,37 +68,26 @@ def organises() -> bool:
 
 
 def _account_shown() -> Account | None:
-    header = request.headers.get("Authorization")
-    if header is None:
+    if "Authorization" not in request.headers:
         return None
-    scheme, _, text = header.partition(" ")
-    text = text.strip()
-    if scheme.lower() != "bearer" or not text or len(text) > LONGEST_TOKEN or not text.isascii():
-        _refuse()
-    database = cast(Database, current_app.extensions["referee.database"])
-    with database.read() as session:
-        token = accounts.token_of(session, text)
-        found = None if token is None else session.get(Account, token.account_id)
-        moment = now(session)
-    if token is None or found is None:
-        _refuse()
-    if token.last_used_at is None or moment - token.last_used_at > accounts.LAST_USE_STEP:
-        _note_use(database, token.id)
-    return found
+    opened = tokens.opened()
+    if opened is None:
+        limits.spend(limits.GUESSES, "guesses")
+        raise _unauthenticated("The token is malformed, unknown or revoked.")
+    token = opened.token
+    if token.last_used_at is None or opened.moment - token.last_used_at > accounts.LAST_USE_STEP:
+        _note_use(token.id)
+    return opened.account
 
 
-def _note_use(database: Database, token_id: str) -> None:
+def _note_use(token_id: str) -> None:
     """For the owner's list of tokens, to the hour; a busy record is no reason to refuse the request."""
+    database = cast(Database, current_app.extensions["referee.database"])
     try:
         with database.write(durable=False) as session:
             accounts.touch_token(session, token_id)
     except Unavailable:
         log.info("use of token not noted", extra={"token": token_id})
-
-
-def _refuse() -> NoReturn:
-    limits.spend(limits.GUESSES, "guesses")
-    raise _unauthenticated("The token is malformed, unknown or revoked.")
 
 
 def _unauthenticated(detail: str) -> Problem:

@@ -1,16 +1,17 @@
 """How often a caller may ask. Counted in Redis; in this process's memory while Redis is away."""
 
 import hashlib
+import ipaddress
 import time
 
-from flask import Flask, current_app, request
-from flask_limiter import Limiter
+from flask import Flask, Response, current_app, g, request
+from flask_limiter import HeaderNames, Limiter
 from limits import RateLimitItem, parse
 from redis import RedisError
 
+from api import tokens
 from api.errors import Problem
 from referee.settings import Settings
-from referee.store.accounts import is_token_text
 
 PER_CALLER = "1200 per minute"
 NEW_ACCOUNTS = parse("60 per hour")  # an address
@@ -21,16 +22,21 @@ GUESSES = parse("30 per minute")  # refused tokens an address; good tokens from 
 STRATEGY = "sliding-window-counter"
 PREFIX = f"referee:limits:{STRATEGY}"
 REDIS_TIMEOUT_S = 0.5
+WINDOW_END = "X-RateLimit-Retry-After"  # between the limiter and us; never sent
 
 
 def install(app: Flask, settings: Settings) -> None:
-    """Counts every request of ``app`` for its caller and answers 429 with Retry-After above the limit."""
+    """Count every request of ``app`` for its caller and answer 429 with Retry-After above the limit."""
     times = {"socket_connect_timeout": REDIS_TIMEOUT_S, "socket_timeout": REDIS_TIMEOUT_S}
+    if settings.rate_limits:
+        app.before_request(_recognise)
+        app.after_request(_ask_to_wait)  # before the limiter is installed: what is registered last runs first
     app.extensions["referee.limiter"] = Limiter(
-        caller,
+        lambda: g.caller,
         app=app,
         application_limits=[PER_CALLER],
         enabled=settings.rate_limits,
+        header_name_mapping={HeaderNames.RETRY_AFTER: WINDOW_END},
         headers_enabled=True,
         in_memory_fallback_enabled=True,
         key_prefix=PREFIX,
@@ -40,16 +46,37 @@ def install(app: Flask, settings: Settings) -> None:
     )
 
 
-def caller() -> str:
-    """Who is counted: the token shown, by its digest, else the address, also where the token cannot be one."""
-    text = request.headers.get("Authorization", "").partition(" ")[2].strip()
-    if is_token_text(text):
-        return "token:" + hashlib.sha256(text.encode()).hexdigest()[:32]
-    return "address:" + address()
+def _recognise() -> None:
+    """Note who is counted: the token, by its digest, where it opens an account, else the address.
+
+    Only routes of the API look tokens up, which they do for themselves anyway. Elsewhere a token opens nothing, so
+    there the address counts. The limiter must not do this: it takes any exception for a failure of Redis.
+    """
+    text = tokens.text_shown() if request.endpoint and request.path.startswith("/api/") else None
+    if text is not None and tokens.opened() is not None:
+        g.caller = "token:" + hashlib.sha256(text.encode()).hexdigest()[:32]
+    else:
+        g.caller = "address:" + address()
+
+
+def _ask_to_wait(response: Response) -> Response:
+    """Take the limiter's Retry-After, which it puts on every answer, for 429 only, unless a limit set its own."""
+    wait_s = response.headers.pop(WINDOW_END, "1")
+    if response.status_code == 429:
+        response.headers.setdefault("Retry-After", str(max(1, int(wait_s))))
+    return response
 
 
 def address() -> str:
-    return request.remote_addr or "unknown"
+    """Return the key under which the caller's address is counted: IPv6 by its /64, since its owner has all of that."""
+    text = request.remote_addr or "unknown"
+    try:
+        found = ipaddress.ip_address(text)
+    except ValueError:
+        return text
+    if found.version == 4 or found.ipv4_mapped:
+        return str(found if found.version == 4 else found.ipv4_mapped)
+    return f"{ipaddress.IPv6Address(int(found) >> 64 << 64)}/64"
 
 
 def spend(limit: RateLimitItem, purpose: str, who: str | None = None) -> None:

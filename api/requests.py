@@ -59,8 +59,6 @@ def _dress(response: Response) -> Response:
     headers.add("Vary", "Authorization")
     if _is_public():
         headers["Access-Control-Allow-Origin"] = "*"
-    if response.status_code == 429:
-        headers["Retry-After"] = str(max(1, int(headers.get("Retry-After", "1"))))
     if request.method in ("GET", "HEAD") and response.status_code == 200 and not response.direct_passthrough:
         etags.validate(response)
         response.make_conditional(request)

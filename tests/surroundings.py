@@ -1,4 +1,4 @@
-"""The settings of a service under test: everything in one folder, bots on loopback allowed, no limits of rate."""
+"""The settings of a service under test: everything in one folder, bots on loopback allowed."""
 
 from pathlib import Path
 
@@ -22,5 +22,5 @@ def settings_for(folder: Path) -> Settings:
         public_url="http://127.0.0.1:8000",
         allowed_hosts=(),
         trusted_proxies=0,
-        rate_limits=False,
+        rate_limits=True,
     )

@@ -57,6 +57,10 @@ class Service:
         database: Database = self.app.extensions["referee.database"]
         return database
 
+    def forget_requests(self) -> None:
+        """Count requests anew, as when the windows of all limits are over."""
+        self.app.extensions["referee.limiter"].reset()
+
     def anonymous(self) -> FlaskClient:
         return self.app.test_client()
 
@@ -138,10 +142,12 @@ def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Flask:
 
 @pytest.fixture
 def service(shared_app: Flask, settings: Settings) -> Iterator[Service]:
-    """The usual service over a record of this test's own."""
+    """The usual service over a record of this test's own, with no request counted yet."""
     database = records.kept(settings.database_url)
     shared_app.extensions["referee.database"] = database
-    yield Service(shared_app, settings)
+    service = Service(shared_app, settings)
+    service.forget_requests()
+    yield service
     database.dispose()
 
 

@@ -90,7 +90,6 @@ class Server:
             "REFEREE_DATA": str(self.folder),
             "REFEREE_MASTER_KEY": MASTER_KEY.hex(),
             "REFEREE_TRUSTED_PROXIES": "1",
-            "REFEREE_RATE_LIMITS": "false",
             "REFEREE_STREAMS": str(VIEWERS),
             "REFEREE_STREAMS_PER_ADDRESS": str(VIEWERS_AN_ADDRESS),
         }

