@@ -32,6 +32,6 @@ WORKDIR /var/lib/referee
 USER 10001:10001
 EXPOSE 8000
 
-CMD ["gunicorn", "api.wsgi:app", "--bind", "0.0.0.0:8000", "--worker-class", "gthread", "--workers", "2", \
-     "--threads", "32", "--keep-alive", "30", "--graceful-timeout", "20", "--timeout", "60", \
+CMD ["gunicorn", "api.wsgi:app", "--bind", "0.0.0.0:8000", "--worker-class", "api.gunicorn_worker.TimeoutWorker", \
+     "--workers", "2", "--threads", "32", "--keep-alive", "30", "--graceful-timeout", "20", "--timeout", "60", \
      "--no-control-socket", "--worker-tmp-dir", "/dev/shm"]

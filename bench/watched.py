@@ -45,7 +45,7 @@ def api(place: World, redis_url: str) -> Iterator[tuple[int, int]]:
         command = [sys.executable, "-m", "gunicorn", "api.wsgi:app", "--bind", f"fd://{listener.fileno()}"]
         options = [
             "--worker-class",
-            "gthread",
+            "api.gunicorn_worker.TimeoutWorker",
             "--threads",
             str(THREADS),
             "--no-control-socket",

@@ -38,6 +38,7 @@ class Settings:
     rate_limits: bool
     streams: int = 2000  # viewers of events at once, in one process of the API
     streams_per_address: int = 20
+    connection_timeout_s: int = 30  # without a byte read or sent in the middle of a request or an answer
 
     @classmethod
     def load(cls) -> Self:
@@ -74,6 +75,7 @@ class Settings:
             rate_limits=env.bool("RATE_LIMITS", True),
             streams=env.int("STREAMS", 2000, validate=validate.Range(0, 20_000)),
             streams_per_address=env.int("STREAMS_PER_ADDRESS", 20, validate=validate.Range(1, 20_000)),
+            connection_timeout_s=env.int("CONNECTION_TIMEOUT_S", 30, validate=validate.Range(1, 3600)),
         )
 
 

@@ -1,6 +1,5 @@
 """Whole events and ladders as files. How they are made is ``api.bulk``'s."""
 
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Final, cast
@@ -21,7 +20,6 @@ resource = Resource("downloads", "/api/v1", "Whole events and ladders as files."
 AT_ONCE: Final = 4  # in a process: each holds a thread
 AT_ONCE_AN_ADDRESS: Final = 2
 RETRY_AFTER_S: Final = 10
-PATIENCE_S: Final = 30.0  # with a reader that takes nothing
 
 COUNT_HEADERS: Final = {
     "Referee-Logs": {"schema": {"type": "integer"}, "description": "logs in the file"},
@@ -140,9 +138,6 @@ def _file(
     if request.method != "HEAD":
         give_back = _places().take(limits.address())
         body = _Body(pieces(), give_back)
-        sock = request.environ.get("gunicorn.socket")
-        if isinstance(sock, socket.socket):
-            sock.settimeout(PATIENCE_S)
     response = Response(body, content_type=media_type, direct_passthrough=True)
     if media_type == "text/csv":
         response.headers["Content-Type"] = "text/csv; charset=utf-8; header=present"

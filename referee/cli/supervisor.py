@@ -114,7 +114,8 @@ class Supervisor:
         return [
             *("-m", "gunicorn", "api.wsgi:app"),
             *("--bind", f"fd://{self.listener.fileno()}"),
-            *("--worker-class", "gthread", "--workers", "1", "--threads", str(API_THREADS)),
+            *("--worker-class", "api.gunicorn_worker.TimeoutWorker"),
+            *("--workers", "1", "--threads", str(API_THREADS)),
             *("--keep-alive", "5", "--graceful-timeout", "5", "--no-control-socket"),
             *("--log-level", "warning"),
         ]

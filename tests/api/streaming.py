@@ -96,7 +96,8 @@ class Server:
         environment.pop("DATABASE_URL", None)
         number = self.listener.fileno()
         command = [sys.executable, "-P", "-m", "gunicorn", "api.wsgi:app", "--bind", f"fd://{number}"]
-        options = ["--worker-class", "gthread", "--threads", str(THREADS), "--graceful-timeout", "300"]
+        command += ["--worker-class", "api.gunicorn_worker.TimeoutWorker"]
+        options = ["--threads", str(THREADS), "--graceful-timeout", "300"]
         self.process = subprocess.Popen(
             [*command, *options, "--no-control-socket", "--log-level", "warning"],
             cwd=self.folder,

@@ -54,7 +54,8 @@ def _started(folder: Path, listener: socket.socket, running: Served) -> subproce
     }
     environment.pop("DATABASE_URL", None)
     command = [sys.executable, "-P", "-m", "gunicorn", "api.wsgi:app", "--bind", f"fd://{listener.fileno()}"]
-    options = ["--worker-class", "gthread", "--workers", "1", "--threads", str(THREADS), "--keep-alive", "5"]
+    command += ["--worker-class", "api.gunicorn_worker.TimeoutWorker"]
+    options = ["--workers", "1", "--threads", str(THREADS), "--keep-alive", "5"]
     with running.log.open("wb") as output:
         return subprocess.Popen(
             [*command, *options, "--graceful-timeout", "1", "--no-control-socket"],

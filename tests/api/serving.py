@@ -1,0 +1,115 @@
+"""The service as it is run: gunicorn with threads on loopback, over an empty record, asked with raw bytes."""
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.store.db import Database
+from referee.store.upgrading import upgrade
+
+START_S = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    port: int
+    log: Path
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=10)
+
+    def say(self, *parts: bytes) -> Reply:
+        """Sends the parts one after the other and reads the whole answer; the server may close before the last."""
+        with self.connect() as connection:
+            with contextlib.suppress(ConnectionError):
+                for part in parts:
+                    connection.sendall(part)
+            return read_reply(connection)
+
+    def ask(self, method: str, path: str, headers: Sequence[str] = (), body: bytes = b"") -> Reply:
+        given = [f"Host: 127.0.0.1:{self.port}", "Connection: close", *headers]
+        if body:
+            given.append(f"Content-Length: {len(body)}")
+        head = "\r\n".join([f"{method} {path} HTTP/1.1", *given, "", ""])
+        return self.say(head.encode(), body)
+
+
+def read_reply(connection: socket.socket) -> Reply:
+    received = b""
+    with contextlib.suppress(ConnectionError):
+        while chunk := connection.recv(65536):
+            received += chunk
+    head, _, body = received.partition(b"\r\n\r\n")
+    lines = head.decode("latin-1").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+    return Reply(int(lines[0].split()[1]) if lines[0] else 0, headers, body)
+
+
+@contextmanager
+def serving(folder: Path, threads: int, **settings: str) -> Iterator[Server]:
+    """A server with these ``REFEREE_`` variables set, the rest as shipped; its record and its log lie in ``folder``."""
+    database = Database(f"sqlite:///{folder / 'referee.db'}")
+    upgrade(database)
+    database.dispose()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(128)
+        running = Server(listener.getsockname()[1], folder / "gunicorn.log")
+        process = _started(folder, listener, running.log, threads, settings)
+        try:
+            _wait_until_up(running, process)
+            yield running
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def _started(
+    folder: Path, listener: socket.socket, log: Path, threads: int, settings: dict[str, str]
+) -> subprocess.Popen[bytes]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "REDIS_"))}
+    environment |= {"REFEREE_DATA": str(folder), "REFEREE_MASTER_KEY": "00" * 32, **settings}
+    environment.pop("DATABASE_URL", None)
+    command = [sys.executable, "-P", "-m", "gunicorn", "api.wsgi:app", "--bind", f"fd://{listener.fileno()}"]
+    command += ["--worker-class", "api.gunicorn_worker.TimeoutWorker"]
+    options = ["--workers", "1", "--threads", str(threads), "--keep-alive", "5"]
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            [*command, *options, "--graceful-timeout", "5", "--no-control-socket"],
+            cwd=folder,
+            env=environment,
+            pass_fds=[listener.fileno()],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
+
+def _wait_until_up(server: Server, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline and process.poll() is None:
+        # The socket listens already; the answer comes when the worker is there.
+        with contextlib.suppress(OSError):
+            if server.ask("GET", "/readyz").status == 200:
+                return
+    pytest.fail(f"gunicorn did not come up:\n{server.log.read_text()}")

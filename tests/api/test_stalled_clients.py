@@ -1,0 +1,126 @@
+"""Clients that stop in the middle, more of them than the API has threads, under gunicorn as it is shipped."""
+
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from api.gunicorn_worker import set_timeout
+from referee.cli.supervisor import API_THREADS
+from tests.api.serving import Server, read_reply, serving
+from tests.end_to_end.processes import until
+
+LARGE = "/static/swagger-ui/swagger-ui-bundle.js"  # 1.7 MB
+MORE_THAN_THREADS = API_THREADS + 2
+PIPELINED = 6  # one answer fits into the buffers of the system
+PATIENCE_S = 20
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("stalled"), API_THREADS, REFEREE_CONNECTION_TIMEOUT_S="1") as running:
+        yield running
+
+
+def stalled(server: Server, stack: ExitStack, sent: bytes) -> list[socket.socket]:
+    """More clients than threads that send this and do nothing from then on."""
+    clients = []
+    for _ in range(MORE_THAN_THREADS):
+        client = stack.enter_context(socket.socket())
+        client.settimeout(PATIENCE_S)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        client.connect(("127.0.0.1", server.port))
+        client.sendall(sent)
+        clients.append(client)
+    return clients
+
+
+def is_served(server: Server) -> bool:
+    """Whether all threads can be had at once: each answers, within our patience."""
+    with ExitStack() as stack:
+        others = [stack.enter_context(server.connect()) for _ in range(API_THREADS)]
+        for other in others:
+            other.settimeout(PATIENCE_S)
+            other.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        return all(other.recv(12) == b"HTTP/1.1 200" for other in others)
+
+
+def closed(server: Server) -> int:
+    """How many connections were closed because nothing moved."""
+    return server.log.read_text().count("stalled connection closed")
+
+
+def test_E12_clients_that_read_no_answer_lose_their_connections(server: Server) -> None:
+    before = closed(server)
+    with ExitStack() as stack:
+        stalled(server, stack, f"GET {LARGE} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * PIPELINED)
+
+        assert is_served(server)
+        until(lambda: closed(server) == before + MORE_THAN_THREADS, "all are closed", PATIENCE_S)
+
+    assert "Traceback" not in server.log.read_text()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GET /healthz HTTP/1.1\r\nHo",
+        b"POST /api/v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{",
+    ],
+    ids=["head", "body"],
+)
+def test_E12_requests_sent_by_half_lose_their_connections(server: Server, sent: bytes) -> None:
+    with ExitStack() as stack:
+        clients = stalled(server, stack, sent)
+
+        assert is_served(server)
+        assert {read_reply(client).status for client in clients} <= {0, 400}
+
+    assert "Traceback" not in server.log.read_text()
+
+
+@pytest.mark.parametrize(
+    "sent", [b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", b"nonsense\r\n\r\n"], ids=["last", "bad"]
+)
+def test_E12_clients_that_do_not_close_after_their_last_answer_hold_up_nobody(server: Server, sent: bytes) -> None:
+    with ExitStack() as stack:
+        stalled(server, stack, sent)
+
+        assert is_served(server)
+
+
+def test_E12_a_slow_reader_that_goes_on_is_not_cut_off() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.socket() as reader:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+        reader.connect(listener.getsockname())
+        sender, _ = listener.accept()
+        set_timeout(sender, 1)
+        content, pieces = bytes(160_000), []
+        with ThreadPoolExecutor(1) as threads:
+            sending = threads.submit(send_all, sender, content)
+            while piece := reader.recv(8000):
+                pieces.append(piece)
+                time.sleep(0.1)  # slow, as such readers are: in all twice the timeout and more
+            sending.result()
+
+    assert b"".join(pieces) == content
+    assert len(pieces) >= 20
+
+
+def send_all(sender: socket.socket, content: bytes) -> None:
+    with sender:
+        sender.sendall(content)
+
+
+def test_E12_every_way_to_start_the_api_uses_this_worker() -> None:
+    root = Path(__file__).parents[2]
+
+    for name in ("Dockerfile", "docs/operations.md", "referee/cli/supervisor.py"):
+        text = (root / name).read_text()
+        assert "gunicorn_worker.TimeoutWorker" in text
+        assert "gthread" not in text
