@@ -144,6 +144,7 @@ def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Flask:
 def service(shared_app: Flask, settings: Settings) -> Iterator[Service]:
     """The usual service over a record of this test's own, with no request counted yet."""
     database = records.kept(settings.database_url)
+    database.dispose()  # a thread of the test before may have opened a connection since, to the file of then
     shared_app.extensions["referee.database"] = database
     service = Service(shared_app, settings)
     service.forget_requests()
