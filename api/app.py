@@ -14,7 +14,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from api import errors, limits, requests, site
+from api import errors, limits, queries, requests, site
 from api.ids import IdConverter, id_schema
 from api.resources import (
     accounts,
@@ -66,6 +66,7 @@ def create_app(settings: Settings) -> Flask:
     app.extensions["referee.redis"] = _redis(settings)
     requests.install(app, settings.allowed_hosts)
     limits.install(app, settings)
+    queries.install(app)
     errors.install(app)
     site.install(app)
     _install_resources(app)

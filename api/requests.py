@@ -13,6 +13,7 @@ from api.body import MAX_BYTES, too_large
 from api.errors import Problem
 
 JSON_POLICY = "default-src 'none'; frame-ancestors 'none'"
+MACHINES = ("/api/", "/static/", "/healthz", "/readyz")  # never answered with a page
 DOCS_POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -31,6 +32,11 @@ def install(app: Flask, hosts: Iterable[str]) -> None:
             raise too_large()
 
     app.after_request(_dress)
+
+
+def is_for_machines() -> bool:
+    """Return whether this request asks for something other than a page."""
+    return request.path.startswith(MACHINES)
 
 
 def _check_host(served: set[str]) -> None:

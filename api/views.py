@@ -16,7 +16,7 @@ from redis import Redis
 from sqlalchemy.orm import Session
 from webargs.flaskparser import FlaskParser
 
-from api import auth, etags, idempotency
+from api import auth, etags, idempotency, queries
 from api.body import read_body, read_json
 from api.errors import invalid
 from api.schemas.base import Wish
@@ -114,9 +114,10 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         @wraps(view)
         def guarded(*args: Any, **kwargs: Any) -> Any:
             check()
+            queries.check(view)  # not before: who may not ask at all is told so first
             return view(*args, **kwargs)
 
-        return cast(View, self.doc(security=security)(guarded))
+        return cast(View, self.doc(security=security)(queries.checked_by_itself(guarded)))
 
     # -- what goes in and out --
 
@@ -127,7 +128,13 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
 
     def asks(self, schema: type[Schema]) -> Callable[[View], View]:
         """Parameters in the query."""
-        return cast(Callable[[View], View], self.arguments(schema, location="query"))
+        parse = self.arguments(schema, location="query")
+        names = [field.data_key or name for name, field in schema().load_fields.items()]
+
+        def decorate(view: View) -> View:
+            return queries.takes(*names)(cast(View, parse(view)))
+
+        return decorate
 
     def gives(self, schema: type[Schema] | None, status: int = 200, *, secret: bool = False) -> Callable[[View], View]:
         """The answer's schema and status. A 201 says where the new thing is; a secret is never cached."""

@@ -11,6 +11,7 @@ from flask import Blueprint, Response, request
 from markupsafe import Markup
 
 from api.errors import invalid
+from api.queries import takes
 from api.resources.bots import attested
 from api.resources.ladders import points
 from api.resources.matches import shown_all
@@ -73,6 +74,7 @@ class Results:
 
 
 @pages.get('/bots/<id("bot"):bot_id>')
+@takes("game", "ladder")
 @shown
 def bot(bot_id: str) -> Response:
     found = bots.get_bot(record(), bot_id)

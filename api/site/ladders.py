@@ -11,6 +11,7 @@ from markupsafe import Markup
 from api import rankings
 from api.errors import invalid
 from api.pagination import after, envelope
+from api.queries import check_names, takes
 from api.resources.ladders import points
 from api.schemas.ladders import LAST_ACT
 from api.site.charts import Bin, histogram, interval_bar, sparkline
@@ -77,6 +78,7 @@ class Row:
 
 
 @pages.get("/ladders")
+@takes("page")
 @shown
 def all_ladders() -> Response:
     number = _number("page", 1, LAST_PAGE)
@@ -90,12 +92,15 @@ def all_ladders() -> Response:
 
 
 @pages.get('/ladders/<id("lad"):ladder_id>')
+@takes("as_of", "cursor", "find", "page", "reverse", "sort")
 @shown
 def ladder(ladder_id: str) -> Response:
     found = ratings.get_ladder(record(), ladder_id)
     last = ratings.last_seq(record(), ladder_id)
     if "as_of" in request.args:
+        check_names(("as_of", "cursor"))
         return _as_it_stood(found, _number("as_of", 0, min(LAST_ACT, last)), last)
+    check_names(("find", "page", "reverse", "sort"))
     return _as_it_stands(found, last)
 
 

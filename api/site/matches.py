@@ -7,6 +7,7 @@ from flask import Blueprint, Response, request
 
 from api.errors import invalid
 from api.pagination import after, envelope
+from api.queries import takes
 from api.resources.matches import shown_all
 from api.site import terms
 from api.site.page import page, shown
@@ -27,6 +28,7 @@ STATES: Final = ("running", "finished", "waiting", "due", "cancelled", "void", "
 
 
 @pages.get("/matches")
+@takes("bot", "cursor", "game", "status", "tournament")
 @shown
 def contents() -> Response:
     """The newest first, all or some."""

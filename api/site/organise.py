@@ -7,6 +7,7 @@ from flask import Blueprint, Response, request
 from sqlalchemy import func, select
 
 from api import etags
+from api.queries import takes
 from api.resources.games import described
 from api.resources.tournaments import shown as event_shown
 from api.resources.tournaments import whole
@@ -55,6 +56,7 @@ def draft() -> Response:
 
 
 @pages.get(f"{EVENT}/organise")
+@takes("page")
 @shown
 def lead(tournament_id: str) -> Response:
     """Leading one: its terms while it is a draft, its entries and seeds."""
@@ -77,6 +79,7 @@ def lead(tournament_id: str) -> Response:
 
 
 @pages.get("/organise/void")
+@takes("match")
 def void() -> Response:
     """Taking a match back; which one stands in ``match``, and the page's script reads about it."""
     return page("organise/void.html", match=request.args.get("match", "")[:100], most_reason=MOST_REASON)

@@ -8,6 +8,7 @@ from urllib.parse import quote
 from flask import Flask, Response, g, redirect, render_template, request
 
 from api.errors import MEDIA_TYPE, Problem
+from api.requests import is_for_machines
 from api.site import words
 from api.site.statics import SMALLEST_PACKED, packed
 from api.views import database
@@ -21,7 +22,6 @@ POLICY: Final = (
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
-MACHINES: Final = ("/api/", "/static/", "/healthz", "/readyz")  # never answered with a page
 
 
 def install(app: Flask) -> None:
@@ -57,7 +57,7 @@ def shown(view: View) -> View:
 
 def _problem_page(problem: Problem) -> Response | None:
     """The problem as a page where somebody looks with a browser, else None."""
-    if request.path.startswith(MACHINES) or request.method not in ("GET", "HEAD"):
+    if is_for_machines() or request.method not in ("GET", "HEAD"):
         return None
     if request.accept_mimetypes.best_match([MEDIA_TYPE, "text/html"]) != "text/html":
         return None

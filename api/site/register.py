@@ -4,6 +4,7 @@ from typing import Final
 
 from flask import Blueprint, Response, current_app
 
+from api.queries import takes
 from api.site.page import page
 from referee.bots.advice import ADVICE, TELL_BOT
 from referee.settings import Settings
@@ -19,6 +20,7 @@ OWN_ADVICE: Final = {  # by codes of a check that no fault has
 
 
 @pages.get("/register")
+@takes("bot")
 def register() -> Response:
     settings: Settings = current_app.config["SETTINGS"]
     advice = {code: known.remedy for code, known in ADVICE.items()} | OWN_ADVICE

@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 from api import rankings
 from api.errors import not_found
 from api.pagination import after, envelope
+from api.queries import takes
 from api.resources import brackets, stages, standings
 from api.resources.entries import shown as entry_shown
 from api.resources.matches import shown_all
@@ -34,6 +35,7 @@ DRAWN: Final = 64  # tables of a bracket's stage whose matches are listed beside
 
 
 @pages.get(f"{EVENT}/stages")
+@takes("page")
 @shown
 def list_stages(tournament_id: str) -> Response:
     """The stages decided so far."""
@@ -47,6 +49,7 @@ def list_stages(tournament_id: str) -> Response:
 
 
 @pages.get(f"{EVENT}/stages/{stages.STAGE}")
+@takes("page")
 @shown
 def show_stage(tournament_id: str, stage: int) -> Response:
     """A stage with its tables."""
@@ -77,6 +80,7 @@ def show_stage(tournament_id: str, stage: int) -> Response:
 
 
 @pages.get(f"{EVENT}/matches")
+@takes("cursor", "status")
 @shown
 def list_matches(tournament_id: str) -> Response:
     """All its matches, the newest first."""
@@ -96,6 +100,7 @@ def list_matches(tournament_id: str) -> Response:
 
 
 @pages.get(f"{EVENT}/entries")
+@takes("page")
 @shown
 def list_entries(tournament_id: str) -> Response:
     """Who takes part."""
@@ -119,6 +124,7 @@ def list_entries(tournament_id: str) -> Response:
 
 
 @pages.get(f"{EVENT}/crosstable")
+@takes("page")
 @shown
 def show_crosstable(tournament_id: str) -> Response:
     """Who scored what against whom; of a large field, neighbours in the table among themselves."""
@@ -147,6 +153,7 @@ def show_crosstable(tournament_id: str) -> Response:
 
 
 @pages.get(f"{EVENT}/luck")
+@takes("page")
 @shown
 def show_luck(tournament_id: str) -> Response:
     """Scores less the luck of the cards."""

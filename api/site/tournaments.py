@@ -12,6 +12,7 @@ from api import rankings
 from api.caching import Kept
 from api.errors import invalid
 from api.pagination import after, envelope
+from api.queries import takes
 from api.resources import standings
 from api.resources.matches import shown_all
 from api.resources.tournaments import to_the_minute
@@ -37,6 +38,7 @@ NEWEST: Final = 8  # matches on the front page
 
 
 @pages.get("/tournaments")
+@takes("cursor", "game", "status")
 @shown
 def contents() -> Response:
     """What goes on, what takes entries, what is over; or one state, or one game, alone."""
@@ -76,6 +78,7 @@ def show(tournament_id: str) -> Response:
 
 
 @pages.get(f"{EVENT}/standings")
+@takes("page")
 @shown
 def lines(tournament_id: str) -> Response:
     """The table, page by page."""

@@ -1,0 +1,62 @@
+"""Refuse query parameters that a route does not take, and those given twice. What a value may be is the route's."""
+
+import re
+from collections.abc import Callable, Collection
+from typing import Any, Final, TypeVar
+
+from flask import Flask, current_app, request
+
+from api.errors import FieldError, invalid
+from api.requests import is_for_machines
+
+V = TypeVar("V", bound=Callable[..., Any])
+
+# Other sites and mail programs add these to links. Whoever follows one cannot help it, and no page depends on them.
+TRACKING: Final = re.compile(r"utm_[a-z_]+|fbclid|gclid|msclkid|mc_[ce]id")
+
+
+def takes(*names: str) -> Callable[[V], V]:
+    """Declare the query parameters of a view. A view without this takes none."""
+
+    def decorate(view: V) -> V:
+        view.__dict__["query_parameters"] = frozenset(names)
+        return view
+
+    return decorate
+
+
+def checked_by_itself(view: V) -> V:
+    """Declare that ``view`` calls ``check`` itself, when it knows who asks."""
+    view.__dict__["checks_query"] = True
+    return view
+
+
+def check(view: Callable[..., Any]) -> None:
+    """Raise a 422 that names the parameters of this request that ``view`` does not take or that are repeated."""
+    check_names(view.__dict__.get("query_parameters", ()))
+
+
+def check_names(names: Collection[str]) -> None:
+    """Raise a 422 unless each parameter of this request has one of these names and is given once."""
+    ignored = None if is_for_machines() else TRACKING
+    wrong: list[FieldError] = []
+    for name, values in request.args.lists():
+        if ignored is not None and ignored.fullmatch(name):
+            continue
+        shown = name.encode("ascii", "backslashreplace").decode()[:80]
+        if name not in names:
+            wrong.append((shown, "Unknown parameter."))
+        elif len(values) > 1:
+            wrong.append((shown, "Given more than once."))
+    if wrong:
+        raise invalid(wrong)
+
+
+def install(app: Flask) -> None:
+    """Check the query of every request that has a route, unless the view does so itself."""
+
+    @app.before_request
+    def check_query() -> None:
+        view = current_app.view_functions.get(request.endpoint or "")
+        if view is not None and not view.__dict__.get("checks_query", False):
+            check(view)

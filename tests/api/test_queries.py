@@ -1,0 +1,127 @@
+"""Query parameters: every route takes those it knows, each once, and refuses the rest."""
+
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from werkzeug.routing import Rule
+from werkzeug.test import TestResponse
+
+from api import create_app
+from tests.api.conftest import API, Person, Service, fields_of
+from tests.api.events import started
+from tests.surroundings import settings_for
+
+BROWSER = {"Accept": "text/html"}
+WORDS = {"name": "saint-poker", "stage": "1", "fault_id": "1", "row": "1"}
+
+
+def routes() -> list[tuple[str, Rule]]:
+    """Every method and rule of the application."""
+    with TemporaryDirectory() as folder:
+        rules = create_app(settings_for(Path(folder))).url_map.iter_rules()
+        return [
+            (method, rule)
+            for rule in sorted(rules, key=str)
+            for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
+        ]
+
+
+ROUTES = routes()
+
+
+def address(rule: Rule) -> str:
+    """An address of this form; what it names need not exist."""
+    filled = re.sub(r'<id\("(\w+)"\):\w+>', lambda found: f"{found[1]}_{'0' * 26}", rule.rule)
+    return re.sub(r"<(?:[^:>]+:)?(\w+)>", lambda found: WORDS[found[1]], filled)
+
+
+def ask(admin: Person, method: str, rule: Rule, query: str) -> TestResponse:
+    return admin.client.open(f"{address(rule)}?{query}", method=method, headers=admin.headers())
+
+
+def test_there_are_routes_of_all_kinds() -> None:
+    rules = {rule.rule for _, rule in ROUTES}
+
+    assert len(ROUTES) > 100
+    assert {"/", "/docs", "/healthz", f"{API}/openapi.json", f"{API}/bots", f"{API}/events"} <= rules
+
+
+@pytest.mark.parametrize(("method", "rule"), ROUTES, ids=lambda value: str(value))
+def test_E4_every_route_refuses_a_parameter_that_it_does_not_know(admin: Person, method: str, rule: Rule) -> None:
+    answer = ask(admin, method, rule, "strange=1")
+
+    assert (answer.status_code, answer.mimetype) == (422, "application/problem+json")
+    assert answer.get_json()["errors"] == [{"field": "strange", "message": "Unknown parameter."}]
+
+
+def test_E4_every_parameter_of_the_api_and_the_pages_is_refused_when_given_twice(
+    service: Service, admin: Person
+) -> None:
+    known = [
+        (method, rule, name)
+        for method, rule in ROUTES
+        for name in sorted(service.app.view_functions[rule.endpoint].__dict__.get("query_parameters", ()))
+    ]
+    named_in_document = {
+        (method.upper(), path, parameter["name"])
+        for path, item in service.app.extensions["referee.spec"].to_dict()["paths"].items()
+        for method, operation in item.items()
+        if method != "parameters"
+        for parameter in operation.get("parameters", ())
+        if parameter.get("in") == "query"
+    }
+
+    refused = {
+        (method, re.sub(r"<(?:[^:>]+:)?(\w+)>", r"{\1}", rule.rule), name): ask(
+            admin, method, rule, f"{name}=1&{name}=2"
+        )
+        for method, rule, name in known
+    }
+
+    assert named_in_document <= refused.keys()
+    assert {path for _, path, _ in refused if not path.startswith(API)} >= {"/matches", "/tournaments", "/ladders"}
+    for asked, answer in refused.items():
+        assert answer.status_code == 422, asked
+        assert answer.get_json()["errors"] == [{"field": asked[2], "message": "Given more than once."}]
+
+
+def test_E4_all_that_is_wrong_is_named(owner: Person) -> None:
+    answer = owner.get("/matches?bot=A&strange=1&bot=B&%C3%A9=2&status=running")
+
+    assert answer.status_code == 422
+    assert fields_of(answer) == {"bot", "strange", r"\xe9"}
+
+
+def test_E6_who_may_not_ask_is_told_so_first(service: Service) -> None:
+    answer = service.anonymous().get(f"{API}/accounts/me?token=ref_x")
+
+    assert answer.status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/matches?game=a&game=b", "/?strange=1", "/ladders?page=1&page=2", "/docs?strange=1"])
+def test_E4_a_page_refuses_with_a_page(service: Service, path: str) -> None:
+    answer = service.anonymous().get(path, headers=BROWSER)
+
+    assert (answer.status_code, answer.mimetype) == (422, "text/html")
+
+
+def test_E4_a_ladder_as_of_an_act_takes_no_order(service: Service, owner: Person) -> None:
+    ladder = service.played(owner, service.person()).ladder_id
+    client = service.anonymous()
+
+    assert client.get(f"/ladders/{ladder}?as_of=1").status_code == 200
+    assert fields_of(client.get(f"/ladders/{ladder}?as_of=1&sort=rank")) == {"sort"}
+    assert fields_of(client.get(f"/ladders/{ladder}?sort=rank&cursor=x")) == {"cursor"}
+
+
+def test_pages_ignore_what_other_sites_add_to_links_and_the_api_does_not(service: Service, organiser: Person) -> None:
+    event = started(service, organiser, 2)
+    client = service.anonymous()
+    added = "utm_source=letter&utm_medium=mail&fbclid=a&gclid=b"
+
+    assert client.get(f"/tournaments/{event}?{added}", headers=BROWSER).status_code == 200
+    assert client.get(f"/?{added}&{added}", headers=BROWSER).status_code == 200
+    assert client.get(f"/tournaments/{event}?{added}&strange=1", headers=BROWSER).status_code == 422
+    assert fields_of(client.get(f"{API}/tournaments/{event}?utm_source=letter")) == {"utm_source"}
