@@ -6,14 +6,14 @@ import zlib
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from referee.errors import BadOption, Forbidden, NameTaken, NotFound, QuotaExceeded
 from referee.store import house
 from referee.store.db import now, queue_up
 from referee.store.ids import new_id
-from referee.store.names import checked_name, name_key
+from referee.store.names import checked_name, name_key, spare_keys_begin
 from referee.store.schema import ROLES, Account, Token
 
 TOKENS_PER_ACCOUNT: Final = 20
@@ -31,7 +31,9 @@ def create_account(session: Session, name: str, role: str = "owner") -> Account:
     name = checked_name(name)
     key = name_key(name)
     queue_up(session, "account names")
-    if key in house.reserved_names() or session.scalar(select(Account.id).where(Account.name_key == key)):
+    spared = Account.name_key.startswith(spare_keys_begin(key), autoescape=True)
+    taken = select(Account.id).where(or_(Account.name_key == key, spared)).limit(1)
+    if key in house.reserved_names() or session.scalar(taken):
         raise NameTaken(f"an account has the name {name!r} or one that looks like it")
     account = Account(id=new_id("account"), name=name, name_key=key, role=role, created_at=now(session))
     session.add(account)
@@ -40,8 +42,10 @@ def create_account(session: Session, name: str, role: str = "owner") -> Account:
 
 
 def find_account(session: Session, name: str) -> Account:
-    """The account of this name; raises ``NotFound``."""
-    account = session.scalar(select(Account).where(Account.name_key == name_key(name)))
+    """Return the account with this name, else the one whose name looks like it; raise ``NotFound``."""
+    same = Account.name == name
+    alike = select(Account).where(or_(same, Account.name_key == name_key(name)))
+    account = session.scalar(alike.order_by(same.desc()).limit(1))
     if account is None:
         raise NotFound("account", name)
     return account

@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import and_, func, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
 from referee.store import examinations, house
 from referee.store.db import now, queue_up
 from referee.store.ids import new_id
-from referee.store.names import checked_name, name_key
+from referee.store.names import checked_name, name_key, spare_key, spare_keys_begin
 from referee.store.paging import Cursor, Page, newest_first
 from referee.store.schema import Account, Bot, Match, MatchSeat, Tournament, TournamentEntry, unbegun
 
@@ -169,7 +169,7 @@ def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
     examinations.drop(session, bot.id)
     bot.revision += 1
     # So that its name and host are free again, while the bot stays listed under its name.
-    bot.name_key = f"{bot.name_key[:80]} {bot.id}"
+    bot.name_key = spare_key(bot.name_key, bot.id)
     withdraw_everywhere(session, bot_id)
     return bot
 
@@ -255,7 +255,8 @@ def _at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:
 
 def _free_key(session: Session, name: str, besides: str = "") -> str:
     key = name_key(name)
-    taken = select(Bot.id).where(Bot.name_key == key, Bot.id != besides)
+    spared = and_(Bot.name_key.startswith(spare_keys_begin(key), autoescape=True), Bot.status != "retired")
+    taken = select(Bot.id).where(or_(Bot.name_key == key, spared), Bot.id != besides).limit(1)
     if key in house.reserved_names() or session.scalar(taken):
         raise NameTaken(f"a bot has the name {name!r} or one that looks like it")
     return key

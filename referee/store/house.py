@@ -18,6 +18,7 @@ from referee.store.schema import Account, Bot
 SCHEME: Final = "house:"  # of their addresses; the guard lets nobody register such a one
 STATUS: Final = "house"
 OWNER: Final = "House"
+SERVICE: Final = "Referee"
 MAX_CALLS: Final = 1_000_000  # they are called in this process: no number of tables is too many
 
 # No name that can be given has this key, so that no account and no bot stands in the way.
@@ -35,8 +36,9 @@ def player_name(url: str) -> str:
 
 
 def reserved_names() -> set[str]:
-    """What no owner may call himself or his bot: the keys of the names that house bots, and their owner, bear."""
-    return {name_key(name) for name in (OWNER, *map(_bot_name, players()))}
+    """Return the keys of names that no owner may take: those of house bots and their owner, also as the referee's."""
+    names = (OWNER, *map(_bot_name, players()))
+    return {name_key(name) for name in (SERVICE, *names, *(f"{SERVICE} {name}" for name in names))}
 
 
 def house_bot(session: Session, name: str) -> Bot:

@@ -1,15 +1,27 @@
 """Names people give to things: which are allowed, and which look so alike that only one may exist."""
 
+import json
 import unicodedata
+from functools import cache
+from importlib.resources import files
 from typing import Final
 
 from referee.errors import BadOption
 
 SHORTEST: Final = 3
 LONGEST: Final = 32
+LONGEST_KEY: Final = 128
+LONGEST_SPARE: Final = 80  # of the key in a spare key, which also holds an id
 _PUNCTUATION: Final = " -_."
 
-# Letters that pass for others at a glance, each by the one it is mistaken for; after case-folding.
+# Of the code points with the property Default_Ignorable, those that count as letters: they draw nothing.
+_FILLERS: Final = "\N{HANGUL CHOSEONG FILLER}\N{HANGUL JUNGSEONG FILLER}\N{HANGUL FILLER}\N{HALFWIDTH HANGUL FILLER}"
+
+_NO_FILLERS: Final = dict.fromkeys(map(ord, _FILLERS))  # names given before they were refused may hold some
+
+# Letters that pass for others at a glance, each by the one it is mistaken for; after case-folding. Unicode's table of
+# confusable characters has many more. These add to it, and are merged further: small letters by what their capitals
+# look like, 5 with s, j with i.
 _LOOKALIKES: Final = str.maketrans(
     {
         **dict(zip("авекмнорстухѕіјԛԝһԁъьзбчгп", "abekmhopctyxsijqwhdbb36yrn", strict=True)),  # Cyrillic
@@ -17,17 +29,17 @@ _LOOKALIKES: Final = str.maketrans(
         **dict(zip("օսհոցքԁզլ", "ouhnggdql", strict=True)),  # Armenian
         **dict(zip("ıɩɡɑʊʟɴʀⅼⅰ", "iigaulnrli", strict=True)),  # Latin, and numerals that look Latin
         **dict(zip("ᎪᏟᎠᎬᏀᎻᎥᎫᏦᏞᎷᏢᏒᏚᎢᏙᏔᏃ", "acdeghijklmprstvwz", strict=True)),  # Cherokee
+        **dict(zip("ⲁⲃⲉⲏⲓⲕⲙⲛⲟⲣⲥⲧⲩⲭⲍƅꞵ", "abehikmnopctyxzbb", strict=True)),  # Coptic, Latin
         **dict(zip("ꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜ", "abcdefghijklmnoprstuvwxyz", strict=True)),  # Lisu
         **dict(zip("0158", "olsb", strict=True)),
         "i": "l",
         "j": "l",
+        "!": "l",  # of the click letter that looks like it
         "_": "-",
         " ": "-",
         ".": "-",
     }
 )
-# Among Latin letters they pass for others than their small forms do.
-_GREEK_CAPITALS: Final = str.maketrans({"\N{GREEK CAPITAL LETTER ETA}": "H", "\N{GREEK CAPITAL LETTER NU}": "N"})
 
 
 def checked_name(text: str, field: str = "name") -> str:
@@ -46,20 +58,92 @@ def checked_name(text: str, field: str = "name") -> str:
 
 
 def name_key(name: str) -> str:
-    """What two names share when one may be mistaken for the other."""
-    # Accents are dropped too: they are easily overlooked.
-    plain = unicodedata.normalize("NFKC", name)
-    if any(sign.isascii() and sign.isalpha() for sign in plain):
-        plain = plain.translate(_GREEK_CAPITALS)
-    folded = unicodedata.normalize("NFD", plain.casefold())
-    bare = "".join(_small(sign) for sign in folded if unicodedata.category(sign) != "Mn")
-    key = bare.translate(_LOOKALIKES).translate(_LOOKALIKES)  # twice: an alien i is an i, and an i an l
-    return key.replace("rn", "m").replace("vv", "w")
+    """Return what two names share when one may be mistaken for the other.
+
+    Keys are stored. Whatever changes them, such as another version of the table, needs a migration like 0005.
+    """
+    plain = _without_accents(unicodedata.normalize("NFKC", name).translate(_NO_FILLERS))
+    if _reads_as_latin(plain):
+        plain = plain.translate(_capitals())
+    key = _without_accents(plain.casefold())
+    for _ in range(
+        3
+    ):  # a capital of the table has a small letter of its own, which is an alien i, that an i, that an l
+        key = key.translate(_confusables())
+    return key.replace("rn", "m").replace("vv", "w")[:LONGEST_KEY]
+
+
+def spare_key(key: str, id: str) -> str:
+    """Return a key for somebody whose name another has, or may have now. No name has this one: it holds a blank."""
+    return f"{key[:LONGEST_SPARE]} {id}"
+
+
+def spare_keys_begin(key: str) -> str:
+    """Return what all keys begin with that ``spare_key`` gives for names with this key."""
+    return spare_key(key, "")
 
 
 def printable(text: str) -> str:
     """Text that both databases can hold: no NUL, no lone surrogates."""
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
+
+
+def _reads_as_latin(name: str) -> bool:
+    """Return whether capitals of other alphabets are read here as the Latin letters that they look like.
+
+    So it is among Latin letters, and where no letter looks foreign. Elsewhere a capital is read as its small letter.
+    """
+    if any(sign.isascii() and sign.isalpha() for sign in name):
+        return True
+    return name.translate(_capitals()).isascii()
+
+
+@cache
+def _capitals() -> dict[int, str]:
+    """Return the Latin letters that capitals of other alphabets look like."""
+    return {
+        ord(sign): shape
+        for sign, shape in _prototypes().items()
+        if sign.casefold() != sign and len(shape) == 1 and shape.isascii() and shape.isalpha()
+    }
+
+
+@cache
+def _confusables() -> dict[int, str]:
+    """Return what each letter outside ASCII looks like, by Unicode's table; our own table goes before it."""
+    shapes = {ord(sign): _without_accents(shape.casefold()) for sign, shape in _prototypes().items()}
+    return shapes | _LOOKALIKES
+
+
+@cache
+def _prototypes() -> dict[str, str]:
+    """Return letters and digits outside ASCII with the one character or few that Unicode says each looks like.
+
+    The library's own functions only say whether a text is suspicious, so just its table is read. It holds each pair
+    in both directions. A character with one partner is the variant, unless its partner has no other either.
+    """
+    text = files("confusable_homoglyphs").joinpath("confusables.json").read_text(encoding="utf-8")
+    partners = {
+        _without_marks(sign): [_without_marks(one["c"]) for one in many] for sign, many in json.loads(text).items()
+    }
+    return {
+        sign: shape
+        for sign, (shape, *others) in partners.items()
+        if len(sign) == 1 and _is_plain(sign) and not sign.isascii() and not others
+        if unicodedata.is_normalized("NFKD", sign)  # as names are, without their accents
+        if shape < sign or len(partners[shape]) > 1
+    }
+
+
+def _without_accents(text: str) -> str:
+    """Return the bare letters of the text, since accents are easily overlooked; small capitals as small letters."""
+    signs = unicodedata.normalize("NFD", text)
+    return "".join(_small(sign) for sign in signs if unicodedata.category(sign) != "Mn")
+
+
+def _without_marks(text: str) -> str:
+    """Return the text without the marks that keep right-to-left letters of the table in their place."""
+    return text.replace("\N{LEFT-TO-RIGHT MARK}", "") or text
 
 
 def _small(sign: str) -> str:
@@ -69,4 +153,4 @@ def _small(sign: str) -> str:
 
 
 def _is_plain(sign: str) -> bool:
-    return unicodedata.category(sign) in ("Lu", "Ll", "Lt", "Lm", "Lo", "Nd")
+    return unicodedata.category(sign) in ("Lu", "Ll", "Lt", "Lm", "Lo", "Nd") and sign not in _FILLERS

@@ -134,3 +134,38 @@ def test_E14_a_name_that_looks_like_another_is_taken(service: Service) -> None:
     answer = client.post(f"{API}/accounts", json={"name": "Pаypаl"})  # with Cyrillic letters
 
     assert (answer.status_code, answer.get_json()["code"]) == (409, "name_taken")
+
+
+@pytest.mark.parametrize("sign", ["\u115f", "\u1160", "\u3164", "\uffa0", "\u200b", "\u00ad"])
+def test_E14_what_draws_nothing_is_in_no_name_of_anything(owner: Person, organiser: Person, sign: str) -> None:
+    name = f"Victim{sign}"
+    client = owner.client
+
+    refused = [
+        client.post(f"{API}/accounts", json={"name": name}),
+        owner.post("/accounts/me/tokens", {"name": name}),
+        owner.post("/bots", {"name": name, "url": "https://bot.example"}),
+        organiser.post("/tournaments", {"name": name, "game": "saint-poker", "seats": 2}),
+        client.post(f"{API}/accounts", json={"name": sign * 3}),
+    ]
+
+    assert [(answer.status_code, fields_of(answer)) for answer in refused] == [(422, {"name"})] * 5
+
+
+def test_E14_names_that_look_alike_or_like_the_house_are_taken(service: Service, owner: Person) -> None:
+    def opened(name: str) -> int:
+        return service.anonymous().post(f"{API}/accounts", json={"name": name}).status_code
+
+    def registered(name: str) -> int:
+        return owner.post("/bots", {"name": name, "url": "https://bot.example"}).status_code
+
+    assert (opened("Bill Bob"), registered("Bill Bob")) == (201, 201)
+    for name in (
+        "Bi\u04cfl Bob",
+        "Bill \u2c82ob",
+        "Bill Bo\ua7b5",
+        "Bill \u13f4ob",
+        "Referee house",
+        "House s\u2c9eund",
+    ):
+        assert (opened(name), registered(name)) == (409, 409), name

@@ -42,7 +42,7 @@ def test_nobody_passes_for_a_house_bot_or_changes_one(world: World) -> None:
     with world.database.write() as session:
         with pytest.raises(NameTaken):
             bots.register(session, owner_id, "House-S0und", "http://127.0.0.1:9000")
-        for name in ("House", "house", "House sound"):
+        for name in ("House", "house", "House sound", "Referee", "referee house", "Referee House sound"):
             with pytest.raises(NameTaken):
                 accounts.create_account(session, name)
         for change in (bots.pause, bots.resume, bots.retire, bots.rotate_secret, bots.request_check):

@@ -1,5 +1,8 @@
 """Ids that say nothing, names that cannot be mistaken for one another."""
 
+import hashlib
+import unicodedata
+
 import pytest
 
 from referee.errors import BadOption
@@ -63,6 +66,41 @@ def test_E14_other_names_are_refused(text: str) -> None:
         checked_name(text)
 
 
+DEFAULT_IGNORABLE = (  # DerivedCoreProperties.txt of Unicode 15.1
+    *((0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F)),
+    *((0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF)),
+    *((0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF)),
+)
+
+
+@pytest.mark.parametrize("form", ["abc{}", "a{}bc", "{}abc", "{0}{0}{0}"])
+def test_E14_what_draws_nothing_is_in_no_name(form: str) -> None:
+    signs = [chr(point) for first, last in DEFAULT_IGNORABLE for point in range(first, last + 1)]
+
+    def is_allowed(name: str) -> bool:
+        try:
+            return checked_name(name) != "abc"
+        except BadOption:
+            return False
+
+    assert len(signs) > 4000
+    assert [f"{ord(sign):x}" for sign in signs if is_allowed(form.format(sign))] == []
+
+
+def test_E14_a_name_with_fillers_of_before_they_were_refused_looks_like_the_name_without() -> None:
+    assert name_key("Alice\N{HANGUL JUNGSEONG FILLER}") == name_key("Alice")
+
+
+def test_the_keys_that_are_stored_are_those_that_are_computed() -> None:
+    letters = [sign for sign in map(chr, range(0x110000)) if unicodedata.ucd_3_2_0.category(sign)[0] == "L"]
+
+    keys = "\n".join(f"{sign} {name_key(sign)} {name_key(f'A{sign}')}" for sign in letters)
+
+    # If it fails: a migration has to compute all keys anew, as 0005 does. Letters of an old Unicode, since newer
+    # versions of Python know more.
+    assert hashlib.sha256(keys.encode()).hexdigest()[:16] == "8c5ad0231108d8a4"
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -80,6 +118,20 @@ def test_E14_other_names_are_refused(text: str) -> None:
         ("House", "\N{GREEK CAPITAL LETTER ETA}ouse"),
         ("House", "Ꮋouse"),  # Cherokee
         ("House", "ꓧouse"),  # Lisu
+        ("House", "\N{GREEK CAPITAL LETTER ETA WITH TONOS}ouse"),
+        ("HONEY", "ΗΟΝΕΥ"),  # Greek capitals, whose small letters look different
+        ("Bill", "Bi\N{CYRILLIC SMALL LETTER PALOCHKA}l"),
+        ("Bill", "Bi\N{CYRILLIC LETTER PALOCHKA}l"),
+        ("Bill", "Bi\N{LATIN LETTER RETROFLEX CLICK}l"),
+        ("Bob", "B\N{COPTIC SMALL LETTER O}b"),
+        ("Bob", "\N{COPTIC CAPITAL LETTER VIDA}ob"),
+        ("Bob", "Bo\N{LATIN SMALL LETTER TONE SIX}"),
+        ("Bob", "Bo\N{LATIN SMALL LETTER BETA}"),
+        ("Bob", "\N{CHEROKEE LETTER YV}ob"),
+        ("Bob", "B\N{MYANMAR LETTER WA}b"),
+        ("Жанна", "ЖАННА"),
+        ("Νίκος", "ΝΊΚΟΣ"),
+        ("Ɓaba", "ɓaba"),
     ],
 )
 def test_E14_names_that_look_alike_share_a_key(one: str, other: str) -> None:
@@ -87,7 +139,7 @@ def test_E14_names_that_look_alike_share_a_key(one: str, other: str) -> None:
 
 
 def test_names_that_differ_have_keys_of_their_own() -> None:
-    names = ["alpha", "beta", "gamma", "bot 2", "bot 3", "жук", "жар"]
+    names = ["alpha", "beta", "gamma", "bot 2", "bot 3", "жук", "жар", "日本", "中国", "한국", "ไทย", "שלום"]
 
     assert len({name_key(name) for name in names}) == len(names)
 

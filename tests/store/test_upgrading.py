@@ -4,26 +4,30 @@ import os
 import shutil
 import signal
 import threading
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, text
+from sqlalchemy import inspect, select, text
 
-from referee.errors import Unavailable
+from referee.errors import NameTaken, Unavailable
+from referee.store import accounts, bots
 from referee.store.db import Database
 from referee.store.revisions import MIGRATIONS, WrongSchema, check, check_at_start, newest, revision
-from referee.store.schema import Base
+from referee.store.schema import Account, Base, Bot
 from referee.store.upgrading import configuration, upgrade
 
 NEXT = """
 import os, signal
 from alembic import op
 import sqlalchemy as sa
-revision, down_revision = "9999", "0004"
+revision, down_revision = "9999", "0005"
 
 def upgrade():
     op.create_table("extra", sa.Column("id", sa.Integer, primary_key=True))
@@ -103,7 +107,7 @@ def test_K26_a_migration_that_fails_leaves_the_old_schema(empty: Database, tmp_p
     with pytest.raises(RuntimeError, match="half way"):
         upgrade(empty, migrations=with_next(tmp_path, "raise RuntimeError('half way')"))
 
-    assert (is_old_schema(empty), revision(empty)) == (True, "0004")
+    assert (is_old_schema(empty), revision(empty)) == (True, newest())
     empty.dispose()
 
 
@@ -120,7 +124,7 @@ def test_K26_a_migration_that_is_killed_leaves_the_old_schema(empty: Database, t
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
     assert status == -signal.SIGKILL
-    assert (is_old_schema(empty), revision(empty)) == (True, "0004")
+    assert (is_old_schema(empty), revision(empty)) == (True, newest())
     empty.dispose()
 
 
@@ -185,3 +189,74 @@ def test_of_several_upgrades_at_once_one_does_the_work(empty_url: str) -> None:
     assert revision(databases[0]) == newest()
     for database in databases:
         database.dispose()
+
+
+MADE = datetime(2026, 1, 1, tzinfo=UTC)
+OLD_NAMES = [  # in the order of their making: names, with the keys that they had
+    ("Bob", "bob"),
+    ("Bo\N{LATIN SMALL LETTER BETA}", "bo\N{LATIN SMALL LETTER BETA}"),
+    ("\N{COPTIC CAPITAL LETTER VIDA}ob", "\N{COPTIC SMALL LETTER VIDA}ob"),
+    ("Alice\N{HANGUL JUNGSEONG FILLER}", "allce\N{HANGUL JUNGSEONG FILLER}"),
+    ("Alice", "allce"),
+    ("Carol", "carol"),
+]
+
+
+def accounts_of_then() -> list[dict[str, Any]]:
+    rows = [
+        {"id": f"acc_{n}", "name": name, "name_key": key, "role": "owner", "created_at": MADE + timedelta(n)}
+        for n, (name, key) in enumerate(OLD_NAMES)
+    ]
+    return [*rows, rows[0] | {"id": "acc_h", "name": "House", "name_key": "house:"}]
+
+
+def bots_of_then() -> list[dict[str, Any]]:
+    usual = {"url": "", "host": "", "games": [], "max_calls": 8, "secret_generation": 1, "revision": 1}
+    usual |= {"check_state": "idle", "check_epoch": 0, "checks_lost": 0, "sour_matches": 0, "owner_id": "acc_0"}
+    rows = [usual | row | {"id": f"bot_{n}", "status": "verified"} for n, row in enumerate(accounts_of_then()[:-1])]
+    rows[0] |= {"status": "retired", "name_key": "bob bot_0"}
+    return [{name: value for name, value in row.items() if name != "role"} for row in rows]
+
+
+def test_E14_names_that_came_to_look_alike_stay_and_the_oldest_has_the_key(empty: Database) -> None:
+    upgrade(empty, to="0004")
+    with empty.changing_schema() as connection:
+        for table, rows in (("accounts", accounts_of_then()), ("bots", bots_of_then())):
+            columns = (sa.column(name, Base.metadata.tables[table].c[name].type) for name in rows[0])
+            connection.execute(sa.insert(sa.table(table, *columns)), rows)
+
+    upgrade(empty)
+
+    with empty.read() as session:
+        keys = dict(session.execute(select(Account.id, Account.name_key)).all())
+        assert list(session.scalars(select(Bot.name).order_by(Bot.id))) == [name for name, _ in OLD_NAMES]
+        assert keys == {
+            "acc_0": "bob",
+            "acc_1": "bob acc_1",
+            "acc_2": "bob acc_2",
+            "acc_3": "allce",
+            "acc_4": "allce acc_4",
+            "acc_5": "carol",
+            "acc_h": "house:",
+        }
+        assert dict(session.execute(select(Bot.id, Bot.name_key)).all()) == {
+            "bot_0": "bob bot_0",
+            "bot_1": "bob",
+            "bot_2": "bob bot_2",
+            "bot_3": "allce",
+            "bot_4": "allce bot_4",
+            "bot_5": "carol",
+        }
+        for n, (name, _) in enumerate(OLD_NAMES):
+            assert accounts.find_account(session, name).id == f"acc_{n}"
+        assert accounts.find_account(session, "BOB").id == "acc_0"
+    with empty.write() as session:
+        bots.retire(session, "bot_1")
+    with empty.write() as session, pytest.raises(NameTaken):  # bot_2 still looks like it
+        bots.register(session, "acc_0", "Bob", "https://bob.example/")
+    with empty.write() as session:
+        bots.retire(session, "bot_2")
+        assert bots.register(session, "acc_0", "Bob", "https://bob.example/").name_key == "bob"
+        with pytest.raises(NameTaken):
+            accounts.create_account(session, "bob")
+    empty.dispose()
