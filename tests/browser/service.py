@@ -50,7 +50,6 @@ def _started(folder: Path, listener: socket.socket, running: Served) -> subproce
         "REFEREE_MASTER_KEY": MASTER_KEY.hex(),
         "REFEREE_EGRESS_ALLOW": "127.0.0.1/32:1024-65535",
         "REFEREE_PUBLIC_URL": running.url,
-        "REFEREE_RATE_LIMITS": "false",
     }
     environment.pop("DATABASE_URL", None)
     command = [sys.executable, "-P", "-m", "gunicorn", "api.wsgi:app", "--bind", f"fd://{listener.fileno()}"]
