@@ -58,7 +58,7 @@ def test_an_event_is_announced_and_edited_with_all_its_terms(organiser: Person) 
     ],
     ids=str,
 )
-def test_E4_terms_that_do_not_fit_are_refused_with_the_field_named(
+def test_E4_E23_terms_that_do_not_fit_are_refused_with_the_field_named(
     organiser: Person, terms: dict[str, Any], field: str
 ) -> None:
     new = organiser.post("/tournaments", {"name": "A cup", "game": "saint-poker", "seats": 2, **terms})

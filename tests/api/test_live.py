@@ -202,7 +202,7 @@ def test_what_goes_on_is_told_to_whoever_asks(service: Service, world: World) ->
     assert now["tournaments"] == []
 
 
-def test_two_matches_that_differ_in_hidden_cards_alone_are_told_alike(service: Service, world: World) -> None:
+def test_D3_two_matches_that_differ_in_hidden_cards_alone_are_told_alike(service: Service, world: World) -> None:
     deck = list(DECK)
     told, logs = [], []
     for cards in (deck, [*deck[:3], deck[4], deck[3], *deck[5:40], deck[41], deck[40], *deck[42:]]):

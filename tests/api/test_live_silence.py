@@ -68,7 +68,7 @@ def all_there_is_to_read(client: FlaskClient, table: Table, event: str) -> dict[
     return found
 
 
-def test_a_decision_of_rated_play_changes_nothing_that_anybody_may_read(service: Service, world: World) -> None:
+def test_D1_D2_a_decision_of_rated_play_changes_nothing_that_anybody_may_read(service: Service, world: World) -> None:
     event, _ = events.begun(world, 4, game="pool-nap", seats=2)
     table = Table(world, world.claim(2)[0])
     table.record()

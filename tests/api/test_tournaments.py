@@ -111,7 +111,7 @@ def test_E4_a_bad_edit_is_refused(organiser: Person, change: dict[str, Any], fie
     ],
     ids=str,
 )
-def test_E4_a_bad_tournament_is_refused_with_the_field_named(
+def test_E4_E23_a_bad_tournament_is_refused_with_the_field_named(
     organiser: Person, change: dict[str, Any], field: str
 ) -> None:
     answer = organiser.post("/tournaments", {**CUP, **change})

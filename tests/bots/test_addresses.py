@@ -113,7 +113,7 @@ def test_A5_one_private_answer_among_public_ones_refuses_the_name() -> None:
         asyncio.run(resolve(endpoint, PUBLIC, lambda host: ["8.8.8.8", "10.0.0.1"]))
 
 
-def test_A6_the_address_checked_is_the_address_dialled() -> None:
+def test_A6_K23_the_address_checked_is_the_address_dialled() -> None:
     answers = ["127.0.0.1", "127.0.0.2"]
     asked: list[str] = []
 

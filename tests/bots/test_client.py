@@ -122,7 +122,7 @@ def test_the_evidence_shows_where_the_time_went() -> None:
     assert timing.dns_ms + timing.connect_ms + timing.wait_ms + timing.read_ms > reply.ms - 25
 
 
-def test_what_we_cannot_do_is_not_the_bot_s_fault() -> None:
+def test_K24_what_we_cannot_do_is_not_the_bot_s_fault() -> None:
     async def out_of_sockets() -> None:
         async with Hostile(says(response())) as bot:
             one = seat(caller(bot.url))

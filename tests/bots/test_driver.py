@@ -149,7 +149,7 @@ def test_a_match_resumed_in_the_middle_asks_only_who_has_not_answered() -> None:
     assert sorted(seat for n, seat in asked if n == 0) == [0, 2]
 
 
-def test_a_silent_bot_is_called_three_times_and_holds_up_nobody_else() -> None:
+def test_K21_a_silent_bot_is_called_three_times_and_holds_up_nobody_else() -> None:
     async def play() -> None:
         match = begun(2)
         # Budgets of this match are small, or three deadlines would take long.

@@ -1,4 +1,4 @@
-"""Whatever a stranger wrote, nothing of it runs on any page, with the policy and without it (threats E14 to E18)."""
+"""Whatever a stranger wrote, nothing of it runs on any page, with the policy and without it (threats C10 and E14)."""
 
 from collections.abc import Iterator
 
@@ -51,7 +51,7 @@ def test_every_column_of_text_is_known() -> None:
 
 
 @pytest.mark.parametrize("policy", [True, False], ids=["with the policy", "without it"])
-def test_no_text_of_a_stranger_does_anything(
+def test_C10_E14_no_text_of_a_stranger_does_anything(
     harmful: Served, crawl: Crawl, filled: Filled, browser: Browser, policy: bool
 ) -> None:
     ada = f"/bots/{filled.bots['Ada']}"

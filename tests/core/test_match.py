@@ -141,7 +141,7 @@ def test_a_note_stands_beside_the_move() -> None:
     assert match.receive(Answer(0, choice=0, note="low card first"))[0]["note"] == "low card first"
 
 
-def test_three_faults_in_a_row_retire_a_seat_for_the_match() -> None:
+def test_B18_C11_three_faults_in_a_row_retire_a_seat_for_the_match() -> None:
     match = Match(header("saint-poker", 2), chance())
     match.begin()
     asked = []
@@ -218,7 +218,7 @@ def test_D12_a_match_resumed_anywhere_asks_the_same_and_ends_the_same(game: str,
     assert match.lines == whole.lines
 
 
-def test_a_record_that_the_rules_contradict_is_not_resumed() -> None:
+def test_K25_a_record_that_the_rules_contradict_is_not_resumed() -> None:
     whole = played(header("saint-poker", 2, ONE_ROUND), first_choice)
     lines = list(whole.lines)
     lines[2] = lines[2].replace(b'"ms":0', b'"ms":1')

@@ -117,7 +117,7 @@ def test_K18_it_refuses_a_log_cut_short_anywhere(check: Any, name: str) -> None:
 
 
 @pytest.mark.parametrize("change", [set_deal, set_seed, set_nonce, set_commitment])
-def test_it_refuses_what_we_refuse(check: Any, good: list[bytes], change: Any) -> None:
+def test_D8_it_refuses_what_we_refuse(check: Any, good: list[bytes], change: Any) -> None:
     with pytest.raises(ValueError, match=r"seed|nonce|promised"):
         check(forged(good, change))
 
@@ -130,6 +130,6 @@ def test_it_refuses_a_broken_link(check: Any, good: list[bytes]) -> None:
         check([*good[:3], touched, *good[4:]])
 
 
-def test_it_refuses_a_log_without_its_seed(check: Any, good: list[bytes]) -> None:
+def test_D8_it_refuses_a_log_without_its_seed(check: Any, good: list[bytes]) -> None:
     with pytest.raises(ValueError, match="no seed"):
         check(good[:-1])

@@ -109,7 +109,7 @@ def environment_here(**changes: str) -> dict[str, str]:
     return kept | {"PATH": f"{PROGRAMS}:{os.environ['PATH']}"} | changes
 
 
-def test_a_backup_of_a_live_record_is_restored(tmp_path: Path) -> None:
+def test_K31_a_backup_of_a_live_record_is_restored(tmp_path: Path) -> None:
     _, backup, restore = RUN_HERE
     settings = environment_here()
 

@@ -34,7 +34,7 @@ SEED = int(os.environ.get("REFEREE_CAMPAIGN_SEED", "20"))
 NOTHING_LEFT, SAW_STALE = 0, 3  # how a runner ends by itself
 
 
-def test_M32_runners_killed_and_frozen_at_random_lose_and_double_nothing(world: World) -> None:
+def test_K1_K4_runners_killed_and_frozen_at_random_lose_and_double_nothing(world: World) -> None:
     seated = world.bots(4)
     dice = random.Random(SEED)
     made = [world.match(dice.sample(seated, 2), options={"rounds": 3}) for _ in range(MATCHES)]

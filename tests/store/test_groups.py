@@ -78,7 +78,7 @@ def test_one_at_a_time_asks_for_nonces(world: World) -> None:
         assert groups.renew_opening(session, group_id, second.epoch)
 
 
-def test_the_first_hashes_recorded_stand_after_a_crash(world: World) -> None:
+def test_D11_the_first_hashes_recorded_stand_after_a_crash(world: World) -> None:
     group_id = group_of(world, world.match())
     with world.database.write() as session:
         first = groups.claim_opening(session, group_id)
@@ -95,7 +95,7 @@ def test_the_first_hashes_recorded_stand_after_a_crash(world: World) -> None:
     assert (second.nonce_hashes, counting) == (["aa", ""], ["aa", ""])
 
 
-def test_nonces_never_come_before_their_hashes(world: World) -> None:
+def test_D8_nonces_never_come_before_their_hashes(world: World) -> None:
     group_id = group_of(world, world.match())
     with world.database.write() as session:
         opening = groups.claim_opening(session, group_id)
@@ -160,7 +160,7 @@ def test_groups_that_lost_their_matches_to_a_withdrawal_are_found(world: World) 
         assert groups.left_open(session) == []
 
 
-def test_recorded_nonces_are_revealed_with_their_hashes(world: World) -> None:
+def test_D8_recorded_nonces_are_revealed_with_their_hashes(world: World) -> None:
     match_id = world.match()
     nonces = ["a" * 32, "b" * 32]
     hashes = [hashlib.sha256(nonce.encode()).hexdigest() for nonce in nonces]

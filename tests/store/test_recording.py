@@ -65,7 +65,7 @@ def test_a_cancelled_match_is_stale_for_its_runner(world: World, claim: Claim) -
 
 
 @pytest.mark.parametrize("start", [0, 1, 3])
-def test_rows_that_do_not_continue_the_record_are_refused(world: World, claim: Claim, start: int) -> None:
+def test_B15_rows_that_do_not_continue_the_record_are_refused(world: World, claim: Claim, start: int) -> None:
     record(world, Record(claim.match_id, claim.epoch, 0, [b"a", b"b"]))
 
     assert record(world, Record(claim.match_id, claim.epoch, start, [b"c"])) == {claim.match_id}

@@ -95,7 +95,7 @@ def test_of_unrated_play_rows_are_told_as_they_are_recorded(world: World) -> Non
     assert playing.telling.items == playing.masked()
 
 
-def test_of_rated_play_the_rows_of_a_round_are_told_when_the_next_begins(world: World) -> None:
+def test_D2_of_rated_play_the_rows_of_a_round_are_told_when_the_next_begins(world: World) -> None:
     playing = Playing(world)
     told = [playing.told()]
     while len(playing.openings()) < 3:
@@ -108,7 +108,7 @@ def test_of_rated_play_the_rows_of_a_round_are_told_when_the_next_begins(world: 
     assert playing.telling.items == playing.masked()[: len(told[-1])]
 
 
-def test_of_rated_play_rows_are_told_by_age_in_steps_of_the_clock(world: World) -> None:
+def test_D2_D4_of_rated_play_rows_are_told_by_age_in_steps_of_the_clock(world: World) -> None:
     noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
     playing = Playing(world)
     first = len(playing.told())
@@ -187,7 +187,7 @@ def at_two_tables(world: World, **plan: Any) -> tuple[str, str]:
     return first, second
 
 
-def test_of_cards_that_others_play_too_nothing_is_told_that_they_could_use(world: World) -> None:
+def test_D1_D2_of_cards_that_others_play_too_nothing_is_told_that_they_could_use(world: World) -> None:
     here, there = at_two_tables(world, game="pool-nap")
     playing = Playing(world, arranged=here)
     third = playing.answer_until_deal(3)

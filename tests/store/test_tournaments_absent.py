@@ -142,7 +142,7 @@ def test_an_event_left_with_too_few_bots_is_open_again_and_says_why(world: World
 
 
 @pytest.mark.parametrize("stand_in", [None, "sound"])
-def test_a_bot_that_changes_its_version_leaves_an_event_that_froze_it(world: World, stand_in: str | None) -> None:
+def test_F8_a_bot_that_changes_its_version_leaves_an_event_that_froze_it(world: World, stand_in: str | None) -> None:
     tournament_id, seated = begun(world, 3, frozen_version=True, stand_in=stand_in)
 
     new_version(world, seated[0], "2.0")
@@ -166,7 +166,7 @@ def test_a_bot_that_changes_its_version_leaves_an_event_that_froze_it(world: Wor
 
 
 @on_one_database
-def test_a_changed_version_is_marked_where_it_is_allowed(world: World) -> None:
+def test_F8_a_changed_version_is_marked_where_it_is_allowed(world: World) -> None:
     tournament_id, seated = begun(world, 3)
 
     new_version(world, seated[0], "2.0")
@@ -197,7 +197,7 @@ def test_late_entries_play_from_the_next_stage_on(world: World) -> None:
 
 
 @on_one_database
-def test_a_frozen_version_is_that_of_the_first_answer_also_of_late_entries(world: World) -> None:
+def test_F8_a_frozen_version_is_that_of_the_first_answer_also_of_late_entries(world: World) -> None:
     tournament_id, seated = begun(world, 4, format="swiss", late_entry=True, frozen_version=True)
     late = world.bot()
     with world.database.write() as session:

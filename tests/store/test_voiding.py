@@ -44,7 +44,7 @@ def play_all(world: World, match_ids: list[str]) -> None:
             world.finish(claim)
 
 
-def test_a_void_leaves_the_ladder_as_if_the_match_had_not_been_and_both_stay_readable(world: World) -> None:
+def test_F10_a_void_leaves_the_ladder_as_if_the_match_had_not_been_and_both_stay_readable(world: World) -> None:
     one, other, third = world.bots(3)
     first = world.play([one, other], choice=1)
     alone = standing(world)
@@ -71,7 +71,7 @@ def test_a_void_leaves_the_ladder_as_if_the_match_had_not_been_and_both_stay_rea
     assert holds(world)
 
 
-def test_a_void_moves_everybody_who_met_through_it(world: World) -> None:
+def test_F10_a_void_moves_everybody_who_met_through_it(world: World) -> None:
     bots = world.bots(5)
     wrong = world.play(bots[:2], choice=1)
     for number in range(4):

@@ -92,7 +92,7 @@ def test_due_matches_are_played_rated_and_their_logs_verify(world: World, game: 
     assert sum(values) == seats * 1_500_000_000
 
 
-def test_the_bots_nonces_enter_the_deal(world: World) -> None:
+def test_D8_the_bots_nonces_enter_the_deal(world: World) -> None:
     async def story() -> str:
         async with world.houses("first", "first"):
             match_id = world.arrange("saint-poker", world.bot_ids, options=SHORT)

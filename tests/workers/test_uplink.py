@@ -74,7 +74,7 @@ def test_one_dead_bot_among_others_that_say_nothing_is_at_fault_after_a_while() 
     assert uplink.verdict(failed_at) == "fault"
 
 
-def test_only_what_never_had_a_connection_tells_of_the_line() -> None:
+def test_K22_K23_only_what_never_had_a_connection_tells_of_the_line() -> None:
     assert is_unconnected(Reply("unreachable"))
     assert is_unconnected(Reply("dns_failed"))
     assert is_unconnected(Reply("deadline", timing=Timing(connect_ms=900.0)))
