@@ -146,6 +146,40 @@ def test_K29_a_bot_that_faults_loses_its_moves_not_the_match_and_its_owner_sees_
     assert world.verified(match_id).ok
 
 
+def test_F9_C12_a_bot_that_hangs_up_in_mid_match_is_rated_by_its_placement(world: World) -> None:
+    asked = 0
+
+    async def hangs_up(request: web.Request) -> web.Response | None:
+        nonlocal asked
+        asked += 1
+        if asked <= 3:
+            return None
+        assert request.transport is not None
+        request.transport.abort()
+        return web.Response()
+
+    async def story() -> str:
+        async with world.houses("first", Scripted(hangs_up)):
+            match_id = world.arrange("saint-poker", world.bot_ids)
+            await world.run()
+            return match_id
+
+    stayed, left = seats_of(world, asyncio.run(story()))
+
+    assert (stayed.faults, left.faults) == (0, 3)
+    assert stayed.placement is not None
+    assert left.placement is not None
+    with world.database.read() as session:
+        rated = {rating.bot_id: rating for rating in session.scalars(select(Rating))}
+    ahead, behind = rated[stayed.bot_id].value, rated[left.bot_id].value
+    assert [rated[seat.bot_id].games for seat in (stayed, left)] == [1, 1]
+    assert (ahead > behind, ahead == behind) == (
+        stayed.placement < left.placement,
+        stayed.placement == left.placement,
+    )
+    assert world.differences() == []
+
+
 def test_K5_a_runner_told_to_stop_gives_its_match_back_and_another_goes_on_from_the_record(world: World) -> None:
     async def story() -> str:
         async with world.houses("first", "random", latency_ms=5) as houses:
