@@ -65,7 +65,11 @@ def test_ladders_stand_by_game_with_their_first_three(service: Service, owner: P
     page = text_of(service.anonymous(), "/ladders")
 
     assert re.findall(r'<h2 id="([^"]+)"', page) == ["pool-nap", "saint-poker"]
-    assert re.findall(r'class="place">(\d)<', page) == ["1", "2", "1", "2", "3"]
+    ranks = re.findall(r'class="place">(\d)<', page)
+    two, three = ranks[:2], ranks[2:]
+    assert (len(two), len(three)) == (2, 3)
+    assert (two[0], three[0]) == ("1", "1")
+    assert (sorted(two), sorted(three)) == (two, three)  # shared ranks are up to the cards
     assert "2 bots, 1 match<" in page
     assert "4 bots, 1 match<" in page
 
