@@ -74,4 +74,4 @@ def test_the_record_holds_what_pages_show(page_at: PageAt, filled: Filled) -> No
     assert set(filled.bots) <= {bot["name"] for bot in bots}
     assert {one["status"] for one in events} == {"finished", "running", "open", "draft"}
     assert any("onerror" in fault["detail"] for fault in faults)
-    assert {filled.matches["rated"], filled.matches["open"]} == {match["id"] for match in matches}
+    assert {filled.matches["rated"], filled.matches["open"]} <= {match["id"] for match in matches}

@@ -63,7 +63,7 @@ def test_a_bot_is_entered_checked_and_plays(page_at: PageAt, filled: Filled) -> 
 
     answer_check(filled, page, FAILED, None)
     expect(page.locator("#report")).to_contain_text("<b>no</b>")
-    expect(page.locator("#report")).to_contain_text("give it the secret")
+    expect(page.locator("#report")).to_contain_text("save the secret as secret.txt")
     expect(page.locator("#practice")).to_be_hidden()
 
     page.get_by_role("button", name="Check it now").click()

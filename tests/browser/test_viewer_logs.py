@@ -22,7 +22,7 @@ def test_a_dropped_log_is_checked_and_a_changed_one_is_found_out(page_at: PageAt
     page.wait_for_selector(HELD)
     assert "109 rows" in page.locator(".opened").inner_text()
     page.get_by_text("What the bot saw").click()
-    assert "referee replay FILE --html" in page.locator(".saw").inner_text()
+    page.locator(".saw", has_text="referee replay FILE --html").wait_for()
     axe(page)
 
     changed = [*lines]
