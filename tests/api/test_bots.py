@@ -275,7 +275,7 @@ def test_its_owner_and_organisers_learn_why_a_bot_does_not_play(
     assert [(one["match"], one["position"], one["reason"]["code"]) for one in queued["matches"]] == [
         (match_id, 1, "next")
     ]
-    assert queued["reason"]["text"] == "it is the next: a runner takes it up as soon as it has a slot free"
+    assert queued["reason"]["text"] == "the match is next in the queue: a runner starts it when it has a free slot"
     assert service.person().get(path).status_code == 404
     assert service.anonymous().get(f"{API}{path}").status_code == 401
 

@@ -36,7 +36,7 @@ def test_positions_follow_the_turns_of_those_who_arrange(world: World) -> None:
     # By turns: many, few, then the others of many. The one of few shares its turn with the first of many.
     assert [(one.match_id, one.position) for one in told.matches] == [(last, 7), (alone, 2)]
     assert told.reason == Reason("behind", ahead=6)
-    assert told.reason.text == "6 matches come before it"
+    assert told.reason.text == "matches ahead of it in the queue: 6"
     assert (told.playing, told.open) == (0, 2)
     claimed = [claim.match_id for claim in world.claim(7)]
     assert (claimed.index(alone), claimed.index(last)) == (1, 6)

@@ -28,9 +28,9 @@ _ALL = (
     Rule(
         "challenge",
         "fail",
-        "the challenge is answered with the proof",
-        "Give the bot its secret: starter bots read it from `secret.txt` beside them or `$REFEREE_BOT_SECRET`. How the"
-        " proof is made: *The challenge* in `docs/bot-protocol.md`.",
+        "the bot answers the challenge with the correct proof",
+        "Give the bot its secret: starter bots read it from `secret.txt` in their folder or from `$REFEREE_BOT_SECRET`."
+        " *The challenge* in `docs/bot-protocol.md` describes how to compute the proof.",
     ),
     Rule(
         "card",
@@ -63,8 +63,8 @@ _ALL = (
     Rule(
         "no_error",
         "fail",
-        "no answer reports an `error` of the bot's own",
-        "The bot's code failed and the default was played: resend the request and read the bot's traceback.",
+        "no answer reports an `error` in the bot's own code",
+        "The bot's code failed, so the bot played the default action: resend the request and read the bot's traceback.",
     ),
     Rule("budget", "warn", "every answer comes within `budget_ms`", "What goes beyond is taken from the match's bank."),
     Rule("resent", "fail", "a question asked again is answered again", "The first answer may have been lost."),
