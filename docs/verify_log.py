@@ -1,8 +1,8 @@
-"""Check match logs without the referee: their links, the promise of the seed, every deal and every draw.
+"""Check match logs without the referee: their links, the promised seed, every deal and every draw.
 
     python docs/verify_log.py FILE…      (plain or gzip; standard library of Python 3.10 or later only)
 
-A FILE holds one log or all of a tournament. No game is known here, so no move is judged: `referee verify` does that."""
+A FILE contains one log or all logs of a tournament. This script does not check moves: `referee verify` does."""
 
 import gzip
 import hashlib
@@ -14,15 +14,15 @@ import sys
 
 
 def logs(data):
-    """Return the lines of each log; after the last row may stand a line that says why the match does not count."""
-    need(not data.startswith(b"PK"), "this is a zip: unpack it and give the files in it")
+    """Return the lines of each log. A line after its last row may say why the match does not count."""
+    need(not data.startswith(b"PK"), "this is a zip: unpack it and pass the files in it")
     data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
     parts = re.split(rb'^(?={"engine_version":|{"match":.*"type":"damaged"})', data, flags=re.MULTILINE)
     return [part.splitlines() for part in parts if part] or [[]]
 
 
 def check(lines):
-    """Return the last row of play of a sound log: its result, unless its match was cancelled. Raise for any other."""
+    """Return the result of a valid log (of a cancelled match: its last row of play). Raise for an invalid log."""
     about = lines[-1] if lines and lines[-1].startswith(b'{"match":') else b""
     rows = [json.loads(line) for line in (lines[:-1] if about else lines)]
     need(rows, "there is no log")
@@ -67,7 +67,7 @@ def need(holds, words):
 
 
 def verdict(work, given):
-    """Return what comes of the work, or the reason why nothing does: whatever is wrong with a file, others follow."""
+    """Return the result of the work, or why it failed: a bad file must not stop the check of the others."""
     try:
         return work(given), ""
     except Exception as error:  # noqa: BLE001
@@ -81,8 +81,8 @@ if __name__ == "__main__":
         for lines in found or [[]]:
             match = re.search(rb'"match":"(\w{1,64})"', lines[0]) if lines else None
             last, reason = verdict(check, lines) if found else (None, trouble)
-            placements = last and last.get("placements", "none, its match was cancelled")
-            said = f"is sound; placements by seat: {placements}" if last else f"FAILED: {reason}"
+            placements = last and last.get("placements", "none, the match was cancelled")
+            said = f"is valid; placements by seat: {placements}" if last else f"FAILED: {reason}"
             print(f"{name}, {match[1].decode()}," if match else name, said)
             failed += not last
     print(f"{failed} failed" if failed else "none failed")

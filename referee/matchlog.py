@@ -23,9 +23,9 @@ HEADER_MEMBERS = {
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What verification found. ``row`` and ``reason`` name the first fault; ``revealed`` tells whether the
-    deals were checked against the seed (a log without its reveal row is still being kept secret); ``cut_short`` that
-    the only fault is rows missing at the end."""
+    """The result of verifying a log. ``row`` and ``reason`` give the first error. ``revealed`` says whether the deals
+    were checked against the seed (a log without its reveal row is still secret), ``cut_short`` that the only error is
+    that rows are missing at the end."""
 
     ok: bool
     rows: int
@@ -39,7 +39,7 @@ class Report:
 
 
 def verify(lines: Iterable[bytes]) -> Report:
-    """Replay a log from its bytes alone and check links, rules, legality, deals, and that it goes on to its result.
+    """Replay a log from its bytes alone and check links, rules, legality, deals, and completeness up to the result.
 
     ``lines`` are the rows as stored, with or without their line ends.
     """
@@ -101,7 +101,7 @@ def reveal_line(number: int, last_line: bytes, seed: bytes, nonces: Sequence[str
 
 
 class _CutShort(BadLog):
-    """A log that holds as far as it goes and ends before its match does."""
+    """Raised for a log whose rows are valid but end before the match is over."""
 
 
 def _verified(lines: Sequence[bytes]) -> Report:
@@ -167,9 +167,9 @@ def _header(row: Json) -> Json:
 
 
 def _replayed(header: Json, lines: Sequence[bytes], rows: Sequence[Json]) -> Match:
-    """Play the recorded answers and outcomes and compare each row with what the rules write.
+    """Replay the recorded answers and outcomes and compare each row with the one that the rules produce.
 
-    Return the match, which may go on beyond the last row. Raise ``BadLog`` for a row that differs or is one too many.
+    Return the match, which may continue beyond the last row. Raise ``BadLog`` for a row that differs or is superfluous.
     """
     match, compared = Match(header, RecordedChance(rows)), 0
     try:
@@ -182,29 +182,31 @@ def _replayed(header: Json, lines: Sequence[bytes], rows: Sequence[Json]) -> Mat
             elif number >= compared:
                 _check_open_point(match, number, row)
     except RefereeError as error:
-        # A row that differs, before what could not be played, is the cause.
+        # If a row before the failure differs, this raises: that row is the cause.
         compared = match.agree(lines, compared)
         fault = error if isinstance(error, BadLog) else BadLog(len(match.lines), str(error))
         if fault.row < len(lines):
-            raise fault from error  # else the outcome of a draw is missing after the last row
+            raise fault from error  # otherwise the outcome of a draw is missing after the last row
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadLog(len(match.lines), f"a row is malformed: {error!r}") from error
-    if compared < len(lines):  # the last rows are of a decision point that is still open
+    if compared < len(lines):  # the last rows belong to a decision point that is still open
         raise BadLog(len(lines), _missing(match, rows, [row["seat"] for row in rows[compared:]]))
     return match
 
 
 def _check_open_point(match: Match, number: int, row: Json) -> None:
-    """Raise ``BadLog`` for a row that holds no answer and that the match does not write by itself, unless it is one of
-    a decision point whose rows are written together once all its seats decided."""
+    """Raise ``BadLog`` for a row that contains no answer and that the match does not write by itself.
+
+    Accept rows of a decision point whose rows are written together once all its seats have decided.
+    """
     if match.over:
-        raise BadLog(number, "a row too many: the match was over")
+        raise BadLog(number, "superfluous row: the match was over already")
     if row.get("n") != match.n or row.get("seat") not in list(match.state.sealed):
         raise BadLog(number, f"expected a decision of seat {min(match.state.pending())} here")
 
 
 def _missing(match: Match, rows: Sequence[Json], sealed: Collection[Seat] = ()) -> str:
-    """Say which row a log that ends with ``rows`` lacks; its last rows hold the answers of the seats in ``sealed``."""
+    """Return a message that names the first row missing after ``rows``, which end with answers of ``sealed`` seats."""
     number = len(rows)
     if number < len(match.log.rows):
         row = match.log.rows[number]

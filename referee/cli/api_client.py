@@ -67,7 +67,7 @@ class Api:
         return self._json("PUT", path, body)
 
     def patch(self, path: str, body: Json) -> Any:
-        """Change these fields alone, whatever others changed meanwhile."""
+        """Change only these fields, even if others have changed the resource meanwhile."""
         return self._json("PATCH", path, body)
 
     def items(self, path: str) -> Iterator[Json]:

@@ -29,7 +29,7 @@ from referee.errors import RefereeError
 PATIENCE_S: Final = 60.0  # a compiler may have to run first
 STEP_S: Final = 0.05
 STOPS_IN_S: Final = 2.0
-SETTLES_IN_S: Final = 1.0  # what a bot has written is read then, unless it writes without end
+SETTLES_IN_S: Final = 1.0  # enough to read what a bot has written, unless it never stops writing
 TAIL_LINES: Final = 12
 STOP_WORDS: Final = (signal.SIGTERM, signal.SIGHUP)  # beside Ctrl-C, which is an exception by itself
 PRIVATE: Final = ("REFEREE_", "DATABASE_URL", "REDIS_URL")  # of our surroundings, what is no bot's business
@@ -70,7 +70,7 @@ class BotProcess:
         return self.written.lines(TAIL_LINES)
 
     def traceback(self) -> str:
-        """Return the last Python traceback it wrote, or the end of a long one; empty without one."""
+        """Return the last Python traceback that it wrote (the end of a long one), or an empty string."""
         self.written.settle(SETTLES_IN_S)
         return self.written.traceback(TAIL_LINES)
 

@@ -76,11 +76,11 @@ def check(
     as_json: bool,
     save: Path | None,
 ) -> None:
-    """Examine the bot at URL: every decision of its games, signatures, and what else may happen to it.
+    """Examine the bot at URL: every decision of its games, signatures, and repeated or broken calls.
 
-    A FILE, or the folder of a `bot.…`, is started for that time, with a secret; when it fails, or wrote a traceback,
-    what it wrote is shown on standard error. The exit status is 0 when the bot passes (warnings allowed), 1 when it
-    fails, 3 when it cannot be reached.
+    A FILE, or a folder with a `bot.…`, is started with a secret for the duration of the check. If the bot fails or
+    writes a traceback, its output is shown on standard error. The exit status is 0 if the bot passes (warnings
+    allowed), 1 if it fails, 3 if it cannot be reached.
     """
     seed = seed or chance.token_hex(8)
     secret = _secret(secret, secret_file)

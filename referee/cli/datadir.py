@@ -15,7 +15,7 @@ from pathlib import Path
 
 from referee.errors import RefereeError
 
-# How the names begin of what a service keeps in its directory.
+# Prefixes of the names of the files that a service keeps in its directory.
 OURS = ("referee.db", "master.key", "up.lock", "logs", "redis-server", "valkey-server", "redis.sock")
 SOCKET_PATH_LIMIT = 100  # bytes; the kernel's address of a socket holds 107
 LOG_LIMIT_BYTES = 8 << 20  # a longer log is put aside at the next start
@@ -94,7 +94,7 @@ class DataDir:
         return short / "redis.sock"
 
     def _close_to_others(self) -> None:
-        """Take the rights of other users off what is ours, and off the directory unless it holds anything else."""
+        """Remove other users' permissions from our files, and from the directory if it contains nothing else."""
         found = set(self.path.iterdir())
         ours = {path for path in found if path.name.startswith(OURS)}
         for path in ours:

@@ -44,9 +44,9 @@ def fork(
     """Continue a finished match from a decision with other PLAYERs, each a bot's URL, its file, or house:NAME.
 
     LOG and DECISION are as for `referee reask`. The first PLAYER sits at --seat, the next at the seats after it,
-    round the table. All that chance brings follows from the seed that the match was played with. Time banks and
-    faults are as they were: a seat that was retired before stays so. The exit status is 3 when a player was never
-    reached, or a FILE that was started ended by itself.
+    round the table. All random outcomes follow from the seed of the original match. Time banks and faults are kept: a
+    seat that was retired stays retired. The exit status is 3 if a player was never reached or if a FILE that was
+    started exited on its own.
     """
     n, seat_of_id = decision
     recorded = Recorded.read(remote, log)

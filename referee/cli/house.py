@@ -32,7 +32,7 @@ def checked_secret(_context: click.Context, _parameter: click.Parameter, secret:
     "--secret-file",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Read the secret from this file at each call, so that `referee register --secret-file` may write it later.",
+    help="Read the secret from this file at each call, so that `referee register --secret-file` can write it later.",
 )
 @click.option(
     "--game",
@@ -55,8 +55,8 @@ def house(
 ) -> None:
     """Serve a house player over HTTP until Ctrl-C.
 
-    Without a secret it plays, but cannot pass the challenge that comes with registration. A --secret (or
-    $REFEREE_BOT_SECRET) goes before a --secret-file.
+    Without a secret the bot plays, but cannot pass the challenge at registration. --secret (or $REFEREE_BOT_SECRET)
+    takes precedence over --secret-file.
     """
     try:
         served.run(

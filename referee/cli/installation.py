@@ -31,13 +31,13 @@ def settings_of(data: Path | None) -> Settings:
 
 
 def record_of(data: Path | None) -> tuple[Settings, Database]:
-    """The record of an installation. Where there is none, or one with another schema, refuses and changes nothing."""
+    """Open the database of an installation. If it is missing or has another schema, refuse and change nothing."""
     folder = (data or Path(os.environ.get("REFEREE_DATA") or "referee-data")).expanduser().resolve()
     url = make_url(os.environ.get("DATABASE_URL") or f"sqlite:///{folder / 'referee.db'}")
     if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
         raise click.ClickException(
             f"There is no database in {Path(str(url.database)).parent}. Pass the data directory of your service with "
-            "--data, or create one there by starting `referee up`."
+            "--data, or run `referee up` to create one there."
         )
     database = Database(url.render_as_string(hide_password=False))
     check(database)

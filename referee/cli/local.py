@@ -96,8 +96,8 @@ class Sitting:
 
 @dataclass(slots=True)
 class Played:
-    """A finished match: its whole log, row 0 and the result taken from it, and by seat what went wrong, which no log
-    tells in full."""
+    """A finished match: its whole log, its header and result rows, and the problems of each seat, which the log does
+    not contain in full."""
 
     header: Json
     result: Json
@@ -165,12 +165,12 @@ async def sit(plan: Plan, sitting: Sitting, limits: CallLimits | None = None) ->
 
 
 class Table:
-    """Those who sit at one match, each asked in the way it answers; ``problems`` are what went wrong, by seat."""
+    """The players of one match, each asked in its own way; ``problems`` lists what went wrong, by seat."""
 
     def __init__(self, header: Json, sitting: Sitting, secrets: tuple[str, ...], limits: CallLimits) -> None:
         self.problems = [Problems() for _ in sitting.seated]
         self._bots: dict[int, BotSeat] = {}
-        self._phases: dict[int, str] = {}  # in which each seat was asked last
+        self._phases: dict[int, str] = {}  # by seat: the phase of its last question
         ids = aliases(b"", "referee play", [entrant.id for entrant in sitting.seated])  # nobody is to be hidden here
         self._seats: list[Ask] = []
         for seat, entrant in enumerate(sitting.seated):
@@ -189,7 +189,7 @@ class Table:
         return await self._seats[request.seat](request)
 
     def record(self, match: Match, _rows: list[Json], answer: Answer) -> Awaitable[None]:
-        """Note what was wrong with an answer; the match keeps its own log."""
+        """Note the problems of an answer; the match keeps its own log."""
         bot = self._bots.get(answer.seat)
         if bot and bot.last:
             problems, (_, reply) = self.problems[answer.seat], bot.last
@@ -214,7 +214,7 @@ class _House:
 
 
 async def _written() -> None:
-    """Nothing is awaited: the log stays in memory."""
+    """Do nothing: the log stays in memory."""
 
 
 def local_id(prefix: str, *parts: object) -> str:

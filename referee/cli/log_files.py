@@ -1,7 +1,7 @@
-"""Read files that hold one match log, or many as a service gives all logs of a tournament. Callers judge them.
+"""Read files that contain one match log, or all logs of a tournament as exported by a service.
 
-Logs come as NDJSON, plain, gzipped, or as the files of a zip. After a log may stand a line without a row number that
-says why its match does not count; the index of a zip says the same.
+Logs are NDJSON, plain or gzipped, or files in a zip. A log may be followed by a remark: a line without a row number
+that says why its match does not count. The index of a zip contains the same remarks. Callers verify the logs.
 """
 
 import csv
@@ -26,20 +26,20 @@ from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.errors import RefereeError
 from referee.rows import parsed
 
-LIMIT_BYTES: Final = 256 << 20  # of a log, unpacked; the longest match of any game is far below
+LIMIT_BYTES: Final = 256 << 20  # of an uncompressed log; the longest match of any game is far shorter
 REMARKS: Final = ("void", "cancelled", "damaged")
 INDEX: Final = "index.csv"
 DAMAGED: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError)
 
 
 class Unreadable(RefereeError):
-    """A file that holds no logs, or breaks off in one."""
+    """Raised for a file that contains no logs or ends in the middle of one."""
 
 
 @dataclass(slots=True)
 class StoredLog:
-    """A log of a file: the match it names, its rows, why its match does not count (one of ``REMARKS``), and whether
-    the file holds no other."""
+    """A log in a file: its match, its rows, why its match does not count (one of ``REMARKS``), and whether it is the
+    only log in the file."""
 
     match: str
     lines: list[bytes] = field(default_factory=list)
@@ -50,7 +50,7 @@ class StoredLog:
 def logs_of(file: str) -> Iterator[StoredLog]:
     """Yield the logs of a file (a path, a URL, or - for standard input), each as soon as it is complete.
 
-    Raise ``Unreadable`` where the file cannot be read, after the logs before that place.
+    Raise ``Unreadable`` if the file cannot be read any further, after yielding the logs before that point.
     """
     with _opened(file) as stream:
         if stream.peek(2).startswith(b"PK"):
@@ -60,10 +60,10 @@ def logs_of(file: str) -> Iterator[StoredLog]:
 
 
 def lines_of(file: str) -> list[bytes]:
-    """Return the rows of a file that holds one log; raise ``Unreadable``."""
+    """Return the rows of a file that contains one log; raise ``Unreadable`` for any other file."""
     log, *others = islice(logs_of(file), 2)
     if others:
-        raise Unreadable(f"{file} holds several logs, and one is expected; `referee verify` judges them all")
+        raise Unreadable(f"{file} contains several logs, but one is expected; `referee verify` checks them all")
     return log.lines
 
 
@@ -96,20 +96,20 @@ def _raw(file: str) -> Iterator[IO[bytes]]:
 
 
 def _lines(file: str, stream: Any) -> Iterator[bytes]:
-    """Yield the lines of a stream, unpacked if need be, without their ends."""
+    """Yield the lines of a stream without line ends, decompressing the stream if necessary."""
     text = gzip.GzipFile(fileobj=stream) if stream.peek(2).startswith(b"\x1f\x8b") else stream
     while True:
         try:
             line = text.readline(LIMIT_BYTES + 1)
         except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-            raise Unreadable(f"{file}: cannot be unpacked to its end: {error}") from error
+            raise Unreadable(f"{file}: cannot be unpacked completely: {error}") from error
         if not line:
             return
         yield line.removesuffix(b"\n")
 
 
 def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
-    """Yield the logs among these lines. A log begins with its header, and with whatever follows the end of another."""
+    """Split lines into logs. A log begins with its header, or with any line after the end of the previous log."""
     log, size, ended = StoredLog("", alone=True), 0, False
     for line in lines:
         row = _row(line)
@@ -126,12 +126,12 @@ def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
         log.lines.append(line)
         size, ended = size + len(line), row.get("type") == "reveal"
         if size > LIMIT_BYTES:
-            raise Unreadable(f"{file}: a log is longer than {LIMIT_BYTES >> 20} MiB, which no match is")
+            raise Unreadable(f"{file}: a log is longer than {LIMIT_BYTES >> 20} MiB; no match is that long")
     yield log
 
 
 def _row(line: bytes) -> Json:
-    """What a line says of itself; nothing where it is not a row."""
+    """Return the row in a line, or an empty object if the line is not a row."""
     try:
         return parsed(line)
     except (ValueError, RecursionError):
@@ -139,7 +139,7 @@ def _row(line: bytes) -> Json:
 
 
 def _zipped(file: str, stream: io.BufferedReader) -> Iterator[StoredLog]:
-    """Yield the logs of a zip. What cannot be read of it is given as a damaged log."""
+    """Yield the logs of a zip. Yield members that cannot be read as damaged logs."""
     with tempfile.TemporaryFile() as spool:
         if not stream.seekable():
             shutil.copyfileobj(stream, spool)
@@ -168,7 +168,7 @@ def _member(archive: zipfile.ZipFile, name: str, remark: str) -> Iterator[Stored
 
 
 def _remarks(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
-    """Yield what the index of a zip says of its files, and of matches without one."""
+    """Yield the remarks in the index of a zip, by file, or by match if there is no file."""
     try:
         with archive.open(INDEX) as index:
             text = index.read(LIMIT_BYTES).decode()

@@ -20,24 +20,24 @@ from referee.rows import parsed
 def verify(files: tuple[str, ...]) -> None:
     """Check logs: rules, legality, links, deals, result.
 
-    A FILE holds one log or many, as NDJSON, also gzipped, or as a zip: the files that a service gives of a tournament
-    are read as they come. - is standard input, a URL is fetched first. Every log is judged on a line of its own, which
-    says which row is wrong and why. The exit status is 1 when any log fails or a file cannot be read.
+    A FILE contains one or more logs as NDJSON, gzipped NDJSON or a zip, such as the files with all logs of a tournament
+    that a service offers; - is standard input, and a URL is fetched first. Each log is reported on its own line, with
+    the first wrong row and the reason. The exit status is 1 if any log fails or a file cannot be read.
     """
     judged = holding = 0
     for file in files:
         try:
             for log in logs_of(file):
                 holds, finding = _judged(log)
-                label = file if log.alone else f"{file}, {log.match or 'a log without a match'}"
+                label = file if log.alone else f"{file}, {log.match or 'a log that names no match'}"
                 line = plain(f"{'ok' if holds else 'FAILED':<6}  {label}: {finding}")
-                click.echo(line.replace("\n", " "))  # what a file says of itself cannot pass for another line
+                click.echo(line.replace("\n", " "))  # text from a file cannot pass for another line of the report
                 judged, holding = judged + 1, holding + holds
         except Unreadable as error:
             click.echo(f"FAILED  {error}")
             judged += 1
     if judged > 1:
-        click.echo(f"{holding} of {judged} logs hold")
+        click.echo(f"{holding} of {judged} logs are valid")
     sys.exit(0 if holding == judged else 1)
 
 
@@ -67,12 +67,12 @@ def replay(file: str, html: Path | None) -> None:
 
 
 def _judged(log: StoredLog) -> tuple[bool, str]:
-    """Return whether the log holds, and what to say of it."""
+    """Return whether the log is valid, and what to report about it."""
     if log.remark and not log.lines:
-        return False, f"there is no log; its match is {log.remark}"
+        return False, f"there is no log ({log.remark})"
     report = verified(log.lines)
     if log.remark == "cancelled" and report.cut_short:
-        return True, f"the match was cancelled before its end; all {report.rows} rows hold"
+        return True, f"the match was cancelled before its end; all {report.rows} rows are valid"
     does_not_count = report.ok and log.remark in ("void", "cancelled")
     return report.ok, _finding(report) + (f"; {log.remark}, so it does not count" if does_not_count else "")
 

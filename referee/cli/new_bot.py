@@ -109,11 +109,11 @@ A bot for the referee's card games; it needs {chosen.needs} or newer and nothing
 2. **Make it think.** It plays any legal action. Replace `{chosen.choose}` in `{chosen.file}`: it gets the question and
    gives one of its legal actions. `referee rules saint-poker` tells how a game goes and what the question shows.
 
-3. **Register it.** Make it reachable by a public https address (it listens on 127.0.0.1: put a tunnel or a web server
-   before it), register that URL, and save the secret you are shown (`whsec_…`) as `secret.txt` in this folder; the bot
-   reads it at each call (`$REFEREE_BOT_SECRET` goes before the file). From now on it refuses what the referee has not
-   signed, proves that the address is yours, and gives its share to the shuffling of the cards. With a secret, local
-   matches are signed too:
+3. **Register it.** Make it reachable at a public https address (it listens on 127.0.0.1: put a tunnel or a web server
+   in front of it), register that URL, and save the secret you are shown (`whsec_…`) as `secret.txt` in this folder. The
+   bot reads this file at each call (`$REFEREE_BOT_SECRET` takes precedence over it). From then on the bot refuses calls
+   that the referee has not signed, proves that the address is yours, and contributes its share to the shuffling of the
+   cards. With a secret, local matches are signed too:
 
    ```sh
    REFEREE_BOT_SECRET="$(cat secret.txt)" referee play saint-poker {chosen.file} house:sound

@@ -80,9 +80,9 @@ def play(
     A single match is then written to replay.ndjson and replay.html here, over those of the time before.
     Bots are asked for decisions alone; nothing is sent to their /notify. With several matches everybody moves on
     by one seat from match to match.
-    What went wrong is told on standard error: faults with what to do, errors that a bot reported in its answers, the
-    last lines or the traceback that a FILE wrote. The exit status is 0 also then; it is 3 when a player was never
-    reached, or a FILE ended by itself.
+    Problems are reported on standard error: faults with advice, errors that a bot reported in its answers, and the last
+    lines or the traceback that a FILE wrote. The exit status is still 0; it is 3 if a player was never reached or if
+    a FILE exited on its own.
     """
     plan = planned(game_name, players, seed or secrets.token_hex(8), given, Limits(budget_ms, bank_ms), len(players))
     plan = replace(plan, secrets=(secret,) if secret else ())
@@ -107,8 +107,8 @@ def play(
 def _run(
     plan: Plan, matches: int, paths: "_Paths", tell_match: Callable[[Played, "_Paths", int], None], *, quiet: bool
 ) -> tuple[dict[str, "_Standing"], Report]:
-    """Starts the bots that are files and plays all matches, telling of each; gives what everybody has gathered, and
-    what went wrong."""
+    """Start the bots given as files, play all matches and report each one. Return the standing of each player and a
+    report of the problems."""
     standing = {entrant.name: _Standing() for entrant in plan.entrants}
     with bot_files.started(plan.entrants, plan.secrets) as running:
         plan = replace(plan, entrants=running.entrants, secrets=running.secrets)
@@ -231,7 +231,7 @@ def _line(played: Played) -> str:
 
 
 def table(played: Played) -> str:
-    """The result by place; how many decisions failed in a bot's own code only where some did."""
+    """Return the result by place, with a column for errors in the bots' own code if there were any."""
     result, errors = played.result, [one.errors for one in played.problems]
     rows = [
         (

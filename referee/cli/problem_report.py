@@ -1,4 +1,4 @@
-"""Tell in words what went wrong with players: faults with what to do, reported errors, what started bots wrote."""
+"""Report what went wrong with players: faults with advice, errors that bots reported, and output of started bots."""
 
 import time
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ from referee.cli.bot_files import BotProcess, Running
 from referee.cli.problems import Problems
 from referee.cli.tournament.remote import plain
 
-NOT_REACHED: Final = 3  # the exit status, as of `referee check`
+NOT_REACHED: Final = 3  # the exit status, the same as for `referee check`
 ENDS_IN_S: Final = 0.5
 
 
 class Report(NamedTuple):
-    """What to print on standard error (empty where all is well), and the exit status of the command."""
+    """What to print on standard error (empty if there were no problems), and the exit status of the command."""
 
     text: str
     status: int
@@ -27,10 +27,10 @@ class Report(NamedTuple):
 
 
 def report(running: Running, problems: Mapping[str, Problems], *, missing_only: bool = False) -> Report:
-    """Tell what went wrong with each player, then what the started bots wrote about it. Call this while they still run.
+    """Report the problems of each player, then the related output of started bots. Call this while they still run.
 
-    The status is 0, unless a player was never reached or a started bot has ended by itself; with ``missing_only``
-    nobody else is told of.
+    The status is 3 if a player was never reached or a started bot has exited on its own, else 0. With ``missing_only``
+    only these players are reported.
     """
     _await_dying(running, problems)
     fallen = running.fallen()
@@ -43,7 +43,7 @@ def report(running: Running, problems: Mapping[str, Problems], *, missing_only: 
 
 
 def _await_dying(running: Running, problems: Mapping[str, Problems]) -> None:
-    """A bot that broke its connection off may be about to end; wait a moment for its exit status."""
+    """Wait a moment for the exit status of bots that broke off a connection: they may be about to exit."""
     for entrant in running.entrants:
         if entrant.name in problems and "unreachable" in problems[entrant.name].faults:
             for process in running.processes:
@@ -58,8 +58,11 @@ def _output(running: Running, process: BotProcess, problems: Mapping[str, Proble
 
 
 def output_of(name: str, process: BotProcess, *, failed: bool) -> str:
-    """Return what a started bot wrote, as far as it helps: its last lines when it has ended, its last Python traceback
-    (else its last lines) when it ``failed``, a traceback that nothing else tells of. Else nothing."""
+    """Return the relevant output of a started bot, or an empty string.
+
+    If the bot has exited, these are its last lines. If it ``failed``, this is its last Python traceback, or its last
+    lines if there is none. Otherwise it is a traceback that the bot did not report as an error.
+    """
     ended, traceback = process.process.poll(), process.traceback()
     if ended is None and not failed:
         return f"{name} wrote a traceback, but reported no error in its answers:\n{traceback}" if traceback else ""

@@ -1,4 +1,4 @@
-"""What went wrong with one player of matches that are played here, counted. How it is told is ``problem_report``'s."""
+"""Count what went wrong with a player in local matches. ``problem_report`` formats these counts."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from referee.bots.client import Reply
 from referee.bots.conformance.course import shown
 from referee.canonical import Json
 
-Happened = tuple[str, str]  # in which phase, and what came
+Happened = tuple[str, str]  # the phase, and the reply or error
 
 
 @dataclass(slots=True)
@@ -16,7 +16,7 @@ class Problems:
     """Faults, and the errors that the bot reported in its answers, over all its decisions so far."""
 
     decisions: int = 0
-    unsent: int = 0  # decisions for which no connection was found
+    unsent: int = 0  # decisions for which no connection was made
     faults: Counter[str] = field(default_factory=Counter)
     first_of_fault: dict[str, Happened] = field(default_factory=dict)  # by code
     errors: int = 0  # decisions in which the bot reported an error
@@ -25,11 +25,11 @@ class Problems:
 
     @property
     def is_unreached(self) -> bool:
-        """Whether not a single call found a connection."""
+        """Return whether no call ever got a connection."""
         return 0 < self.decisions == self.unsent
 
     def note(self, phase: str, reply: Reply, fault: str, error: str) -> None:
-        """Count one decision: the call, the fault it was (if any), and the error that the bot reported (if any)."""
+        """Count one decision: its call, its fault (if any), and the error that the bot reported (if any)."""
         self.decisions += 1
         self.unsent += not reply.sent
         if fault:
@@ -39,7 +39,7 @@ class Problems:
             self._note_errors(1, (phase, error), (phase, error))
 
     def add(self, later: Self) -> None:
-        """Count what went wrong in another match."""
+        """Add the problems of a later match."""
         self.decisions += later.decisions
         self.unsent += later.unsent
         self.faults += later.faults
@@ -48,7 +48,7 @@ class Problems:
             self._note_errors(later.errors, later.first_error, later.last_error)
 
     def to_json(self) -> Json | None:
-        """Return the counts, and the first and the last error; None where nothing went wrong."""
+        """Return the counts and the first and last error, or None if nothing went wrong."""
         if not (self.faults or self.errors):
             return None
         return {

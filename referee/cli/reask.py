@@ -46,8 +46,8 @@ def reask(
     without one the service is asked for the URL, which tells owners alone.
 
     Observation, legal actions, news, default and time are those of the match; only the players' ids may differ,
-    which no log holds. An error that the bot reports in its answer is shown, and what a FILE wrote about it. The
-    exit status is 1 when the answer would be a fault.
+    since no log contains them. An error that the bot reports in its answer is shown, and so is the related output of
+    a FILE. The exit status is 1 if the answer would be a fault.
     """
     n, seat_of_id = decision
     recorded = Recorded.read(remote, log)
@@ -81,18 +81,18 @@ def _url_of(remote: Remote, bot_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Put:
-    """A question as it went out to a bot, and what came of it."""
+    """A question as it was sent to a bot, and the result."""
 
     url: str
     question: Json
     answer: Answer
     reply: Reply
     error: str  # as the bot reported it
-    output: str = ""  # of a bot that was started, where it says what went wrong
+    output: str = ""  # of a started bot, if it shows what went wrong
 
 
 def _put(header: Json, request: Request, bot: str, secrets: tuple[str, ...]) -> _Put:
-    """Asks the bot at a URL, or in a file that is started for this."""
+    """Ask the bot at a URL, or start the bot in a file and ask it."""
     try:
         (entrant,) = local.entrants([bot])
         with bot_files.started([entrant], secrets) as running:

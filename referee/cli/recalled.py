@@ -34,8 +34,8 @@ class Recorded:
 
     @classmethod
     def read(cls, remote: Remote, source: str) -> Self:
-        """From a file or a URL as ``lines_of`` reads them, or by the id of a match of the service. Raises
-        ``NotRecalled``, and what reading raises."""
+        """Read a log from a file or URL as ``lines_of`` does, or from the service by the id of its match. Raise
+        ``NotRecalled``, and any error that reading raises."""
         if ID.fullmatch(source):
             lines = remote.api.fetch(f"/api/v1/matches/{source}/log").splitlines()
         else:

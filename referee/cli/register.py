@@ -40,7 +40,7 @@ ADVICE: Final = {  # by code of the report
 @click.option(
     "--secret-file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the secret to this new file, for you alone; starter bots read secret.txt beside them at each call.",
+    help="Write the secret to this new file, for you only; starter bots read secret.txt in their folder at each call.",
 )
 @click.option("--practice", "games", multiple=True, metavar="GAME", help="Play unrated against the house; repeatable.")
 @click.option("--no-check", is_flag=True, help="Only register it; the same command without this has it checked.")
@@ -51,11 +51,11 @@ def register(
     """Register the bot at URL, have it checked, and practise.
 
     The secret is shown once. A bot that reads it from the --secret-file (starter bots, the SDK, `referee house`) may
-    run already; restart any other with it. The same command for a bot that is yours already has it checked again. The
-    exit status is 1 when the check fails, or no game is attested.
+    already be running; restart any other bot with the secret. To have a bot that you own checked again, run the same
+    command. The exit status is 1 if the check fails or no game is certified.
 
     \b
-    Example, where mybot is the folder of a starter bot that runs and is reached at this URL:
+    Example, if the folder mybot contains a starter bot that is running and reachable at this URL:
       referee register https://bots.example.org/mine --name "My bot" --secret-file mybot/secret.txt --practice pool-nap
     """
     if no_check and games:
@@ -174,12 +174,12 @@ def _registered(remote: Remote, address: str, name: str, secret_file: Path | Non
         raise
     secret = bot.pop("secret")
     if secret_file is None:
-        note(f"{bot['id']} is registered. Its secret, shown this once: {secret}\nTo give it to the bot, {TELL_BOT}.")
+        note(f"{bot['id']} is registered. Its secret, shown only once: {secret}\nTo give it to the bot, {TELL_BOT}.")
     else:
         _write(secret_file, secret)
         note(f"{bot['id']} is registered. Its secret is in {secret_file}.")
     if waits and sys.stdin.isatty() and not remote.as_json:
-        click.pause("See that the bot runs and knows it, then press a key …", err=True)
+        click.pause("Make sure that the bot is running and knows the secret, then press a key …", err=True)
     return bot
 
 
@@ -199,7 +199,7 @@ def _checked(remote: Remote, bot: Json) -> Json:
     end = time.monotonic() + CHECKED_WITHIN_S
     told = ""
     bot = remote.api.post(f"{path}/check")
-    begun_before = bot["check"]["state"] == "running"  # perhaps when the bot did not know its secret yet
+    begun_before = bot["check"]["state"] == "running"  # perhaps before the bot knew its secret
     while True:
         bot = remote.api.get(path)
         if begun_before and bot["check"]["state"] == "idle":

@@ -34,7 +34,7 @@ def up(data: Path | None, host: str, port: int | None, workers: int) -> None:
 
     The data directory outlives it; Ctrl-C or SIGTERM stops everything.
     """
-    os.umask(0o077)  # hidden cards stand in the files of this process and its children
+    os.umask(0o077)  # the files of this process and its children contain hidden cards
     settings = settings_of(data)
     data_dir = DataDir(settings.data_dir)
     data_dir.own()

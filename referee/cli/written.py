@@ -1,4 +1,4 @@
-"""What a program that runs beside us writes: its beginning, its end and its last Python traceback are kept."""
+"""Read the output of a child process and keep its beginning, its end and its last Python traceback."""
 
 import os
 import re
@@ -13,10 +13,9 @@ PIECE_BYTES: Final = 65_536
 REST_S: Final = 0.005  # after every full piece: who writes without end waits for us, and takes no disk
 STEP_S: Final = 0.005
 TRACEBACK: Final = b"Traceback (most recent call last):"
-RAISED: Final = re.compile(
-    rb"[A-Za-z_][\w.]*(:|$)"
-)  # how its last line begins, unless threads write across one another
-# Servers write a traceback of these when we hang up, in the midst of a match that has become needless.
+# Matches the last line of a traceback, unless threads interleave their output.
+RAISED: Final = re.compile(rb"[A-Za-z_][\w.]*(:|$)")
+# Servers write a traceback of these when we close a connection during a match that is no longer needed.
 HUNG_UP: Final = (b"BrokenPipeError", b"ConnectionResetError", b"ConnectionAbortedError")
 
 
@@ -26,9 +25,9 @@ class Written:
     def __init__(self, pipe: IO[bytes]) -> None:
         self.head = b""
         self._tail = b""
-        self._traceback: list[bytes] = []  # the lines of the last that is whole
-        self._begun: list[bytes] = []  # of one that is being written
-        self._cut = b""  # the beginning of a line
+        self._traceback: list[bytes] = []  # the lines of the last complete one
+        self._begun: list[bytes] = []  # the lines of an incomplete one
+        self._cut = b""  # an incomplete line
         self._pipe = pipe
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reading = threading.Lock()
@@ -42,12 +41,12 @@ class Written:
         return "\n".join(self._tail.decode(errors="replace").splitlines()[-most:])
 
     def traceback(self, most: int) -> str:
-        """Return the last lines of the last Python traceback, empty when there was none. Those of connections that were
+        """Return the last lines of the last Python traceback, or an empty string. Tracebacks of connections that were
         broken off do not count."""
         return b"\n".join(self._traceback[-most:]).decode(errors="replace")
 
     def settle(self, patience_s: float) -> None:
-        """Wait until all that was written so far has been read, but no longer than this."""
+        """Wait until everything written so far has been read, but at most this long."""
         end = time.monotonic() + patience_s
         while self._reader.is_alive() and time.monotonic() < end:
             with self._reading:
@@ -73,7 +72,7 @@ class Written:
                 time.sleep(REST_S)
 
     def _is_readable(self, timeout_ms: int | None) -> bool:
-        """Whether there is something to read, its end included; waits for it, for ever where no time is given."""
+        """Return whether there is data, or the end of the output, to read. Without a timeout, wait for it forever."""
         poll = select.poll()
         poll.register(self._pipe.fileno(), select.POLLIN)
         return bool(poll.poll(timeout_ms))
@@ -92,7 +91,7 @@ class Written:
             self._begun = [line]
         elif self._begun and line.startswith(b" "):
             self._begun = [*self._begun[-KEPT_LINES:], line]
-        elif self._begun:  # what was raised
+        elif self._begun:  # the line that names the exception
             if RAISED.match(line) and not line.startswith(HUNG_UP):
                 self._traceback = [*self._begun, line]
             self._begun = []

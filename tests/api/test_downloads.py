@@ -108,11 +108,11 @@ def test_the_files_of_an_event_are_verified_as_they_are_served(
     for file in (packed, plain, zipped):
         ran = CliRunner().invoke(main, ["verify", str(file)])
         *said, summary = ran.stdout.splitlines()
-        assert (ran.exit_code, summary) == (0, "3 of 3 logs hold")
+        assert (ran.exit_code, summary) == (0, "3 of 3 logs are valid")
         assert [line.split(": ")[0] for line in said] == [f"ok      {file}, {match.id}" for match in played]
         assert [line.endswith("; void, so it does not count") for line in said] == [False, True, False]
     second = subprocess.run([sys.executable, VERIFIER, packed, plain], capture_output=True, text=True, check=True)
-    assert second.stdout.count(" is sound; ") == 6
+    assert second.stdout.count(" is valid; ") == 6
 
     plain.write_bytes(plain.read_bytes().replace(b'"ms":', b'"ms":1', 1))  # in the first log
     ran = CliRunner().invoke(main, ["verify", str(plain), str(packed)])
@@ -173,7 +173,7 @@ def test_a_closed_log_holds_back_those_after_it_and_one_cut_off_comes_last(servi
     assert list(split(gzip.decompress(between.data))[0]) == [match.id for match in in_order(world, event)]
     assert (not_yet.data, not_yet.headers["Referee-Left-Out"]) == (b"", "1")
     assert list(found) == [begun.match_id]
-    assert verify(found[begun.match_id]).cut_short  # and what there is holds
+    assert verify(found[begun.match_id]).cut_short  # and the rows that are there are valid
     assert [(one["match"], one["type"]) for one in remarks] == [(begun.match_id, "cancelled")]
     assert client.get(path_of(event), query_string={"after": begun.match_id}).data == b""
 
@@ -266,7 +266,7 @@ def test_a_ladder_gives_its_ledger_in_the_order_of_entries(service: Service, wor
         group = groups.create_group(session, seated, master_key=MASTER_KEY)
         shared = [world.matched(session, pair, group=group, rated=True).id for pair in (seated[:2], seated[2:])]
     (early,) = world.claim(match_id=shared[0])
-    world.finish(early)  # it counts when the other one of its group is over
+    world.finish(early)  # it counts when the other match of its group is over
     alone = world.play(world.bots(2), rated=True)
     (late,) = world.claim(match_id=shared[1])
     world.finish(late)

@@ -159,7 +159,7 @@ def test_the_commands_of_the_page_do_what_it_says(server: Server, tmp_path: Path
     assert (again.strip(), logs.strip()) == ("204", "6")
     assert resumed == ""
     assert "Done" in zipped
-    assert "18 of 18 logs hold" in verified
+    assert "18 of 18 logs are valid" in verified
     assert verified.endswith("none failed\n")
     assert (tmp_path / "told.txt").read_text().count("event: match") == 6
     assert len((tmp_path / "results.csv").read_text().splitlines()) == 1 + 6 * 2

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 PATIENCE_S = 60.0
-UMASK = 0o022  # the usual one: what is to be private must be made so
+UMASK = 0o022  # the usual default: private files need explicit permissions
 
 
 def surroundings(**changes: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ def run(folder: Path, *arguments: str) -> Result:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A data directory with an empty database, as it is after `referee up` has started for the first time."""
+    """Return a data directory with an empty database, as after the first start of `referee up`."""
     assert run(tmp_path, "admin", "upgrade").exit_code == 0
     return tmp_path
 

@@ -1,4 +1,4 @@
-"""Commands on the data of this machine: the database is there and fits, or they refuse and leave no trace."""
+"""Commands on local data: without a database with the right schema they refuse and leave no trace."""
 
 import sqlite3
 import stat
@@ -37,7 +37,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def old_backup(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A backup, made as the manual says, of a database from two versions ago."""
+    """Return a backup, made as documented, of a database from two versions ago."""
     folder = tmp_path_factory.mktemp("old")
     live, backup = folder / "referee.db", folder / "backup.db"
     database = Database(f"sqlite:///{live}")
@@ -61,7 +61,7 @@ def newer(folder: Path, backup: Path) -> str:
 
 
 def in_use(folder: Path, backup: Path) -> str:
-    """With a write-ahead log, as beside a service that runs, or that was killed."""
+    """Return a database with a write-ahead log, as of a service that is running or was killed."""
     said = older(folder, backup)
     with sqlite3.connect(folder / "referee.db") as connection:
         connection.execute("PRAGMA journal_mode = WAL")

@@ -114,7 +114,7 @@ def test_of_several_logs_each_is_judged(log: Path, tmp_path: Path) -> None:
 
     assert checked.exit_code == 1
     assert "missing: cannot be read: No such file" in checked.output
-    assert "2 of 3 logs hold" in checked.output
+    assert "2 of 3 logs are valid" in checked.output
 
 
 def remark(kind: str, match: str = "mat_1") -> bytes:
@@ -136,13 +136,13 @@ def test_a_file_of_many_logs_is_judged_log_by_log(log: Path, tmp_path: Path) -> 
     assert checked.exit_code == 1
     assert [line.split(":")[0].split() for line in said[:-1]] == [
         *[["ok", match], ["FAILED", match], ["ok", match], ["FAILED", "mat_1"]],
-        *[["ok", match], ["FAILED", match], ["ok", match], ["FAILED", "a", "log", "without", "a", "match"]],
+        *[["ok", match], ["FAILED", match], ["ok", match], ["FAILED", "a", "log", "that", "names", "no", "match"]],
     ]
     assert "row 20: the log ends before the match is over" in said[1]
-    assert said[3].endswith("there is no log; its match is damaged")
-    assert said[4].endswith("the match was cancelled before its end; all 21 rows hold")
+    assert said[3].endswith("there is no log (damaged)")
+    assert said[4].endswith("the match was cancelled before its end; all 21 rows are valid")
     assert "row 9: expected a row numbered 9" in said[5]
-    assert said[-1] == "4 of 8 logs hold"
+    assert said[-1] == "4 of 8 logs are valid"
 
 
 def test_a_file_that_breaks_off_is_judged_up_to_there(log: Path, tmp_path: Path) -> None:
@@ -154,9 +154,9 @@ def test_a_file_that_breaks_off_is_judged_up_to_there(log: Path, tmp_path: Path)
     assert checked.exit_code == 1
     first, second, third, summary = checked.output.splitlines()
     assert first.startswith(f"ok      {several}, mat_")
-    assert second.startswith(f"FAILED  {several}: cannot be unpacked to its end: ")
+    assert second.startswith(f"FAILED  {several}: cannot be unpacked completely: ")
     assert third.startswith(f"ok      {log}: ")
-    assert summary == "2 of 3 logs hold"
+    assert summary == "2 of 3 logs are valid"
 
 
 def test_a_zip_is_judged_file_by_file_and_what_its_index_lacks_is_missed(log: Path, tmp_path: Path) -> None:
@@ -172,9 +172,9 @@ def test_a_zip_is_judged_file_by_file_and_what_its_index_lacks_is_missed(log: Pa
 
     first, second, third, summary = checked.output.splitlines()
     assert ["ok" if line.startswith("ok ") else line[:6] for line in (first, second, third)] == ["ok", "ok", "FAILED"]
-    assert second.endswith("the match was cancelled before its end; all 30 rows hold")
-    assert third == f"FAILED  {zipped}, mat_2: there is no log; its match is damaged"
-    assert summary == "2 of 3 logs hold"
+    assert second.endswith("the match was cancelled before its end; all 30 rows are valid")
+    assert third == f"FAILED  {zipped}, mat_2: there is no log (damaged)"
+    assert summary == "2 of 3 logs are valid"
     assert again.output == checked.output.replace(str(zipped), "-")
     assert short.output == "FAILED  -: cannot be unpacked: File is not a zip file\n"
 
@@ -212,7 +212,7 @@ def test_a_command_for_one_log_says_so_of_a_file_of_several(log: Path, tmp_path:
     refused = run(command, str(several), *(["0"] if command == "reask" else []))
 
     assert refused.exit_code != 0
-    assert "holds several logs" in refused.output
+    assert "contains several logs" in refused.output
 
 
 def test_a_match_is_told_to_its_result(log: Path) -> None:

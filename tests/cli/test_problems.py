@@ -1,4 +1,4 @@
-"""What goes wrong with a bot is told wherever it is played: its own errors, its faults, that nobody was there."""
+"""Every command that plays a bot reports its problems: its own errors, its faults, and that it was not reached."""
 
 import io
 import json
@@ -52,18 +52,18 @@ HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Swallowing).serve_forever()
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is written where the command runs does not end up in the project."""
+    """Run in a temporary folder, so that the commands write no files into the project."""
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture
 def crashing(tmp_path: Path) -> str:
-    """A starter bot with a misspelt word."""
+    """Return a starter bot with a misspelt name."""
     return starter(tmp_path / "crashing", 'choice(question["legal"])', 'choice(question["legall"])')
 
 
 def starter(folder: Path, right: str, wrong: str) -> str:
-    """The folder of a starter bot with a change."""
+    """Return the folder of a starter bot with a change."""
     text = STARTER.read_text()
     assert text.count(right) == 1
     folder.mkdir()
@@ -202,12 +202,12 @@ def test_a_check_passes_a_bot_for_all_that_it_wrote_a_traceback(tmp_path: Path) 
     assert ERROR in checked.stderr
 
 
-# -- nobody there --
+# -- players that are not reached --
 
 
 @pytest.fixture
 def nobody() -> str:
-    """A URL where no bot answers."""
+    """Return a URL where no bot answers."""
     with socket.create_server(("127.0.0.1", 0)) as closed_soon:
         return f"http://127.0.0.1:{closed_soon.getsockname()[1]}"
 
@@ -253,7 +253,7 @@ def test_a_file_that_dies_in_play_is_told_of_with_a_status(tmp_path: Path) -> No
 
 
 class Mistaken(Bot):
-    """Answers every question in its own way."""
+    """Answer every question in its own way."""
 
     def __init__(self, answer: Callable[[Json], Json]) -> None:
         super().__init__()
@@ -302,12 +302,12 @@ def test_for_a_file_the_reason_comes_before_what_it_wrote(tmp_path: Path) -> Non
     assert "an access log" in output
 
 
-# -- what a program writes --
+# -- output of programs --
 
 
 @pytest.fixture
 def pipe() -> Iterator[tuple[Written, io.FileIO]]:
-    """What reads, and the end that is written to."""
+    """Return the reader, and the end of the pipe to write to."""
     reading, writing = os.pipe()
     written, end = Written(os.fdopen(reading, "rb", buffering=0)), io.FileIO(writing, "wb")
     written.follow()

@@ -79,7 +79,7 @@ def says(environment: dict[str, str], *arguments: str, status: int = 0) -> Resul
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """What leads the commands, as an author, to a service with its house bots."""
+    """Return the environment that lets an author's commands use a service with its house bots."""
     data = tmp_path_factory.mktemp("hall") / "data"
     with service(data, "--workers", "1", REFEREE_EGRESS_ALLOW=LOOPBACK) as up:
         with Api(up.url) as anybody:
@@ -131,7 +131,7 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(
 def test_the_example_of_the_help_works_as_it_stands(
     there: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """But for the address, which is that of a starter bot that runs since before it was registered."""
+    """Only the address differs: it is that of a starter bot that was started before its registration."""
     (example,) = re.findall(r"^ +referee (register https://.*)$", says({}, "register", "--help").stdout, re.M)
     command = shlex.split(example)
     folder = tmp_path / Path(command[command.index("--secret-file") + 1]).parent

@@ -164,7 +164,7 @@ def test_an_event_that_missed_its_start_says_so_and_waits_for_its_organiser(ther
     with database.write() as session:
         session.get_one(Tournament, event).starts_at = database.clock.now()
     database.dispose()
-    assert comes_true(lambda: there.json("show", event)["starts_at"] is None)  # the scheduler came by
+    assert comes_true(lambda: there.json("show", event)["starts_at"] is None)  # the scheduler has noticed
 
     said = there.says("show", event).stdout
     entered = there.says("enter", event, "Blaise sound", "Carl random")

@@ -23,8 +23,10 @@ GONE_S = 15.0
 
 @pytest.fixture(scope="module")
 def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service for tests that leave it as it was. It begins beside a Redis left behind, in a directory that is open
-    to others, as is what it makes by itself; and a word ends all of it."""
+    """Start a service for tests that do not change it.
+
+    A Redis is left over from before, and other users can read the directory; a signal ends everything.
+    """
     data_dir = DataDir(tmp_path_factory.mktemp("standing") / "data")
     data_dir.path.mkdir()
     data_dir.path.chmod(0o755)

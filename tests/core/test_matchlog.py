@@ -75,7 +75,7 @@ def golden(name: str) -> list[bytes]:
 
 
 def with_retired_seats() -> list[bytes]:
-    """A match that goes on for many rows after its last answer: nobody is called any more."""
+    """Return a match with many rows after its last answer, when no bot is called any more."""
     match = played(header("saint-poker", 3), lambda request: Answer(request.seat, trouble="deadline"))
     assert match.retired == {0, 1, 2}
     assert sum(b'"retired":true' in line for line in match.lines) > 20
@@ -83,7 +83,7 @@ def with_retired_seats() -> list[bytes]:
 
 
 def numbered(rows: Rows) -> list[bytes]:
-    """The rows as a careful forger would store them: numbers and links made to fit again."""
+    """Return the rows as a careful forger would store them, with adjusted numbers and links."""
     return relinked([{**row, "row": number} for number, row in enumerate(rows)])
 
 
@@ -102,7 +102,7 @@ def test_K18_a_row_taken_out_anywhere_is_missed(name: str) -> None:
         report = verify(numbered([*rows[:number], *rows[number + 1 :]]))
 
         assert not report.ok, f"without row {number}"
-        # Rows of one choice are written together: that one of them is missing shows at any of them.
+        # Rows of one decision point are written together: a missing one may be reported at any of them.
         same_point = [at for at, row in enumerate(rows) if "n" in row and row["n"] == rows[number].get("n")]
         assert report.row in (number, *same_point, *(at + 1 for at in same_point)), f"without row {number}: {report}"
 
@@ -214,7 +214,7 @@ def repeat_the_result(rows: Rows) -> None:
         (set_rules_version, "this engine knows"),
         (set_commitment, "not the one promised"),
         (drop_a_row, ""),
-        (repeat_the_result, "a row too many"),
+        (repeat_the_result, "superfluous row"),
     ],
 )
 def test_a_forged_log_with_fitting_links_is_refused(

@@ -61,7 +61,7 @@ def test_it_runs_as_a_program_on_plain_and_packed_files(good: list[bytes], tmp_p
     done = run(plain, packed)
 
     assert done.returncode == 0
-    assert done.stdout.count("is sound; placements by seat: [") == 2
+    assert done.stdout.count("is valid; placements by seat: [") == 2
     assert done.stdout.endswith("none failed\n")
 
 
@@ -99,10 +99,10 @@ def test_it_judges_each_log_of_each_file_whatever_the_others_are(good: list[byte
     assert (done.returncode, done.stderr) == (1, "")
     assert [line.split()[0].strip(",") for line in said[2:7]] == list(files)[:5]
     assert all("FAILED: " in line for line in said[:7])
-    assert ["is sound" in line for line in said[7:12]] == [True, False, True, False, True]
+    assert ["is valid" in line for line in said[7:12]] == [True, False, True, False, True]
     assert said[8].endswith("FAILED: ValueError: the log has no result")
     assert "mat_2, FAILED: ValueError: there is no log" in said[10]
-    assert said[11].endswith("is sound; placements by seat: none, its match was cancelled")
+    assert said[11].endswith("is valid; placements by seat: none, the match was cancelled")
     assert said[12:] == ["9 failed"]
 
 

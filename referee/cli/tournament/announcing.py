@@ -1,4 +1,4 @@
-"""`referee tournament create` and `edit`: an event drafted with its terms, and when it starts."""
+"""`referee tournament create` and `edit`: draft a tournament with its terms, and change when it starts."""
 
 from typing import Any
 
@@ -63,20 +63,21 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
 
 @click.command()
 @click.argument("tournament", metavar="TOURNAMENT")
-@click.option("--starts-at", type=Moment(), help="A new time, as for `referee tournament create`.")
-@click.option("--by-hand", is_flag=True, help="No time: the event starts when you start it.")
+@click.option("--starts-at", type=Moment(), help="New start time, in the format of `referee tournament create`.")
+@click.option("--by-hand", is_flag=True, help="Remove the start time: the tournament starts when you start it.")
 @asks_service
 def edit(remote: Remote, tournament: str, starts_at: str | None, by_hand: bool) -> None:
-    """Change when a draft or an open event starts.
+    """Change the start time of a draft or an open tournament.
 
-    Also one that missed its start because too few bots were entered.
+    This includes a tournament that missed its start because too few bots were entered.
+
 
     \b
     Example:
       referee tournament edit "Spring cup" --starts-at +10m
     """
     if (starts_at is None) != by_hand:
-        raise click.UsageError("give a new time with --starts-at, or --by-hand")
+        raise click.UsageError("Pass either a new time with --starts-at, or --by-hand.")
     event = finding.tournament_id(remote.api, tournament)
     document = remote.api.patch(f"/tournaments/{event}", {"starts_at": starts_at})
     when = "when you start it" if starts_at is None else f"at {clock(starts_at)}"

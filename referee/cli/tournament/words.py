@@ -49,7 +49,7 @@ def terms(event: Json) -> list[tuple[str, str]]:
         ("game", f"{event['game']}, {event['seats']} seats a table{given(event['options'])}"),
         ("format", f"{event['format']}, cycles {event['cycles']}{given(event.get('format_options'))}"),
         ("deals", deals + (f", orders {event['orders']}" if deals == "duplicate" else "")),
-        ("rated", "yes, but matches of two bots of one owner" if event["rated"] else "no"),
+        ("rated", "yes, except matches with two bots of one owner" if event["rated"] else "no"),
         ("time", f"{event['time']['budget_ms']} ms a decision, {event['time']['bank_ms']} ms a match besides"),
         ("stand-in", f"house:{event['stand_in']}" if event.get("stand_in") else "none"),
         ("also", ", ".join(yes)),
