@@ -23,7 +23,7 @@ from referee.store.events.bulk import Extent, Named, Place, Seat
 from referee.store.ladders.entries import LedgerRow, ledger_rows
 
 COUNTS: Final = "finished"  # what else a log's match may be is told after it
-ROWS_A_PIECE: Final = 500  # of a ledger
+ROWS_A_PIECE: Final = 500  # of a ledger, written at a time
 MOST_IN_ZIP: Final = 50_000  # logs: a zip keeps 400 bytes of each in mind until its end
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 DATE: Final = (1980, 1, 1, 0, 0, 0)  # of all files in a zip: the same logs give the same bytes
@@ -77,7 +77,7 @@ def results(database: Database, which: ColumnElement[bool], until: int) -> Itera
 
 
 def ledger(database: Database, ladder_id: str, until: int) -> Iterator[bytes]:
-    """Yield a table of the ledger of a ladder up to entry ``until``: the columns of ``results`` between its own."""
+    """Yield the ledger of a ladder up to entry ``until`` as CSV: its own columns around those of ``results``."""
     page = io.StringIO(newline="")
     table = csv.writer(page)
     table.writerow([*ENTERED, *COLUMNS, *MOVED])

@@ -20,7 +20,7 @@ settings = Settings.load()
 try:
     check_at_start(Database.from_settings(settings))
 except WrongSchema as error:
-    raise AppImportError(str(error)) from error  # gunicorn says so and ends
+    raise AppImportError(str(error)) from error  # gunicorn logs the error and exits
 app = create_app(settings)
 atexit.register(app.extensions["referee.database"].dispose)
 atexit.register(connections.close, app)  # first: the last registered is the first called

@@ -101,8 +101,8 @@ def edit(changes: dict[str, Any], bot_id: str) -> Any:
 def pause(bot_id: str) -> Any:
     """Pause a bot
 
-    It gets no new matches. Its open friendlies are cancelled, running ones too, for the reason `bot_paused`; other
-    matches that are arranged are played.
+    The bot gets no new matches. Its open friendlies, even those in progress, are cancelled with the reason
+    `bot_paused`. Its other matches that are already arranged are still played.
     """
     bot_id = governed(bot_id).id
     return seen(friendlies.pause_bot(record(), bot_id, "paused by its owner", master_key=master_key()))

@@ -101,13 +101,13 @@ def results(tournament_id: str) -> Response:
 @resource.on("GET", '/ladders/<id("lad"):ladder_id>/results.csv')
 @resource.anyone
 @resource.documents(responses=BUSY)
-@resource.gives_file("text/csv", "The ledger, in its order.")
+@resource.gives_file("text/csv", "The ledger, in order.")
 def ladder_results(ladder_id: str) -> Response:
-    """The results of a ladder in the order of its ledger, for spreadsheets
+    """Download the ledger of a ladder, for spreadsheets
 
-    Every ledger entry (`entry`, `kind`): of a result a row for each seat with the columns of a tournament's results, of
-    a void or a repair a row for each bot it moved. `before_micro` and `after_micro` are the bot's rating in millionths
-    of a point. The ladder can be folded again from this file alone.
+    Every ledger entry (`entry`, `kind`): a result has a row for each seat, with the columns of a tournament's results;
+    a void or a repair has a row for each bot whose rating changed. `before_micro` and `after_micro` are the bot's
+    rating in millionths of a point. The ladder can be recomputed from this file alone.
     """
     with database().read() as session:
         ratings.get_ladder(session, ladder_id)

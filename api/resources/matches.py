@@ -38,8 +38,9 @@ LOG_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 def arrange(new_match: dict[str, Any]) -> Any:
     """Arrange a match
 
-    A friendly, unrated one with a bot of one's own; organisers may seat any bots and have it rated. An account that is
-    not an organiser's may have 10 open friendlies, and a friendly of it grants at most 5 s a decision and 60 s a match.
+    An owner arranges a friendly: an unrated match with at least one bot of their own. They may have 10 open friendlies,
+    each with at most 5 s per decision and a bank of 60 s. Organisers have no such limits, may seat any bots, and may
+    have the match rated.
     """
     check_right(new_match)
     plan = matches.Plan(
@@ -91,14 +92,15 @@ def show(match_id: str) -> Any:
 def cancel(wish: dict[str, Any], match_id: str) -> Any:
     """Cancel a match that is not over
 
-    For whoever arranged it and for organisers; in an event for its organiser; a friendly also for the owner of any bot
-    in it. It stays listed, without a result. Matches that share their cards are cancelled together: 409 until
-    `whole_group` says so.
+    The account that arranged the match and organisers may cancel it; in a tournament, its organiser; a friendly, also
+    the owner of any bot in it. The match stays listed, without a result. Matches that share their cards are cancelled
+    together: 409 unless `whole_group` is true.
     """
     match = matches.get_match(record(), match_id)
     if not may_cancel(match):
         raise Forbidden(
-            "a match is cancelled by whoever arranged it or by an organiser, a friendly also by owners of bots in it"
+            "Only the account that arranged a match or an organiser may cancel it; in a friendly, also the owner of "
+            "any bot in it."
         )
     cancelled = matches.cancel(
         record(),
@@ -204,7 +206,7 @@ def log(match_id: str) -> Response:
 
 
 def check_right(new_match: dict[str, Any]) -> None:
-    """Refuse what this account may not arrange: foreign bots alone, rated matches, long times, too many at once."""
+    """Refuse what this account may not arrange: no bot of its own, rated matches, long times, too many matches."""
     try:
         seated = [bots.get_bot(record(), bot_id) for bot_id in new_match["bots"]]
     except NotFound as error:
@@ -220,7 +222,7 @@ def check_right(new_match: dict[str, Any]) -> None:
 
 
 def check_time(time: dict[str, int]) -> None:
-    """Refuse a friendly that grants more time than an account may give it."""
+    """Refuse a friendly that grants more time than allowed."""
     most = asdict(quotas.LONGEST)
     if too_long := [name for name in most if time[name] > most[name]]:
         raise invalid(
@@ -239,7 +241,7 @@ def governs(match: Match) -> bool:
 
 
 def may_cancel(match: Match) -> bool:
-    """Return whether the asker may end the match before it is over."""
+    """Return whether the current account may cancel the match."""
     return (
         governs(match)
         or (match.tournament_id is None and asker().role == "organiser")
@@ -270,7 +272,7 @@ def shown_all(found: Sequence[Match]) -> list[dict[str, Any]]:
 
 
 def views(session: Session, found: Sequence[Match], told: Collection[str]) -> list[dict[str, Any]]:
-    """Return these matches as the API shows them, with the seats of those that are ``told``."""
+    """Return these matches as the API shows them. Show the bots in the seats only for matches in ``told``."""
     seats = matches.seats_of(session, [match.id for match in found])
     reasons = unrated.unrated_reasons(session, found)
     return [shown(match, seats[match.id], reasons.get(match.id), told=match.id in told) for match in found]

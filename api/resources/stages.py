@@ -109,7 +109,7 @@ def table(
 
 
 def unrated_reason(tournament: Tournament, owners: Sequence[str]) -> str | None:
-    """Return why a table of these owners' bots is unrated, whoever sits in for them."""
+    """Return why a table of these owners' bots is unrated, regardless of substitutes; None if it is rated."""
     if not tournament.rated:
         return "tournament_terms"
     return "one_owner_twice" if has_owner_twice(owners) else None

@@ -81,10 +81,11 @@ def show(tournament_id: str) -> Any:
 @resource.writes
 @resource.gives(WholeTournamentView)
 def edit(changes: dict[str, Any], tournament_id: str) -> Any:
-    """Change a draft, or when an open event starts
+    """Change a draft, or the start time of an open tournament
 
-    Of a draft all terms but the game; another format begins with its own options. Of an event that is open `starts_at`
-    alone: another time, also after it missed its start, or null to start it by hand.
+    In a draft, all terms except the game can be changed; a new format begins with its own default options. In an open
+    tournament, only `starts_at` can be changed: a new time, even after it missed its start, or null to start it
+    manually.
     """
     tournament = mine(tournament_id)
     etags.must_match(WholeTournamentView, whole(tournament))

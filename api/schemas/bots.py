@@ -119,7 +119,7 @@ class ReasonView(Strict):
     text = fields.String(required=True, metadata={"description": "for people"})
     ahead = fields.Integer(required=True, allow_none=True, metadata={"description": "matches that come before it"})
     seat = fields.Integer(required=True, allow_none=True, metadata={"description": "of the rival that is full"})
-    stage = fields.Integer(required=True, allow_none=True, metadata={"description": "that the reason speaks of"})
+    stage = fields.Integer(required=True, allow_none=True, metadata={"description": "to which the reason refers"})
 
 
 class OpenMatchView(Strict):

@@ -24,13 +24,13 @@ class TimeView(Strict):
         low=50,
         high=60_000,
         load_default=DEFAULTS.budget_ms,
-        metadata={"description": f"a decision; at most {LONGEST.budget_ms} in a friendly"},
+        metadata={"description": f"time per decision; at most {LONGEST.budget_ms} in a friendly"},
     )
     bank_ms = Whole(
         low=0,
         high=600_000,
         load_default=DEFAULTS.bank_ms,
-        metadata={"description": f"a match, for what exceeds it; at most {LONGEST.bank_ms} in a friendly"},
+        metadata={"description": f"bank of extra time per match; at most {LONGEST.bank_ms} in a friendly"},
     )
 
 
@@ -86,7 +86,7 @@ class VoidedView(Strict):
 
 
 class UnratedReason(fields.String):
-    """Why a match is unrated, from the closed list."""
+    """The reason why a match is unrated, one of ``UNRATED``."""
 
     def __init__(self, description: str) -> None:
         listed = "; ".join(f"`{code}`: {text}" for code, text in UNRATED.items())
@@ -159,7 +159,7 @@ class MatchView(Strict):
     seats = fields.List(fields.Nested(SeatView), required=True)
     time = fields.Nested(TimeView, required=True)
     rated = fields.Boolean(required=True)
-    unrated_reason = UnratedReason("why it is not; null where it is")
+    unrated_reason = UnratedReason("why it is unrated; null if it is rated")
     status = fields.String(required=True, validate=validate.OneOf(MATCH_STATES))
     reason = fields.String(
         required=True, allow_none=True, metadata={"description": "why it was cancelled, or does not count"}

@@ -46,7 +46,7 @@ class TableMatchView(Strict):
     status = fields.String(required=True, validate=validate.OneOf(MATCH_STATES))
     reason = fields.String(required=True, allow_none=True, metadata={"description": "why it does not count"})
     rated = fields.Boolean(required=True)
-    unrated_reason = UnratedReason("why it is not; null where it is")
+    unrated_reason = UnratedReason("why it is unrated; null if it is rated")
     replay_of = fields.String(required=True, allow_none=True)
     group_id = fields.String(required=True, metadata={"description": "its deal group"})
     seats = fields.List(fields.Nested(SeatView), required=True)
@@ -57,7 +57,7 @@ class TableView(Strict):
     label = fields.String(required=True, metadata={"description": "such as final, third_place; often empty"})
     over = fields.Boolean(required=True, metadata={"description": "whether all its matches so far are"})
     legs = fields.Integer(required=True, metadata={"description": "matches (with each order) arranged at first"})
-    unrated_reason = UnratedReason("why its matches are not rated, as far as that is known when the table is made")
+    unrated_reason = UnratedReason("why its matches are unrated, as far as known when the table is paired")
     entrants = fields.List(
         fields.Nested(PlaceView), required=True, metadata={"description": "by seat of the first leg"}
     )

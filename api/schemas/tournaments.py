@@ -28,8 +28,8 @@ TERMS = {
     "late_entry": "take entries after the start, from the next stage on; false unless given",
     "frozen_version": "a bot that changes its version loses its seats; false unless given",
     "stand_in": "house player that sits in for absent bots, unrated; null, the usual: nobody does",
-    "starts_at": "when it starts by itself; null: when its organiser starts it. With too few bots at that time it does "
-    "not start: this becomes null, `status_reason` says why, and the event waits for its organiser",
+    "starts_at": "when it starts automatically; null: when its organiser starts it. If there are too few bots at that "
+    "time, it does not start: this becomes null, `status_reason` says why, and it waits for its organiser",
 }
 
 

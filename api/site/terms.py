@@ -46,7 +46,7 @@ PREFLIGHTS: Final[Mapping[str, str]] = {
     "absent": "absent",
 }
 SEEDINGS: Final[Mapping[str, str]] = {"rating": "by rating", "hand": "by hand", "draw": "by lot"}
-ONE_OWNER_TWICE: Final = "A match of two bots of one owner counts in the table of the event, but is not rated."
+ONE_OWNER_TWICE: Final = "A match with two bots of one owner counts in the standings, but is not rated."
 EVENT_REASONS: Final[Mapping[str, str]] = {
     "tournament_cancelled": "the event was cancelled",
     "ladder_ended": "the ladder was ended",

@@ -77,7 +77,7 @@ def state(word: str) -> str:
 
 
 def rated_label(match: Mapping[str, Any]) -> str:
-    """Whether a match, as the API shows it, is rated, and in a word or two why not. home.js says the same."""
+    """Return a label that says whether a match (of the API) is rated or why not. home.js has the same labels."""
     if match["rated"]:
         return "rated"
     code = str(match["unrated_reason"])

@@ -1,4 +1,4 @@
-"""Friendlies over HTTP: how many and how long they may be, and who may end them."""
+"""Friendlies over HTTP: limits of number and time, and who may cancel them."""
 
 import pytest
 
@@ -29,8 +29,8 @@ def test_E21_an_owner_has_ten_open_friendlies_and_is_told_what_to_do(
     assert {answer.status_code for answer in made} == {201}
     assert (refused["status"], refused["code"]) == (409, "quota_exceeded")
     assert refused["detail"] == (
-        "10 friendlies of yours are open and an account may have 10; wait until one is over, "
-        "or cancel one with POST /api/v1/matches/ID/cancel"
+        "You have 10 open friendlies; the limit is 10. Wait until one is over, or cancel one with "
+        "POST /api/v1/matches/ID/cancel."
     )
     assert organiser.post("/matches", friendly(mine, theirs)).status_code == 201
     owner.post(f"/matches/{made[0].get_json()['id']}/cancel")

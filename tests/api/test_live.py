@@ -192,7 +192,7 @@ def test_what_goes_on_is_told_to_whoever_asks(service: Service, world: World) ->
     hidden, _ = begun(world, rated=True)
     shown, _ = begun(world, rated=False)
 
-    service.app.extensions.pop("referee.now", None)  # what it kept is two seconds old
+    service.app.extensions.pop("referee.now", None)  # drop the overview that is cached for two seconds
     now = get(service, "/now")
 
     names = {one["id"]: [seat["name"] for seat in one["seats"]] for one in now["matches"]}

@@ -1,4 +1,4 @@
-"""Matches that are unrated say why: in every answer, before and after, and on the pages."""
+"""Unrated matches state the reason in every answer, before and after they are played, and on the pages."""
 
 from typing import Any
 
@@ -14,12 +14,12 @@ from tests.store.world import World
 from tests.surroundings import MASTER_KEY
 
 LABEL = "unrated: one owner twice"
-RULE = "A match of two bots of one owner counts in the table of the event, but is not rated."
+RULE = "A match with two bots of one owner counts in the standings, but is not rated."
 
 
 @pytest.fixture
 def ours(service: Service, owner: Person) -> list[str]:
-    """Two bots of one owner."""
+    """Return two bots of one owner."""
     return [str(service.verified_bot(owner)["id"]) for _ in range(2)]
 
 
@@ -111,7 +111,7 @@ def test_the_first_page_calls_no_match_of_a_tournament_a_friendly(
     (match,) = organiser.get(f"/matches?tournament={tournament_id}").get_json()["items"]
     World(service.database).claim(match_id=match["id"])
 
-    service.app.extensions.pop("referee.now", None)  # what it kept is two seconds old
+    service.app.extensions.pop("referee.now", None)  # drop the overview that is cached for two seconds
     (now,) = organiser.get("/now").get_json()["matches"]
     first = page(service, "/")
 
@@ -120,7 +120,7 @@ def test_the_first_page_calls_no_match_of_a_tournament_a_friendly(
     assert "friendly" not in first
 
 
-# -- what these tests use --
+# -- helpers --
 
 
 def begin(service: Service, organiser: Person, tournament_id: str) -> None:
@@ -135,7 +135,7 @@ def reasons(person: Person, tournament_id: str) -> list[str | None]:
 
 
 def table_of(person: Person, stage: str) -> dict[str, Any]:
-    """The only table of a stage."""
+    """Return the only table of a stage."""
     (table,) = person.get(stage).get_json()["items"]
     return dict(table)
 

@@ -1,4 +1,4 @@
-"""A friendly that goes on, as its owners and as others see it."""
+"""A friendly in progress, as owners of its bots and others see it."""
 
 from playwright.sync_api import expect
 

@@ -1,4 +1,4 @@
-"""Events with a time to start: they start at it, however late, or have missed it and wait for their organiser."""
+"""Tournaments with a start time: they start then or later, or have missed it and wait for their organiser."""
 
 from datetime import timedelta
 
@@ -17,7 +17,7 @@ HOUR = timedelta(hours=1)
 
 
 def sweep(world: World) -> list[str]:
-    """What the scheduler does about events that are due; their states after it."""
+    """Do what the scheduler does with tournaments that are due; return their states."""
     with world.database.write() as session:
         due = starting.due_by_themselves(session, world.clock.moment)
         return [starting.start_by_itself(session, one).status for one in due]
@@ -30,7 +30,7 @@ def state_of(world: World, event: str) -> tuple[str, str | None]:
 
 
 def announced(world: World, entries: int, **terms: object) -> str:
-    """An open event for tables of three that is to start in an hour."""
+    """Create an open tournament with three seats per table that starts in an hour."""
     event = create(world, seats=3, starts_at=world.clock.moment + HOUR, **terms)
     enter(world, event, *world.bots(entries))
     return event
@@ -72,7 +72,7 @@ def test_an_event_that_missed_its_start_does_not_start_in_the_middle_of_late_ent
     assert status == "open"
     assert reason == (
         "the start at 2026-01-01 01:00 UTC was missed because a table has 3 seats, but only 1 bot is entered; "
-        "start it by hand or set a new time"
+        "start the tournament manually or set a new time"
     )
     with world.database.read() as session:
         (told,) = [parsed(body) for body in session.scalars(select(Delivery.body))]
@@ -102,7 +102,7 @@ def test_who_enters_after_the_time_finds_the_event_begun(world: World) -> None:
     enter(world, open_for_more, world.bot())
 
     assert state_of(world, open_for_more) == ("running", None)
-    assert sweep(world) == ["running"]  # whoever was refused undid nothing
+    assert sweep(world) == ["running"]  # the refused entry undid nothing
     with world.database.read() as session:
         assert [entering.counts(session, event).entered for event in (closed, open_for_more)] == [3, 4]
 
@@ -115,7 +115,7 @@ def test_an_event_that_missed_its_start_is_given_a_new_time(world: World) -> Non
 
     with pytest.raises(BadOption, match="starts_at"):
         set_start(world, event, starts_at=world.clock.moment)
-    with pytest.raises(Conflict, match="nothing but starts_at"):
+    with pytest.raises(Conflict, match="only starts_at"):
         set_start(world, event, starts_at=world.clock.moment + HOUR, cycles=2)
     moved = set_start(world, event, starts_at=world.clock.moment + HOUR)
 

@@ -165,7 +165,7 @@ async function begin() {
   await load();
   if (bot.url === undefined) return;
   wish(byId("check"), "check", "The referee calls the bot.");
-  wish(byId("pause"), "pause", "Paused: it gets no new matches. Its friendlies are cancelled, its other matches are played.");
+  wish(byId("pause"), "pause", "Paused: the bot gets no new matches. Its friendlies are cancelled, its other matches are still played.");
   wish(byId("resume"), "resume", "The pause is over.");
   byId("rotate").append(sureButton("Make a new secret", "Really make a new one?", rotate));
   editing();

@@ -1,9 +1,9 @@
-// Cancelling a friendly: offered to the owners of the bots in it.
+// Let owners of bots in a friendly cancel it.
 import { element } from "./dom.js";
 import { newKey, sureButton } from "./forms.js";
 import { api } from "./session.js";
 
-/** Puts the button into `place` when whoever is signed in is one of the match's `owners`. */
+/** Add the button to `place` if the signed-in account is one of the match's `owners`. */
 export async function offerCancel(place, { id, owners }) {
   const account = await api("GET", "/accounts/me");
   if (!owners.includes(account.id)) return;

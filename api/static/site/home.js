@@ -41,7 +41,7 @@ function cardOf(match) {
   return card;
 }
 
-/** Whether it is rated, and why not; as words.py says it. */
+/** Return a label that says whether a match is rated or why not, the same as in words.py. */
 function ratedLabel({ rated, unrated_reason: why }) {
   if (rated) return "rated";
   return why === "friendly" ? why : `unrated: ${why.replaceAll("_", " ")}`;

@@ -95,7 +95,7 @@ function watch() {
   const stop = follow(`${path}/events`, { rows: take, state: note, end }, { poll, onState });
 }
 
-/** Only for whoever is signed in: spectators need not load it. A token that holds no more is the account page's matter. */
+/** Offer to cancel the match, only to signed-in users. An invalid token is ignored: the account page reports it. */
 async function offer() {
   const { offerCancel } = await import("./cancel-friendly.js");
   const place = document.getElementById("cancel");

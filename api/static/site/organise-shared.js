@@ -23,13 +23,14 @@ export function leads(account, organiserId) {
   return account !== null && (account.role === "admin" || account.id === organiserId);
 }
 
-/** A moment of the API as a `datetime-local` field takes it, and back; empty for none. */
+/** Convert a timestamp of the API to the value of a `datetime-local` field; empty for none. */
 export function localInput(instant) {
   if (!instant) return "";
   const at = new Date(instant);
   return new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
+/** Convert the value of a `datetime-local` field to a timestamp of the API; null for none. */
 export function instantOf(input) {
   return input.value ? new Date(input.value).toISOString() : null;
 }

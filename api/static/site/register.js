@@ -105,7 +105,7 @@ function showSecret(secret) {
     element("h3", {}, `The secret of ${bot.name}`),
     element("p", {}, "It signs every call of the referee, so that your bot can tell our questions from others'. It is shown this once; a new one can be made at any time."),
     copied(secret, "the secret"),
-    element("p", {}, "Give it to the bot. Starter bots read it from secret.txt beside them at each call; restart any other bot with it:"),
+    element("p", {}, "Give it to the bot. Starter bots read it from secret.txt in their folder at each call; restart any other bot with the secret:"),
     copied(`export REFEREE_BOT_SECRET='${secret}'`, "the command"),
   );
   byId("kept").hidden = false;

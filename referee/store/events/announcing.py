@@ -22,12 +22,12 @@ def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tour
 
 
 def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any) -> Tournament:
-    """Changes a draft; ``changes`` are fields of ``Terms``. Of an open event ``starts_at`` alone can be changed, also
-    when it missed its start. Raises ``BadOption`` for what does not fit together, and ``Conflict`` for an old revision
-    and what cannot be changed any more."""
+    """Change a draft; ``changes`` are fields of ``Terms``. Of an open tournament, only ``starts_at`` can be changed,
+    even after it missed its start. Raise ``BadOption`` for terms that do not fit together, and ``Conflict`` for an
+    outdated revision or a term that can no longer be changed."""
     tournament = tournaments.locked_in_state(session, tournament_id, "draft", "open")
     if tournament.status == "open" and set(changes) != {"starts_at"}:
-        raise Conflict("the tournament is open: nothing but starts_at can be changed")
+        raise Conflict("the tournament is open: only starts_at can be changed")
     if tournament.revision != revision:
         raise Conflict(f"the tournament has revision {tournament.revision}, the change was made to {revision}")
     columns = Terms.of(tournament).changed(changes).columns()
@@ -35,7 +35,7 @@ def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any)
         tournaments.check_starts_ahead(columns["starts_at"], now(session))
     for name, value in columns.items():
         setattr(tournament, name, value)
-    tournament.status_reason = None  # it told of the start before
+    tournament.status_reason = None  # it described the previous start time
     return _changed(session, tournament)
 
 

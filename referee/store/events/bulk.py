@@ -1,4 +1,4 @@
-"""All logs and all results of an event, a page at a time: each page is a short transaction of its own.
+"""Read all logs and all results of a tournament in pages, each in a short transaction of its own.
 
 Logs come in the order in which matches ended, up to the first whose deal group is not over: so what is taken up again
 after any of them is complete, also while the event goes on. Matches that were cut off have no place in that order;
@@ -136,7 +136,7 @@ def packed_log(session: Session, match_id: str) -> bytes | None:
 
 
 def seats(session: Session, which: ColumnElement[bool], *, after: int, until: int) -> list[Seat]:
-    """The seats of the matches with the next results, at most ``PAGE`` matches."""
+    """Return the seats of the matches with the next results, at most ``PAGE`` matches."""
     found = select(Result, Match).join(Match, Match.id == Result.match_id)
     found = found.where(which, Result.seq > after, Result.seq <= until)
     rows = session.execute(found.order_by(Result.seq).limit(PAGE))

@@ -122,7 +122,7 @@ def set_seeds(session: Session, tournament_id: str, seeds: Mapping[str, int | No
 def _taking_entries(session: Session, tournament_id: str) -> Tournament:
     tournament = locked_in_state(session, tournament_id, "open", "running", "paused")
     if tournament.status == "open":
-        tournament = starting.start_by_itself(session, tournament_id)  # due, but the scheduler has yet to come by
+        tournament = starting.start_by_itself(session, tournament_id)  # it may be due already
     if tournament.status != "open" and not tournament.late_entry:
         raise Conflict(f"the tournament is {tournament.status} and takes no late entries")
     return tournament

@@ -1,4 +1,4 @@
-"""Why an entrant of a tournament has no match there at this moment, and what would change it."""
+"""Find out why an entrant of a tournament currently has no match there."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from referee.store.schema import Bot, Match, MatchSeat, Stage, Tournament, Tourn
 
 
 def entry_reason(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> Reason:
-    """Return why this bot, which could play otherwise, has no open match in a tournament that is not over."""
+    """Return why a bot that could otherwise play has no open match in an unfinished tournament."""
     if tournament.status in ("draft", "open"):
         return Reason("start_missed" if tournament.status_reason else "event_not_started")
     if tournament.status == "paused":
@@ -61,7 +61,7 @@ def _of_stages(session: Session, tournament: Tournament, entry: TournamentEntry)
 
 
 def _tables_without_match(session: Session, stage: Stage, bot_id: str) -> Sequence[int]:
-    """Return the places, in the stage's list, of the tables of this entrant at which nothing was ever arranged."""
+    """Return the indexes of the tables of this entrant in the stage for which no match was ever arranged."""
     of_stage = Match.tournament_id == stage.tournament_id, Match.stage == stage.number
     seated = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id) == bot_id
     query = select(Match.table_no).join(MatchSeat, MatchSeat.match_id == Match.id).where(*of_stage, seated)
@@ -70,7 +70,7 @@ def _tables_without_match(session: Session, stage: Stage, bot_id: str) -> Sequen
 
 
 def _is_arranged(stage: Stage, at: int) -> bool:
-    """Return whether it was this table's turn already. Turns go by sections, in each by the tables' numbers."""
+    """Return whether this table has had its turn. Tables take turns by section, then by number."""
     section = stage.tables[at]["section"]
     before = sum((table["section"], place) < (section, at) for place, table in enumerate(stage.tables))
     return before < stage.arranged

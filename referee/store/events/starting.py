@@ -39,10 +39,10 @@ def due_by_themselves(session: Session, moment: datetime) -> list[str]:
 
 
 def start_by_itself(session: Session, tournament_id: str) -> Tournament:
-    """Start an open event if its time has come, however long ago: the service may have been down.
+    """Start an open tournament if its start time has passed, however long ago: the service may have been down.
 
-    An event that cannot start now has missed its start. It stays open, says so, tells its organiser, and waits for
-    a start by hand or another time: it must not start in the middle of the entries that are still to come.
+    A tournament that cannot start now has missed its start. It stays open, its organiser is notified, and it waits for
+    a manual start or a new time: it must not start while the remaining bots are being entered.
     """
     tournament = locked_in_state(session, tournament_id, "open")
     if tournament.starts_at is None or tournament.starts_at > now(session):
@@ -57,7 +57,7 @@ def start_by_itself(session: Session, tournament_id: str) -> Tournament:
 
 def _miss(session: Session, tournament: Tournament, moment: datetime, reason: str) -> None:
     at = moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    told = f"the start at {at} was missed because {reason}; start it by hand or set a new time"
+    told = f"the start at {at} was missed because {reason}; start the tournament manually or set a new time"
     tournament.starts_at, tournament.status_reason = None, told
     tournament.revision += 1
     held_up = {"tournament": tournament.id, "name": tournament.name, "reason": told}

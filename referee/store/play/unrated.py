@@ -1,4 +1,4 @@
-"""Why a match is unrated, found from what is recorded of it; which matches are rated is decided in ``arranging``."""
+"""Derive why a match is unrated from the database. ``arranging`` decides which matches are rated."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
@@ -9,17 +9,17 @@ from sqlalchemy.orm import Session
 from referee.store import house
 from referee.store.schema import Account, Bot, Match, MatchSeat, Tournament
 
-UNRATED: Final[dict[str, str]] = {  # the closed list
-    "friendly": "it is a friendly: an account arranged it by itself",
+UNRATED: Final[dict[str, str]] = {  # all reasons
+    "friendly": "an account arranged it as an unrated match",
     "tournament_terms": "its tournament is not rated",
     "one_owner_twice": "two bots of one owner sit at its table",
-    "house_player": "house players leave fewer than two bots to be rated",
-    "substitute": "house players sit in for absent bots and leave fewer than two to be rated",
+    "house_player": "house players take seats, and fewer than two bots remain to be rated",
+    "substitute": "house players replace absent bots, and fewer than two bots remain to be rated",
 }
 
 
 def unrated_reasons(session: Session, matches: Iterable[Match]) -> dict[str, str]:
-    """Return by id why those of these matches that are unrated are so: one of ``UNRATED``."""
+    """Return, by match id, the reason (one of ``UNRATED``) for each of these matches that is unrated."""
     unrated = [match for match in matches if not match.rated]
     if not unrated:
         return {}
@@ -37,13 +37,13 @@ def unrated_reasons(session: Session, matches: Iterable[Match]) -> dict[str, str
             reasons[match.id] = "one_owner_twice"
         elif match.tournament_id is not None:
             reasons[match.id] = "substitute"
-        else:  # an organiser asked for it: rated if there were two to rate, else as a friendly
+        else:  # arranged by an organiser: unrated on request if there are two bots to rate, else for lack of them
             reasons[match.id] = "friendly" if len(owners[match.id]) > 1 else "house_player"
     return reasons
 
 
 def has_owner_twice(owners: Collection[str]) -> bool:
-    """Return whether a table with bots of these owners is unrated, also in a rated tournament."""
+    """Return whether two bots at a table have the same owner: then it is unrated, even in a rated tournament."""
     return len(set(owners)) < len(owners)
 
 
@@ -58,7 +58,10 @@ def _organisers(session: Session, account_ids: set[str | None]) -> set[str]:
 
 
 def _owners(session: Session, match_ids: Sequence[str]) -> dict[str, list[str]]:
-    """Return by match whose seats these are, substitutes counted for whom they sit in; house players have no owner."""
+    """Return the owners of the seats of each match, without house players.
+
+    The owner of a substitute's seat is the owner of the bot that it replaces.
+    """
     entrant = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)
     query = select(MatchSeat.match_id, Bot.owner_id, Bot.status).join(Bot, Bot.id == entrant)
     owners: dict[str, list[str]] = {match_id: [] for match_id in match_ids}
