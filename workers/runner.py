@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 CLAIM_AT_ONCE = 8  # a few at a time, so that runners that begin together share what is due
 REST = 10  # times as long as a claim took that brought nothing: all that is due may wait for bots that are full
-MOST_REST_S = 1.0  # a claim may have waited for a busy database; what can be played now is taken up within a sweep
+MOST_REST_S = 1.0  # at most, since a claim may be slow only because the database is busy
 LOOK_S = 0.25  # between two looks for more while there is room
 LIFETIME_S = 300.0  # then nothing new is taken: a fresh work-horse goes on
 LAST_CALL_S = 3000.0  # then what is still being played is handed on, well before RQ's alarm
@@ -42,7 +42,7 @@ GRACE_S = 2.0  # for the open questions when we are told to stop
 
 @dataclass
 class Tally:
-    """What a runner did. ``claims`` is how often it asked for matches."""
+    """Counts of what a runner did. ``claims`` is the number of times it tried to claim matches."""
 
     claims: int = 0
     finished: int = 0
@@ -82,7 +82,7 @@ class Runner:
         self._stopping = asyncio.Event()
         self._seconds = seconds
         self._born = seconds()
-        self._resting_s = 0.0  # the age before which nothing is claimed
+        self._resting_s = 0.0  # the age of the runner until which it claims nothing
         self._something_ended = False  # since we last began to look for more
 
     def stop(self) -> None:
@@ -138,11 +138,11 @@ class Runner:
             log.warning("nothing claimed", extra={"reason": str(error)})
 
     def _rests(self) -> bool:
-        """Return whether a claim brought nothing a moment ago.
+        """Return whether the runner is resting because its last claim found nothing.
 
-        A claim looks through all that is due, and the end of a match frees no bots but its own: if every end were
-        followed by a claim, an event whose bots are full would cost the square of its matches. So those that end
-        during a rest are made up for together after it. Who plays nothing does not rest, but claims or is done.
+        A claim looks through all due matches, and a match that ends frees only its own bots. With a claim after every
+        match, a tournament whose bots are full would cost time quadratic in its matches. One claim after the rest
+        therefore covers all matches that ended during it. A runner that plays nothing does not rest.
         """
         return bool(self._tasks) and self._age_s() < self._resting_s
 

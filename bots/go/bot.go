@@ -1,5 +1,5 @@
-// A starter bot: plays every game, by legal choices that mean nothing yet. Replace choose.    go run bot.go [PORT]
-// PORT: else $PORT, else 9000; 0 takes a free one. The secret is in $REFEREE_BOT_SECRET or in secret.txt here.
+// A starter bot: plays every game with arbitrary legal choices. Replace choose.    go run bot.go [PORT]
+// PORT defaults to $PORT, then 9000; 0 takes a free port. The secret is in $REFEREE_BOT_SECRET or in secret.txt here.
 package main // kept to a page: gofmt spreads it out
 import ("cmp"; "crypto/hmac"; "crypto/sha256"; "encoding/base64"; "encoding/json"; "fmt"; "io"; "log"; "net")
 import ("net/http"; "os"; "runtime/debug"; "slices"; "strconv"; "strings"; "time")
@@ -18,7 +18,7 @@ func choose(asked message) json.RawMessage {
 }
 func decided(asked message) (answer reply) {
 	answer = reply{"decision": asked.Decision.ID, "action": asked.Default}
-	defer func() { if err := recover(); err != nil { // the default stands; `error` is shown to you alone
+	defer func() { if err := recover(); err != nil { // the default is played; `error` is shown only to you
 		log.Printf("%v\n%s", err, debug.Stack()); answer["error"] = fmt.Sprintf("%.1000s", fmt.Sprint(err)) } }()
 	answer["action"] = choose(asked); return
 }

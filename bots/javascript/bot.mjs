@@ -1,12 +1,12 @@
-// A starter bot: plays every game, by legal choices that mean nothing yet. Replace `choose`.    node bot.mjs [PORT]
-// PORT: else $PORT, else 9000; 0 takes a free one. The secret is in $REFEREE_BOT_SECRET or in secret.txt here.
+// A starter bot: plays every game with arbitrary legal choices. Replace `choose`.    node bot.mjs [PORT]
+// PORT defaults to $PORT, then 9000; 0 takes a free port. The secret is in $REFEREE_BOT_SECRET or in secret.txt here.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 
 const beside = new URL("secret.txt", import.meta.url);
 const secret = () => process.env.REFEREE_BOT_SECRET || (existsSync(beside) ? readFileSync(beside, "utf8") : "");
-const key = () => Buffer.from(secret().trim().replace(/^whsec_/, ""), "base64"); // at each call: it may come later
+const key = () => Buffer.from(secret().trim().replace(/^whsec_/, ""), "base64"); // read at each call, it may change
 const card = { protocol: "1", name: "starter", version: "1", max_calls: 8,
   games: ["pool-nap", "prince-albert", "prisoners", "rummy-royal", "saint-poker"] };
 const sha256 = (text) => createHash("sha256").update(text).digest();
@@ -20,7 +20,7 @@ function choose(question) {
 function decided(question) {
   const answer = { decision: question.decision.id, action: question.default };
   try { answer.action = choose(question); } catch (error) {
-    console.error(error); answer.error = String(error).slice(0, 1000); // shown to you alone
+    console.error(error); answer.error = String(error).slice(0, 1000); // shown only to you
   }
   return answer;
 }
@@ -54,7 +54,7 @@ const server = createServer({ keepAliveTimeout: 0 }, async (request, response) =
   response.writeHead(status, { "Content-Type": "application/json", "Content-Length": content.length }).end(content);
 });
 server.once("error", (error) => {
-  console.error(`cannot listen: ${error.message}; give another port: node bot.mjs 9001`); process.exit(1);
+  console.error(`cannot listen: ${error.message}; try another port: node bot.mjs 9001`); process.exit(1);
 });
 server.listen(Number(process.argv[2] ?? process.env.PORT ?? 9000), "127.0.0.1", () =>
   console.log(`${card.name} plays at http://127.0.0.1:${server.address().port}`));

@@ -1,5 +1,5 @@
-"""A starter bot: plays every game, by legal choices that mean nothing yet. Replace `choose`.    python3 bot.py [PORT]
-PORT: else $PORT, else 9000; 0 takes a free one. The secret is in $REFEREE_BOT_SECRET or in secret.txt here."""
+"""A starter bot: plays every game with arbitrary legal choices. Replace `choose`.    python3 bot.py [PORT]
+PORT defaults to $PORT, then 9000; 0 takes a free port. The secret is in $REFEREE_BOT_SECRET or in secret.txt here."""
 import base64, hashlib, hmac, json, os, pathlib, random, sys, time, traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 BESIDE = pathlib.Path(__file__).with_name("secret.txt")
@@ -16,11 +16,11 @@ def decided(question):
     except Exception as error:
         traceback.print_exc()
         answer = {"decision": question["decision"]["id"], "action": question["default"]}
-        return answer | {"error": f"{type(error).__name__}: {error}"[:1000]}  # shown to you alone
+        return answer | {"error": f"{type(error).__name__}: {error}"[:1000]}  # shown only to you
 def noticed(notice):
     if notice.get("type") == "challenge":  # proves that this address is yours
         return {"proof": hmac.digest(key(), notice["nonce"].encode(), "sha256").hex()}
-    if notice.get("type") == "group_start":  # our share in the shuffling: promised first, told second
+    if notice.get("type") == "group_start":  # our share in the shuffling: first promised, then revealed
         nonce = hmac.digest(key(), b"nonce " + notice["group"]["id"].encode(), "sha256").hex()[:32]
         return {"nonce_hash": hashlib.sha256(nonce.encode()).hexdigest()} if notice["step"] == 1 else {"nonce": nonce}
     return {}  # match_end, group_end
@@ -55,6 +55,6 @@ ThreadingHTTPServer.request_queue_size = 100
 try:
     server = ThreadingHTTPServer(("127.0.0.1", int((sys.argv[1:] or [os.environ.get("PORT", 9000)])[0])), Bot)
 except OSError as error:
-    sys.exit(f"cannot listen: {error.strerror}; give another port: python3 bot.py 9001")
+    sys.exit(f"cannot listen: {error.strerror}; try another port: python3 bot.py 9001")
 print(f"{CARD['name']} plays at http://127.0.0.1:{server.server_port}", flush=True)
 server.serve_forever()

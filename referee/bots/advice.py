@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-TELL_BOT: Final = (  # where it does not know its secret
-    "save the secret as `secret.txt` beside the bot's program (starter bots read it at each call), or set"
+TELL_BOT: Final = (  # for a bot that does not know its secret
+    "save the secret as `secret.txt` next to the bot's program (starter bots read it at each call), or set"
     " `REFEREE_BOT_SECRET` and restart the bot"
 )
 

@@ -264,8 +264,8 @@ class _Call:
 
 
 class BotSeat:
-    """A bot in its seat: asks it what the match wants to know. ``last`` is the evidence of the last call, ``error``
-    what the bot reported in it of its own errors: for its owner alone, so no ``Answer`` carries it into a log."""
+    """Ask the bot in a seat the questions of a match. ``last`` is the evidence of the last call. ``error`` is the error
+    that the bot reported in its answer; only its owner may see it, so no ``Answer`` carries it into a log."""
 
     def __init__(
         self, caller: BotCaller, header: Json, seat: int, *, ids: Sequence[str] = (), names: bool = False

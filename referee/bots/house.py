@@ -27,13 +27,13 @@ CLOCK_TOLERANCE_S = 300
 
 @dataclass(slots=True)
 class House:
-    """A house player being served. The ``secret`` may be set, or the ``secret_file`` written, after the bot was
-    registered; without one signatures are not looked at and challenges are refused."""
+    """A house player served over HTTP. ``secret`` may be set, or ``secret_file`` written, after the bot was registered.
+    Without a secret, signatures are not checked and challenges are refused."""
 
     name: str
     player: Player
     secret: str | None = None
-    secret_file: Path | None = None  # read at each call where no secret is set
+    secret_file: Path | None = None  # read at each call if no secret is set
     latency_ms: int = 0  # thinking time to pretend
     games: Sequence[str] = ()  # what it says it plays; empty: all there are
     url: str = ""
@@ -99,7 +99,7 @@ class House:
         return hmac.digest(key, b"nonce|" + group_id.encode(), "sha256").hex()[:32]
 
     def _known_secret(self) -> str:
-        """Return the secret that was set, else what the file holds now; empty while there is none."""
+        """Return the secret that was set, else the current content of the file; empty if there is no secret."""
         try:
             return self.secret or (read_secret(self.secret_file) if self.secret_file else "")
         except ValueError as error:

@@ -37,8 +37,8 @@ def secret_bytes(secret: str) -> bytes:
 
 
 def read_secret(file: Path) -> str:
-    """Return the secret that ``file`` holds now, empty while it does not exist or is empty. Raise ``ValueError`` when
-    it holds something else."""
+    """Return the secret in ``file``, or an empty string if the file is missing or empty. Raise ``ValueError`` for any
+    other content."""
     try:
         secret = file.read_text().strip()
         if secret:

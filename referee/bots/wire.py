@@ -126,7 +126,7 @@ class Decision:
     action: Json | None = None
     choice: int | None = None
     note: str = ""
-    error: str = ""  # what went wrong inside the bot, in its own words; for the owner alone
+    error: str = ""  # what went wrong inside the bot, as it reports it; only for the owner
     fault: str = ""
     detail: str = ""  # for the owner
 
@@ -192,8 +192,8 @@ def read_nonce(body: bytes) -> str:
 
 
 def read_object(body: bytes, *, lax: frozenset[str] = frozenset()) -> Json:
-    """Return the JSON object in ``body``, read strictly; raise ``BadBody``. The texts of ``lax`` members may hold
-    anything that JSON can spell."""
+    """Return the JSON object in ``body``, parsed strictly; raise ``BadBody``. Strings in ``lax`` members may contain
+    any character that JSON can express."""
     _check_depth(body)
     try:
         value = _STRICT.decode(body.decode())
@@ -238,8 +238,8 @@ def _note(note: Any) -> str:
 
 
 def _error(error: Any) -> str:
-    """Return what can be shown of the bot's ``error``. It never makes an answer a fault: who reports trouble has
-    enough of it."""
+    """Return the displayable part of the bot's ``error``. A malformed ``error`` never makes an answer a fault, so
+    that reporting one is always safe."""
     if not isinstance(error, str):
         return ""
     shown = _UNSHOWN.sub("\N{REPLACEMENT CHARACTER}", error)

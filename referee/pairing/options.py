@@ -1,4 +1,4 @@
-"""Reading what a format is given: its own options, and whether the entrants suffice for a table."""
+"""Check the input of a format: its own options, and whether there are enough entrants for a table."""
 
 from collections.abc import Mapping
 from typing import Any

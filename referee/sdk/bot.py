@@ -13,7 +13,7 @@ from referee.sdk.views import View
 Seen = TypeVar("Seen", bound=Observation)
 Function = TypeVar("Function", bound=Callable[..., Json | None])
 
-LONGEST_ERROR = 1_000  # characters of an error that are reported
+LONGEST_ERROR = 1_000  # characters of an error message that are reported
 
 log = logging.getLogger("referee.sdk")
 
@@ -108,8 +108,8 @@ class Bot:
         return question.default if action is None else action
 
     def answer(self, body: Json) -> Json:
-        """The reply to the body of a ``/decide``. When a function raises, the error is logged and reported to the
-        bot's owner, and the default is played."""
+        """Return the reply to the body of a ``/decide``. When a function raises, log the error, report it to the bot's
+        owner, and play the default."""
         id = body["decision"]["id"]
         try:
             return {"decision": id, "action": self.asked(Question(body))}

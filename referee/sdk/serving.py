@@ -26,12 +26,11 @@ MAX_BODY_BYTES = 4 * 1024 * 1024
 def serve(
     bot: Bot, port: int = 9000, *, host: str = "127.0.0.1", secret: str = "", secret_file: str | Path | None = None
 ) -> None:
-    """Serves until Ctrl-C and prints the URL; port 0 takes a free one.
+    """Serve until Ctrl-C and print the URL; port 0 takes a free port.
 
-    With the ``secret`` (``whsec_…``; raises ``ValueError`` when it is none) calls that the referee did not sign get a
-    401.
-    Without one the bot plays with anybody, but cannot prove that the address is yours. Where no ``secret`` is given,
-    ``secret_file`` is read at each call: it may be written while the bot runs.
+    With a ``secret`` (``whsec_…``; raises ``ValueError`` if malformed), calls that the referee did not sign get a 401.
+    Without one, the bot plays with anybody, but cannot prove that the address is yours. If no ``secret`` is given,
+    ``secret_file`` is read at each call, so it can be written while the bot runs.
     """
     with serving(bot, port, host=host, secret=secret, secret_file=secret_file) as url:
         print(f"{bot.name} plays at {url}", flush=True)  # noqa: T201  # what it was started for
@@ -74,7 +73,7 @@ class Desk:
         self._secret = secret
         self._secret_file = secret_file
         self._now = now
-        self._nonce_key = secrets.token_bytes(32)  # without a secret
+        self._nonce_key = secrets.token_bytes(32)  # used without a secret
         self._answers: OrderedDict[bytes, bytes] = OrderedDict()
         self._lock = threading.Lock()
 

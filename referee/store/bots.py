@@ -78,7 +78,7 @@ def names_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
 
 
 def owners_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
-    """Return the accounts that own these bots, by the bot's id."""
+    """Return the ids of the accounts that own these bots, by bot id."""
     return _by_id(session, Bot.owner_id, bot_ids)
 
 
@@ -139,7 +139,7 @@ def edit(
 
 
 def pause(session: Session, bot_id: str, reason: str | None = None, *, revision: int | None = None) -> Bot:
-    """No new matches; those arranged are played. Owners pause by ``play.friendlies``, which ends its friendlies too."""
+    """Pause a bot: it gets no new matches. When owners pause, ``friendlies.pause_bot`` also cancels its friendlies."""
     bot = _at_revision(session, bot_id, revision)
     bot.status, bot.status_reason = "paused", reason
     bot.revision += 1

@@ -28,8 +28,8 @@ from referee.store.clock import Clock, SystemClock
 
 WRITE_WAIT_S = 5.0
 POOL_SIZE = 10
-# How long a PostgreSQL session may be silent inside a transaction before the server ends it. A writer holds locks, so
-# a host that freezes or vanishes between two statements holds up everybody else for this long; a reader holds none.
+# How long a PostgreSQL session may be idle inside a transaction before the server ends it. A writer holds locks, so a
+# host that freezes or vanishes between two statements blocks all others for this long; a reader holds no locks.
 WRITE_IDLE_S = 5.0
 READ_IDLE_S = 60.0
 LONG_IDLE_S = 600.0  # for work that computes between two statements: migrations, the audit, its repairs
@@ -61,9 +61,9 @@ class Database:
 
     @contextmanager
     def read(self, *, idle_s: float | None = None) -> Iterator[Session]:
-        """One snapshot of the record; nothing can be changed through it.
+        """Open a read-only snapshot of the database.
 
-        ``idle_s`` allows for more than ``READ_IDLE_S`` between two statements.
+        ``idle_s`` replaces the limit ``READ_IDLE_S`` on the time between two statements.
         """
         snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         with self._session({} if self.is_sqlite else snapshot) as session:
@@ -73,12 +73,12 @@ class Database:
 
     @contextmanager
     def write(self, *, durable: bool = True, idle_s: float | None = None) -> Iterator[Session]:
-        """One transaction, committed at the end of the block, undone when the block raises.
+        """Open a transaction: commit it at the end of the block, roll it back when the block raises.
 
-        No crash of a process undoes what is committed, be it ours or PostgreSQL's. ``durable=False`` lets a power cut
-        undo it, where the record is kept in SQLite: for what can be asked again. ``idle_s`` allows for more than
-        ``WRITE_IDLE_S`` between two statements. Raises ``Unavailable`` when the lock is not to be had in time or the
-        database cannot write.
+        A commit survives the crash of any process, including PostgreSQL's own. On SQLite, ``durable=False`` accepts
+        that a power cut undoes it: use this for data that can be requested again. ``idle_s`` replaces the limit
+        ``WRITE_IDLE_S`` on the time between two statements. Raise ``Unavailable`` when the lock cannot be acquired in
+        time or the database cannot write.
         """
         with self._gate(), self._session({"referee_durable": durable}) as session:
             self._limit_idling(session, idle_s or self._write_idle_s)
@@ -118,7 +118,7 @@ class Database:
 
     @contextmanager
     def looking(self) -> Iterator[Connection]:
-        """A connection that leaves no trace: neither the file nor its journal mode changes, and none is added."""
+        """Open a connection that leaves no trace: it creates no file and changes neither database nor journal mode."""
         engine = _untouched(self.url) if self.is_sqlite else self._engine
         with _saying_outages(), engine.connect() as connection:
             yield connection
@@ -192,8 +192,8 @@ def _sqlite(url: URL, wait_s: float) -> Engine:
 
 
 def _make_private_file(path: Path) -> None:
-    """Make the file, unless it is there, so that other users cannot read it; SQLite gives its log the same rights."""
-    with suppress(FileExistsError):  # and it must not be opened then: closing it would take SQLite's locks off it
+    """Create the file, unless it exists, so that other users cannot read it; SQLite gives its log the same mode."""
+    with suppress(FileExistsError):  # do not open an existing file: closing it would release SQLite's locks
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
@@ -209,8 +209,8 @@ def _set(connection: Connection, pragma: str, value: str) -> None:
 
 
 def _untouched(url: URL) -> Engine:
-    # Without a write-ahead log all there is stands in the file, which may then be read without locks and so without
-    # the shared memory that SQLite otherwise leaves beside it.
+    # Without a write-ahead log, the file contains everything. It can then be read without locks, and so without the
+    # shared-memory file that SQLite otherwise creates next to it.
     query = {"uri": "true", "mode": "ro"}
     if not Path(f"{url.database}-wal").exists():
         query["immutable"] = "1"
@@ -280,8 +280,8 @@ def _postgres(url: URL, wait_s: float) -> Engine:
     return engine
 
 
-# A peer that vanished without a word is noticed within some 10 s, by our side of the connection and by the server's;
-# the systems' own settings take minutes to hours. What the URL says comes first.
+# Both ends of a connection notice within about 10 s that the other end has vanished; with the default settings of the
+# operating systems this takes minutes to hours. Parameters in the URL take precedence.
 _LINE: dict[str, int] = {
     "connect_timeout": 10,  # seconds
     "keepalives_idle": 5,

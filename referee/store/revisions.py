@@ -1,4 +1,4 @@
-"""Which schema a database has, and whether this program works with it. Nothing is changed here: see ``upgrading``."""
+"""Check which schema a database has and whether this program can use it. To change the schema, see ``upgrading``."""
 
 import logging
 from pathlib import Path
@@ -14,38 +14,38 @@ log = logging.getLogger(__name__)
 
 
 class WrongSchema(RefereeError):
-    """The database has another schema than this program works with; the text says which and what to do."""
+    """Raised if this program cannot use the schema of the database; the message says which it is and what to do."""
 
 
 def check(database: Database) -> None:
-    """Raise ``WrongSchema`` unless the schema is the one this program works with."""
+    """Raise ``WrongSchema`` unless the schema is the one that this program needs."""
     found, wanted = revision(database), newest()
     if found == wanted:
         return
     if found is None:
         raise WrongSchema(
             f"The database has no tables yet; this version of Referee needs schema {wanted}. "
-            "Create it with `referee admin upgrade`; `referee up` does so at its start."
+            "Create them with `referee admin upgrade`; `referee up` does this when it starts."
         )
     refuse_newer(found)
     raise WrongSchema(
-        f"The database has schema {found}; this version of Referee needs {wanted}. Stop the service, back up, then run "
-        "`referee admin upgrade`; `referee up` does so at its start."
+        f"The database has schema {found}; this version of Referee needs {wanted}. Stop the service, make a "
+        "backup, then run `referee admin upgrade`; `referee up` does this when it starts."
     )
 
 
 def check_at_start(database: Database) -> None:
-    """Do what ``check`` does, unless the database cannot answer yet: a process may be started before it."""
+    """Do what ``check`` does, but only log a warning if the database is not available: it may start later."""
     try:
         check(database)
     except Unavailable as error:
         log.warning("schema not checked", extra={"reason": str(error)})
     finally:
-        database.dispose()  # of no use to the children of a process that forks
+        database.dispose()  # forked children cannot use its connections
 
 
 def refuse_newer(found: str, migrations: Path = MIGRATIONS) -> None:
-    """Raise ``WrongSchema`` for a revision to which none of the ``migrations`` leads."""
+    """Raise ``WrongSchema`` for a revision that none of the ``migrations`` produces."""
     known = _known(migrations)
     if found not in known:
         raise WrongSchema(
@@ -55,7 +55,7 @@ def refuse_newer(found: str, migrations: Path = MIGRATIONS) -> None:
 
 
 def revision(database: Database) -> str | None:
-    """Return the revision of the schema; None where there is none yet."""
+    """Return the revision of the schema, or None if there is no schema yet."""
     with database.looking() as connection:
         return revision_at(connection)
 
@@ -68,10 +68,10 @@ def revision_at(connection: Connection) -> str | None:
 
 
 def newest() -> str:
-    """Return the revision this program needs."""
+    """Return the revision that this program needs."""
     return _known(MIGRATIONS)[-1]
 
 
 def _known(migrations: Path) -> list[str]:
-    # By their names: every process asks at its start, and loading the tool that runs them takes a third of a second.
+    # Read from file names: every process needs this at startup, and importing Alembic takes a third of a second.
     return sorted(path.name.partition("_")[0] for path in (migrations / "versions").glob("[0-9]*.py"))

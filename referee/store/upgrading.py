@@ -10,9 +10,9 @@ from referee.store.db import Database
 
 
 def upgrade(database: Database, *, to: str = "head", migrations: Path = revisions.MIGRATIONS) -> None:
-    """Brings the schema to a revision, in one transaction; does nothing where it is there already.
+    """Upgrade the schema to a revision in one transaction; do nothing if it has that revision already.
 
-    Raises ``WrongSchema`` for one that is newer than this program.
+    Raise ``WrongSchema`` if the schema is newer than this program.
     """
     config = configuration(migrations)
     with database.changing_schema() as connection:

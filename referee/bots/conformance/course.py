@@ -58,7 +58,7 @@ class Examination:
     asked: int = 0
     answered: list[Question] = field(default_factory=list)  # properly
     coverage: dict[str, Json] = field(default_factory=dict)
-    first_errors: dict[str, str] = field(default_factory=dict)  # by game: where the bot first reported one
+    first_errors: dict[str, str] = field(default_factory=dict)  # by game: where the bot first reported an error
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ class Examination:
         self.note("budget", call, "late" if late else "", taken(reply), where=question.where)
 
     def _note_error(self, error: str, question: Question, call: Call) -> None:
-        """Note what the bot reported: one finding a game, with its first error and the question that caused it."""
+        """Note the error that the bot reported: one finding per game, with the first error and its question."""
         where = self.first_errors.setdefault(question.scenario.rules.name, question.where) if error else ""
         self.note("no_error", call, "error" if error else "", error, where=where)
 

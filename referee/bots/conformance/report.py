@@ -10,12 +10,12 @@ from referee.canonical import Json
 PARTS = ("total", "resolve", "connect", "wait", "read")
 PERCENTS = (50, 90, 99, 100)  # 100 is the largest
 Verdict = Literal["pass", "fail", "unreachable"]
-OF_A_GAME = frozenset({"decision", "no_error", "unknown_members"})  # rules that, broken, speak against one game alone
+OF_A_GAME = frozenset({"decision", "no_error", "unknown_members"})  # a violation of these rules affects one game only
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """How the bot stands to one rule. ``where`` narrows it down: a game and kind of decision, a path.
+    """The result of checking one rule. ``where`` narrows it down to a game and kind of decision, or to a path.
 
     ``fault`` is a code of ``match.FAULTS``, or wrong_proof, broken_promise, another_answer, late, accepted or error.
     ``curl`` is a shell command that sends the first offending request again.

@@ -1,6 +1,6 @@
-"""The ledger of a ladder as rows in its order, which say enough to fold the ladder again from them alone.
+"""Read the ledger of a ladder as rows in order, which are sufficient to recompute the ladder.
 
-They are read a page at a time, each in a short transaction of its own. Making a file of them is ``api.bulk``'s.
+The rows are read in pages, each in a short transaction of its own. ``api.bulk`` writes them to a file.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,29 +16,29 @@ from referee.store.events.bulk import Seat, seats_of
 from referee.store.schema import LadderAct, Match, RatingChange, Result
 
 PAGE: Final = 200  # entries
-CHANGES: Final = 2_000  # read at a time: a void or a repair may move any number of bots
+CHANGES: Final = 2_000  # rating changes read at a time: a void or a repair may cause any number of them
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """One row of a ledger entry: of a result there is one for each seat, of other entries one for each bot they moved,
-    or a single one without a bot. Ratings are in micro-points, None where the entry did not move the bot."""
+    """One row of a ledger entry. A result has a row for each seat. Other entries have a row for each bot whose rating
+    changed, or a single row without a bot. Ratings are in micro-points, None if the entry does not affect the bot."""
 
     entry: int
     kind: str
     entered_at: datetime
     match_id: str | None
-    reason: str | None  # of the entry itself; why a result does not count stands in ``seat``
+    reason: str | None  # of the entry itself; ``seat`` says why a result does not count
     bot: str | None
     seat: Seat | None
     before_micro: int | None
     after_micro: int | None
-    games: int | None  # matches of the bot that count, after the entry
+    games: int | None  # number of the bot's matches that count, after the entry
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A ledger entry; ``seats`` are those of the match of a result."""
+    """A ledger entry; for a result, ``seats`` are the seats of its match."""
 
     act: LadderAct
     seats: list[Seat]
@@ -50,7 +50,7 @@ class _Entry:
 
 
 def ledger_rows(database: Database, ladder_id: str, until: int) -> Iterator[LedgerRow]:
-    """Yield the rows of all ledger entries of a ladder up to number ``until``, in their order."""
+    """Yield the rows of all ledger entries of a ladder up to number ``until``, in order."""
     after = 0
     while page := _entries(database, ladder_id, after, until):
         changes = groupby(_changes(database, [entry.act.seq for entry in page]), key=lambda change: change.seq)
@@ -76,7 +76,7 @@ def _entries(database: Database, ladder_id: str, after: int, until: int) -> list
 
 
 def _changes(database: Database, seqs: Sequence[int]) -> Iterator[RatingChange]:
-    """Yield what these entries did to ratings, in the order of entries and bots."""
+    """Yield the rating changes of these entries, ordered by entry and bot."""
     seq, bot_id = 0, ""
     while True:
         query = select(RatingChange).where(RatingChange.seq.in_([one for one in seqs if one >= seq]))

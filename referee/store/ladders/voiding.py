@@ -82,7 +82,7 @@ def cancel_group(session: Session, group_id: str, reason: str, *, by: str | None
 
 
 def cancel_matches(session: Session, match_ids: Sequence[str], reason: str, *, master_key: bytes) -> Voided:
-    """Cancel those of these matches that are not over. None of them is of a tournament or shares its cards."""
+    """Cancel those of these matches that are not over. None may belong to a tournament or share its cards."""
     locked = select(Match).where(Match.id.in_(match_ids), Match.status.in_(OPEN)).order_by(Match.id).with_for_update()
     matches = session.scalars(locked.execution_options(populate_existing=True)).all()
     return _end(session, matches, reason, None, master_key)

@@ -93,7 +93,7 @@ class _Draft:
         columns = (Bot.id, Bot.owner_id, Bot.status, Bot.name, Bot.version, Bot.games)
         query = select(*columns).where(Bot.id.in_(wanted))
         if any(not plan.rated and plan.tournament_id is None for plan in self.plans):
-            # Shared, by id: whoever pauses one of these bots comes before this, or finds the friendly and ends it.
+            # Shared locks in id order: a concurrent pause of a bot comes first, or finds the friendly and cancels it.
             query = query.order_by(Bot.id).with_for_update(read=True)
         return {bot.id: bot for bot in self.session.execute(query)}
 

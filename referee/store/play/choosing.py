@@ -35,9 +35,9 @@ _FRIENDLY: Final = friendly(_M)
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Matches that are given out together or not at all: one, or those of a duplicate group that are due.
+    """Matches that are claimed together or not at all: a single match, or the due matches of a duplicate group.
 
-    ``friendly_of`` is the account that arranged it, where it is a friendly.
+    ``friendly_of`` is the account that arranged the match, if it is a friendly.
     """
 
     match_ids: tuple[str, ...]
@@ -73,24 +73,24 @@ class Calls:
 
 @dataclass(slots=True)
 class Room:
-    """What may still be given out: calls of bots, and friendlies of accounts. ``playing`` tells how many matches that
-    each account arranged are played, and how many of them are friendlies; ``friendlies`` is the most of these that one
-    account may have played at once, None for as many as there are."""
+    """What may still be claimed: calls of bots, and friendlies of accounts. ``playing`` contains, for each account, how
+    many of the matches it arranged are in progress, and how many of these are friendlies. ``friendlies`` is the limit
+    of friendlies in progress per account, None for no limit."""
 
     calls: Calls
     playing: dict[str | None, tuple[int, int]]
     friendlies: int | None
 
     def has_friendly(self, account: str | None) -> bool:
-        """Return whether another friendly of this account may be played."""
+        """Return whether another friendly of this account may start."""
         return self.friendlies is None or account is None or self._friendlies_of(account) < self.friendlies
 
     def without(self) -> list[str]:
-        """Return the accounts that may have no other friendly played."""
+        """Return the accounts of which no further friendly may start."""
         return [account for account in self.playing if account is not None and not self.has_friendly(account)]
 
     def take(self, unit: Unit, seats: Mapping[str, Counter[str]]) -> bool:
-        """Book the unit if its bots can be called and its account may have it played."""
+        """Reserve room for the unit if its bots and the limit of its account allow; return whether they do."""
         account = unit.friendly_of
         if not self.has_friendly(account) or not self.calls.take(_wanted(unit, seats)):
             return False
@@ -114,12 +114,12 @@ def chosen(
     match_id: str | None = None,
     friendlies: int | None = None,
 ) -> list[list[str]]:
-    """What one asker gets, in order; each list is to be taken whole. About ``limit`` matches: a duplicate group that
-    holds more comes alone.
+    """Return matches to claim, in order; the matches of one list must be claimed together. Return about ``limit``
+    matches: a duplicate group with more matches comes alone.
 
-    1. Matches whose claimer is gone, the oldest first, each by itself. 2. Those that are due: whoever has the fewest
-    matches being played comes next, and of his the oldest. No bot is given more than it takes calls, and of no account
-    are more than ``friendlies`` friendlies played at once.
+    1. Matches that lost their runner, the oldest first, each by itself. 2. Due matches: the account with the fewest
+    matches in progress comes next, with its oldest match. No bot gets more matches than the calls it accepts, and no
+    account has more than ``friendlies`` friendlies in progress.
     """
     room = Room(Calls(calls_left(session, boot, seconds)), playing(session, boot, seconds), friendlies)
     lost = select(_M.id, _M.created_at, _M.created_by, _FRIENDLY.label("friendly")).where(_lost_once(boot, seconds))
@@ -219,7 +219,7 @@ class _Queue:
                     yield unit
 
     def _units(self, creator: str | None) -> list[Unit]:
-        """The next few of his, none with a bot that plays as much as it can, no friendly where he has his share."""
+        """Return the creator's next few units, without full bots, and without friendlies if its share is used up."""
         looked = (self._oldest(creator, window) for window in self._windows(creator))
         rows: Sequence[Any] = next((found for found in looked if found), [])
         together = self._together([row.group_id for row in rows if row.kind == "duplicate"])
@@ -280,7 +280,7 @@ def _single(row: Any) -> Unit:
 
 
 def _fitting(session: Session, room: Room, units: Sequence[Unit], limit: int) -> list[Unit]:
-    """Those of the units, in order, for which there is room."""
+    """Return the units for which there is room, in order."""
     if not units:
         return []
     seats = _seats(session, room.calls, [one for unit in units for one in unit.match_ids])
@@ -311,7 +311,7 @@ def _wanted(unit: Unit, seats: Mapping[str, Counter[str]]) -> Counter[str]:
 
 
 def playing(session: Session, boot: str, seconds: float) -> dict[str | None, tuple[int, int]]:
-    """Matches that are being played by who arranged them: how many, and how many of them are friendlies."""
+    """Return, for each account, how many matches it arranged are in progress, and how many of these are friendlies."""
     rows = session.execute(_PLAYING_OF_CREATORS, {"boot": boot, "seconds": seconds})
     return {creator: (count, friendlies) for creator, count, friendlies in rows}
 

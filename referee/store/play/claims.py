@@ -30,12 +30,12 @@ class Claim:
 def claim(
     session: Session, limit: int, *, alone: bool = False, match_id: str | None = None, friendlies: int | None = None
 ) -> list[Claim]:
-    """Up to ``limit`` matches that are due or whose claimer is gone, each given to one asker; in the order of
-    ``choosing.chosen``. The matches of a duplicate group come together, even where they are more than ``limit``.
+    """Claim up to ``limit`` matches that are due or lost their runner, in the order of ``choosing.chosen``. Each match
+    goes to one caller only. The matches of a duplicate group come together, even if they exceed ``limit``.
 
-    A match whose claim was lost twice is given only with ``alone=True``, and is stuck after five such claims that
-    recorded no row. No bot is given more matches at once than it takes calls. ``friendlies`` is how many friendlies of
-    one account may be played at once; matches that are claimed ``alone`` are not bound by it.
+    A match whose claim was lost twice is claimed only with ``alone=True``, and is stuck after five such claims that
+    recorded no row. No bot gets more matches at the same time than the calls it accepts. ``friendlies`` limits the
+    friendlies of one account in progress; it does not apply to matches claimed with ``alone=True``.
     """
     queue_up(session, "claims")  # so that what a bot may take is counted by one at a time
     boot, seconds = lease_now(session)

@@ -1,4 +1,4 @@
-"""Friendlies seen from the bots in them: their owners may end what they did not ask for."""
+"""Let owners of bots cancel friendlies that they did not arrange."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ PAUSED: Final = "bot_paused"  # the public reason
 
 
 def owners_in(session: Session, match: Match) -> set[str]:
-    """Return the accounts whose bots sit in this friendly; none where the match is no friendly."""
+    """Return the accounts whose bots play in this friendly; none if the match is not a friendly."""
     if not match.is_friendly:
         return set()
     owners = select(Bot.owner_id).join(MatchSeat, MatchSeat.bot_id == Bot.id)
@@ -21,14 +21,14 @@ def owners_in(session: Session, match: Match) -> set[str]:
 
 
 def pause_bot(session: Session, bot_id: str, reason: str, *, master_key: bytes) -> Bot:
-    """Pause a bot and cancel its open friendlies. Its rated matches and those of tournaments are played.
+    """Pause a bot and cancel its open friendlies. Its rated matches and tournament matches are still played.
 
-    Raise what ``bots.pause`` raises.
+    Raise the same errors as ``bots.pause``.
     """
-    # Matches before the bot: whoever ends a match locks them in this order.
+    # Lock matches before the bot, in the same order as when a match ends.
     _cancel_open(session, bot_id, master_key)
     bot = bots.pause(session, bot_id, reason)
-    _cancel_open(session, bot_id, master_key)  # what was arranged before the bot was locked
+    _cancel_open(session, bot_id, master_key)  # those arranged before the bot was locked
     return bot
 
 

@@ -59,7 +59,7 @@ class Waiting:
 
 
 def waiting(session: Session, bot_id: str, *, runner_slots: int) -> Waiting:
-    """Everything a bot waits for, at this moment, where runners have so many slots; raises ``NotFound``."""
+    """Return everything a bot is waiting for now, if each runner has ``runner_slots`` slots; raise ``NotFound``."""
     bot = get_bot(session, bot_id)
     hall = _Hall(session, *lease_now(session), friendlies=friendlies_at_once(runner_slots))
     rows = _open_matches(session, bot_id)

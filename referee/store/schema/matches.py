@@ -87,7 +87,7 @@ class Match(Base):
 
     @property
     def is_friendly(self) -> bool:
-        """Whether an account arranged it by itself: unrated, and of no tournament. ``friendly`` asks it of rows."""
+        """Return whether this is a friendly: unrated and outside tournaments. ``friendly`` is the same in SQL."""
         return self.tournament_id is None and not self.rated
 
 
@@ -163,7 +163,7 @@ class Fault(Base):
 
 
 def friendly(match: Any = Match) -> ColumnElement[bool]:
-    """Matches that accounts arranged by themselves: unrated, and of no tournament. ``match`` has the columns."""
+    """Return the condition for friendlies: unrated matches outside tournaments. ``match`` provides the columns."""
     return and_(match.tournament_id.is_(None), match.rated.is_(False))
 
 
