@@ -56,7 +56,7 @@ class Server:
         self.execute(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {others}")
 
     def backends(self) -> list[int]:
-        """Return the process ids of all client sessions but the one that asks."""
+        """Return the process ids of all client sessions except the current one."""
         query = b"SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             return [pid for (pid,) in connection.execute(query)]
@@ -64,7 +64,7 @@ class Server:
     def start(self) -> None:
         """Start the server and wait until it answers.
 
-        After a crash this is tried again until the orphaned sessions have let go of the shared memory.
+        After a crash, retry until the orphaned sessions have released the shared memory.
         """
         deadline = time.monotonic() + START_S
         while True:
@@ -81,7 +81,7 @@ class Server:
         self._end(signal.SIGKILL)
 
     def stop(self) -> None:
-        """End all sessions and shut down; kill a server that does not manage."""
+        """End all sessions and shut down; kill the server if this fails."""
         self._end(signal.SIGINT)
 
     def _end(self, word: signal.Signals) -> None:
@@ -97,12 +97,12 @@ class Server:
 
 
 class _StillInUse(Exception):
-    """A process of the server before still holds what the next one needs."""
+    """Raised if a process of the previous server still uses resources that the next one needs."""
 
 
 @contextmanager
 def server(**settings: object) -> Iterator[Server]:
-    """A fresh, empty server with these settings; raises ``NoPostgres`` where there is none to start."""
+    """Return a new, empty server with these settings; raise ``NoPostgres`` if none can be started."""
     # Short, because the path of a Unix socket has at most 107 bytes.
     directory = Path(tempfile.mkdtemp(prefix="referee-pg-", dir="/tmp"))
     try:

@@ -31,7 +31,7 @@ from tests.cli.running import surroundings
 
 NAME = 'Ada\'s "first" bot'  # quotes, a blank: nothing that a shell or a program text would take as it is
 STRANGE = bot_secret(b"x" * 32, "bot_x", 1)
-MISTAKES = {  # by language: a piece of `choose`, what lets it fail, and what the bot then reports
+MISTAKES = {  # by language: a part of `choose`, a replacement that fails, and the error that the bot then reports
     "python": ('.choice(question["legal"])', '.choice(question["legall"])', "KeyError: 'legall'"),
     "javascript": ("question.legal[", "question.legall[", "TypeError: Cannot read properties of undefined"),
     "go": ("asked.Legal[(", "asked.Legal[:0][(", "runtime error: index out of range"),
@@ -93,7 +93,7 @@ def started(language: str, folder: Path, **environment: str) -> Iterator[str]:
 
 
 def command(language: str, folder: Path) -> list[str]:
-    """What starts the bot."""
+    """Return the command that starts the bot."""
     program, file = str(tool(language)), LANGUAGES[language].file
     if language != "go":
         return [program, file]

@@ -164,10 +164,10 @@ def test_no_container_but_that_of_postgres_begins_as_root(running: dict[str, Any
 
     assert set(running) - set(given) - set(APP_SERVICES) == {
         "postgres"
-    }  # ours have a user of their own, see Dockerfile
+    }  # our images have their own user, see Dockerfile
     assert "0" not in given.values()
     assert "root" not in given.values()
-    assert given["redis"] == "999"  # of the image; any other could not write to the volume
+    assert given["redis"] == "999"  # the user of the image; no other user could write to the volume
 
 
 def test_redis_keeps_what_it_is_told_and_asks_for_a_password(running: dict[str, Any]) -> None:

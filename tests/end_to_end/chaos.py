@@ -25,7 +25,7 @@ from tests.end_to_end.processes import Process, gone, send
 from tests.end_to_end.service import Service
 
 WORKERS = 2
-BOTS = ("random", "random", "random", "sound")  # who answers at random answers a repeated question differently
+BOTS = ("random", "random", "random", "sound")  # bots that answer at random answer a repeated question differently
 AT_ONCE = 12  # matches kept going
 PATIENCE_S = 240.0  # for all to be played once the faults have ended
 
@@ -216,7 +216,7 @@ class Campaign:
             session.execute(text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}"))
 
     def _kill_backend(self, server: postgres.Server) -> None:
-        """As the kernel does when memory runs out: the server ends all sessions and recovers."""
+        """Kill a process, as the kernel does when memory runs out: the server ends all sessions and recovers."""
         backends = server.backends()
         os.kill(self.rng.choice(backends), signal.SIGKILL)
         self.service.until(lambda: all(gone(pid) for pid in backends), "the end of all sessions")

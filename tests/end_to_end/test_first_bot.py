@@ -29,11 +29,11 @@ MARKED = re.compile(
 )
 LONGEST_S = PATIENCE_S * 3
 RAISED = re.compile(r"^Traceback \(most recent call last\):\n(?: .*\n)*([A-Za-z_][\w.]*(?::.*|$))", re.M)
-SCENARIOS = 60  # of the bot's game; by then every option has had its extremes, most of them with most others
+SCENARIOS = 60  # of the bot's game; enough for the extremes of every option, in most combinations
 
 
 def crashes(output: str) -> list[str]:
-    """What was raised, but for what a server raises when a call is hung up on purpose."""
+    """Return the exceptions raised, except those of a server when a connection is closed on purpose."""
     return [one for one in RAISED.findall(output) if not one.startswith(("BrokenPipe", "ConnectionReset"))]
 
 
@@ -149,7 +149,7 @@ def test_whoever_follows_the_page_has_a_certified_bot_that_plays(walk: Walk) -> 
 def test_the_bot_of_the_page_decides_under_all_options_of_its_game() -> None:
     (block,) = (one for one in MARKED.finditer(PAGE.read_text()) if one["file"])
     page: dict[str, Any] = {"random": random}
-    exec(block["text"], page)  # it is ours
+    exec(block["text"], page)  # the code is ours
     rules, dice = game("pool-nap"), Random("first bot")
     drawn = list(islice(scenarios(rules, dice), SCENARIOS))
 

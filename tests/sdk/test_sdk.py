@@ -174,7 +174,7 @@ def test_a_function_that_raises_costs_the_choice_alone(caplog: pytest.LogCapture
 
 def test_an_error_of_any_text_and_length_can_be_reported(caplog: pytest.LogCaptureFixture) -> None:
     bot = Bot()
-    caplog.set_level(logging.CRITICAL, "referee.sdk")  # the whole text would fill a screen
+    caplog.set_level(logging.CRITICAL, "referee.sdk")  # the whole message would fill a screen
 
     @bot.decides("saint-poker")
     def broken(question: Question[Any]) -> None:

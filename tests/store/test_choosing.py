@@ -49,8 +49,10 @@ def test_E21_many_matches_of_one_account_do_not_delay_the_one_of_another(world: 
 
 def test_E21_friendlies_of_one_account_are_played_up_to_its_share_however_often_runners_ask(world: World) -> None:
     seated, many, few = world.bots(2), world.account(), world.account()
-    early = sorted(arranged(world, *[plan(seated, many, rated=False)] * 130))  # of one moment: by their ids
-    rated = arranged(world, plan(seated, many))  # the account of an organiser
+    early = sorted(
+        arranged(world, *[plan(seated, many, rated=False)] * 130)
+    )  # arranged at the same time, so ordered by id
+    rated = arranged(world, plan(seated, many))  # its account is that of an organiser
     others = sorted(arranged(world, *[plan(seated, few, rated=False)] * 3))
 
     claimed = [world.claim(2, friendlies=2) for _ in range(4)]

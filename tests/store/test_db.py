@@ -145,7 +145,7 @@ def rename_everybody(session: Session) -> None:
 
 @contextmanager
 def another_process_in_a_write(database: Database, work: Callable[[Session], None] = rename_everybody) -> Iterator[int]:
-    """A process that is stopped inside a write transaction, once it has done some ``work``."""
+    """Keep a process inside a write transaction, in which it has done some ``work``, until the block ends."""
     read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -202,7 +202,7 @@ def test_K33_who_freezes_while_it_records_a_result_holds_up_the_others_no_longer
         with database.write(idle_s=60) as session:
             record_a_result(session)
             others = text("SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'")
-            assert session.scalar(others) == 0  # the server has ended the session of the frozen one
+            assert session.scalar(others) == 0  # the server has ended the session of the frozen process
     database.dispose()
 
 

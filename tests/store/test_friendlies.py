@@ -1,4 +1,4 @@
-"""Friendlies of a bot that is paused, whoever arranges another or ends one at the same moment."""
+"""Friendlies of a bot that is paused while others are arranged or end."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +24,7 @@ def paused(world: World, bot_id: str) -> None:
 
 
 def together(*what: Callable[[], object]) -> None:
-    """Do it all at the same moment; what is refused, or must be asked for again, is left at that."""
+    """Do everything at the same time; ignore what is refused or would have to be retried."""
     begin = Barrier(len(what))
 
     def act(one: Callable[[], object]) -> None:

@@ -1,4 +1,4 @@
-"""The file of a ladder's ledger: a fold written from docs/tournaments.md alone finds every number in it again."""
+"""The ledger file of a ladder: an implementation of docs/tournaments.md alone reproduces every number in it."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ from tests.surroundings import MASTER_KEY
 Row = dict[str, str]
 
 
-# -- the fold, as docs/tournaments.md says; it takes nothing from the project --
+# -- the computation described in docs/tournaments.md; it uses no code of the project --
 
 T = [round(10**9 / (1 + 10 ** (-points / 400))) for points in range(2002)]
 
@@ -90,7 +90,7 @@ def rows_of(world: World, ladder_id: str) -> list[Row]:
 
 
 def copies(world: World, like: Result, tables: list[dict[str, Any]]) -> list[Result]:
-    """Results of as many matches more, which have not entered the ledger; what differs is given by table."""
+    """Add a result for each of the tables, not in the ledger yet; a table says how its match differs from ``like``."""
     with world.database.write() as session:
         match = dict(session.execute(select(Match.__table__).where(Match.id == like.match_id)).mappings().one())
         seats = select(MatchSeat.__table__).where(MatchSeat.match_id == like.match_id).order_by(MatchSeat.seat)
@@ -125,7 +125,7 @@ def make_void(world: World, result: Result) -> None:
 
 
 def table(dice: Random, bots: list[str]) -> dict[str, Any]:
-    """Three of the bots, of which those that stand first in the list are better; one may not be rated, some tie."""
+    """Return a table of three bots; earlier bots in the list are better, some tie, and one may be unrated."""
     seated = dice.sample(bots, 3)
     strength = {bot: bots.index(bot) + dice.randrange(3) for bot in seated}
     placements = [1 + sum(other < strength[bot] for other in strength.values()) for bot in seated]
@@ -137,8 +137,8 @@ def test_F11_a_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(worl
     dice, bots = Random(5), world.bots(8)
     first = world.play(bots[:3])
     results = copies(world, first, [table(dice, bots) for _ in range(450)])
-    make_void(world, results.pop())  # before it entered
-    waiting = dice.sample(results, len(results))  # they enter in another order than they ended in
+    make_void(world, results.pop())  # before its result is entered
+    waiting = dice.sample(results, len(results))  # results are entered in a different order than the matches ended
     while waiting:
         some, waiting = waiting[:30], waiting[30:]
         enter(world, some)
@@ -254,7 +254,7 @@ def test_memory_does_not_grow_with_the_bots_a_void_moves(world: World, monkeypat
             tracemalloc.stop()
 
     move(range(300))
-    peak()  # what is kept for good is there now
+    peak()  # allocate what is kept permanently
     small, few = peak()
     move(range(300, 3_000))
     large, many = peak()

@@ -1,4 +1,4 @@
-"""Friendlies of one account: how many may be open, whoever asks at the same moment."""
+"""Friendlies of one account: how many may be open, even with concurrent requests."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

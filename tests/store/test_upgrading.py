@@ -146,14 +146,14 @@ def test_to_look_for_the_schema_of_a_database_makes_none(tmp_path: Path) -> None
 
     with pytest.raises(Unavailable):
         check(database)
-    check_at_start(database)  # which may come before the database does
+    check_at_start(database)  # a process may start before the database
 
     assert not list(tmp_path.iterdir())
 
 
 def test_another_schema_than_the_programs_is_named_with_what_to_do(empty: Database) -> None:
     with empty.changing_schema():
-        pass  # SQLite's file is there
+        pass  # this creates the SQLite file
     with pytest.raises(WrongSchema, match=f"no tables yet; this version of Referee needs schema {newest()}"):
         check(empty)
     upgrade(empty, to="0003")

@@ -1,4 +1,4 @@
-"""Each reason of the closed list in a bot that waits for just that."""
+"""Every reason to wait, with a bot to which exactly this reason applies."""
 
 import re
 from collections.abc import Callable
@@ -19,7 +19,9 @@ from tests.store.test_choosing import arranged, plan
 from tests.store.waits import full, half_played, lost_twice, make_stuck, on_ladder, registered, resting, steps_until
 from tests.store.world import World
 
-Case = Callable[[World], tuple[str, str | None, Reason]]  # the bot, its match or event (None: what matters most)
+Case = Callable[
+    [World], tuple[str, str | None, Reason]
+]  # the bot, its match or tournament (None: the most important reason)
 CASES: dict[str, Case] = {}
 
 

@@ -1,4 +1,4 @@
-"""Bots that wait in a certain way, for the tests of the reasons that they are told."""
+"""Create bots that wait in certain ways, for the tests of the reasons."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def make_stuck(world: World, match_id: str) -> None:
 
 
 def full(world: World) -> tuple[str, list[str]]:
-    """A bot that takes one call, and its two matches, the first of which is played."""
+    """Return a bot that accepts one call, and its two matches, the first of which is in progress."""
     bot_id, other = world.bot(card=ONE_CALL), world.bot()
     match_ids = [world.match([bot_id, other]) for _ in range(2)]
     assert [claim.match_id for claim in world.claim(2)] == match_ids[:1]
@@ -51,7 +51,7 @@ def steps_until(world: World, tournament_id: str, name: str) -> None:
 
 
 def resting(world: World, **terms: Any) -> tuple[str, str]:
-    """The bot of three in a Swiss that has a bye, and its event."""
+    """Return the bot with the bye among three in a Swiss, and its tournament."""
     tournament_id, _ = begun(world, 3, format="swiss", **terms)
     with world.database.read() as session:
         (one,) = session.get_one(Stage, (tournament_id, 1)).byes
@@ -59,7 +59,7 @@ def resting(world: World, **terms: Any) -> tuple[str, str]:
 
 
 def half_played(world: World) -> tuple[str, str, str]:
-    """A Swiss with one match over and one due: the event, a bot of the first, the other match."""
+    """Return a Swiss with one match over and one due: the tournament, a bot of the first, and the second match."""
     tournament_id, _ = begun(world, 4, format="swiss")
     (first,) = world.claim()
     bot_id = world.finish(first).bots[0]
@@ -70,7 +70,7 @@ def half_played(world: World) -> tuple[str, str, str]:
 
 
 def on_ladder(world: World) -> tuple[str, str]:
-    """A bot on a ladder where two others play."""
+    """Return a bot on a ladder where two others play."""
     tournament_id, seated = begun(world, 3, format="ladder", format_options={"at_once": 1})
     (claim,) = world.claim()
     with world.database.read() as session:

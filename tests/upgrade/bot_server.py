@@ -1,7 +1,7 @@
-"""Serve many bots and receivers of notifications on one port of loopback, told apart by their paths.
+"""Serve many bots and receivers of notifications on one loopback port, distinguished by their paths.
 
-So it takes one replacement to make the addresses stored in a fixture lead here. Requests whose signature does not fit
-are rejected and noted.
+A single replacement therefore makes the addresses stored in a fixture point here. Requests with a wrong signature are
+rejected and noted.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ class NamedBot(House):
 
 @dataclass
 class WebhookReceiver:
-    """An owner's address for notifications. It answers with ``status``; None: it hangs."""
+    """An owner's address for notifications. It answers with ``status``, or hangs if that is None."""
 
     secret: str
     status: int | None = 204
@@ -67,12 +67,12 @@ class BotServer:
     receivers: dict[str, WebhookReceiver] = field(default_factory=dict)
     unavailable: set[str] = field(default_factory=set)
     decisions: Counter[str] = field(default_factory=Counter)  # asked of each bot
-    rejected: list[str] = field(default_factory=list)  # paths of requests whose signature did not fit
+    rejected: list[str] = field(default_factory=list)  # paths of requests with a wrong signature
     url: str = ""
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def open(self, port: int = 0) -> Self:
-        """Listen; port 0 takes a free one. ``url`` tells where."""
+        """Listen on a port (0 takes a free one); ``url`` is the address."""
         app = web.Application(client_max_size=4 * 1024 * 1024)
         app.router.add_post("/hooks/{name}", self._serve_receiver)
         app.router.add_route("*", "/{name}", self._serve_bot)

@@ -16,7 +16,7 @@ ADDRESSES: Final = (("bots", "url"), ("bots", "proven_url"), ("match_seats", "ur
 
 
 def expectations(kind: str) -> dict[str, Any]:
-    """Return what was written down when the fixture was filled."""
+    """Return what was recorded when the fixture was filled."""
     found: dict[str, Any] = json.loads((FOLDER / f"{kind}.json").read_text())
     return found
 

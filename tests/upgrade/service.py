@@ -31,16 +31,16 @@ from workers.runner import Runner, Tally
 from workers.scheduler import Scheduler
 
 DOWNTIME = timedelta(hours=1)  # of the service, for the upgrade
-PATIENT = {"budget_ms": 60_000, "bank_ms": 60_000}  # no fault on a busy machine
+PATIENT = {"budget_ms": 60_000, "bank_ms": 60_000}  # so that a busy machine causes no faults
 PACE = Pace(budget_ms=60_000, bank_ms=60_000, notice_ms=60_000, idle_s=0.0, scenarios=2, within_s=60.0)
 QUICK = Suite(questions=5, pace=PACE)
 SWEEP_S = 0.1
-IDLE_SWEEPS = 50  # after which nothing more is expected to happen
+IDLE_SWEEPS = 50  # after these, nothing more is expected to happen
 
 
 @dataclass
 class Upgraded:
-    """A fixture that the command line upgrades, served an hour after it was filled."""
+    """A fixture that was upgraded by the command line, served one hour after it was filled."""
 
     folder: Path
     url: str
@@ -80,7 +80,7 @@ class Upgraded:
         return found
 
     def move_bots(self, address: str) -> None:
-        """Let all bots and receivers be at this address; only before the upgrade."""
+        """Move all bots and receivers to this address; only before the upgrade."""
         replace_address(self.database, self.expected["address"], address)
 
     def bot(self, name: str) -> str:
@@ -110,9 +110,9 @@ class Outcome:
 
 
 async def finish_everything(service: Upgraded, server: BotServer) -> Outcome:
-    """Resume what is paused, end what has no end of its own, retry what is stuck, and play until nothing is left.
+    """Resume what is paused, end what does not end by itself, retry what is stuck, and play until nothing is left.
 
-    What does not succeed is left as it is, for the tests to find.
+    Leave what fails as it is: the tests find it.
     """
     for name, tournament_id in service.expected["tournaments"].items():
         if name.endswith("paused"):
@@ -127,7 +127,7 @@ async def finish_everything(service: Upgraded, server: BotServer) -> Outcome:
 
 
 async def _work(service: Upgraded) -> list[Tally]:
-    """Run a scheduler, whose Redis is away, and one runner after the other until nothing is left or nothing happens."""
+    """Run a scheduler without Redis, and one runner after the other, until nothing is left or nothing happens."""
     nowhere = Redis(unix_socket_path=str(service.folder / "nowhere"), retry=Retry(NoBackoff(), 0))
     scheduler = Scheduler(service.database, nowhere, service.settings.master_key)
     stopped = threading.Event()
@@ -151,6 +151,6 @@ def _runner(service: Upgraded) -> Runner:
 
 
 def _alone(database: Database) -> list[str]:
-    """Return the matches that want a runner of their own."""
+    """Return the matches that need a runner of their own."""
     with database.read() as session:
         return claims.sweep(session).alone

@@ -1,7 +1,7 @@
-"""Read what a database holds through the code of today, in the words of the expectations.
+"""Read the contents of a database with the current code, in the terms of the expectations.
 
-The expectations were written with these functions when the fixtures were filled. When what is read here is renamed or
-replaced, the words of the expectations stay, so that before and after can be compared.
+The expectations were written with these functions when the fixtures were filled. When the things read here are
+renamed or replaced, the terms of the expectations stay, so that before and after can be compared.
 """
 
 import hashlib
@@ -84,7 +84,7 @@ _WITHOUT_COLUMNS: Final = {
 
 
 def counts(session: Session, kind: str) -> dict[str, int]:
-    """Return how many rows of this kind there are, by the values of its columns joined by blanks."""
+    """Return the number of rows of this kind, by the values of its columns joined by spaces."""
     columns = KINDS[kind]
     if not columns:
         return {"all": session.scalars(select(func.count()).select_from(_WITHOUT_COLUMNS[kind])).one()}
@@ -93,7 +93,7 @@ def counts(session: Session, kind: str) -> dict[str, int]:
 
 
 def rows_recorded(session: Session) -> dict[str, list[Any]]:
-    """Return of each match with rows how many there are and the SHA-256 of their bytes, line ends included."""
+    """Return, for each match with rows, their number and the SHA-256 of their bytes, including line ends."""
     found = {match_id: logs.log_lines(session, match_id) for match_id in session.scalars(select(Match.id))}
     return {match_id: [len(lines), digest(lines)] for match_id, lines in sorted(found.items()) if lines}
 
@@ -159,7 +159,7 @@ def statuses(session: Session) -> dict[str, str]:
 
 
 def sealed_answers(session: Session) -> list[list[Any]]:
-    """Return the answers that wait for those of other seats: match, decision, seat, action."""
+    """Return the answers that wait for the answers of other seats: match, decision, seat, action."""
     found = session.scalars(select(SealedAnswer).order_by(SealedAnswer.match_id, SealedAnswer.n, SealedAnswer.seat))
     return [[one.match_id, one.n, one.seat, one.answer["action"]] for one in found]
 
@@ -171,7 +171,7 @@ def due_deliveries(session: Session) -> dict[str, str]:
 
 
 def left_to_do(database: Database) -> dict[str, int]:
-    """Return how much there is to be done by runners and schedulers, by kind of work; nothing for what is done."""
+    """Return the amount of open work of runners and schedulers, by kind of work; leave out kinds without any."""
     questions = {
         "matches": Match.status.not_in(ENDED),
         "tournaments": schema.Tournament.status.in_(["running", "paused"]),

@@ -1,7 +1,7 @@
-"""A database filled by an earlier release is upgraded, holds what it held, and goes on from there.
+"""A database filled by an earlier release is upgraded, keeps its contents, and continues from there.
 
-Each kind of thing that is stored has a check of its own. Whoever changes how one is stored, sealed or named sees that
-check fail, and decides: it is converted, it expires, or it is used up before the upgrade. The expectations stay.
+Each kind of stored thing has its own check. If you change how one is stored, sealed or named, its check fails. Then
+decide: it is converted, it expires, or it is used up before the upgrade. The expectations do not change.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What is recorded outlives a crash of the database: the bots that answered have been asked on from it."""
+"""Recorded decisions survive a crash of the database, since bots have been asked further questions based on them."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from workers.recorder import Recorder
 
 @pytest.fixture
 def server() -> Iterator[postgres.Server]:
-    """A server that writes a commit down when somebody waits for it, and by itself only after ten seconds."""
+    """Return a server that flushes a commit if somebody waits for it, and otherwise only after ten seconds."""
     try:
         with postgres.server(wal_writer_delay="10s") as running:
             yield running
@@ -60,7 +60,7 @@ def test_K17_a_recorded_decision_outlives_a_crash_of_the_database(server: postgr
 
 
 def answers(world: World, match_id: str) -> bool:
-    """Whether the database is back from its recovery."""
+    """Return whether the database has recovered."""
     try:
         world.load(match_id)
     except Unavailable:

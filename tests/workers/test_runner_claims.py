@@ -1,4 +1,4 @@
-"""What a runner takes up and when: a share of its slots for friendlies, rests after claims in vain."""
+"""What a runner claims and when: a share of its slots for friendlies, and rests after claims that find nothing."""
 
 import asyncio
 from collections.abc import Iterator
@@ -91,7 +91,7 @@ def test_matches_that_end_while_a_runner_rests_are_made_up_for_together(world: W
     with clock.passing():
         tally = asyncio.run(story())
 
-    # Twice a claim that brings matches and one in vain. Asking after each end would make it eight.
+    # Twice a claim that finds matches and one that finds none. A claim after every match would make eight.
     assert (tally.finished, tally.claims) == (7, 4)
 
 
@@ -106,7 +106,7 @@ def test_a_due_match_of_free_bots_is_claimed_within_a_sweep_though_others_wait_f
                 world.arrange("saint-poker", full, options=SHORT, limits=PATIENT)
             runner = Runner(world.settings, world.database, seconds=clock)
             running = asyncio.create_task(runner.run())
-            await until(lambda: holding.asked and runner.tally.claims == 2)  # the second in vain
+            await until(lambda: holding.asked and runner.tally.claims == 2)  # the second finds none
             wanted = world.arrange("saint-poker", free, options=SHORT)
             clock.now_s += MOST_REST_S
             await until(lambda: world.match(wanted).status != "due")
@@ -118,11 +118,11 @@ def test_a_due_match_of_free_bots_is_claimed_within_a_sweep_though_others_wait_f
         asyncio.run(story())
 
 
-# -- what the stories use --
+# -- helpers --
 
 
 def one_call_each(world: World) -> None:
-    """Every bot takes one call at a time."""
+    """Let every bot accept one call at a time."""
     with world.database.write() as session:
         for bot_id in world.bot_ids:
             bots.get_bot(session, bot_id).max_calls = 1
@@ -130,7 +130,7 @@ def one_call_each(world: World) -> None:
 
 @dataclass
 class Clock:
-    """Time as a number: it moves by hand, and by ``per_claim_s`` whenever a runner asks for matches."""
+    """Simulated time that is advanced manually, and by ``per_claim_s`` whenever a runner claims matches."""
 
     per_claim_s: float
     now_s: float = 0.0
@@ -143,7 +143,7 @@ class Clock:
     @contextmanager
     def passing(self) -> Iterator[None]:
         def executed(_: object, __: object, statement: str, *___: object) -> None:
-            if statement.startswith("WITH RECURSIVE"):  # who has due matches, asked once a claim
+            if statement.startswith("WITH RECURSIVE"):  # the accounts with due matches, queried once per claim
                 self.now_s += self.per_claim_s
 
         event.listen(Engine, "before_cursor_execute", executed)

@@ -157,7 +157,7 @@ class Filler:
             return session.scalar(select(SealedAnswer.seat).where(SealedAnswer.match_id == match_id)) is not None
 
     async def _intercept(self, name: str, body: Json) -> web.Response | None:
-        """Hang where that is requested, else count the decision."""
+        """Hang if that was requested, otherwise count the decision."""
         match_id = body["match"]["id"] if "decision" in body else ""
         group_id = body["group"]["id"] if body.get("step") == 2 else ""
         if match_id in self.hang_after and self._far_enough(match_id):
@@ -191,7 +191,7 @@ async def until(what: Callable[[], bool]) -> None:
 
 
 async def fill_database(folder: Path, url: str, port: int, fill: Callable[[Filler], Awaitable[None]]) -> Filler:
-    """Fill the database at this URL; meanwhile its bots are served at this port."""
+    """Fill the database at this URL while its bots are served at this port."""
     settings = replace(settings_for(folder), database_url=url)
     database = Database(url, clock=FakeClock(BEGIN))
     upgrade(database)

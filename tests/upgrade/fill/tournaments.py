@@ -50,7 +50,7 @@ def announce(filler: Filler, status: str) -> None:
 
 
 async def start(filler: Filler, status: str) -> None:
-    """Start them and check the bots; one does not answer any more."""
+    """Start the tournaments and check the bots; one no longer answers."""
     for format in TERMS:
         do(filler, format, status, "start")
     filler.server.unavailable.add("sleepy")
