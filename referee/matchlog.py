@@ -132,7 +132,11 @@ def _row(number: int, line: bytes) -> Json:
         row = parsed(line)
     except (ValueError, RecursionError) as error:
         raise BadLog(number, f"not a JSON object: {error}") from None
-    if dumps(row) != line:
+    try:
+        spelled = dumps(row)
+    except TypeError as error:
+        raise BadLog(number, f"not a row that a log can hold: {error}") from None
+    if spelled != line:
         raise BadLog(number, "not in canonical spelling (sorted keys, no blanks)")
     if not isinstance(row.get("type"), str) or row.get("row") != number:
         raise BadLog(number, f"expected a row numbered {number} with a type")

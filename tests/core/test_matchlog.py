@@ -276,3 +276,10 @@ def test_D3_worlds_that_differ_in_hidden_cards_show_the_public_the_same() -> Non
         shown.append(dumps(visible(row, header("saint-poker", 2), None, group_over=False)))
 
     assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize("value", [b"9" * 25, b'"\\ud800"', b"[" * 300 + b"]" * 300])
+def test_K18_a_row_of_values_that_no_log_can_hold_is_refused(good: list[bytes], value: bytes) -> None:
+    report = verify([*good[:2], good[2].replace(b'"ms":', b'"ms":%b,"more":' % value), *good[3:]])
+
+    assert (report.ok, report.row) == (False, 2)
