@@ -8,6 +8,7 @@ import csv
 import gzip
 import http.client
 import io
+import lzma
 import shutil
 import sys
 import tempfile
@@ -27,9 +28,10 @@ from referee.errors import RefereeError
 from referee.rows import parsed
 
 LIMIT_BYTES: Final = 256 << 20  # of an uncompressed log; the longest match of any game is far shorter
+LEAST_BYTES: Final = 100  # counted for a line at least: about its cost in memory, and the length of the shortest row
 REMARKS: Final = ("void", "cancelled", "damaged")
 INDEX: Final = "index.csv"
-DAMAGED: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError)
+DAMAGED: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
 
 
 class Unreadable(RefereeError):
@@ -124,7 +126,7 @@ def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
             log.remark, ended = row["type"], True
             continue
         log.lines.append(line)
-        size, ended = size + len(line), row.get("type") == "reveal"
+        size, ended = size + max(len(line), LEAST_BYTES), row.get("type") == "reveal"
         if size > LIMIT_BYTES:
             raise Unreadable(f"{file}: a log is longer than {LIMIT_BYTES >> 20} MiB; no match is that long")
     yield log
@@ -148,7 +150,10 @@ def _zipped(file: str, stream: io.BufferedReader) -> Iterator[StoredLog]:
         except DAMAGED as error:
             raise Unreadable(f"{file}: cannot be unpacked: {error}") from error
         with archive:
-            remarks = dict(_remarks(archive))
+            try:
+                remarks = dict(_remarks(archive))
+            except csv.Error as error:
+                raise Unreadable(f"{file}: its {INDEX} cannot be read: {error}") from error
             names = [name for name in archive.namelist() if name != INDEX]
             for name in names:
                 yield from _member(archive, name, remarks.pop(name, ""))

@@ -1,5 +1,6 @@
 """`referee verify` and `referee replay` on a log from `referee play`."""
 
+import csv
 import gzip
 import zipfile
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.canonical import Json, dumps
-from referee.cli import main
+from referee.cli import log_files, main
 from referee.cli.narrate import account
 from referee.rows import digest, parsed
 from tests import golden
@@ -202,6 +203,37 @@ def test_a_log_cannot_write_lines_of_its_own(log: Path, tmp_path: Path) -> None:
 
     assert [line[:6] for line in checked.output.splitlines()] == ["FAILED", "ok    ", "1 of 2"]
     assert "\x1b" not in checked.output
+
+
+def test_a_zip_that_cannot_be_read_in_part_keeps_no_other_file_from_being_judged(log: Path, tmp_path: Path) -> None:
+    broken, unlisted = tmp_path / "broken.zip", tmp_path / "unlisted.zip"
+    with zipfile.ZipFile(broken, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.ndjson", log.read_bytes())
+    content = broken.read_bytes()
+    broken.write_bytes(content[:60] + bytes(60) + content[120:])
+    with zipfile.ZipFile(unlisted, "w") as archive:
+        archive.writestr("a.ndjson", log.read_bytes())
+        archive.writestr("index.csv", "match,status,file\r\nmat_1,void," + "x" * csv.field_size_limit() + "x\r\n")
+
+    checked = run("verify", str(broken), str(unlisted), str(log))
+
+    first, second, third, summary = checked.output.splitlines()
+    assert first == f"FAILED  {broken}, a.ndjson: there is no log; its match is damaged"
+    assert second == f"FAILED  {unlisted}: its index.csv cannot be read: field larger than field limit (131072)"
+    assert third.startswith("ok ")
+    assert summary == "1 of 3 logs hold"
+
+
+def test_a_small_file_that_unpacks_to_very_many_lines_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_files, "LIMIT_BYTES", 1 << 20)
+    packed = tmp_path / "lines.gz"
+    packed.write_bytes(gzip.compress(b"\n" * (1 << 20)))
+
+    checked = run("verify", str(packed))
+
+    assert checked.output == f"FAILED  {packed}: a log is longer than 1 MiB, which no match is\n"
 
 
 @pytest.mark.parametrize("command", ["replay", "reask"])
