@@ -48,7 +48,10 @@ def verify(lines: Iterable[bytes]) -> Report:
         return _verified(stored)
     except BadLog as error:
         cut_short = isinstance(error, _CutShort)
-        return Report(ok=False, rows=len(stored), row=error.row, reason=error.reason, cut_short=cut_short)
+        revealed = cut_short and error.row < len(stored)  # nothing but the reveal row stands where a row is missing
+        return Report(
+            ok=False, rows=len(stored), row=error.row, reason=error.reason, revealed=revealed, cut_short=cut_short
+        )
 
 
 def visible(row: Json, header: Json, viewer: Seat | None, *, group_over: bool) -> Json:

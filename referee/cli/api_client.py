@@ -4,10 +4,10 @@ import http.client
 import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from referee import __version__
 from referee.canonical import Json
@@ -40,9 +40,7 @@ class Api:
     """One caller of one service; ``token`` opens what is not public."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
-        parts = urlsplit(url if "://" in url else f"http://{url}")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ApiUnreachable(f"{url!r} is no address of a service; expected something like http://127.0.0.1:8000")
+        parts = _address(url)
         self.url = f"{parts.scheme}://{parts.netloc}"
         self._parts = parts
         self._connection = self._connected(TIMEOUT_S)
@@ -150,6 +148,14 @@ class Api:
             self._connection.request(method, path, content, headers)
             response = self._connection.getresponse()
         return response.status, response.read()
+
+
+def _address(url: str) -> SplitResult:
+    with suppress(ValueError):
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return parts
+    raise ApiUnreachable(f"{url!r} is no address of a service; expected something like http://127.0.0.1:8000")
 
 
 def _refusal(status: int, answer: bytes) -> ApiRefusal:

@@ -87,14 +87,19 @@ def _opened(file: str) -> Iterator[io.BufferedReader]:
 @contextmanager
 def _raw(file: str) -> Iterator[IO[bytes]]:
     if file.startswith(("http://", "https://")):
-        parts = urlsplit(file)
-        with Api(file) as api, api.stream(parts._replace(scheme="", netloc="", fragment="").geturl()) as response:
+        with Api(file) as api, api.stream(_path(file)) as response:
             yield cast(IO[bytes], response)
+            if response.length:  # reading ends without a word where the announced length is not reached
+                raise http.client.IncompleteRead(b"", response.length)
     elif file == "-":
         yield sys.stdin.buffer
     else:
         with Path(file).open("rb") as stream:
             yield stream
+
+
+def _path(url: str) -> str:
+    return urlsplit(url)._replace(scheme="", netloc="", fragment="").geturl()
 
 
 def _lines(file: str, stream: Any) -> Iterator[bytes]:

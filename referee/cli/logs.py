@@ -30,11 +30,10 @@ def verify(files: tuple[str, ...]) -> None:
             for log in logs_of(file):
                 holds, finding = _judged(log)
                 label = file if log.alone else f"{file}, {log.match or 'a log that names no match'}"
-                line = plain(f"{'ok' if holds else 'FAILED':<6}  {label}: {finding}")
-                click.echo(line.replace("\n", " "))  # text from a file cannot pass for another line of the report
+                _print_line(f"{'ok' if holds else 'FAILED':<6}  {label}: {finding}")
                 judged, holding = judged + 1, holding + holds
         except Unreadable as error:
-            click.echo(f"FAILED  {error}")
+            _print_line(f"FAILED  {error}")
             judged += 1
     if judged > 1:
         click.echo(f"{holding} of {judged} logs are valid")
@@ -66,13 +65,18 @@ def replay(file: str, html: Path | None) -> None:
     click.echo("\n".join(told))
 
 
+def _print_line(line: str) -> None:
+    """Print one line; text from a file or a server cannot pass for another line of the report."""
+    click.echo(plain(line).replace("\n", " "))
+
+
 def _judged(log: StoredLog) -> tuple[bool, str]:
     """Return whether the log is valid, and what to report about it."""
     if log.remark and not log.lines:
         return False, f"there is no log ({log.remark})"
     report = verified(log.lines)
     if log.remark == "cancelled" and report.cut_short:
-        return True, f"the match was cancelled before its end; all {report.rows} rows are valid"
+        return True, f"the match was cancelled before its end; all {report.rows} rows are valid; {_deals(report)}"
     does_not_count = report.ok and log.remark in ("void", "cancelled")
     return report.ok, _finding(report) + (f"; {log.remark}, so it does not count" if does_not_count else "")
 
@@ -80,8 +84,11 @@ def _judged(log: StoredLog) -> tuple[bool, str]:
 def _finding(report: Report) -> str:
     if not report.ok:
         return f"row {report.row}: {report.reason}"
-    sealed = "NOT REVEALED yet: without the seed the deals are unproven"
-    deals = "deals follow from the revealed seed" if report.revealed else sealed
     placements = " ".join(map(str, report.placements))
     rules = game(report.game).rules_version
-    return f"{report.game} (rules {rules}), {report.rows} rows, placements by seat {placements}; {deals}"
+    return f"{report.game} (rules {rules}), {report.rows} rows, placements by seat {placements}; {_deals(report)}"
+
+
+def _deals(report: Report) -> str:
+    sealed = "NOT REVEALED yet: without the seed the deals are unproven"
+    return "deals follow from the revealed seed" if report.revealed else sealed

@@ -2,7 +2,11 @@
 
 import csv
 import gzip
+import socket
+import threading
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -141,7 +145,7 @@ def test_a_file_of_many_logs_is_judged_log_by_log(log: Path, tmp_path: Path) -> 
     ]
     assert "row 20: the log ends before the match is over" in said[1]
     assert said[3].endswith("there is no log (damaged)")
-    assert said[4].endswith("the match was cancelled before its end; all 21 rows are valid")
+    assert said[4].endswith("cancelled before its end; all 21 rows are valid; deals follow from the revealed seed")
     assert "row 9: expected a row numbered 9" in said[5]
     assert said[-1] == "4 of 8 logs are valid"
 
@@ -173,7 +177,7 @@ def test_a_zip_is_judged_file_by_file_and_what_its_index_lacks_is_missed(log: Pa
 
     first, second, third, summary = checked.output.splitlines()
     assert ["ok" if line.startswith("ok ") else line[:6] for line in (first, second, third)] == ["ok", "ok", "FAILED"]
-    assert second.endswith("the match was cancelled before its end; all 30 rows are valid")
+    assert "the match was cancelled before its end; all 30 rows are valid; NOT REVEALED yet" in second
     assert third == f"FAILED  {zipped}, mat_2: there is no log (damaged)"
     assert summary == "2 of 3 logs are valid"
     assert again.output == checked.output.replace(str(zipped), "-")
@@ -221,7 +225,7 @@ def test_a_zip_that_cannot_be_read_in_part_keeps_no_other_file_from_being_judged
     assert first == f"FAILED  {broken}, a.ndjson: there is no log; its match is damaged"
     assert second == f"FAILED  {unlisted}: its index.csv cannot be read: field larger than field limit (131072)"
     assert third.startswith("ok ")
-    assert summary == "1 of 3 logs hold"
+    assert summary == "1 of 3 logs are valid"
 
 
 def test_a_small_file_that_unpacks_to_very_many_lines_is_given_up(
@@ -234,6 +238,62 @@ def test_a_small_file_that_unpacks_to_very_many_lines_is_given_up(
     checked = run("verify", str(packed))
 
     assert checked.output == f"FAILED  {packed}: a log is longer than 1 MiB, which no match is\n"
+
+
+def test_of_a_cancelled_match_it_is_said_that_its_deals_are_unproven(log: Path, tmp_path: Path) -> None:
+    rows = log.read_bytes().splitlines()
+    match, cut = parsed(rows[0])["match"], tmp_path / "cut.ndjson"
+    cut.write_bytes(b"\n".join([*rows[:20], remark("cancelled", match)]))
+
+    checked = run("verify", str(cut))
+
+    assert checked.exit_code == 0
+    assert checked.output.endswith("all 20 rows are valid; NOT REVEALED yet: without the seed the deals are unproven\n")
+
+
+@contextmanager
+def answering(answer: bytes) -> Iterator[str]:
+    """The URL of a server that gives one caller this answer and hangs up."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            caller, _ = listener.accept()
+            with caller:
+                caller.recv(65536)
+                caller.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/logs"
+        thread.join()
+
+
+def test_a_download_that_breaks_off_between_two_logs_is_noticed(log: Path) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (2 * log.stat().st_size)
+    with answering(head + log.read_bytes()) as url:
+        checked = run("verify", url)
+
+    assert checked.exit_code == 1
+    assert checked.output.startswith("ok ")
+    assert f"FAILED  {url}: IncompleteRead(0 bytes read, {log.stat().st_size} more expected)\n" in checked.output
+
+
+def test_a_server_that_refuses_a_log_cannot_write_lines_of_its_own() -> None:
+    refusal = b"\x1b[2J\nok      all.ndjson: they hold"
+    with answering(b"HTTP/1.1 404 Not Found\r\nContent-Length: %d\r\n\r\n%b" % (len(refusal), refusal)) as url:
+        checked = run("verify", url)
+
+    assert (checked.exit_code, checked.output.count("\n")) == (1, 1)
+    assert "\x1b" not in checked.output
+
+
+@pytest.mark.parametrize("url", ["http://[::1/logs", "http://127.0.0.1:99999/logs"])
+def test_an_address_that_is_none_is_said_to_be_none(log: Path, url: str) -> None:
+    checked = run("verify", url, str(log))
+
+    assert f"FAILED  {url}: " in checked.output
+    assert "is no address of a service" in checked.output
+    assert "1 of 2 logs are valid" in checked.output
 
 
 @pytest.mark.parametrize("command", ["replay", "reask"])
