@@ -33,7 +33,8 @@ func noticed(told message) reply {
 func key() (key []byte) { // read at each call: the secret may be written while the bot runs
 	beside, _ := os.ReadFile("secret.txt")
 	secret := strings.TrimSpace(cmp.Or(os.Getenv("REFEREE_BOT_SECRET"), string(beside)))
-	key, _ = base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_")); return }
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if err != nil { log.Panic(err) }; return key } // while the secret is spoilt nobody is answered
 func mac(text string) []byte { hash := hmac.New(sha256.New, key()); hash.Write([]byte(text)); return hash.Sum(nil) }
 func isSigned(head http.Header, body []byte) bool {
 	sent, _ := strconv.ParseInt(head.Get("webhook-timestamp"), 10, 64)
@@ -54,7 +55,6 @@ func serve(out http.ResponseWriter, request *http.Request) {
 }
 func main() {
 	listener, err := net.Listen("tcp", "127.0.0.1:"+cmp.Or(append(os.Args[1:], os.Getenv("PORT"), "9000")...))
-	if err != nil { log.Fatal(err) }
-	fmt.Printf("%s plays at http://%s\n", card["name"], listener.Addr())
+	if err != nil { log.Fatal(err) }; fmt.Printf("%s plays at http://%s\n", card["name"], listener.Addr())
 	log.Fatal(http.Serve(listener, http.HandlerFunc(serve)))
 }

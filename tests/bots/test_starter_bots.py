@@ -200,6 +200,20 @@ def test_a_starter_bot_learns_its_secret_from_a_file_that_is_written_while_it_ru
     assert (before, after) == ("wrong_proof", "")
 
 
+def test_a_starter_bot_whose_secret_is_spoilt_plays_with_nobody(language: str, tmp_path: Path) -> None:
+    written(tmp_path, language)
+    (tmp_path / "secret.txt").write_bytes(b"\xff\xfe!")  # how a file in UTF-16 begins
+
+    async def proof_without_signature(url: str) -> bytes:
+        stranger = client.BotCaller(client.Target("bot_test", url, ()), LOOPBACK)
+        reply = await stranger.post("/notify", wire.challenge_body("bot_test", "n" * 32), "chl_1", 5000)
+        stranger.close()
+        return reply.body
+
+    with started(language, tmp_path) as url:
+        assert b"proof" not in asyncio.run(proof_without_signature(url))
+
+
 def test_a_starter_bot_whose_port_is_taken_says_so_in_a_sentence(language: str, folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
