@@ -95,16 +95,22 @@ def _reads_as_latin(name: str) -> bool:
     """
     if any(sign.isascii() and sign.isalpha() for sign in name):
         return True
-    return name.translate(_capitals()).isascii()
+    return name.translate(_latin_shapes()).isascii()
 
 
 @cache
 def _capitals() -> dict[int, str]:
     """Return the Latin letters that capitals of other alphabets look like."""
+    return {point: shape for point, shape in _latin_shapes().items() if chr(point).casefold() != chr(point)}
+
+
+@cache
+def _latin_shapes() -> dict[int, str]:
+    """Return the Latin letters that letters of other alphabets look like, small ones and capitals."""
     return {
         ord(sign): shape
         for sign, shape in _prototypes().items()
-        if sign.casefold() != sign and len(shape) == 1 and shape.isascii() and shape.isalpha()
+        if len(shape) == 1 and shape.isascii() and shape.isalpha()
     }
 
 

@@ -129,6 +129,8 @@ def test_the_keys_that_are_stored_are_those_that_are_computed() -> None:
         ("Bob", "Bo\N{LATIN SMALL LETTER BETA}"),
         ("Bob", "\N{CHEROKEE LETTER YV}ob"),
         ("Bob", "B\N{MYANMAR LETTER WA}b"),
+        ("Zoo", "\N{GREEK CAPITAL LETTER ZETA}\N{GREEK SMALL LETTER OMICRON}\N{GREEK SMALL LETTER OMICRON}"),
+        ("Niva", "Νι\N{GREEK SMALL LETTER NU}\N{GREEK SMALL LETTER ALPHA}"),
         ("Жанна", "ЖАННА"),
         ("Νίκος", "ΝΊΚΟΣ"),
         ("Ɓaba", "ɓaba"),
