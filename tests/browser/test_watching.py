@@ -213,6 +213,20 @@ def test_a_reader_who_is_busy_is_not_disturbed_and_organisers_keep_what_they_may
     expect(page.locator("[data-for-organiser][hidden]")).to_have_count(0)
 
 
+def test_who_began_to_write_in_a_dialog_and_closed_it_is_busy_no_more(page_at: PageAt, filled: Filled) -> None:
+    made = event(filled, "Nearly cancelled", count=4)
+    page = opened(quick(page_at.context(token=filled.tokens["organiser"])), f"/tournaments/{made}")
+    page.get_by_role("button", name="Cancel the event…").click()
+    page.locator("#confirm-reason").fill("Perhaps")
+    page.locator("#confirm [data-no]").click()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+
+    filled.play_due(made)
+
+    until(page, lambda: page.url in asked)
+
+
 def test_E14_what_a_stranger_wrote_does_nothing_in_a_page_brought_up_to_date(page_at: PageAt, filled: Filled) -> None:
     made = event(filled, "Cancelled with harm", count=4)
     page = opened(quick(page_at.context(policy=False)), f"/tournaments/{made}/matches")

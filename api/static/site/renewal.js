@@ -40,7 +40,9 @@ export function renewal({ everyMs = EVERY_MS, renewed = () => {} } = {}) {
     else if (fresh) show(fresh, renewed);
   };
 
-  document.addEventListener("input", ({ target }) => (typed = target.form ?? typed));
+  document.addEventListener("input", ({ target }) => {
+    if (!target.closest("dialog")) typed = target.form ?? typed; // one that is open holds by itself
+  });
   document.addEventListener("submit", () => (typed = null));
   document.addEventListener("visibilitychange", () => wanted && !document.hidden && plan(0));
   return {
