@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from referee.clocks import Limits
 from referee.store.events import announcing, entering, starting, tournaments
@@ -225,6 +225,27 @@ def test_who_began_to_write_in_a_dialog_and_closed_it_is_busy_no_more(page_at: P
     filled.play_due(made)
 
     until(page, lambda: page.url in asked)
+
+
+def test_a_page_that_was_refused_for_too_many_requests_asks_again(
+    page_at: PageAt, window: BrowserContext, filled: Filled
+) -> None:
+    made = event(filled, "Asked too often", count=4)
+    page = opened(window, f"/tournaments/{made}/matches")
+    expect(page.locator("[data-live=live]")).to_be_visible()
+    refused: list[str] = []
+
+    def refuse(route: Route) -> None:
+        refused.append(route.request.url)
+        route.fulfill(status=429, headers={"Retry-After": "1"})
+
+    page.route(page.url, refuse)
+    filled.play_due(made)
+    until(page, lambda: refused)
+    page.unroute(page.url)
+
+    catches_up(page, page_at)
+    page_at.troubles[:] = [trouble for trouble in page_at.troubles if "429" not in trouble]
 
 
 def test_E14_what_a_stranger_wrote_does_nothing_in_a_page_brought_up_to_date(page_at: PageAt, filled: Filled) -> None:

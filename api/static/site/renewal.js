@@ -53,7 +53,7 @@ export function renewal({ everyMs = EVERY_MS, renewed = () => {} } = {}) {
   };
 }
 
-/** Return a promise of this page as the server renders it now: null where it refuses to, rejected where it is out of reach. */
+/** Return a promise of this page as the server renders it now: null where it refuses to, rejected where it cannot do so yet. */
 function rendered() {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest(); // hands over a document in which nothing runs; no script reads text as markup
@@ -62,7 +62,7 @@ function rendered() {
     request.responseType = "document";
     request.timeout = TIMEOUT_MS;
     request.onload = () => {
-      if (request.status >= 500) reject();
+      if (request.status >= 500 || request.status === 429) reject();
       else resolve(request.status === 200 ? request.response : null);
     };
     request.onerror = request.ontimeout = reject;
