@@ -222,7 +222,7 @@ def test_a_zip_that_cannot_be_read_in_part_keeps_no_other_file_from_being_judged
     checked = run("verify", str(broken), str(unlisted), str(log))
 
     first, second, third, summary = checked.output.splitlines()
-    assert first == f"FAILED  {broken}, a.ndjson: there is no log; its match is damaged"
+    assert first == f"FAILED  {broken}, a.ndjson: there is no log (damaged)"
     assert second == f"FAILED  {unlisted}: its index.csv cannot be read: field larger than field limit (131072)"
     assert third.startswith("ok ")
     assert summary == "1 of 3 logs are valid"
@@ -237,7 +237,7 @@ def test_a_small_file_that_unpacks_to_very_many_lines_is_given_up(
 
     checked = run("verify", str(packed))
 
-    assert checked.output == f"FAILED  {packed}: a log is longer than 1 MiB, which no match is\n"
+    assert checked.output == f"FAILED  {packed}: a log is longer than 1 MiB; no match is that long\n"
 
 
 def test_of_a_cancelled_match_it_is_said_that_its_deals_are_unproven(log: Path, tmp_path: Path) -> None:
