@@ -1,9 +1,13 @@
 """Check which schema a database has and whether this program can use it. To change the schema, see ``upgrading``."""
 
 import logging
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
+from sqlalchemy.exc import DBAPIError
 
 from referee.errors import RefereeError, Unavailable
 from referee.store.db import Database
@@ -55,9 +59,25 @@ def refuse_newer(found: str, migrations: Path = MIGRATIONS) -> None:
 
 
 def revision(database: Database) -> str | None:
-    """Return the revision of the schema, or None if there is no schema yet."""
-    with database.looking() as connection:
+    """Return the revision of the schema, or None if there is no schema yet. Raise ``WrongSchema`` for a damaged file."""
+    if database.is_sqlite and not Path(str(database.url.database)).exists():
+        return None
+    with refusing_damaged(database), database.looking() as connection:
         return revision_at(connection)
+
+
+@contextmanager
+def refusing_damaged(database: Database) -> Iterator[None]:
+    """Raise ``WrongSchema`` in place of the error with which SQLite refuses a file that is not a database."""
+    try:
+        yield
+    except DBAPIError as error:
+        if type(error.orig) is not sqlite3.DatabaseError:  # its subclasses report other problems
+            raise
+        raise WrongSchema(
+            f"{database.url.database} is damaged or not a database ({error.orig}). Restore a backup, or choose another "
+            "data directory."
+        ) from error
 
 
 def revision_at(connection: Connection) -> str | None:

@@ -12,10 +12,10 @@ from referee.store.db import Database
 def upgrade(database: Database, *, to: str = "head", migrations: Path = revisions.MIGRATIONS) -> None:
     """Upgrade the schema to a revision in one transaction; do nothing if it has that revision already.
 
-    Raise ``WrongSchema`` if the schema is newer than this program.
+    Raise ``WrongSchema`` if the schema is newer than this program, or if the file is damaged.
     """
     config = configuration(migrations)
-    with database.changing_schema() as connection:
+    with revisions.refusing_damaged(database), database.changing_schema() as connection:
         found = revisions.revision_at(connection)
         if found is not None:
             revisions.refuse_newer(found, migrations)

@@ -110,6 +110,22 @@ def test_where_there_is_no_database_none_is_made(tmp_path: Path, command: list[s
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("command", [*COMMANDS, ["admin", "upgrade"], ["up", "--port", "0"]], ids=" ".join)
+@pytest.mark.parametrize("damage", ["another file", "cut short"])
+def test_a_damaged_database_is_refused_in_a_sentence_and_not_touched(
+    tmp_path: Path, old_backup: Path, command: list[str], damage: str
+) -> None:
+    content = b"not a database " * 1000 if damage == "another file" else old_backup.read_bytes()[:9000]
+    path = tmp_path / "referee.db"
+    path.write_bytes(content)
+
+    refused = run(tmp_path, *command)
+
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert refused.stderr.startswith(f"Error: {path} is damaged or not a database (")
+    assert path.read_bytes() == content
+
+
 @pytest.mark.parametrize("command", [["admin", "upgrade"], ["up", "--port", "0"]], ids=" ".join)
 def test_a_schema_from_a_newer_version_is_not_upgraded(tmp_path: Path, old_backup: Path, command: list[str]) -> None:
     said = newer(tmp_path, old_backup)

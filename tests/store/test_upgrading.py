@@ -144,11 +144,19 @@ def test_the_schema_this_program_needs_is_the_last_of_its_migrations() -> None:
 def test_to_look_for_the_schema_of_a_database_makes_none(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path / 'no.db'}")
 
-    with pytest.raises(Unavailable):
-        check(database)
-    check_at_start(database)  # a process may start before the database
+    for refused in (check, check_at_start):
+        with pytest.raises(WrongSchema, match="no tables yet"):
+            refused(database)
 
     assert not list(tmp_path.iterdir())
+
+
+def test_a_process_may_be_started_before_the_server_of_its_database() -> None:
+    database = Database("postgresql://127.0.0.1:1/none")
+
+    with pytest.raises(Unavailable):
+        check(database)
+    check_at_start(database)
 
 
 def test_another_schema_than_the_programs_is_named_with_what_to_do(empty: Database) -> None:
