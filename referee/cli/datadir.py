@@ -15,8 +15,9 @@ from pathlib import Path
 
 from referee.errors import RefereeError
 
-# Prefixes of the names of the files that a service keeps in its directory.
-OURS = ("referee.db", "master.key", "up.lock", "logs", "redis-server", "valkey-server", "redis.sock")
+# What a service keeps in its directory: files, by the prefixes of their names, and folders.
+OUR_FILES = ("referee.db", "master.key", "up.lock", "redis.sock")
+OUR_FOLDERS = ("logs", "redis-server", "valkey-server")
 SOCKET_PATH_LIMIT = 100  # bytes; the kernel's address of a socket holds 107
 LOG_LIMIT_BYTES = 8 << 20  # a longer log is put aside at the next start
 
@@ -94,11 +95,16 @@ class DataDir:
         return short / "redis.sock"
 
     def _close_to_others(self) -> None:
-        """Remove other users' permissions from our files, and from the directory if it contains nothing else."""
+        """Remove other users' permissions from our files, and from the directory if it contains nothing else.
+
+        Do not follow links: they may lead to files of others.
+        """
         found = set(self.path.iterdir())
-        ours = {path for path in found if path.name.startswith(OURS)}
+        ours = {path for path in found if path.name.startswith(OUR_FILES) or path.name in OUR_FOLDERS}
         for path in ours:
             _close(path)
+            if path.is_symlink():
+                continue
             for folder, folders, files in os.walk(path):
                 for name in (*folders, *files):
                     _close(Path(folder) / name)

@@ -37,6 +37,25 @@ def test_the_owner_is_told_to_whoever_asks(tmp_path: Path) -> None:
     assert DataDir(tmp_path).owner() is None
 
 
+def test_rights_are_taken_off_what_is_the_services_own_and_nothing_else(tmp_path: Path) -> None:
+    data, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    own, foreign = data / "redis-server" / "dump", [data / "logs-of-others" / "a.log", elsewhere / "b.log"]
+    for path in (own, *foreign):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    (data / "logs").symlink_to(elsewhere)
+    everything = [one for path in (own, *foreign) for one in (path.parent, path)]
+    for path in everything:
+        path.chmod(0o755)
+
+    directory = DataDir(data)
+    directory.own()
+    directory.release()
+
+    closed = [path for path in everything if not path.stat().st_mode & 0o077]
+    assert closed == [own.parent, own]
+
+
 def test_a_deep_directory_gets_a_socket_the_kernel_can_hold(tmp_path: Path) -> None:
     deep = tmp_path / ("deep" * 30)
     deep.mkdir()
