@@ -102,14 +102,16 @@ def table(
         "label": stored["label"],
         "over": over,
         "legs": stored["legs"],
-        "unrated_reason": unrated_reason(tournament, [owners[one] for one in stored["entrants"]]),
+        "unrated_reason": None
+        if any(match.rated for match in played)  # substitutes may make it so
+        else unrated_reason(tournament, [owners[one] for one in stored["entrants"]]),
         "entrants": [place(one if told else None, names) for one in stored["entrants"]],
         "matches": shown_all(played),
     }
 
 
 def unrated_reason(tournament: Tournament, owners: Sequence[str]) -> str | None:
-    """Return why a table of these owners' bots is unrated, regardless of substitutes; None if it is rated."""
+    """Return why a table of these owners' bots is unrated, as far as that is known before its matches are arranged."""
     if not tournament.rated:
         return "tournament_terms"
     return "one_owner_twice" if has_owner_twice(owners) else None

@@ -71,6 +71,22 @@ def test_a_match_that_substitutes_leave_with_one_bot_to_be_rated_says_so(service
     assert reasons(organiser, tournament_id) == ["substitute"]
 
 
+def test_a_table_whose_match_is_rated_for_its_substitute_has_no_reason_to_be_unrated(
+    service: Service, organiser: Person, ours: list[str]
+) -> None:
+    tournament_id, _ = entered(service, organiser, 1, seats=3, stand_in="sound")
+    for bot in ours:
+        organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
+    organiser.post(f"/tournaments/{tournament_id}/start")
+    answer_checks(service.database, absent=ours[:1])
+    go_on(service.database, tournament_id)
+
+    table = table_of(organiser, f"/tournaments/{tournament_id}/stages/1")
+
+    assert [match["rated"] for match in table["matches"]] == [True]
+    assert table["unrated_reason"] is None
+
+
 def test_a_rated_tournament_tells_which_of_its_matches_are_unrated_before_and_after(
     service: Service, owner: Person, organiser: Person, ours: list[str]
 ) -> None:
