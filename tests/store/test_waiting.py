@@ -1,11 +1,13 @@
 """Why am I waiting: positions in the queue, and for every bot the one reason from a closed list."""
 
-from sqlalchemy import update
+from sqlalchemy import event, func, select, update
 
+from referee.store import bots
 from referee.store.play import claims, matches, waiting
 from referee.store.play.reasons import Reason
 from referee.store.play.waiting import Waiting
-from referee.store.schema import Match
+from referee.store.schema import Match, Stage
+from tests.store.events import begun
 from tests.store.test_choosing import arranged, plan
 from tests.store.world import CARD, World
 
@@ -79,3 +81,18 @@ def test_a_duplicate_group_says_that_it_goes_out_whole(world: World) -> None:
     told = {one.match_id: one.reason for one in asked(world, pair[0]).matches}
 
     assert told[claimed[0].match_id] == Reason("group_playing")
+
+
+def test_the_stages_of_an_event_are_not_asked_about_one_by_one(world: World) -> None:
+    tournament_id, (bot_id, *_) = begun(world, 4, format="round_robin", cycles=30)
+    with world.database.write() as session:
+        bots.cancel_unbegun(session, bot_id, tournament_id)
+    statements: list[str] = []
+
+    with world.database.read() as session:
+        stages = session.scalars(select(func.count()).select_from(Stage).where(Stage.ended_at.is_(None))).one()
+        event.listen(session.connection(), "before_cursor_execute", lambda *said: statements.append(said[2]))
+        (found,) = waiting.waiting(session, bot_id, runner_slots=100).events
+
+    assert found.tournament_id == tournament_id
+    assert len(statements) <= 20 < stages

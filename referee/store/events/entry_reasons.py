@@ -44,7 +44,7 @@ def _of_stages(session: Session, tournament: Tournament, entry: TournamentEntry)
         return Reason("joins_later", stage=entry.since)
     going_on = select(Stage).where(Stage.tournament_id == tournament.id, Stage.ended_at.is_(None))
     stages = session.scalars(going_on.order_by(Stage.number)).all()
-    without = [(stage, at) for stage in stages for at in _tables_without_match(session, stage, entry.bot_id)]
+    without = _tables_without_match(session, stages, entry)
     to_come = next((stage for stage, at in without if not _is_arranged(stage, at)), None)
     if to_come is not None:
         return Reason("table_to_come", stage=to_come.number)
@@ -60,13 +60,18 @@ def _of_stages(session: Session, tournament: Tournament, entry: TournamentEntry)
     return Reason("stage_not_over" if stages else "not_paired")
 
 
-def _tables_without_match(session: Session, stage: Stage, bot_id: str) -> Sequence[int]:
-    """Return the indexes of the tables of this entrant in the stage for which no match was ever arranged."""
-    of_stage = Match.tournament_id == stage.tournament_id, Match.stage == stage.number
-    seated = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id) == bot_id
-    query = select(Match.table_no).join(MatchSeat, MatchSeat.match_id == Match.id).where(*of_stage, seated)
-    played = set(session.scalars(query))
-    return [at for at, table in enumerate(stage.tables) if bot_id in table["entrants"] and at + 1 not in played]
+def _tables_without_match(session: Session, stages: Sequence[Stage], entry: TournamentEntry) -> list[tuple[Stage, int]]:
+    """Return the stage and the index of each table of this entrant for which no match was ever arranged."""
+    seated = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id) == entry.bot_id
+    of_stages = Match.tournament_id == entry.tournament_id, Match.stage.in_([stage.number for stage in stages])
+    query = select(Match.stage, Match.table_no).join(MatchSeat, MatchSeat.match_id == Match.id)
+    played = {(number, table) for number, table in session.execute(query.where(*of_stages, seated))}
+    return [
+        (stage, at)
+        for stage in stages
+        for at, table in enumerate(stage.tables)
+        if entry.bot_id in table["entrants"] and (stage.number, at + 1) not in played
+    ]
 
 
 def _is_arranged(stage: Stage, at: int) -> bool:
