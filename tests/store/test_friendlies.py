@@ -1,18 +1,22 @@
 """Friendlies of a bot that is paused while others are arranged or end."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from threading import Barrier
+from threading import Barrier, Event
+from time import sleep
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import event, select, text, update
 
 from referee.errors import Conflict, StaleEpoch, Unavailable
 from referee.store import bots
+from referee.store.db import Database
+from referee.store.ladders import ledger
 from referee.store.play import friendlies
-from referee.store.schema import OPEN, Match
-from tests.store.world import World
+from referee.store.schema import OPEN, Bot, Match
+from tests.store.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
 
 ROUNDS = 8
@@ -60,3 +64,33 @@ def test_E21_a_bot_is_paused_while_its_friendlies_end(world: World) -> None:
         with world.database.read() as session:
             assert bots.get_bot(session, bot_id).status == "paused"
             assert {session.get_one(Match, one.match_id).status for one in (first, second)} <= {"finished", "cancelled"}
+
+
+def test_E21_a_pause_that_waits_for_a_match_holds_up_nobody_who_ends_one(postgres_url: str) -> None:
+    world = World(Database(postgres_url, clock=FakeClock()))
+    bot_id, other = world.bots(2)
+    world.match([bot_id, other], rated=False)
+    ending: list[Future[None]] = []
+
+    def end(match_id: str, begun: Event) -> None:
+        with world.database.write() as session:
+            session.execute(update(Match).where(Match.id == match_id).values(status="cancelled"))
+            begun.set()
+            while not session.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")):
+                sleep(0.01)
+            ledger.take_turn(session)
+            session.execute(select(Bot.id).where(Bot.id == bot_id).with_for_update())
+
+    def before_it_is_locked(*said: Any) -> None:
+        if said[2].startswith("SELECT bots") and not ending:
+            begun, match_id = Event(), world.match([bot_id, other], rated=False)
+            ending.append(threads.submit(end, match_id, begun))
+            assert begun.wait(30)
+
+    with ThreadPoolExecutor(1) as threads, world.database.write() as session:
+        event.listen(session.connection(), "before_cursor_execute", before_it_is_locked)
+        bot = friendlies.pause_bot(session, bot_id, "enough", master_key=MASTER_KEY)
+        ending[0].result(timeout=30)
+
+        assert bot.status == "paused"
+    world.database.dispose()

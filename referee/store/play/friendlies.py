@@ -1,5 +1,6 @@
 """Let owners of bots cancel friendlies that they did not arrange."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from sqlalchemy import select
@@ -25,15 +26,18 @@ def pause_bot(session: Session, bot_id: str, reason: str, *, master_key: bytes) 
 
     Raise the same errors as ``bots.pause``.
     """
-    # Lock matches before the bot, in the same order as when a match ends.
-    _cancel_open(session, bot_id, master_key)
-    bot = bots.pause(session, bot_id, reason)
-    _cancel_open(session, bot_id, master_key)  # those arranged before the bot was locked
-    return bot
+    # Lock matches, the turn for results, then the bot, in the same order as when a match ends. If another friendly was
+    # arranged before the bot was locked, release all these locks and start again.
+    while True:
+        with session.begin_nested() as attempt:
+            if ids := _open_with(session, bot_id):
+                voiding.cancel_matches(session, ids, PAUSED, master_key=master_key)
+            bot = bots.pause(session, bot_id, reason)
+            if not _open_with(session, bot_id):
+                return bot
+            attempt.rollback()
 
 
-def _cancel_open(session: Session, bot_id: str, master_key: bytes) -> None:
+def _open_with(session: Session, bot_id: str) -> Sequence[str]:
     seated = select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
-    ids = session.scalars(select(Match.id).where(Match.id.in_(seated), friendly(), Match.status.in_(OPEN))).all()
-    if ids:
-        voiding.cancel_matches(session, ids, PAUSED, master_key=master_key)
+    return session.scalars(select(Match.id).where(Match.id.in_(seated), friendly(), Match.status.in_(OPEN))).all()
