@@ -19,7 +19,7 @@ def check_friendlies(session: Session, account_id: str) -> None:
 
     Lock the account until the transaction ends, so that concurrent requests are counted one by one.
     """
-    session.execute(select(Account.id).where(Account.id == account_id).with_for_update())
+    session.execute(select(Account.id).where(Account.id == account_id).with_for_update(key_share=True))
     arranged = select(func.count()).where(Match.created_by == account_id, friendly(), Match.status.in_(OPEN))
     count = session.scalars(arranged).one()
     if count >= OPEN_FRIENDLIES:

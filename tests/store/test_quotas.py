@@ -7,8 +7,9 @@ from sqlalchemy import func, select
 
 from referee.errors import QuotaExceeded
 from referee.store import quotas
+from referee.store.db import Database
 from referee.store.schema import Match
-from tests.store.world import World
+from tests.store.world import FakeClock, World
 
 AT_ONCE = 6
 
@@ -47,3 +48,14 @@ def test_E21_rated_matches_matches_of_others_and_matches_that_are_over_are_not_c
 
     with world.database.write() as session:
         quotas.check_friendlies(session, account_id)
+
+
+def test_E21_who_counts_friendlies_holds_up_nothing_else_of_their_account(postgres_url: str) -> None:
+    database = Database(postgres_url, clock=FakeClock(), write_wait_s=1)
+    world = World(database)
+    account_id = world.account()
+
+    with database.write() as session:
+        quotas.check_friendlies(session, account_id)
+        world.bot(account_id)  # refers to the account, as does the health of its bots
+    database.dispose()
