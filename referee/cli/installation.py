@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from sqlalchemy.engine import make_url
 
 from referee.settings import Settings
-from referee.store.db import Database
+from referee.store.db import Database, parsed_url
 from referee.store.revisions import check
 from referee.store.upgrading import upgrade
 
@@ -33,7 +32,7 @@ def settings_of(data: Path | None) -> Settings:
 def record_of(data: Path | None) -> tuple[Settings, Database]:
     """Open the database of an installation. If it is missing or has another schema, refuse and change nothing."""
     folder = (data or Path(os.environ.get("REFEREE_DATA") or "referee-data")).expanduser().resolve()
-    url = make_url(os.environ.get("DATABASE_URL") or f"sqlite:///{folder / 'referee.db'}")
+    url = parsed_url(os.environ.get("DATABASE_URL") or f"sqlite:///{folder / 'referee.db'}")
     if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
         raise click.ClickException(
             f"There is no database in {Path(str(url.database)).parent}. Pass the data directory of your service with "

@@ -17,13 +17,13 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection, CursorResult, Engine, NullPool, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import Executable
 
 from referee.errors import Unavailable
-from referee.settings import Settings
+from referee.settings import BadSettings, Settings
 from referee.store.clock import Clock, SystemClock
 
 WRITE_WAIT_S = 5.0
@@ -46,7 +46,7 @@ class Database:
         write_wait_s: float = WRITE_WAIT_S,
         write_idle_s: float = WRITE_IDLE_S,
     ) -> None:
-        self.url: URL = _with_driver(make_url(url))
+        self.url: URL = parsed_url(url)
         self.clock: Clock = clock or SystemClock()
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._write_wait_s = write_wait_s
@@ -133,6 +133,16 @@ class Database:
         self._gate = _gate(self.url, self._write_wait_s)
 
 
+def parsed_url(text: str) -> URL:
+    """Return the URL of a database, with the driver we use. Raise ``BadSettings`` for what is none of ours."""
+    try:
+        url = make_url(text)
+        return url.set(drivername=_DRIVERS[url.get_backend_name()])
+    except (ArgumentError, KeyError, ValueError):
+        # Without the URL: there may be a password in it.
+        raise BadSettings("DATABASE_URL must be like postgresql://user@host/name or sqlite:////path/to/file") from None
+
+
 def now(session: Session) -> Any:
     """The date and time to put on rows."""
     return database_of(session).clock.now()
@@ -169,7 +179,7 @@ def changed(session: Session, statement: Executable, *args: Any) -> int:
 
 def _sqlite(url: URL, wait_s: float) -> Engine:
     if url.database in (None, "", ":memory:"):
-        raise ValueError("the record needs a file: sqlite:///path")
+        raise BadSettings("DATABASE_URL must name the file of the database: sqlite:////path/to/file")
     Path(str(url.database)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     engine = create_engine(
         url, pool_size=POOL_SIZE, max_overflow=-1, connect_args={"timeout": wait_s, "check_same_thread": False}
@@ -301,12 +311,7 @@ _SERVER_LINE: dict[str, int] = {
 # -- both --
 
 
-def _with_driver(url: URL) -> URL:
-    if url.get_backend_name() == "postgresql":
-        return url.set(drivername="postgresql+psycopg")
-    if url.get_backend_name() == "sqlite":
-        return url.set(drivername="sqlite+pysqlite")
-    raise ValueError(f"the record is kept in SQLite or PostgreSQL, not in {url.get_backend_name()}")
+_DRIVERS = {"postgresql": "postgresql+psycopg", "sqlite": "sqlite+pysqlite"}
 
 
 def _gate(url: URL, wait_s: float) -> Callable[[], AbstractContextManager[None]]:

@@ -111,6 +111,16 @@ def test_where_there_is_no_database_none_is_made(tmp_path: Path, command: list[s
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, ["admin", "upgrade"], ["up", "--port", "0"]], ids=" ".join)
+@pytest.mark.parametrize("url", ["secret", "mysql://a:secret@b/c", "postgresql://a:secret@b:port/c"])
+def test_a_url_of_no_database_of_ours_is_refused_in_a_sentence(tmp_path: Path, command: list[str], url: str) -> None:
+    refused = run(tmp_path, *command, DATABASE_URL=url)
+
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert refused.stderr.startswith("Error: DATABASE_URL must be like postgresql://")
+    assert "secret" not in refused.output
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, ["admin", "upgrade"], ["up", "--port", "0"]], ids=" ".join)
 @pytest.mark.parametrize("damage", ["another file", "cut short"])
 def test_a_damaged_database_is_refused_in_a_sentence_and_not_touched(
     tmp_path: Path, old_backup: Path, command: list[str], damage: str

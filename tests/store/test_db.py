@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
 from referee.errors import Unavailable
+from referee.settings import BadSettings
 from referee.store import accounts
 from referee.store.clock import SystemClock
 from referee.store.db import LONG_IDLE_S, Database, lease_now
@@ -301,9 +302,9 @@ def test_the_clock_of_leases_runs_on_and_knows_the_boot() -> None:
 
 
 def test_other_systems_and_memory_are_refused() -> None:
-    with pytest.raises(ValueError, match="mysql"):
+    with pytest.raises(BadSettings, match="postgresql"):
         Database("mysql://localhost/x")
-    with pytest.raises(ValueError, match="file"):
+    with pytest.raises(BadSettings, match="file"):
         Database("sqlite://")
 
 
