@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from referee.errors import Unavailable
+from referee.errors import Conflict, Unavailable
 from referee.store.db import Database, now
 from referee.store.events import carrying, starting
 
@@ -48,8 +48,11 @@ class Events:
         return [one for one in tournament_ids if self._resting.get(one, moment) <= moment]
 
     def _start(self, tournament_id: str) -> bool:
-        with self._database.write() as session:
-            return starting.start_by_itself(session, tournament_id).status == "running"
+        try:
+            with self._database.write() as session:
+                return starting.start_by_itself(session, tournament_id).status == "running"
+        except Conflict:
+            return False  # its organiser, or another scheduler, was first
 
     def _take_turn(self, tournament_id: str) -> bool:
         """Takes steps until the event has to wait or its turn is over; whether any was taken."""

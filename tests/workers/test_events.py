@@ -1,11 +1,14 @@
 """Events carried on by the scheduler: started in time, each in its turn, none the worse for another's trouble."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
+from sqlalchemy.orm import Session
 
 from referee.canonical import Json
 from referee.rows import parsed
@@ -64,6 +67,37 @@ def test_an_event_is_carried_from_its_hour_to_its_end_and_all_are_told(world: Wo
         bodies = [parsed(body) for body in session.scalars(select(Delivery.body).order_by(Delivery.created_at))]
     told: list[Json] = [body for body in bodies if body["data"].get("tournament") == tournament_id]
     assert [body["type"] for body in told] == ["tournament.started"] * 2 + ["tournament.finished"] * 2
+
+
+class Overtaken(Database):
+    """Whoever reads it first is overtaken by what ``meanwhile`` does."""
+
+    meanwhile: Callable[[], object] | None = None
+
+    @contextmanager
+    def read(self, *, idle_s: float | None = None) -> Iterator[Session]:
+        with super().read(idle_s=idle_s) as session:
+            yield session
+        happens, self.meanwhile = self.meanwhile, None
+        if happens is not None:
+            happens()
+
+
+def test_an_event_that_another_starts_at_its_hour_goes_on_at_once(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    tournament_id, _ = entered(world, 2, starts_at=world.clock.moment + timedelta(hours=1))
+    world.clock.moment += timedelta(hours=1)
+    overtaken = Overtaken(world.database.url.render_as_string(), clock=world.clock)
+    overtaken.meanwhile = lambda: start(world, tournament_id)
+    events = Events(overtaken, MASTER_KEY, Seconds())
+
+    events.carry_on()
+    answer_checks(world.database)
+
+    assert events.carry_on()
+    assert not [one for one in caplog.records if one.levelname == "ERROR"]
+    overtaken.dispose()
 
 
 def test_what_goes_wrong_in_one_event_is_of_no_concern_to_the_others(
