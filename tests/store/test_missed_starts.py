@@ -1,6 +1,7 @@
 """Tournaments with a start time: they start then or later, or have missed it and wait for their organiser."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -10,7 +11,7 @@ from referee.rows import parsed
 from referee.store.events import announcing, entering, starting
 from referee.store.ids import new_id
 from referee.store.schema import Delivery, Tournament, Webhook
-from tests.store.events import create, enter, start
+from tests.store.events import answer_checks, create, enter, go_on, start
 from tests.store.world import World
 
 HOUR = timedelta(hours=1)
@@ -42,6 +43,23 @@ def set_start(world: World, event: str, **changes: object) -> Tournament:
         return announcing.edit(session, event, revision=revision, **changes)
 
 
+def listening(world: World) -> str:
+    """An organiser who is told what holds up their events."""
+    organiser = world.account("organiser")
+    with world.database.write() as session:
+        hook = {"events": ["tournament.held_up"], "status": "active", "url": "https://x.example/", "revision": 1}
+        moment = world.clock.now()
+        session.add(Webhook(id=new_id("webhook"), account_id=organiser, secret_generation=1, created_at=moment, **hook))
+    return organiser
+
+
+def told(world: World) -> list[Any]:
+    with world.database.read() as session:
+        messages = [parsed(body) for body in session.scalars(select(Delivery.body))]
+    assert {message["type"] for message in messages} <= {"tournament.held_up"}
+    return [message["data"] for message in messages]
+
+
 def test_an_event_with_enough_bots_starts_at_its_time_or_as_soon_as_the_service_is_back(world: World) -> None:
     with pytest.raises(BadOption, match="starts_at"):
         create(world, starts_at=world.clock.moment)
@@ -55,12 +73,7 @@ def test_an_event_with_enough_bots_starts_at_its_time_or_as_soon_as_the_service_
 
 
 def test_an_event_that_missed_its_start_does_not_start_in_the_middle_of_late_entries(world: World) -> None:
-    organiser = world.account("organiser")
-    with world.database.write() as session:
-        hook = {"events": ["tournament.held_up"], "status": "active", "url": "https://x.example/", "revision": 1}
-        moment = world.clock.now()
-        session.add(Webhook(id=new_id("webhook"), account_id=organiser, secret_generation=1, created_at=moment, **hook))
-    event = announced(world, 1, created_by=organiser)
+    event = announced(world, 1, created_by=listening(world))
     world.clock.moment += HOUR
 
     assert sweep(world) == ["open"]
@@ -74,10 +87,29 @@ def test_an_event_that_missed_its_start_does_not_start_in_the_middle_of_late_ent
         "the start at 2026-01-01 01:00 UTC was missed because a table has 3 seats, but only 1 bot is entered; "
         "start the tournament manually or set a new time"
     )
-    with world.database.read() as session:
-        (told,) = [parsed(body) for body in session.scalars(select(Delivery.body))]
-    assert told["type"] == "tournament.held_up"
-    assert told["data"] == {"tournament": event, "name": "A Cup", "reason": reason}
+    assert told(world) == [{"tournament": event, "name": "A Cup", "reason": reason}]
+    start(world, event)
+    assert state_of(world, event) == ("running", None)
+
+
+def test_an_event_to_which_too_few_bots_answer_at_its_time_waits_for_its_organiser(world: World) -> None:
+    seated = world.bots(3)
+    event = create(world, seats=3, starts_at=world.clock.moment + HOUR, created_by=listening(world))
+    enter(world, event, *seated)
+    world.clock.moment += HOUR
+
+    assert sweep(world) == ["running"]
+    answer_checks(world.database, absent=seated[:1])
+    go_on(world.database, event)
+
+    status, reason = state_of(world, event)
+    assert status == "open"
+    assert reason == (
+        "too few bots answered: a table has 3 seats, but only 2 bots are entered; "
+        "start the tournament manually or set a new time"
+    )
+    assert sweep(world) == []
+    assert told(world) == [{"tournament": event, "name": "A Cup", "reason": reason}]
     start(world, event)
     assert state_of(world, event) == ("running", None)
 

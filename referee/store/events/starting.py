@@ -51,13 +51,13 @@ def start_by_itself(session: Session, tournament_id: str) -> Tournament:
         with session.begin_nested():
             return start(session, tournament_id)
     except BadOption as error:
-        _miss(session, tournament, tournament.starts_at, error.reason)
+        at = tournament.starts_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        _miss(session, tournament, f"the start at {at} was missed because {error.reason}")
     return tournament
 
 
-def _miss(session: Session, tournament: Tournament, moment: datetime, reason: str) -> None:
-    at = moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    told = f"the start at {at} was missed because {reason}; start the tournament manually or set a new time"
+def _miss(session: Session, tournament: Tournament, reason: str) -> None:
+    told = f"{reason}; start the tournament manually or set a new time"
     tournament.starts_at, tournament.status_reason = None, told
     tournament.revision += 1
     held_up = {"tournament": tournament.id, "name": tournament.name, "reason": told}
@@ -65,15 +65,18 @@ def _miss(session: Session, tournament: Tournament, moment: datetime, reason: st
 
 
 def begin(session: Session, tournament: Tournament) -> bool:
-    """Ends the pre-flight: the first stage may be paired. When too few bots are left the event is open again and
-    says so; False then."""
+    """End the pre-flight so that the first stage can be paired.
+
+    With too few bots left, open the tournament again as one that missed its start, notify its organiser, and return
+    False.
+    """
     tournament.preflight_until = None
     tournament.revision += 1
     try:
         _plan(session, tournament)
     except BadOption as error:
-        tournament.status, tournament.status_reason = "open", f"not started: {error.reason}"
-        tournament.started_at = tournament.draw = tournament.planned = tournament.starts_at = None
+        tournament.status, tournament.started_at, tournament.draw, tournament.planned = "open", None, None, None
+        _miss(session, tournament, f"too few bots answered: {error.reason}")
         return False
     tell(session, tournament, "tournament.started")
     return True
