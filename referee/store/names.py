@@ -38,6 +38,7 @@ _LOOKALIKES: Final = str.maketrans(
         "_": "-",
         " ": "-",
         ".": "-",
+        ":": "-",  # of letters that look like a colon: keys with one are those of house bots
     }
 )
 

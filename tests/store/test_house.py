@@ -9,6 +9,7 @@ from referee.errors import Conflict, NameTaken, NotFound, UrlRefused
 from referee.games import catalogue
 from referee.store import accounts, bots, house
 from referee.store.play import matches
+from referee.store.schema import Bot
 from tests.store.world import START, World
 
 
@@ -51,6 +52,18 @@ def test_nobody_passes_for_a_house_bot_or_changes_one(world: World) -> None:
         with pytest.raises(Conflict, match="house bot"):
             bots.edit(session, bot_id, revision=1, name="My own")
         assert bot_id in [bot.id for bot in bots.list_bots(session).items]
+
+
+def test_a_letter_that_looks_like_a_colon_makes_nobody_the_owner_of_house_bots(world: World) -> None:
+    colon = "\N{LISU LETTER TONE MYA JEU}"
+    owner_id = world.account()
+    with world.database.write() as session:
+        other = accounts.create_account(session, f"House{colon}").id
+        with pytest.raises(NameTaken):
+            bots.register(session, owner_id, f"house{colon}sound", "http://127.0.0.1:9000")
+
+    with world.database.read() as session:
+        assert session.get_one(Bot, made(world)).owner_id != other
 
 
 def test_a_house_seat_is_not_rated_and_two_of_them_do_not_make_siblings(world: World) -> None:
