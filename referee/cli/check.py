@@ -24,7 +24,7 @@ from referee.cli import bot_files, problem_report
 from referee.cli.check_report import show
 from referee.cli.house import checked_secret
 from referee.cli.local import HOUSE, LOCAL_POLICY, Entrant, local_id, program
-from referee.cli.tournament.remote import plain
+from referee.cli.plain_text import plain
 from referee.errors import Unavailable, UrlRefused
 from referee.games import catalogue
 

@@ -8,7 +8,7 @@ import click
 from referee.cli import replay_page
 from referee.cli.log_files import StoredLog, Unreadable, lines_of, logs_of
 from referee.cli.narrate import account
-from referee.cli.tournament.remote import plain
+from referee.cli.plain_text import plain
 from referee.games import game
 from referee.matchlog import Report
 from referee.matchlog import verify as verified

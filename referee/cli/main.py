@@ -6,6 +6,7 @@ import click
 
 from referee import __version__
 from referee.cli.family import Family
+from referee.cli.plain_text import plain
 from referee.errors import RefereeError
 
 COMMANDS = {  # in the order of the help page: module beside this file, and the command's name in it
@@ -38,7 +39,7 @@ class Outermost(Family):
         try:
             return super().invoke(ctx)
         except RefereeError as error:
-            raise click.ClickException(str(error)) from error
+            raise click.ClickException(plain(str(error))) from error
 
 
 @click.group(cls=Outermost, package="referee.cli", members=COMMANDS)

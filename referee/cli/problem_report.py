@@ -8,8 +8,8 @@ import click
 
 from referee.bots.advice import ADVICE
 from referee.cli.bot_files import BotProcess, Running
+from referee.cli.plain_text import plain
 from referee.cli.problems import Problems
-from referee.cli.tournament.remote import plain
 
 NOT_REACHED: Final = 3  # the exit status, the same as for `referee check`
 ENDS_IN_S: Final = 0.5

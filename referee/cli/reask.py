@@ -15,9 +15,10 @@ from referee.canonical import Json
 from referee.cli import bot_files, local, problem_report
 from referee.cli.house import checked_secret
 from referee.cli.local import HOUSE, LOCAL_POLICY
+from referee.cli.plain_text import plain
 from referee.cli.recalled import Decision, Recorded
 from referee.cli.tables import columns
-from referee.cli.tournament.remote import Remote, asks_service, plain
+from referee.cli.tournament.remote import Remote, asks_service
 from referee.errors import BadOption, IllegalAction, UrlRefused
 from referee.match import FAULTS, Answer, Match, Request
 

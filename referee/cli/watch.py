@@ -6,9 +6,10 @@ from typing import Final
 import click
 
 from referee.canonical import Json
+from referee.cli.plain_text import plain
 from referee.cli.tables import columns
 from referee.cli.tournament.events import patiently
-from referee.cli.tournament.remote import Remote, asks_service, plain
+from referee.cli.tournament.remote import Remote, asks_service
 
 POLLED_S: Final = 0.5
 OVER: Final = ("finished", "cancelled", "void")

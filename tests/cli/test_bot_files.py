@@ -111,6 +111,15 @@ def test_a_bot_that_does_not_come_up_is_told_with_its_last_words(tmp_path: Path,
     assert said in played.output
 
 
+def test_the_last_words_of_a_bot_that_does_not_come_up_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(r"import sys; sys.exit('\x1b]0;mine\x07 \x1b[2J no licence')")
+
+    played = play(str(tmp_path / "bot.py"), "house:first")
+
+    assert "no licence" in played.output
+    assert "\x1b" not in played.output
+
+
 def test_what_a_failing_bot_wrote_is_shown_after_the_match(folder: Path) -> None:
     text = STARTER.read_text().replace(
         "def decided(question):", "def decided(question):\n    os._exit(print('I give up') or 3)"

@@ -12,9 +12,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from referee.canonical import Json
+from referee.cli.plain_text import plain
 from referee.cli.tournament import words
 from referee.cli.tournament.events import Event
-from referee.cli.tournament.remote import plain
 
 STEPS = 10  # lines of a stage in a pipe
 REST_LINES = 8  # of the screen: title, heads, frame, bar, trouble

@@ -13,6 +13,7 @@ from click.core import ParameterSource
 
 from referee.canonical import Json
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
+from referee.cli.plain_text import plain
 from referee.errors import RefereeError
 
 BUSY = 429
@@ -42,11 +43,6 @@ class Remote:
     def tell(self, document: Json | list[Any], text: str) -> None:
         """The result of a command: one JSON document, or words."""
         click.echo(json.dumps(document) if self.as_json else plain(text))
-
-
-def plain(text: str) -> str:
-    """Without signs that would move about in a terminal: people elsewhere wrote some of it."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 
 class Refused(click.ClickException):

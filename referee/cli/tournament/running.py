@@ -7,8 +7,9 @@ import click
 
 from referee.canonical import Json
 from referee.cli.api_client import ApiRefusal
+from referee.cli.plain_text import plain
 from referee.cli.tournament import finding
-from referee.cli.tournament.remote import Refused, Remote, asks_service, plain, problem_of, sentence_of
+from referee.cli.tournament.remote import Refused, Remote, asks_service, problem_of, sentence_of
 from referee.cli.tournament.values import Seed
 from referee.cli.tournament.watching import watched
 
