@@ -51,6 +51,17 @@ def test_what_there_is_of_a_cancelled_match_must_hold(tmp_path: Path) -> None:
     assert [(one["match"], one["row"]) for one in account.failed] == [("mat_2", 20)]
 
 
+def test_a_log_without_its_seed_does_not_hold_as_only_open_logs_are_served(tmp_path: Path) -> None:
+    lines = golden.path("pool-nap-3").read_bytes().splitlines()
+    account = Account(tmp_path, verifies=True)
+
+    account.add(Log("mat_1", 0, lines))
+    account.add(Log("mat_2", 0, lines[:-1]))
+
+    assert account.verified == 1
+    assert account.failed == [{"match": "mat_2", "row": len(lines) - 1, "reason": "the reveal row is missing"}]
+
+
 @contextmanager
 def scripted(answers: dict[str, list[Answer]]) -> Iterator[tuple[str, list[str]]]:
     """A service that gives these answers by path, one after the other and the last again and again; its URL, and what

@@ -56,8 +56,11 @@ class Account:
         if not self.verifies:
             return
         report = verified(log.lines)
-        if report.ok:
+        if report.ok and report.revealed:
             self.verified += 1
+            return
+        if report.ok:
+            self.failed.append({"match": log.match, "row": report.rows, "reason": "the reveal row is missing"})
             return
         if log.remark == "cancelled" and report.cut_short:
             self.broken_off += 1
