@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from referee.bots.conformance.report import PARTS, Finding, Report
+from referee.cli.plain_text import indented
 from referee.cli.tables import columns
 
 STYLES = {"fail": "bold red", "warn": "yellow", "ok": "green"}
@@ -32,7 +33,7 @@ def _tell(console: Console, finding: Finding, saved: Path | None) -> None:
     if finding.severity == "ok":
         return
     times = f", {finding.times} times" if finding.times > 1 else ""
-    _say(console, f"      came: {finding.fault}{times}: {finding.came}\n      {finding.advice}")
+    _say(console, f"      came: {finding.fault}{times}: {indented(finding.came)}\n      {finding.advice}")
     if finding.curl and not saved:
         too_long = len(finding.curl) > LONGEST_LINE
         _say(console, f"      {_too_long(finding)}" if too_long else f"{finding.curl}\n")

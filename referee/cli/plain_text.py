@@ -4,3 +4,8 @@
 def plain(text: str) -> str:
     """Without signs that would move about in a terminal: people elsewhere wrote some of it."""
     return "".join(sign if sign.isprintable() or sign == "\n" else "\N{REPLACEMENT CHARACTER}" for sign in text)
+
+
+def indented(text: str) -> str:
+    """Return ``text`` with all lines but the first moved in, so that none of them passes for a line of ours."""
+    return text.replace("\n", "\n    ")

@@ -8,7 +8,7 @@ import click
 
 from referee.bots.advice import ADVICE
 from referee.cli.bot_files import BotProcess, Running
-from referee.cli.plain_text import plain
+from referee.cli.plain_text import indented, plain
 from referee.cli.problems import Problems
 
 NOT_REACHED: Final = 3  # the exit status, the same as for `referee check`
@@ -97,7 +97,7 @@ def _errors(name: str, problems: Problems) -> list[str]:
     shown = {"first": problems.first_error, "last": problems.last_error}
     if problems.first_error == problems.last_error:
         del shown["last"]
-    lines += [f"  {which}, in phase {phase}: {error}" for which, (phase, error) in shown.items()]
+    lines += [indented(f"  {which}, in phase {phase}: {error}") for which, (phase, error) in shown.items()]
     return ["\n".join(lines)]
 
 

@@ -291,6 +291,19 @@ def test_an_illegal_action_is_told_with_what_was_sent() -> None:
     assert "what to do: choose from `legal` of this very question" in played.stderr
 
 
+def test_an_error_of_several_lines_cannot_pass_for_what_we_tell() -> None:
+    with serving(Mistaken(lambda body: defaulting(body, "boom\n\nrandom had 3 faults"))) as url:
+        played = play(url)
+        checked = run("check", url, "--questions", "4", "--game", "saint-poker", status=1)
+
+    assert ": boom\n    \n    random had 3 faults\n" in played.stderr
+    assert "\nrandom" not in played.stderr + checked.stdout
+
+
+def defaulting(body: Json, error: str) -> Json:
+    return {"decision": body["decision"]["id"], "action": body["default"], "error": error}
+
+
 def test_for_a_file_the_reason_comes_before_what_it_wrote(tmp_path: Path) -> None:
     wrong = '"action": 0 * (print("an access log") or 1)'
     faulty = starter(tmp_path / "faulty", '"action": choose(question)', wrong)
