@@ -1,6 +1,7 @@
 """The group of all subcommands. A subcommand's module is imported when it is asked for, not before."""
 
-from typing import Any
+import errno
+from typing import Any, Final
 
 import click
 
@@ -32,14 +33,25 @@ COMMANDS = {  # in the order of the help page: module beside this file, and the 
 }
 
 
+# Of files and directories that are another user's, or cannot be what is asked of them.
+FORBIDDEN: Final = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EISDIR, errno.ENOTDIR)
+
+
 class Outermost(Family):
-    """Shows what the referee refuses as a sentence instead of a traceback."""
+    """Shows what the referee, or the file system, refuses as a sentence instead of a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except RefereeError as error:
             raise click.ClickException(plain(str(error))) from error
+        except OSError as error:
+            if error.errno not in FORBIDDEN or error.filename is None:
+                raise
+            raise click.ClickException(
+                f"{plain(str(error.filename))} cannot be used: {error.strerror}. Choose another path, or run the command as a user "
+                "who may use this one."
+            ) from error
 
 
 @click.group(cls=Outermost, package="referee.cli", members=COMMANDS)

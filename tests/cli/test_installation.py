@@ -110,6 +110,20 @@ def test_where_there_is_no_database_none_is_made(tmp_path: Path, command: list[s
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("command", [["admin", "create", "Olga"], ["admin", "upgrade"], ["up"]], ids=" ".join)
+def test_a_data_directory_that_cannot_be_used_is_named_in_a_sentence(tmp_path: Path, command: list[str]) -> None:
+    assert run(tmp_path, "admin", "upgrade").exit_code == 0
+    (tmp_path / "referee.db.lock").unlink()
+    for lock in ("up.lock", "referee.db.lock"):  # as good as another user's, and also where root runs the tests
+        (tmp_path / lock).mkdir()
+
+    refused = run(tmp_path, *command)
+
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert refused.stderr.startswith(f"Error: {tmp_path}/")
+    assert ".lock cannot be used: Is a directory. Choose another path, or run" in refused.stderr
+
+
 @pytest.mark.parametrize("command", [*COMMANDS, ["admin", "upgrade"], ["up", "--port", "0"]], ids=" ".join)
 @pytest.mark.parametrize("url", ["secret", "mysql://a:secret@b/c", "postgresql://a:secret@b:port/c"])
 def test_a_url_of_no_database_of_ours_is_refused_in_a_sentence(tmp_path: Path, command: list[str], url: str) -> None:
