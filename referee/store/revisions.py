@@ -59,7 +59,7 @@ def refuse_newer(found: str, migrations: Path = MIGRATIONS) -> None:
 
 
 def revision(database: Database) -> str | None:
-    """Return the revision of the schema, or None if there is no schema yet. Raise ``WrongSchema`` for a damaged file."""
+    """Return the revision of the schema, or None if there is none yet. Raise ``WrongSchema`` for a damaged file."""
     if database.is_sqlite and not Path(str(database.url.database)).exists():
         return None
     with refusing_damaged(database), database.looking() as connection:

@@ -118,6 +118,33 @@ def test_who_stopped_or_went_back_on_purpose_is_left_there_at_the_end(
     assert page.get_by_role("button", name="Play", exact=True).is_visible()
 
 
+def test_a_log_that_cannot_be_fetched_when_the_match_ends_is_requested_again(
+    page_at: PageAt, window: BrowserContext, filled: Filled
+) -> None:
+    live = filled.begin("pool-nap", rated=False)
+    page = opened(window, f"/matches/{live.id}")
+    live.go_on(6)
+    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".happenings button").count())
+    failures = iter(["cut", "busy"])
+
+    def fail_twice(route: Route) -> None:
+        match next(failures, None):
+            case "cut":
+                route.abort()
+            case "busy":
+                route.fulfill(status=503)
+            case _:
+                route.continue_()
+
+    page.route(f"**/matches/{live.id}/log", fail_twice)
+    live.finish()
+    until(page, page.locator(".told", has_text="The match is over").count)
+
+    assert list(failures) == []
+    assert any("failed: GET" in trouble for trouble in page_at.troubles)
+    page_at.troubles.clear()
+
+
 def test_an_owner_may_still_cancel_a_friendly_that_began_before_their_eyes(page_at: PageAt, filled: Filled) -> None:
     plan: dict[str, Any] = {"game": LADDER, "options": {"rounds": 1}, "limits": Limits(), "rated": False}
     match_id = filled.world.match([filled.bots[name] for name in ("Babbage", "Ada")], **plan)

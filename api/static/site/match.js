@@ -11,6 +11,8 @@ const root = document.getElementById("viewer");
 const path = `/api/v1/matches/${known.id}`;
 const PAGE = 1000; // rows asked for at once
 const COUNTS = ["finished", "void"];
+const AGAIN_MS = 1_000; // before the log is requested a second time
+const MOST_PAUSE_MS = 64_000;
 const PACES = {
   at_once: "",
   rounds: "told at the end of each round, or after a minute",
@@ -23,11 +25,17 @@ const LIVE_WORDS = {
   over: "",
 };
 
-/** What the viewer shows of a log that is open. */
+/** A log that could not be fetched now; a later request may succeed. */
+class LogUnavailable extends NoLog {}
+
+/** Return what the viewer shows of a log that is open. Throw `NoLog`. */
 async function whole(status) {
   const answer = await fetch(`${path}/log`).catch(() => {
-    throw new NoLog("The service cannot be reached: load the page again in a while.");
+    throw new LogUnavailable("The service cannot be reached: load the page again in a while.");
   });
+  if (answer.status === 429 || answer.status >= 500) {
+    throw new LogUnavailable(`The service is busy (status ${answer.status}): load the page again in a while.`);
+  }
   if (answer.status === 404) throw new NoLog("The match ended before its first card: there is nothing to show.");
   if (!answer.ok) throw new NoLog(`The log could not be had: the service answered with status ${answer.status}.`);
   const { lines, rows } = readLog(new Uint8Array(await answer.arrayBuffer()));
@@ -38,6 +46,20 @@ async function whole(status) {
     verification: () => api("GET", `/matches/${known.id}/verification`),
     botAddress: (player) => (/^bot_[0-9a-z]{26}$/.test(player.bot) ? `/bots/${player.bot}` : null),
   };
+}
+
+/** Return what `whole` returns. While the log is unavailable, say so with `report` and try again, less and less often. */
+async function wholeInTime(status, report) {
+  for (let pause = AGAIN_MS; pause <= MOST_PAUSE_MS; pause *= 2) {
+    try {
+      return await whole(status);
+    } catch (error) {
+      if (!(error instanceof LogUnavailable)) throw error;
+      report("The match is over. Its log is not available yet; trying again …");
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause * (1 + Math.random())));
+  }
+  return whole(status);
 }
 
 function refuse(error) {
@@ -75,7 +97,7 @@ function watch() {
     stop();
     for (const button of document.querySelectorAll("#cancel button")) button.disabled = true;
     try {
-      await viewer.finish(await whole(state));
+      await viewer.finish(await wholeInTime(state, (words) => viewer.sayLive(words)));
     } catch (error) {
       viewer.sayLive(error.message);
     }

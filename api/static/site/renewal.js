@@ -27,8 +27,11 @@ export function renewal({ everyMs = EVERY_MS, renewed = () => {} } = {}) {
     timer ||= setTimeout(renew, Math.max(wait, earliest - performance.now()));
   };
   const renew = async () => {
-    if (!document.hidden && !isBusy()) await once();
-    timer = 0;
+    try {
+      if (!document.hidden && !isBusy()) await once();
+    } finally {
+      timer = 0;
+    }
     if (wanted && !document.hidden) plan(AGAIN_MS);
   };
   const once = async () => {
