@@ -49,8 +49,8 @@ class Outermost(Family):
             if error.errno not in FORBIDDEN or error.filename is None:
                 raise
             raise click.ClickException(
-                f"{plain(str(error.filename))} cannot be used: {error.strerror}. Choose another path, or run the command as a user "
-                "who may use this one."
+                f"{plain(str(error.filename))} cannot be used: {error.strerror}. Choose another path, or run the "
+                "command as a user who may use this one."
             ) from error
 
 
