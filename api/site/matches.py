@@ -17,7 +17,7 @@ from referee.errors import NotFound
 from referee.games import catalogue
 from referee.store import bots
 from referee.store.events import tournaments
-from referee.store.play import friendlies, groups, logs, matches, unrated
+from referee.store.play import friendlies, groups, logs, matches, results, unrated
 from referee.store.schema import MATCH_STATES, Match
 
 pages = Blueprint("matches", __name__)
@@ -69,15 +69,17 @@ def show(match_id: str) -> Response:
     match = matches.get_match(record(), match_id)
     (seen,) = shown_all([match])
     event = None if match.tournament_id is None else tournaments.get_tournament(record(), match.tournament_id)
+    told = _told(match, seen)
     return page(
         "matches/match.html",
         match=seen,
+        scores=results.result_of(record(), match_id).scores if told["open"] and match.status == "finished" else None,
         event=event,
         group=groups.get_group(record(), match.group_id),
         over=match.status in groups.ENDED,
         reason=terms.reason(match.reason),
         why_unrated=unrated.UNRATED.get(seen["unrated_reason"]),
-        told=_told(match, seen),
+        told=told,
     )
 
 

@@ -96,6 +96,12 @@ def test_a_match_that_is_watched_is_played_to_its_last_event(
     expect(page.locator(".about .state")).to_have_text("finished")
     winner = page.locator(".about .placement.first").first
     assert winner.inner_text() in ("wins", "1st")
+    scores = [
+        int(one.replace("\u202f", "").replace("\N{MINUS SIGN}", "-"))
+        for one in page.locator(".about .score").inner_text()[6:].split(" : ")
+    ]
+    assert scores == sorted(scores, reverse=True)
+    assert len(scores) == page.locator(".about .placement").count()
     assert page.get_by_text("Who came where").count() == 1
 
 
