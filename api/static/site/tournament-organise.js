@@ -63,12 +63,7 @@ async function act(id, button) {
 }
 
 async function entering(form, id, account) {
-  form.hidden = false;
-  form.dataset.filled = "";
-  for (const hint of document.querySelectorAll("[data-needs-token]")) hint.hidden = true;
-  const { items } = await api("GET", `/bots?owner=${account.id}&limit=100`);
   const own = form.elements.own;
-  for (const bot of items) own.append(element("option", { value: bot.id }, bot.name));
   onSend(form, async (key, button) => {
     const bot = form.elements.id?.value.trim() || own.value;
     if (!bot) throw new Refused(422, { detail: "Choose a bot first." });
@@ -76,6 +71,11 @@ async function entering(form, id, account) {
     await api("POST", `/tournaments/${id}/enter`, { bot }, { key });
     location.reload();
   });
+  form.hidden = false; // only now: sent by the browser itself, it would lead to a page that takes no parameters
+  form.dataset.filled = "";
+  for (const hint of document.querySelectorAll("[data-needs-token]")) hint.hidden = true;
+  const { items } = await api("GET", `/bots?owner=${account.id}&limit=100`);
+  for (const bot of items) own.append(element("option", { value: bot.id }, bot.name));
 }
 
 async function withdraw(id, bot, name) {
