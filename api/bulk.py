@@ -7,10 +7,10 @@ import csv
 import gzip
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 import orjson
@@ -26,6 +26,7 @@ COUNTS: Final = "finished"  # what else a log's match may be is told after it
 ROWS_A_PIECE: Final = 500  # of a ledger, written at a time
 MOST_IN_ZIP: Final = 50_000  # logs: a zip keeps 400 bytes of each in mind until its end
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+Cells = Sequence[Any]  # of a row of a table
 DATE: Final = (1980, 1, 1, 0, 0, 0)  # of all files in a zip: the same logs give the same bytes
 
 
@@ -59,34 +60,36 @@ def zipped_logs(database: Database, tournament_id: str, place: Place, extent: Ex
 
 
 def results(database: Database, which: ColumnElement[bool], until: int) -> Iterator[bytes]:
-    """A table for spreadsheets (RFC 4180), a row for each seat; names that look like formulas get an apostrophe."""
-    after, page = 0, io.StringIO(newline="")
-    rows = csv.writer(page)
-    rows.writerow(COLUMNS)
-    while True:
-        with database.read() as session:
-            seats = bulk.seats(session, which, after=after, until=until)
-        rows.writerows(_row(seat) for seat in seats)
-        if page.tell():
-            yield page.getvalue().encode()
-        if not seats:
-            return
-        after = seats[-1].seq
-        page.seek(0)
-        page.truncate()
+    """Yield a table for spreadsheets with a row for each seat. Names that look like formulas get an apostrophe."""
+    return _table(COLUMNS, _portions_of_results(database, which, until))
 
 
 def ledger(database: Database, ladder_id: str, until: int) -> Iterator[bytes]:
-    """Yield the ledger of a ladder up to entry ``until`` as CSV: its own columns around those of ``results``."""
+    """Yield the ledger of a ladder up to entry ``until`` as a table: its own columns around those of ``results``."""
+    rows = map(_ledger_row, ledger_rows(database, ladder_id, until))
+    return _table([*ENTERED, *COLUMNS, *MOVED], iter(lambda: list(islice(rows, ROWS_A_PIECE)), []))
+
+
+def _portions_of_results(database: Database, which: ColumnElement[bool], until: int) -> Iterator[Iterable[Cells]]:
+    after = 0
+    while True:
+        with database.read() as session:
+            seats = bulk.seats(session, which, after=after, until=until)
+        if not seats:
+            return
+        yield map(_row, seats)
+        after = seats[-1].seq
+
+
+def _table(titles: Sequence[str], portions: Iterable[Iterable[Cells]]) -> Iterator[bytes]:
+    """Yield a table as CSV (RFC 4180): the titles, then a piece for each portion of its rows."""
     page = io.StringIO(newline="")
     table = csv.writer(page)
-    table.writerow([*ENTERED, *COLUMNS, *MOVED])
-    rows = ledger_rows(database, ladder_id, until)
-    while page.tell():
+    for portion in chain([[titles]], portions):
+        table.writerows(portion)
         yield page.getvalue().encode()
         page.seek(0)
         page.truncate()
-        table.writerows(_ledger_row(row) for row in islice(rows, ROWS_A_PIECE))
 
 
 ENTERED: Final = ("entry", "kind", "entered_at")

@@ -74,9 +74,9 @@ def address() -> str:
         found = ipaddress.ip_address(text)
     except ValueError:
         return text
-    if found.version == 4 or found.ipv4_mapped:
-        return str(found if found.version == 4 else found.ipv4_mapped)
-    return f"{ipaddress.IPv6Address(int(found) >> 64 << 64)}/64"
+    if isinstance(found, ipaddress.IPv4Address):
+        return str(found)
+    return str(found.ipv4_mapped or ipaddress.IPv6Network((int(found), 64), strict=False))
 
 
 def spend(limit: RateLimitItem, purpose: str, who: str | None = None) -> None:

@@ -70,7 +70,7 @@ def verdict(work, given):
     """Return the result of the work, or why it failed: a bad file must not stop the check of the others."""
     try:
         return work(given), ""
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001  # whatever hostile bytes cause is the finding
         return None, f"{type(error).__name__}: {error}"
 
 

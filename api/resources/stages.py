@@ -12,7 +12,7 @@ from referee.store import bots
 from referee.store.events import stage_lists, tournaments
 from referee.store.paging import Page, number_of
 from referee.store.play.groups import ENDED
-from referee.store.play.unrated import has_owner_twice
+from referee.store.play.unrated import table_unrated_reason
 from referee.store.schema import Match, Stage, Tournament
 
 resource = Resource("stages", "/api/v1/tournaments", "Stages of an event: who meets whom.")
@@ -104,17 +104,10 @@ def table(
         "legs": stored["legs"],
         "unrated_reason": None
         if any(match.rated for match in played)  # substitutes may make it so
-        else unrated_reason(tournament, [owners[one] for one in stored["entrants"]]),
+        else table_unrated_reason(tournament, [owners[one] for one in stored["entrants"]]),
         "entrants": [place(one if told else None, names) for one in stored["entrants"]],
         "matches": shown_all(played),
     }
-
-
-def unrated_reason(tournament: Tournament, owners: Sequence[str]) -> str | None:
-    """Return why a table of these owners' bots is unrated, as far as that is known before its matches are arranged."""
-    if not tournament.rated:
-        return "tournament_terms"
-    return "one_owner_twice" if has_owner_twice(owners) else None
 
 
 def place(bot_id: str | None, names: Mapping[str, str]) -> Json:

@@ -6,14 +6,13 @@ from flask import Blueprint, Response, current_app
 
 from api.queries import takes
 from api.site.page import page
-from referee.bots.advice import ADVICE, TELL_BOT
+from referee.bots.advice import ADVICE, CHECK_ADVICE
 from referee.settings import Settings
 
 pages = Blueprint("register", __name__)
 
 OWN_ADVICE: Final = {  # by codes of a check that no fault has
-    "wrong_proof": f"the bot does not know the secret of this registration: {TELL_BOT}",
-    "bad_status": f"401 means that the bot rejected our signature: {TELL_BOT}",
+    **CHECK_ADVICE,
     "no_known_game": "let the card name games that are played here",
     "referee_failed": "not your fault: check again",
 }

@@ -15,7 +15,7 @@ import orjson
 from aiohttp import web
 
 from referee import __version__
-from referee.bots.signing import Signer, challenge_proof, read_secret, secret_bytes
+from referee.bots.signing import Signer, challenge_proof, current_secret, secret_bytes
 from referee.bots.wire import PROTOCOL
 from referee.canonical import Json
 from referee.games import catalogue
@@ -101,7 +101,7 @@ class House:
     def _known_secret(self) -> str:
         """Return the secret that was set, else the current content of the file; empty if there is no secret."""
         try:
-            return self.secret or (read_secret(self.secret_file) if self.secret_file else "")
+            return current_secret(self.secret, self.secret_file)
         except ValueError as error:
             raise web.HTTPServiceUnavailable(text=str(error)) from error
 

@@ -36,9 +36,13 @@ def secret_bytes(secret: str) -> bytes:
         raise ValueError(f"a secret is base64 after {PREFIX}: {error}") from error
 
 
-def read_secret(file: Path) -> str:
-    """Return the secret in ``file``, or an empty string if the file is missing or empty. Raise ``ValueError`` for any
-    other content."""
+def current_secret(given: str | None, file: Path | None) -> str:
+    """Return the secret that was given, else the one that ``file`` contains now; an empty string if there is none.
+
+    Raise ``ValueError`` if the file has any other content.
+    """
+    if given or file is None:
+        return given or ""
     try:
         secret = file.read_text().strip()
         if secret:

@@ -16,7 +16,7 @@ ENDS_IN_S: Final = 0.5
 
 
 class Report(NamedTuple):
-    """What to print on standard error (empty if there were no problems), and the exit status of the command."""
+    """Hold the text for standard error (empty if there were no problems) and the exit status of the command."""
 
     text: str
     status: int

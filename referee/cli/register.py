@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from referee.bots.advice import ADVICE as FAULT_ADVICE
-from referee.bots.advice import TELL_BOT
+from referee.bots.advice import CHECK_ADVICE, TELL_BOT
 from referee.canonical import Json
 from referee.cli.api_client import ApiRefusal
 from referee.cli.tournament.remote import Refused, Remote, asks_service, sentence_of
@@ -27,8 +27,7 @@ The service calls your bot, so it must find it. Without a public address you may
 - open a tunnel that gives the bot a public https address, and register that;
 - run a service of your own: REFEREE_EGRESS_ALLOW=127.0.0.1/32:1024-65535 referee up, then --url http://127.0.0.1:8000."""
 ADVICE: Final = {  # by code of the report
-    "wrong_proof": f"the bot does not know the secret of this registration: {TELL_BOT}",
-    "bad_status": f"401 means that the bot rejected our signature: {TELL_BOT}",
+    **CHECK_ADVICE,
     "no_known_game": "let the card name games that `referee games` lists",
     "referee_failed": f"not your fault: {AGAIN}",
 }

@@ -113,7 +113,7 @@ class Bot:
         id = body["decision"]["id"]
         try:
             return {"decision": id, "action": self.asked(Question(body))}
-        except Exception as error:
+        except Exception as error:  # whatever the author's function raises
             log.exception("no decision in %s; the default is played", id)
             told = "".join(traceback.format_exception_only(error)).strip()[:LONGEST_ERROR]
             return {"decision": id, "action": body["default"], "error": told.encode(errors="replace").decode()}

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from referee.bots.signing import Signer, challenge_proof, read_secret, secret_bytes
+from referee.bots.signing import Signer, challenge_proof, current_secret, secret_bytes
 from referee.canonical import Json, dumps
 from referee.sdk.bot import Bot
 from referee.sdk.views import View
@@ -83,7 +83,7 @@ class Desk:
     def post(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Status and body of the reply."""
         try:
-            secret = self._secret or (read_secret(self._secret_file) if self._secret_file else "")
+            secret = current_secret(self._secret, self._secret_file)
         except ValueError as error:
             return 503, dumps({"error": str(error)})
         if secret and not self._is_signed(secret, headers, body):

@@ -167,6 +167,23 @@ def admin(service: Service) -> Person:
     return service.person("admin")
 
 
+@pytest.fixture
+def mine(service: Service, owner: Person) -> str:
+    """Return a verified bot of the owner."""
+    return str(service.verified_bot(owner)["id"])
+
+
+@pytest.fixture
+def theirs(service: Service) -> str:
+    """Return a verified bot of another owner."""
+    return str(service.verified_bot(service.person())["id"])
+
+
+def friendly(*bots: str, **more: Any) -> dict[str, Any]:
+    """Return the request that arranges a friendly of these bots."""
+    return {"game": "saint-poker", "bots": list(bots), **more}
+
+
 def fields_of(answer: TestResponse) -> set[str]:
     """The fields a problem document names."""
     return {error["field"] for error in answer.get_json()["errors"]}

@@ -2,10 +2,8 @@
 
 import contextlib
 import json
-import os
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ import pytest
 
 from referee.store.db import Database
 from referee.store.upgrading import upgrade
+from tests import gunicorn
 
 START_S = 20
 
@@ -88,21 +87,9 @@ def serving(folder: Path, threads: int, **settings: str) -> Iterator[Server]:
 def _started(
     folder: Path, listener: socket.socket, log: Path, threads: int, settings: dict[str, str]
 ) -> subprocess.Popen[bytes]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "REDIS_"))}
-    environment |= {"REFEREE_DATA": str(folder), "REFEREE_MASTER_KEY": "00" * 32, **settings}
-    environment.pop("DATABASE_URL", None)
-    command = [sys.executable, "-P", "-m", "gunicorn", "api.wsgi:app", "--bind", f"fd://{listener.fileno()}"]
-    command += ["--worker-class", "api.gunicorn_worker.TimeoutWorker"]
-    options = ["--workers", "1", "--threads", str(threads), "--keep-alive", "5"]
+    options = ["--workers", "1", "--threads", str(threads), "--keep-alive", "5", "--graceful-timeout", "5"]
     with log.open("wb") as output:
-        return subprocess.Popen(
-            [*command, *options, "--graceful-timeout", "5", "--no-control-socket"],
-            cwd=folder,
-            env=environment,
-            pass_fds=[listener.fileno()],
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
+        return gunicorn.started(folder, listener, options, settings, stdout=output, stderr=subprocess.STDOUT)
 
 
 def _wait_until_up(server: Server, process: subprocess.Popen[bytes]) -> None:

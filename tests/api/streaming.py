@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -17,9 +16,9 @@ import pytest
 
 from referee.store.db import Database
 from referee.store.upgrading import upgrade
+from tests import gunicorn
 from tests.api.conftest import API
 from tests.store.world import World
-from tests.surroundings import MASTER_KEY
 
 PATIENCE_S = 30
 THREADS = 3
@@ -85,26 +84,13 @@ class Server:
 
     def start(self) -> None:
         """With a graceful timeout that would outlast every patience here."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "REDIS_"))}
-        environment = kept | {
-            "REFEREE_DATA": str(self.folder),
-            "REFEREE_MASTER_KEY": MASTER_KEY.hex(),
+        settings = {
             "REFEREE_TRUSTED_PROXIES": "1",
             "REFEREE_STREAMS": str(VIEWERS),
             "REFEREE_STREAMS_PER_ADDRESS": str(VIEWERS_AN_ADDRESS),
         }
-        environment.pop("DATABASE_URL", None)
-        number = self.listener.fileno()
-        command = [sys.executable, "-P", "-m", "gunicorn", "api.wsgi:app", "--bind", f"fd://{number}"]
-        command += ["--worker-class", "api.gunicorn_worker.TimeoutWorker"]
-        options = ["--threads", str(THREADS), "--graceful-timeout", "300"]
-        self.process = subprocess.Popen(
-            [*command, *options, "--no-control-socket", "--log-level", "warning"],
-            cwd=self.folder,
-            env=environment,
-            pass_fds=[number],
-            start_new_session=True,
-        )
+        options = ["--threads", str(THREADS), "--graceful-timeout", "300", "--log-level", "warning"]
+        self.process = gunicorn.started(self.folder, self.listener, options, settings, start_new_session=True)
 
     def kill(self) -> None:
         """All its processes, without a word."""

@@ -1,22 +1,9 @@
 """Friendlies over HTTP: limits of number and time, and who may cancel them."""
 
-import pytest
-
-from tests.api.conftest import Person, Service
+from tests.api.conftest import Person, Service, friendly
 from tests.api.events import entered
-from tests.api.test_matches import friendly
 from tests.store.events import answer_checks, go_on
 from tests.store.world import World
-
-
-@pytest.fixture
-def mine(service: Service, owner: Person) -> str:
-    return str(service.verified_bot(owner)["id"])
-
-
-@pytest.fixture
-def theirs(service: Service) -> str:
-    return str(service.verified_bot(service.person())["id"])
 
 
 def test_E21_an_owner_has_ten_open_friendlies_and_is_told_what_to_do(

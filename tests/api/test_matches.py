@@ -12,25 +12,11 @@ from referee.match import Answer
 from referee.matchlog import verify
 from referee.store.play.recording import Record, record_batch
 from referee.store.schema import Group, Match
-from tests.api.conftest import API, Person, Service, fields_of
+from tests.api.conftest import API, Person, Service, fields_of, friendly
 from tests.api.events import started
 from tests.store.world import World
 
 NOBODY = "bot_" + "0" * 26
-
-
-def friendly(*bots: str, **more: Any) -> dict[str, Any]:
-    return {"game": "saint-poker", "bots": list(bots), **more}
-
-
-@pytest.fixture
-def mine(service: Service, owner: Person) -> str:
-    return str(service.verified_bot(owner)["id"])
-
-
-@pytest.fixture
-def theirs(service: Service) -> str:
-    return str(service.verified_bot(service.person())["id"])
 
 
 def test_an_owner_arranges_a_friendly_match(owner: Person, mine: str, theirs: str) -> None:

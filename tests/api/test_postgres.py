@@ -39,12 +39,10 @@ from tests.api.test_lists import (  # noqa: F401
     test_E11_pages_follow_one_another_without_gap_or_overlap,
 )
 from tests.api.test_matches import (  # noqa: F401
-    mine,
     test_a_match_is_cancelled_by_whoever_arranged_it,
     test_D1_the_log_opens_when_its_deal_group_is_over,
     test_E15_the_log_is_an_attachment_that_no_browser_runs,
     test_matches_are_found_by_filter,
-    theirs,
 )
 from tests.api.test_stages import (  # noqa: F401
     test_a_bracket_shows_what_is_over_what_is_played_and_what_is_to_come,

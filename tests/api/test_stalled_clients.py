@@ -40,7 +40,7 @@ def stalled(server: Server, stack: ExitStack, sent: bytes) -> list[socket.socket
 
 
 def is_served(server: Server) -> bool:
-    """Whether all threads can be had at once: each answers, within our patience."""
+    """Return whether all threads are free: each answers within our patience."""
     with ExitStack() as stack:
         others = [stack.enter_context(server.connect()) for _ in range(API_THREADS)]
         for other in others:
@@ -50,7 +50,7 @@ def is_served(server: Server) -> bool:
 
 
 def closed(server: Server) -> int:
-    """How many connections were closed because nothing moved."""
+    """Return how many connections were closed because nothing moved."""
     return server.log.read_text().count("stalled connection closed")
 
 

@@ -23,11 +23,6 @@ def ours(service: Service, owner: Person) -> list[str]:
     return [str(service.verified_bot(owner)["id"]) for _ in range(2)]
 
 
-@pytest.fixture
-def theirs(service: Service) -> str:
-    return str(service.verified_bot(service.person())["id"])
-
-
 def house_bot(service: Service) -> str:
     with service.database.write() as session:
         return house.house_bot(session, "sound").id

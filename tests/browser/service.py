@@ -1,10 +1,8 @@
 """The service of the browser tests: gunicorn on loopback over a record that was filled beforehand, without Redis."""
 
-import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -13,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from referee import leash
-from tests.surroundings import MASTER_KEY
+from tests import gunicorn
 
 START_S = 60.0
 THREADS = 24
@@ -44,23 +42,11 @@ def served(folder: Path) -> Iterator[Served]:
 
 
 def _started(folder: Path, listener: socket.socket, running: Served) -> subprocess.Popen[bytes]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "REDIS_"))}
-    environment |= {
-        "REFEREE_DATA": str(folder),
-        "REFEREE_MASTER_KEY": MASTER_KEY.hex(),
-        "REFEREE_EGRESS_ALLOW": "127.0.0.1/32:1024-65535",
-        "REFEREE_PUBLIC_URL": running.url,
-    }
-    environment.pop("DATABASE_URL", None)
-    command = [sys.executable, "-P", "-m", "gunicorn", "api.wsgi:app", "--bind", f"fd://{listener.fileno()}"]
-    command += ["--worker-class", "api.gunicorn_worker.TimeoutWorker"]
-    options = ["--workers", "1", "--threads", str(THREADS), "--keep-alive", "5"]
+    options = ["--workers", "1", "--threads", str(THREADS), "--keep-alive", "5", "--graceful-timeout", "1"]
+    settings = {"REFEREE_EGRESS_ALLOW": "127.0.0.1/32:1024-65535", "REFEREE_PUBLIC_URL": running.url}
     with running.log.open("wb") as output:
-        return subprocess.Popen(
-            [*command, *options, "--graceful-timeout", "1", "--no-control-socket"],
-            cwd=folder,
-            env=environment,
-            pass_fds=[listener.fileno()],
+        return gunicorn.started(
+            *(folder, listener, options, settings),
             stdout=output,
             stderr=subprocess.STDOUT,
             preexec_fn=leash.tied(signal.SIGTERM),  # nothing outlives the tests

@@ -7,7 +7,8 @@ from referee.clocks import Limits
 from referee.store import checks
 from referee.store.db import Database
 from referee.store.events import carrying, entering, progress, starting, tournaments
-from referee.store.schema import Bot
+from referee.store.ids import new_id
+from referee.store.schema import Bot, Webhook
 from tests.store.world import GAME, World
 from tests.surroundings import MASTER_KEY
 
@@ -19,6 +20,16 @@ def create(world: World, **terms: Any) -> str:
     organiser = terms.pop("created_by", None) or world.account("organiser")
     with world.database.write() as session:
         return tournaments.create_tournament(session, "A Cup", created_by=organiser, **{**usual, **terms}).id
+
+
+def listening(world: World) -> str:
+    """Open the account of an organiser with a webhook for what holds up their tournaments; return its id."""
+    organiser = world.account("organiser")
+    hook = {"events": ["tournament.held_up"], "status": "active", "url": "https://x.example/", "revision": 1}
+    with world.database.write() as session:
+        moment = world.clock.now()
+        session.add(Webhook(id=new_id("webhook"), account_id=organiser, secret_generation=1, created_at=moment, **hook))
+    return organiser
 
 
 def entered(world: World, count: int, **terms: Any) -> tuple[str, list[str]]:

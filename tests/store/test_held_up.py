@@ -11,13 +11,12 @@ from referee.errors import Conflict
 from referee.rows import parsed
 from referee.store import house
 from referee.store.events import announcing, entering
-from referee.store.ids import new_id
 from referee.store.ladders import voiding
 from referee.store.play import matches, results
 from referee.store.play.recording import Record
-from referee.store.schema import Delivery, Match, MatchSeat, Rating, Result, Stage, Tournament, Webhook
+from referee.store.schema import Delivery, Match, MatchSeat, Rating, Result, Stage, Tournament
 from tests.store import scripted
-from tests.store.events import begun, go_on, progress_of
+from tests.store.events import begun, go_on, listening, progress_of
 from tests.store.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -43,12 +42,7 @@ def void(world: World, match_id: str, **how: Any) -> voiding.Voided:
 
 
 def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so(world: World) -> None:
-    organiser = world.account("organiser")
-    with world.database.write() as session:
-        told = {"events": ["tournament.held_up"], "status": "active", "url": "https://x.example/", "revision": 1}
-        moment = world.clock.now()
-        session.add(Webhook(id=new_id("webhook"), account_id=organiser, secret_generation=1, created_at=moment, **told))
-    event, _ = begun(world, 4, format="swiss", format_options={"stages": 2}, created_by=organiser)
+    event, _ = begun(world, 4, format="swiss", format_options={"stages": 2}, created_by=listening(world))
     stuck, other = due(world, event)
     make_stuck(world, stuck)
     scripted.play(world.database, other)

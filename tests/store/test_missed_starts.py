@@ -9,9 +9,8 @@ from sqlalchemy import select
 from referee.errors import BadOption, Conflict
 from referee.rows import parsed
 from referee.store.events import announcing, entering, starting
-from referee.store.ids import new_id
-from referee.store.schema import Delivery, Tournament, Webhook
-from tests.store.events import answer_checks, create, enter, go_on, start
+from referee.store.schema import Delivery, Tournament
+from tests.store.events import answer_checks, create, enter, go_on, listening, start
 from tests.store.world import World
 
 HOUR = timedelta(hours=1)
@@ -41,16 +40,6 @@ def set_start(world: World, event: str, **changes: object) -> Tournament:
     with world.database.write() as session:
         revision = session.get_one(Tournament, event).revision
         return announcing.edit(session, event, revision=revision, **changes)
-
-
-def listening(world: World) -> str:
-    """An organiser who is told what holds up their events."""
-    organiser = world.account("organiser")
-    with world.database.write() as session:
-        hook = {"events": ["tournament.held_up"], "status": "active", "url": "https://x.example/", "revision": 1}
-        moment = world.clock.now()
-        session.add(Webhook(id=new_id("webhook"), account_id=organiser, secret_generation=1, created_at=moment, **hook))
-    return organiser
 
 
 def told(world: World) -> list[Any]:

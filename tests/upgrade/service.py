@@ -102,7 +102,7 @@ class Upgraded:
 
 @dataclass
 class Outcome:
-    """What happened while everything under way was finished."""
+    """Hold what happened while everything in progress was finished."""
 
     server: BotServer
     tallies: list[Tally]

@@ -1,4 +1,4 @@
-"""What a runner claims and when: a share of its slots for friendlies, and rests after claims that find nothing."""
+"""Test what a runner claims and when: a share of its slots for friendlies, and rests after claims that find nothing."""
 
 import asyncio
 from collections.abc import Iterator

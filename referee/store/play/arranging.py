@@ -18,6 +18,7 @@ from referee.store import certificates, house
 from referee.store.db import now
 from referee.store.ids import new_id
 from referee.store.play import groups
+from referee.store.play.unrated import has_owner_twice
 from referee.store.schema import Bot, Group, Match, MatchSeat
 
 Json = dict[str, Any]
@@ -165,8 +166,8 @@ class _Draft:
         if not plan.rated:
             return False
         counted = zip(plan.bots, self._counted(plan), strict=True)
-        rated = [self.bots[bot_id] for bot_id, counts in counted if counts]
-        return len({bot.owner_id for bot in rated}) == len(rated) >= 2
+        owners = [self.bots[bot_id].owner_id for bot_id, counts in counted if counts]
+        return len(owners) >= 2 and not has_owner_twice(owners)
 
     def _counted(self, plan: Plan) -> list[bool]:
         """By seat: what the house plays, or whoever sits there for another, counts for nobody."""

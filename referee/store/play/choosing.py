@@ -73,9 +73,11 @@ class Calls:
 
 @dataclass(slots=True)
 class Room:
-    """What may still be claimed: calls of bots, and friendlies of accounts. ``playing`` contains, for each account, how
-    many of the matches it arranged are in progress, and how many of these are friendlies. ``friendlies`` is the limit
-    of friendlies in progress per account, None for no limit."""
+    """Track what may still be claimed: calls of bots, and friendlies of accounts.
+
+    ``playing`` contains, for each account, how many of the matches it arranged are in progress, and how many of these
+    are friendlies. ``friendlies`` is the limit of friendlies in progress per account, None for no limit.
+    """
 
     calls: Calls
     playing: dict[str | None, tuple[int, int]]

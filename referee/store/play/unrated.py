@@ -42,6 +42,13 @@ def unrated_reasons(session: Session, matches: Iterable[Match]) -> dict[str, str
     return reasons
 
 
+def table_unrated_reason(tournament: Tournament, owners: Collection[str]) -> str | None:
+    """Return why a table of these owners' bots is unrated, as far as that is known before its matches are arranged."""
+    if not tournament.rated:
+        return "tournament_terms"
+    return "one_owner_twice" if has_owner_twice(owners) else None
+
+
 def has_owner_twice(owners: Collection[str]) -> bool:
     """Return whether two bots at a table have the same owner: then it is unrated, even in a rated tournament."""
     return len(set(owners)) < len(owners)

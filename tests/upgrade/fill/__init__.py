@@ -1,4 +1,4 @@
-"""How the fixtures of ``tests.upgrade`` were made: databases filled by the code of commit cab856d, with schema 0004.
+"""Make the fixtures of ``tests.upgrade``: databases filled by the code of commit cab856d, with schema 0004.
 
 It was run on that commit as ``python -m tests.upgrade.fill``. It calls the code by the names of that commit and stops
 working once they change: the fixtures are what is tested, this package only documents how they came about.
