@@ -58,15 +58,15 @@ bench-peers: $(PEERS)/.made
 
 # Kills and stops processes at random for some minutes: CHAOS_ARGS="--seconds 300 --seed 1".
 chaos: $(VENV)/.dev
-	@$(BIN)/python -m tests.end_to_end.chaos $(CHAOS_ARGS)
+	@$(BIN)/python -m tools.chaos $(CHAOS_ARGS)
 
 # Plants faults in the rules of the games, in a copy, and tells which no test notices: MUTANTS_ARGS="--count 20 prisoners".
 mutants: $(VENV)/.dev
-	@$(BIN)/python -m tests.mutants $(MUTANTS_ARGS)
+	@$(BIN)/python -m tools.mutants $(MUTANTS_ARGS)
 
 # Plays thousands of simulated events of every format and checks what must hold: SIMULATE_ARGS="--count 3000 --seed 1 swiss".
 simulate: $(VENV)/.dev
-	@$(BIN)/python -m tests.events $(SIMULATE_ARGS)
+	@$(BIN)/python -m tools.simulate $(SIMULATE_ARGS)
 
 # Pins anew what pyproject.toml asks for. async-timeout: the Redis client wants it on the oldest Pythons alone.
 lock:

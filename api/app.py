@@ -14,30 +14,29 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from api import errors, limits, queries, requests, site
+from api import errors, limits, queries, requests
+from api import pages as site
+from api.accounts import resource as accounts
+from api.bots import fault_resource as faults
+from api.bots import resource as bots
+from api.fields import Address, Id, Instant, Moment, Name, Numeral, Remark, Truth, Whole
+from api.games import resource as games
+from api.health import resource as health
 from api.ids import IdConverter, id_schema
-from api.resources import (
-    accounts,
-    bots,
-    brackets,
-    downloads,
-    entries,
-    events,
-    faults,
-    games,
-    health,
-    ladders,
-    live,
-    matches,
-    stages,
-    standings,
-    tournaments,
-    webhooks,
-)
-from api.schemas.base import Address, Id, Instant, Moment, Name, Numeral, Remark, Truth, Whole
+from api.ladders import resource as ladders
+from api.matches import resource as matches
+from api.streams import resource as live
+from api.tournaments import bracket_resource as brackets
+from api.tournaments import download_resource as downloads
+from api.tournaments import entry_resource as entries
+from api.tournaments import resource as tournaments
+from api.tournaments import round_resource as stages
+from api.tournaments import standings_resource as standings
+from api.tournaments import stream_resource as events
+from api.webhooks import resource as webhooks
 from referee import __version__
+from referee.db.engine import Database
 from referee.settings import Settings
-from referee.store.db import Database
 
 REDIS_TIMEOUT_S = 1.0
 

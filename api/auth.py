@@ -7,10 +7,10 @@ from flask import current_app, g, request
 
 from api import limits, tokens
 from api.errors import Problem
+from referee.accounts import accounts
+from referee.accounts.tables import Account
+from referee.db.engine import Database
 from referee.errors import Forbidden, Unavailable
-from referee.store import accounts
-from referee.store.db import Database
-from referee.store.schema import Account
 
 log = logging.getLogger(__name__)
 

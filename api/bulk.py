@@ -16,11 +16,11 @@ from typing import Any, Final
 import orjson
 from sqlalchemy import ColumnElement
 
-from api.schemas.base import Moment
-from referee.store.db import Database
-from referee.store.events import bulk
-from referee.store.events.bulk import Extent, Named, Place, Seat
-from referee.store.ladders.entries import LedgerRow, ledger_rows
+from api.fields import Moment
+from referee.db.engine import Database
+from referee.ladders.ledger_entries import LedgerRow, ledger_rows
+from referee.tournaments import bulk
+from referee.tournaments.bulk import Extent, Named, Place, Seat
 
 COUNTS: Final = "finished"  # what else a log's match may be is told after it
 ROWS_A_PIECE: Final = 500  # of a ledger, written at a time

@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.http import HTTP_STATUS_CODES
 
 from referee import errors as domain
-from referee.store.idempotency import IdempotencyMismatch
+from referee.db.idempotency import IdempotencyMismatch
 
 log = logging.getLogger(__name__)
 

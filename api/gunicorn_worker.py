@@ -9,7 +9,7 @@ from typing import Any, Final
 from gunicorn import util  # type: ignore[import-untyped]  # ships no types
 from gunicorn.workers.gthread import TConn, ThreadWorker  # type: ignore[import-untyped]  # ships no types
 
-from api.lines import taken_over
+from api.streams.stream_writer import taken_over
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from api import auth
 from api.errors import Problem
-from referee.store import idempotency as kept
+from referee.db import idempotency as kept
 
 HEADER = "Idempotency-Key"
 PARAMETER = {

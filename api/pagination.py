@@ -9,8 +9,8 @@ from itsdangerous import BadData, URLSafeSerializer
 from marshmallow import Schema, fields, validate
 
 from api.errors import invalid
-from api.schemas.base import Numeral, Query, Strict
-from referee.store.paging import LARGEST_PAGE, Page
+from api.fields import Numeral, Query, Strict
+from referee.db.paging import LARGEST_PAGE, Page
 
 DEFAULT_LIMIT = 50
 

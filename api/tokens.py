@@ -6,9 +6,9 @@ from typing import cast
 
 from flask import current_app, g, request
 
-from referee.store import accounts
-from referee.store.db import Database, now
-from referee.store.schema import Account, Token
+from referee.accounts import accounts
+from referee.accounts.tables import Account, Token
+from referee.db.engine import Database, now
 
 
 @dataclass(frozen=True, slots=True)

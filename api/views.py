@@ -19,8 +19,8 @@ from webargs.flaskparser import FlaskParser
 from api import auth, etags, idempotency, queries
 from api.body import read_body, read_json
 from api.errors import invalid
-from api.schemas.base import Wish
-from referee.store.db import Database
+from api.fields import Wish
+from referee.db.engine import Database
 from workers import queues
 
 P = ParamSpec("P")

@@ -8,12 +8,12 @@ from gunicorn.errors import AppImportError  # type: ignore[import-untyped]  # sh
 
 from api.app import create_app
 from api.streams import connections
-from referee import journal
+from referee.db.engine import Database
+from referee.db.revisions import WrongSchema, check_at_start
+from referee.runtime import logging_setup
 from referee.settings import Settings
-from referee.store.db import Database
-from referee.store.revisions import WrongSchema, check_at_start
 
-journal.keep()
+logging_setup.keep()
 _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))  # a viewer of an event costs one
 settings = Settings.load()

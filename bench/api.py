@@ -14,11 +14,11 @@ from sqlalchemy.orm import Session
 from api import create_app
 from bench.measure import Benchmark, Json, cpu_seconds, per_cpu_second, rounded
 from bench.world import World, world
-from referee.clocks import Limits
-from referee.ratings import START
-from referee.store import schema
-from referee.store.ids import new_id
-from referee.store.ladders import ratings
+from referee import schema
+from referee.db.ids import new_id
+from referee.ladders import ratings
+from referee.match.time_limits import Limits
+from referee.ratings.elo import START
 
 GAME, SEATS = "saint-poker", 4
 MATCHES_A_BOT = 5

@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from bench.measure import Benchmark, Json, per_cpu_second, rounded
 from bench.playouts import outcome, play, play_watched
-from referee.cards import DECK
 from referee.games import catalogue
+from referee.games.cards import DECK
+from referee.games.poker import rank
 from referee.games.state import State
-from referee.poker import rank
 
 SEATS: Final = {
     "pool-nap": (3, 5),

@@ -14,9 +14,9 @@ from bench.bots import Bots
 from bench.local import question
 from bench.measure import Benchmark, Json, rounded
 from bench.world import World, world
-from referee.bots.client import BotCaller, Target
-from referee.bots.guard import Policy
-from referee.bots.signing import bot_secret
+from referee.botclient.address_guard import Policy
+from referee.botclient.client import BotCaller, Target
+from referee.protocol.signing import bot_secret
 from workers.runner import Runner
 
 AT_ONCE = 16

@@ -15,8 +15,8 @@ import aiohttp
 
 from bench.http import session
 from bench.measure import Benchmark, Json
-from referee.bots.client import BotCaller, Target
-from referee.bots.guard import Policy
+from referee.botclient.address_guard import Policy
+from referee.botclient.client import BotCaller, Target
 
 DEADLINE_S: Final = 1.0
 MAX_BYTES: Final = 64 * 1024

@@ -2,10 +2,10 @@
 
 from random import Random
 
-from referee.bots.wire import Questions
-from referee.canonical import Json
-from referee.chance import CommittedChance, commitment
-from referee.match import Answer, Match, new_header
+from referee.match.canonical import Json
+from referee.match.chance import CommittedChance, commitment
+from referee.match.match import Answer, Match, new_header
+from referee.protocol.messages import Questions
 
 SEED = bytes(32)
 GROUP = "grp_00000000000000000000bench0"

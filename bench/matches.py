@@ -23,9 +23,9 @@ from bench.bots import Bots
 from bench.local import GROUP, SEED, header
 from bench.measure import Benchmark, Json, children_of, cpu_of, memory_mib, rounded
 from bench.world import World, world
-from referee.chance import CommittedChance
-from referee.match import Answer, Match
-from referee.store import schema
+from referee import schema
+from referee.match.chance import CommittedChance
+from referee.match.match import Answer, Match
 from workers import queues
 
 DELAY_MS: Final = 20

@@ -6,7 +6,7 @@ from random import Random
 from bench.measure import Benchmark, Json, cpu_seconds, rounded
 from referee.pairing import Entrant, Event, Leg, Played, Stage, formats
 from referee.pairing.history import past
-from referee.ratings import START
+from referee.ratings.elo import START
 
 BEFORE = 4  # stages played before the one that is measured
 

@@ -17,12 +17,15 @@ from sqlalchemy.orm import Session
 
 from bench.measure import Benchmark, Json, rounded
 from bench.world import World, world
-from referee.ratings import MICRO, START
-from referee.store.db import Database
-from referee.store.ladders import ledger, places, ratings
-from referee.store.ladders.folding import Held
-from referee.store.ladders.ledger import Counting
-from referee.store.schema import Account, Bot, Group, Match, Rating
+from referee.accounts.tables import Account
+from referee.bots.tables import Bot
+from referee.db.engine import Database
+from referee.ladders import ledger, ranks, ratings
+from referee.ladders.ledger import Counting
+from referee.ladders.rating_replay import Held
+from referee.ladders.tables import Rating
+from referee.matches.tables import Group, Match
+from referee.ratings.elo import MICRO, START
 
 SIZES: Final = (100, 1_000, 10_000, 100_000)
 SEATS: Final = 4
@@ -99,7 +102,7 @@ class Standings:
 
     def place(self) -> None:
         with self.database.read() as session:
-            assert places.place_of(session, self.ladder_id, self.dice.choice(self.bots)) is not None
+            assert ranks.place_of(session, self.ladder_id, self.dice.choice(self.bots)) is not None
 
     def update(self) -> None:
         """The part of ending a match that has to do with its ladder, as a transaction of its own."""
@@ -128,7 +131,7 @@ class Standings:
                     for bot, one in some
                 ],
             )
-        places.count_anew(session, self.ladder_id, held)
+        ranks.count_anew(session, self.ladder_id, held)
 
 
 def _bot(bot_id: str, owner: str) -> Json:

@@ -13,7 +13,7 @@ from bench.measure import Benchmark, Json, rounded
 from bench.playouts import outcome
 from referee.games import catalogue
 from referee.games.state import State
-from referee.players import Player, players
+from referee.house.strategies import Player, players
 
 TABLES: Final = {
     "pool-nap": (2, 4),

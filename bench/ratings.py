@@ -8,8 +8,8 @@ from functools import partial
 from random import Random
 
 from bench.measure import Benchmark, Json, cpu_seconds, per_cpu_second, rounded
-from referee.ratings import START, elo_changes
-from referee.strengths import Result, fit
+from referee.ratings.elo import START, elo_changes
+from referee.ratings.strengths import Result, fit
 
 SEATS = 4
 BOTS = 100

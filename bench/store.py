@@ -11,11 +11,11 @@ from random import Random
 from bench.local import advance
 from bench.measure import Benchmark, Json, rounded
 from bench.world import MASTER_KEY, World, world
-from referee.chance import CommittedChance
-from referee.match import Match
-from referee.store.play import claims, groups, matches, results
-from referee.store.play.claims import Claim
-from referee.store.play.recording import Record, record_batch
+from referee.match.chance import CommittedChance
+from referee.match.match import Match
+from referee.matches import claims, deal_groups, matches, results
+from referee.matches.claims import Claim
+from referee.matches.recording import Record, record_batch
 
 GAME, SEATS = "saint-poker", 2
 BATCHES = (1, 16, 100)
@@ -72,11 +72,11 @@ def claimed(place: World, seated: list[str], count: int) -> list[Claim]:
     for match_id in place.arrange(GAME, seated, count):
         with place.database.write() as session:
             mine += claims.claim(session, 1, match_id=match_id)
-            opening = groups.claim_opening(session, matches.get_match(session, match_id).group_id)
+            opening = deal_groups.claim_opening(session, matches.get_match(session, match_id).group_id)
             assert opening is not None
             blank = [""] * SEATS
-            groups.record_nonce_hashes(session, opening.group_id, opening.epoch, blank)
-            groups.open_group(session, opening.group_id, opening.epoch, blank)
+            deal_groups.record_nonce_hashes(session, opening.group_id, opening.epoch, blank)
+            deal_groups.open_group(session, opening.group_id, opening.epoch, blank)
     return mine
 
 

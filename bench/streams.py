@@ -15,13 +15,13 @@ from bench.matches import redis_server
 from bench.measure import Benchmark, Json, cpu_of, memory_mib, rounded
 from bench.watched import api, asked, ms, probing, watch
 from bench.world import World, world
-from referee import live
-from referee.chance import CommittedChance
-from referee.clocks import Limits
-from referee.match import Answer, Match, new_header
-from referee.store import schema
-from referee.store.ids import new_id
-from referee.store.play.recording import Record, record_batch
+from referee import schema
+from referee.db import change_notifier
+from referee.db.ids import new_id
+from referee.match.chance import CommittedChance
+from referee.match.match import Answer, Match, new_header
+from referee.match.time_limits import Limits
+from referee.matches.recording import Record, record_batch
 from workers import queues
 
 BOTS: Final = 40
@@ -55,9 +55,9 @@ def main() -> None:
     benchmark.report(figures)
 
 
-def of_size(kind: Callable[[World, live.Announcer], Watched], count: int, window_s: float) -> Json:
+def of_size(kind: Callable[[World, change_notifier.Announcer], Watched], count: int, window_s: float) -> Json:
     with world() as place, redis_server(place.settings.data_dir) as redis_url:
-        watched = kind(place, live.Announcer(queues.connect(redis_url)))
+        watched = kind(place, change_notifier.Announcer(queues.connect(redis_url)))
         with api(place, redis_url) as (port, pid):
             ours, theirs = multiprocessing.get_context("fork").Pipe()
             what = (port, watched.path, watched.ready, watched.number, count, theirs)
@@ -101,7 +101,7 @@ def changing(watched: Watched, seconds: float) -> dict[int, float]:
 # -- an event, in which matches end --
 
 
-def event(place: World, announcer: live.Announcer) -> Watched:
+def event(place: World, announcer: change_notifier.Announcer) -> Watched:
     with place.database.write() as session:
         bots = enlisted(session, BOTS)
         tournament_id = played(session, bots)
@@ -144,7 +144,7 @@ def ended(place: World, tournament_id: str, table: list[str]) -> int:
 # -- a match, of which each decision is told at once --
 
 
-def match(place: World, announcer: live.Announcer) -> Watched:
+def match(place: World, announcer: change_notifier.Announcer) -> Watched:
     playing, match_id = begun(place)
     recorded = 0
 

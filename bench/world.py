@@ -8,13 +8,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from referee.clocks import Limits
+from referee.accounts import accounts
+from referee.bots import bots, certificates, handshakes
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
 from referee.games import catalogue
+from referee.match.time_limits import Limits
+from referee.matches import matches
 from referee.settings import Settings, environment
-from referee.store import accounts, bots, certificates, checks
-from referee.store.db import Database
-from referee.store.play import matches
-from referee.store.upgrading import upgrade
 
 MASTER_KEY: Final = bytes(range(32))
 EGRESS: Final = "127.0.0.1/32:1024-65535"
@@ -34,10 +35,10 @@ class World:
             with self.database.write() as session:
                 owner = accounts.create_account(session, f"Owner {number}")
                 bot = bots.register(session, owner.id, f"Bot {number}", f"{url}/{number}")
-                (check,) = checks.claim_due_checks(session)
-                card = checks.Card("1.0", sorted(catalogue()), 100)
+                (check,) = handshakes.claim_due_checks(session)
+                card = handshakes.Card("1.0", sorted(catalogue()), 100)
                 certificates.issue(session, bot.id, card.version, certificates.rules_today(card.games))
-                checks.finish_check(session, bot.id, check.epoch, {"ok": True}, card)
+                handshakes.finish_check(session, bot.id, check.epoch, {"ok": True}, card)
             ids.append(bot.id)
         return ids
 

@@ -8,7 +8,11 @@ import pytest
 
 from tests.lanes import Lanes
 
-FIRST = ("end_to_end", "browser", "cli", "deploy", "bench", "mutants", "upgrade", "api", "store", "workers")  # folders
+FIRST = (  # folders
+    *("end_to_end", "browser", "cli", "deploy", "bench", "tools", "upgrade", "api"),
+    *("tournaments", "matches", "ladders", "webhooks", "db", "bots", "accounts", "workers"),
+)
+pytest_plugins = ("tests.database.fixtures",)
 
 
 def pytest_configure() -> None:

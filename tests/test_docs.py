@@ -130,8 +130,8 @@ def test_make_targets_that_are_named_exist(page: Path) -> None:
 @named_page
 def test_files_of_ours_that_are_named_exist(page: Path) -> None:
     text = page.read_text()
-    named = set(re.findall(r"`((?:referee|api|workers|tests|bots|docs|deploy)/[\w./-]+)`", text))
-    modules = set(re.findall(r"python -m ((?:api|bench|tests|workers|referee)[\w.]*)", text))
+    named = set(re.findall(r"`((?:referee|api|workers|tests|tools|bots|docs|deploy)/[\w./-]+)`", text))
+    modules = set(re.findall(r"python -m ((?:api|bench|tests|tools|workers|referee)[\w.]*)", text))
 
     assert [name for name in named if not (ROOT / name).exists()] == []
     for module in modules:

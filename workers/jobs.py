@@ -2,8 +2,8 @@
 
 import asyncio
 
+from referee.db.engine import Database
 from referee.settings import Settings
-from referee.store.db import Database
 from workers import runner
 
 

@@ -10,22 +10,23 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from referee import live
-from referee.bots.client import CallLimits
-from referee.bots.guard import Policy
+from referee.botclient.address_guard import Policy
+from referee.botclient.client import CallLimits
+from referee.bots import checks as examinations
+from referee.bots import handshakes
+from referee.db import change_notifier
+from referee.db.engine import Database
 from referee.errors import Unavailable
+from referee.matches import claims, quotas
+from referee.matches.claims import Claim
 from referee.settings import Settings
-from referee.store import checks, examinations, quotas
-from referee.store.db import Database
-from referee.store.play import claims
-from referee.store.play.claims import Claim
-from workers import queues, stopping
-from workers.checking import Suite, check_bot, examine_bot
-from workers.delivering import Courier
-from workers.holding import Holder
-from workers.playing import HandedOver, Playing, play
-from workers.recorder import Recorder
-from workers.uplink import Uplink
+from workers import queues, shutdown
+from workers.batch_writer import Recorder
+from workers.bot_checks import Suite, check_bot, examine_bot
+from workers.connectivity import Uplink
+from workers.lease_renewal import Holder
+from workers.match_runner import HandedOver, Playing, play
+from workers.webhook_sender import Courier
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +77,7 @@ class Runner:
         self._suite = suite or Suite()
         self._examining = 0
         redis = None if settings.redis_url is None else queues.connect(settings.redis_url)
-        self._announcer = live.Announcer(redis)
+        self._announcer = change_notifier.Announcer(redis)
         self._courier = Courier(self._recorder, self._policy, self._master_key)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
@@ -147,7 +148,7 @@ class Runner:
         return bool(self._tasks) and self._age_s() < self._resting_s
 
     async def _take_checks(self) -> None:
-        for check in await self._recorder.write(checks.claim_due_checks):
+        for check in await self._recorder.write(handshakes.claim_due_checks):
             self._spawn(self._check(check))
         if (room := EXAMINED_AT_ONCE - self._examining) > 0:
             for claimed in await self._recorder.write(examinations.claim_due, room):
@@ -224,7 +225,7 @@ class Runner:
         except Unavailable as error:
             log.warning("claim not given back, it will run out", extra={"reason": str(error)})
 
-    async def _check(self, check: checks.Check) -> None:
+    async def _check(self, check: handshakes.Check) -> None:
         try:
             await check_bot(check, self._recorder, self._policy, self._master_key)
             self.tally.checked += 1
@@ -252,7 +253,7 @@ async def run(settings: Settings, database: Database, *, alone: str | None = Non
     """A runner in this event loop, which stops at the word of its worker."""
     runner = Runner(settings, database)
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(stopping.SIGNAL, runner.stop)
-    if stopping.requested():
+    loop.add_signal_handler(shutdown.SIGNAL, runner.stop)
+    if shutdown.requested():
         runner.stop()
     return await runner.run(alone=alone)

@@ -1,6 +1,6 @@
 """The scheduler: looks at the record again and again, and does what follows from the time or from what was lost.
 
-Events are carried on in ``workers.events``.
+Events are carried on in ``workers.tournaments``.
 
 It holds nothing: several may run, any may be killed, and a queue that was emptied is refilled within a sweep.
 ``python -m workers.scheduler``
@@ -14,16 +14,17 @@ import threading
 
 from redis import Redis
 
-from referee import journal, live
+from referee.bots import checks, house_bots
+from referee.db import change_notifier, idempotency
+from referee.db.engine import Database
+from referee.db.revisions import WrongSchema, check_at_start
 from referee.errors import Unavailable
+from referee.matches import claims, deal_groups
+from referee.runtime import logging_setup
 from referee.settings import Settings
-from referee.store import examinations, house, idempotency
-from referee.store.db import Database
-from referee.store.play import claims, groups
-from referee.store.revisions import WrongSchema, check_at_start
-from referee.store.telling import deliveries
+from referee.webhooks import deliveries
 from workers import queues
-from workers.events import Events
+from workers.tournaments import Events
 
 log = logging.getLogger(__name__)
 
@@ -38,14 +39,14 @@ class Scheduler:
         self._redis = redis
         self._master_key = master_key
         self._events = Events(database, master_key)
-        self._announcer = live.Announcer(redis)
+        self._announcer = change_notifier.Announcer(redis)
         self._has_house = False
 
     def sweep(self) -> None:
         """1. Wakes runners for what is due, whatever becomes of the rest. 2. Closes deal groups. 3. Forgets the
         answers to requests, and the messages to owners, that came long ago. 4. Carries events on."""
         with self._database.read() as session:
-            left_open = groups.left_open(session)
+            left_open = deal_groups.left_open(session)
             answers_old = idempotency.any_old(session)
             todo = claims.sweep(session)
             messages_due = deliveries.any_due(session)
@@ -69,17 +70,17 @@ class Scheduler:
         for group_id in group_ids:
             try:
                 with self._database.write() as session:
-                    groups.close_if_over(session, group_id, master_key=self._master_key)
-            except groups.WrongMasterKey as error:  # of no concern to the others
+                    deal_groups.close_if_over(session, group_id, master_key=self._master_key)
+            except deal_groups.WrongMasterKey as error:  # of no concern to the others
                 log.error("group not closed", extra={"group": group_id, "reason": str(error)})
 
     def _prepare(self) -> None:
         if not self._has_house:
             with self._database.write() as session:
-                house.house_bots(session)
+                house_bots.house_bots(session)
             self._has_house = True
             with self._database.write() as session:
-                examinations.catch_up(session)
+                checks.catch_up(session)
 
     def run(self, stopped: threading.Event, *, every_s: float = SWEEP_S) -> None:
         """Sweeps every ``every_s`` seconds; a record or a queue that cannot answer is tried again. Before the first
@@ -98,7 +99,7 @@ class Scheduler:
 
 def main() -> int:
     """Sweeps until told to stop."""
-    journal.keep()
+    logging_setup.keep()
     settings = Settings.load()
     if settings.redis_url is None:
         log.error("REDIS_URL is not set; `referee up` sets it for the processes it starts")

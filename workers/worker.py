@@ -16,16 +16,16 @@ from rq import Queue, Worker
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from referee import journal, leash
+from referee.db.engine import Database
+from referee.db.revisions import WrongSchema, check_at_start
+from referee.runtime import logging_setup, parent_death
 from referee.settings import Settings
-from referee.store.db import Database
-from referee.store.revisions import WrongSchema, check_at_start
 from workers import (
     jobs,  # noqa: F401  # loaded here, so that every horse has it from birth
     queues,
-    stopping,
+    shutdown,
 )
-from workers.wakeups import WakeUp
+from workers.rq_job import WakeUp
 
 log = logging.getLogger(__name__)
 
@@ -77,15 +77,15 @@ class RunnerWorker(Worker):
 
     def main_work_horse(self, job: Job, queue: Queue) -> None:
         """Ties the horse to its worker before it touches anything: an orphan would play beside its successor."""
-        leash.tie(self._parent, signal.SIGKILL)
-        stopping.listen()
+        parent_death.tie(self._parent, signal.SIGKILL)
+        shutdown.listen()
         super().main_work_horse(job, queue)
 
     def handle_warm_shutdown_request(self) -> None:
         """Passes the word on to the horse alone; its process group may not be its own yet."""
         if self.horse_pid:
             try:
-                os.kill(self.horse_pid, stopping.SIGNAL)
+                os.kill(self.horse_pid, shutdown.SIGNAL)
             except ProcessLookupError:
                 log.debug("the horse was already done")
 
@@ -101,7 +101,7 @@ class RunnerWorker(Worker):
 
 def main() -> int:
     """Works until told to stop; the exit status says whether there was anything to connect to."""
-    journal.keep()
+    logging_setup.keep()
     settings = Settings.load()
     if settings.redis_url is None:
         log.error("REDIS_URL is not set; `referee up` sets it for the workers it starts")

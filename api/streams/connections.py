@@ -12,13 +12,13 @@ from flask import Flask, Response, current_app, request
 
 from api import limits
 from api.errors import invalid
-from api.lines import Line, Lines, taken_over
-from api.places import Places
+from api.streams.connection_limits import Places
 from api.streams.hub import Feed, Hub, Waiting
+from api.streams.stream_writer import Line, Lines, taken_over
 from api.views import database
-from referee import live
+from referee.db import change_notifier
+from referee.db.engine import Database
 from referee.settings import Settings
-from referee.store.db import Database
 
 MEDIA_TYPE: Final = "text/event-stream"
 HOLDING_THREADS: Final = 16  # viewers whose connection cannot be taken over, at once
@@ -59,8 +59,8 @@ class Hubs:
         self._hubs: dict[str, Hub[Any]] = {}
         self._stopped = threading.Event()
         if redis_url is not None:
-            words = (live.connect(redis_url), self.wake, self._stopped)
-            threading.Thread(target=live.listen, args=words, name="words", daemon=True).start()
+            words = (change_notifier.connect(redis_url), self.wake, self._stopped)
+            threading.Thread(target=change_notifier.listen, args=words, name="words", daemon=True).start()
 
     def get(self, kind: type[H], make: Callable[[Database, Lines], H]) -> H:
         if kind.__name__ not in self._hubs:

@@ -16,9 +16,9 @@ from typing import Any, Final, Generic, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from api.lines import HEARTBEAT, HEARTBEAT_S, MOST_BEHIND, Lines
+from api.streams.stream_writer import HEARTBEAT, HEARTBEAT_S, MOST_BEHIND, Lines
+from referee.db.engine import Database
 from referee.errors import Unavailable
-from referee.store.db import Database
 
 log = logging.getLogger(__name__)
 

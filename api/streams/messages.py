@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from api.schemas.base import Moment
+from api.fields import Moment
 
 
 def message(name: str, id: str | int | None, data: bytes) -> bytes:

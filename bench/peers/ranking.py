@@ -9,8 +9,8 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
-from referee.cards import DECK
-from referee.poker import rank
+from referee.games.cards import DECK
+from referee.games.poker import rank
 
 Work = Callable[[], int]  # ranks some hands and gives how many
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from policy import BEGINNING, choose
 
-from referee.learning.aec import env
-from referee.players import players
+from referee.gym.aec import env
+from referee.house.strategies import players
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it would like to draw

@@ -5,11 +5,11 @@ from pathlib import Path
 import click
 from sqlalchemy.orm import Session
 
+from referee.accounts import accounts
 from referee.cli.installation import data_option, made_record_of, record_of
+from referee.db.revisions import newest
 from referee.errors import Conflict, NotFound
-from referee.store import accounts
-from referee.store.play import matches
-from referee.store.revisions import newest
+from referee.matches import matches
 
 TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token
 

@@ -10,8 +10,8 @@ from typing import Any, Self
 from urllib.parse import SplitResult, urlsplit
 
 from referee import __version__
-from referee.canonical import Json
 from referee.errors import RefereeError
+from referee.match.canonical import Json
 
 TIMEOUT_S = 15.0
 PAGES = 100  # at most so many of a list are followed

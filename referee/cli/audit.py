@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from referee.cli.installation import data_option, record_of
-from referee.store.db import LONG_IDLE_S, Database
-from referee.store.ladders import audit as auditing
-from referee.store.ladders import repairs
-from referee.store.ladders.audit import Difference
-from referee.store.ladders.repairs import Repaired
+from referee.db.engine import LONG_IDLE_S, Database
+from referee.ladders import audit as auditing
+from referee.ladders import repairs
+from referee.ladders.audit import Difference
+from referee.ladders.repairs import Repaired
 
 SHOWN = 100
 KEPT = 10_000  # differences told in JSON

@@ -13,20 +13,21 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from referee.bots.client import CallLimits, Target
-from referee.bots.conformance.course import Pace, Tell
-from referee.bots.conformance.examination import examine
-from referee.bots.conformance.report import Report
-from referee.bots.guard import parse_url
-from referee.bots.signing import secret_bytes
-from referee.canonical import Json
-from referee.cli import bot_files, problem_report
+from referee.botclient.address_guard import parse_url
+from referee.botclient.client import CallLimits, Target
+from referee.cli import problem_report
 from referee.cli.check_report import show
 from referee.cli.house import checked_secret
-from referee.cli.local import HOUSE, LOCAL_POLICY, Entrant, local_id, program
 from referee.cli.plain_text import plain
+from referee.conformance.context import Pace, Tell
+from referee.conformance.report import Report
+from referee.conformance.suite import examine
 from referee.errors import Unavailable, UrlRefused
 from referee.games import catalogue
+from referee.local import bot_files
+from referee.local.matches import HOUSE, LOCAL_POLICY, Entrant, local_id, program
+from referee.match.canonical import Json
+from referee.protocol.signing import secret_bytes
 
 STATUS = {"pass": 0, "fail": 1, "unreachable": 3}
 QUESTIONS = 200

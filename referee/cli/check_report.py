@@ -6,9 +6,9 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from referee.bots.conformance.report import PARTS, Finding, Report
 from referee.cli.plain_text import indented
 from referee.cli.tables import columns
+from referee.conformance.report import PARTS, Finding, Report
 
 STYLES = {"fail": "bold red", "warn": "yellow", "ok": "green"}
 LONGEST_LINE = 4_000  # characters of a request that are shown; a longer one is written by --save

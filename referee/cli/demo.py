@@ -15,18 +15,18 @@ from typing import TypeVar
 import click
 from rich.console import Console
 
-from referee.canonical import Json
 from referee.cli import tables
 from referee.cli.admin import open_account
 from referee.cli.api_client import Api, ApiRefusal
-from referee.cli.children import Child, Signals, stop
-from referee.cli.datadir import DataDir
-from referee.cli.houses import Houses
 from referee.cli.installation import record_of, settings_of
-from referee.cli.screen import Screen
-from referee.cli.supervisor import Stopped
+from referee.cli.live_view import Screen
 from referee.cli.up import where
 from referee.errors import RefereeError
+from referee.match.canonical import Json
+from referee.runtime.data_dir import DataDir
+from referee.runtime.house_servers import Houses
+from referee.runtime.processes import Child, Signals, stop
+from referee.runtime.supervisor import Stopped
 from referee.settings import environment
 
 CAST = (  # owner, house player

@@ -4,10 +4,10 @@ from itertools import islice
 
 import click
 
-from referee.canonical import Json
-from referee.cli.tournament import finding
+from referee.cli.tournament import lookup
+from referee.cli.tournament.formatting import clock
 from referee.cli.tournament.remote import Remote, asks_service
-from referee.cli.tournament.words import clock
+from referee.match.canonical import Json
 
 SHOWN = 1_000  # characters of a question or a reply; --json shows all
 
@@ -30,7 +30,7 @@ def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
         remote.tell(fault, whole(fault))
         return
     kind = "matches" if whose.startswith("mat_") else "bots"
-    found_id = whose if kind == "matches" else finding.bot_id(remote.api, whose)
+    found_id = whose if kind == "matches" else lookup.bot_id(remote.api, whose)
     query = f"/{kind}/{found_id}/faults?limit={limit}" + (f"&code={code}" if code else "")
     found = list(islice(remote.api.items(query), limit))
     told = "\n\n".join(map(short, found)) + "\n\nreferee faults NUMBER shows question, reply and a command"

@@ -7,19 +7,20 @@ from pathlib import Path
 
 import click
 
-from referee import recall
-from referee.bots.client import CallLimits
-from referee.bots.driver import drive
-from referee.canonical import Json
-from referee.cli import bot_files, local, problem_report
+from referee.botclient.client import CallLimits
+from referee.botclient.match_driver import drive
+from referee.cli import problem_report
 from referee.cli.house import checked_secret
-from referee.cli.local import Entrant, Played, Sitting, Table, local_id
 from referee.cli.play import summary, table, write
-from referee.cli.recalled import Decision, Recorded
+from referee.cli.replay import Decision, Recorded
 from referee.cli.tournament.remote import Remote, asks_service
 from referee.errors import BadOption, UrlRefused
-from referee.match import Match
-from referee.matchlog import reveal_line
+from referee.local import bot_files, matches
+from referee.local.matches import Entrant, Played, Sitting, Table, local_id
+from referee.match import replay
+from referee.match.canonical import Json
+from referee.match.log import reveal_line
+from referee.match.match import Match
 
 
 @click.command()
@@ -54,7 +55,7 @@ def fork(
     if len(players) > seats:
         raise click.UsageError(f"{len(players)} players, but the match has {seats} seats")
     try:
-        first = recall.question(recorded.at(n), seat_of_id).seat if seat is None else seat
+        first = replay.question(recorded.at(n), seat_of_id).seat if seat is None else seat
         if first >= seats:
             raise BadOption("--seat", f"the match has seats 0 to {seats - 1}")
         entrants = _seated(players, first, others, seats)
@@ -62,7 +63,7 @@ def fork(
             played = asyncio.run(_played(recorded, n, running.entrants, running.secrets))
             problems = dict(zip((one.name for one in running.entrants), played.problems, strict=True))
             report = problem_report.report(running, problems)
-    except (BadOption, local.NoSuchPlayer) as error:
+    except (BadOption, matches.NoSuchPlayer) as error:
         raise click.UsageError(str(error)) from error
     except UrlRefused as error:
         raise click.UsageError(error.reason) from error
@@ -75,7 +76,7 @@ def fork(
 
 def _seated(players: Sequence[str], first: int, others: str, seats: int) -> list[Entrant]:
     sources = [*players, *[others] * (seats - len(players))]
-    return local.entrants([sources[(seat - first) % seats] for seat in range(seats)])
+    return matches.entrants([sources[(seat - first) % seats] for seat in range(seats)])
 
 
 def forked_header(recorded: Recorded, n: int, entrants: Sequence[Entrant]) -> Json:

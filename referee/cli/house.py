@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from referee.bots import house as served
-from referee.bots.signing import secret_bytes
 from referee.games import catalogue
-from referee.players import players
+from referee.house import server as served
+from referee.house.strategies import players
+from referee.protocol.signing import secret_bytes
 
 
 def checked_secret(_context: click.Context, _parameter: click.Parameter, secret: str | None) -> str | None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from referee.db.engine import Database, parsed_url
+from referee.db.revisions import check
+from referee.db.upgrading import upgrade
 from referee.settings import Settings
-from referee.store.db import Database, parsed_url
-from referee.store.revisions import check
-from referee.store.upgrading import upgrade
 
 
 def data_option(command: Callable[..., Any]) -> Callable[..., Any]:

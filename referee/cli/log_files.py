@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import IO, Any, Final, cast
 from urllib.parse import urlsplit
 
-from referee.canonical import Json
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.errors import RefereeError
-from referee.rows import parsed
+from referee.match.canonical import Json
+from referee.match.rows import parsed
 
 LIMIT_BYTES: Final = 256 << 20  # of an uncompressed log; the longest match of any game is far shorter
 LEAST_BYTES: Final = 100  # counted for a line at least: about its cost in memory, and the length of the shortest row

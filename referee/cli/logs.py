@@ -10,9 +10,9 @@ from referee.cli.log_files import StoredLog, Unreadable, lines_of, logs_of
 from referee.cli.narrate import account
 from referee.cli.plain_text import plain
 from referee.games import game
-from referee.matchlog import Report
-from referee.matchlog import verify as verified
-from referee.rows import parsed
+from referee.match.log import Report
+from referee.match.log import verify as verified
+from referee.match.rows import parsed
 
 
 @click.command()

@@ -6,7 +6,7 @@ from typing import Any, Final
 import click
 
 from referee import __version__
-from referee.cli.family import Family
+from referee.cli.lazy_group import Family
 from referee.cli.plain_text import plain
 from referee.errors import RefereeError
 

@@ -6,7 +6,7 @@ An event without a sentence of its own is shown as its members, so a new game ca
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from referee.canonical import Json
+from referee.match.canonical import Json
 
 Teller = Callable[[Json, Sequence[str]], str | None]
 

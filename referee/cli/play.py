@@ -11,17 +11,19 @@ from pathlib import Path
 
 import click
 
-from referee.cli import bot_files, local, problem_report, replay_page
+from referee.cli import problem_report, replay_page
 from referee.cli.house import checked_secret
-from referee.cli.local import Plan, Played
 from referee.cli.narrate import account
 from referee.cli.problem_report import Report
 from referee.cli.problems import Problems
 from referee.cli.tables import columns
-from referee.clocks import Limits
 from referee.errors import BadOption, NoSuchGame, UrlRefused
 from referee.games import catalogue, game
-from referee.rows import parsed
+from referee.local import bot_files
+from referee.local import matches as local
+from referee.local.matches import Plan, Played
+from referee.match.rows import parsed
+from referee.match.time_limits import Limits
 
 LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # of one's own bot, to look at while working on it
 

@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 
 import click
 
-from referee.bots.advice import ADVICE
-from referee.cli.bot_files import BotProcess, Running
 from referee.cli.plain_text import indented, plain
 from referee.cli.problems import Problems
+from referee.local.bot_files import BotProcess, Running
+from referee.protocol.fault_advice import ADVICE
 
 NOT_REACHED: Final = 3  # the exit status, the same as for `referee check`
 ENDS_IN_S: Final = 0.5

@@ -4,9 +4,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Self
 
-from referee.bots.client import Reply
-from referee.bots.conformance.course import shown
-from referee.canonical import Json
+from referee.botclient.client import Reply
+from referee.conformance.context import shown
+from referee.match.canonical import Json
 
 Happened = tuple[str, str]  # the phase, and the reply or error
 

@@ -8,19 +8,20 @@ from typing import Any
 
 import click
 
-from referee import recall
-from referee.bots.aliases import aliases
-from referee.bots.client import BotCaller, BotSeat, Reply, Target
-from referee.canonical import Json
-from referee.cli import bot_files, local, problem_report
+from referee.botclient.client import BotCaller, BotSeat, Reply, Target
+from referee.cli import problem_report
 from referee.cli.house import checked_secret
-from referee.cli.local import HOUSE, LOCAL_POLICY
 from referee.cli.plain_text import plain
-from referee.cli.recalled import Decision, Recorded
+from referee.cli.replay import Decision, Recorded
 from referee.cli.tables import columns
 from referee.cli.tournament.remote import Remote, asks_service
 from referee.errors import BadOption, IllegalAction, UrlRefused
-from referee.match import FAULTS, Answer, Match, Request
+from referee.local import bot_files, matches
+from referee.local.matches import HOUSE, LOCAL_POLICY
+from referee.match import replay
+from referee.match.canonical import Json
+from referee.match.match import FAULTS, Answer, Match, Request
+from referee.protocol.aliases import aliases
 
 
 @click.command()
@@ -54,7 +55,7 @@ def reask(
     recorded = Recorded.read(remote, log)
     try:
         match = recorded.at(n)
-        request = recall.question(match, seat_of_id if seat is None else seat)
+        request = replay.question(match, seat_of_id if seat is None else seat)
     except BadOption as error:
         raise click.UsageError(str(error)) from error
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])
@@ -95,13 +96,13 @@ class _Put:
 def _put(header: Json, request: Request, bot: str, secrets: tuple[str, ...]) -> _Put:
     """Ask the bot at a URL, or start the bot in a file and ask it."""
     try:
-        (entrant,) = local.entrants([bot])
+        (entrant,) = matches.entrants([bot])
         with bot_files.started([entrant], secrets) as running:
             put = asyncio.run(_asked(header, request, running.entrants[0].address, running.secrets))
             failed = bool(put.answer.trouble or put.error)
             outputs = [problem_report.output_of(entrant.name, one, failed=failed) for one in running.processes]
             return replace(put, output="\n".join(outputs))
-    except local.NoSuchPlayer as error:
+    except matches.NoSuchPlayer as error:
         raise click.UsageError(str(error)) from error
     except UrlRefused as error:
         raise click.UsageError(error.reason) from error

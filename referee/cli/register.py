@@ -8,13 +8,13 @@ from typing import Final
 
 import click
 
-from referee.bots.advice import ADVICE as FAULT_ADVICE
-from referee.bots.advice import CHECK_ADVICE, TELL_BOT
-from referee.canonical import Json
 from referee.cli.api_client import ApiRefusal
 from referee.cli.tournament.remote import Refused, Remote, asks_service, sentence_of
 from referee.cli.watch import followed, note, result
 from referee.errors import RefereeError
+from referee.match.canonical import Json
+from referee.protocol.fault_advice import ADVICE as FAULT_ADVICE
+from referee.protocol.fault_advice import CHECK_ADVICE, TELL_BOT
 
 POLLED_S: Final = 0.3
 CHECKED_WITHIN_S: Final = 150.0  # the suite alone may take 90

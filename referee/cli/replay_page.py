@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from referee.canonical import Json
 from referee.errors import BadLog
+from referee.match.canonical import Json
 from referee.viewer import standalone
-from referee.viewer.asked import questions
+from referee.viewer.questions import questions
 
 
 def write(path: Path, lines: Sequence[bytes]) -> str:

@@ -8,7 +8,7 @@ from rich.markdown import Markdown
 
 from referee.errors import NoSuchGame
 from referee.games import catalogue
-from referee.rules_page import rules_page
+from referee.rulebook import rules_page
 
 WIDEST = 122  # columns: the examples fit, and longer lines of text are hard to read
 MARKS_OF_TESTS = re.compile(r"^<!--.*?-->\n", re.MULTILINE)

@@ -7,16 +7,16 @@ from pathlib import Path
 import click
 from sqlalchemy.orm import Session
 
-from referee.canonical import Json
+from referee.bots import bots
 from referee.cli import tables
 from referee.cli.api_client import Api
 from referee.cli.installation import data_option, record_of
 from referee.cli.tables import Standings
-from referee.store import bots
-from referee.store.events import tournaments
-from referee.store.events.standings import event_results
-from referee.store.ladders import ratings
-from referee.store.schema import Tournament
+from referee.ladders import ratings
+from referee.match.canonical import Json
+from referee.tournaments import tournaments
+from referee.tournaments.standings import event_results
+from referee.tournaments.tables import Tournament
 
 TOURNAMENTS_SHOWN = 5
 LADDERS_SHOWN = 20

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
-from referee.canonical import Json
+from referee.match.canonical import Json
 
 Cells = Sequence[str]
 

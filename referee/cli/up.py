@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from referee.cli.datadir import DataDir
-from referee.cli.embedded import check as check_redis
-from referee.cli.embedded import url as socket_url
 from referee.cli.installation import data_option, settings_of
-from referee.cli.supervisor import Supervisor
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
+from referee.runtime.data_dir import DataDir
+from referee.runtime.embedded_redis import check as check_redis
+from referee.runtime.embedded_redis import url as socket_url
+from referee.runtime.supervisor import Supervisor
 from referee.settings import Settings, environment
-from referee.store.db import Database
-from referee.store.upgrading import upgrade
 
 DEFAULT_PORT = 8000
 PORTS_TRIED = 50

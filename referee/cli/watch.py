@@ -5,11 +5,11 @@ from typing import Final
 
 import click
 
-from referee.canonical import Json
 from referee.cli.plain_text import plain
 from referee.cli.tables import columns
-from referee.cli.tournament.events import patiently
 from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.stream import patiently
+from referee.match.canonical import Json
 
 POLLED_S: Final = 0.5
 OVER: Final = ("finished", "cancelled", "void")

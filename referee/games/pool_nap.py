@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from referee.cards import DECK, RANK, in_order
 from referee.errors import BadOption, IllegalAction
+from referee.games.cards import DECK, RANK, in_order
 from referee.games.options import Option
 from referee.games.state import Event, Json, Seat, State, hidden, placed
 

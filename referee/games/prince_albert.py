@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from referee.cards import DECK
 from referee.errors import BadOption, IllegalAction
+from referee.games.cards import DECK
 from referee.games.options import Option
+from referee.games.poker import rank
 from referee.games.prince_albert_betting import WAGER, Betting
 from referee.games.prince_albert_drawing import PASS, Drawing
 from referee.games.prince_albert_votes import MOTIONS, THROW, THROWS, VOTE, Votes
 from referee.games.state import Event, Json, Seat, placed
-from referee.poker import rank
 
 EIGHT = 8  # the stake is this less the bid
 

@@ -6,8 +6,8 @@ When a betting is held, and whose hand is best, belongs to ``prince_albert.py``.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from referee.games.poker import Rank
 from referee.games.state import Json, Seat, State
-from referee.poker import Rank
 
 # All wagers there are, made once; whoever gets one leaves it as it is.
 WAGER: dict[str, Json] = {kind: {"type": kind} for kind in ("check", "call", "bet", "raise", "fold")}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from referee.cards import DECK, ORDER, UNKNOWN, in_order
+from referee.games.cards import DECK, ORDER, UNKNOWN, in_order
 from referee.games.state import Event, Json, Seat, State, hidden
 
 HAND = 5

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from referee.cards import DECK, ORDER, SUITS, in_order
 from referee.errors import BadOption, IllegalAction
+from referee.games.cards import DECK, ORDER, SUITS, in_order
 from referee.games.options import Option
 from referee.games.prisoners_bids import ACE, ACTIONS, BID_CARDS, BOOKS, best_total, bids_within, claims_earned
 from referee.games.state import Event, Json, Seat, State, hidden, placed

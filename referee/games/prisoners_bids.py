@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from itertools import chain, combinations
 from operator import getitem
 
-from referee.cards import DECK, ORDER, SUITS
+from referee.games.cards import DECK, ORDER, SUITS
 from referee.games.state import Json
 
 FACE_VALUE = {rank: value for value, rank in enumerate("23456789TA", 2)}

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from referee.cards import DECK, RANKS, SUITS, in_order
 from referee.errors import IllegalAction
+from referee.games.cards import DECK, RANKS, SUITS, in_order
 from referee.games.options import Option
 from referee.games.state import Event, Json, Seat, State, hidden, placed
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from itertools import combinations, groupby
 from typing import Any
 
-from referee.cards import DECK, ORDER, in_order
 from referee.errors import IllegalAction
+from referee.games.cards import DECK, ORDER, in_order
 from referee.games.options import Option
+from referee.games.poker import Rank, category, rank
 from referee.games.state import Event, Json, Seat, State, hidden, placed
-from referee.poker import Rank, category, rank
 
 HAND = 10  # cards dealt to each seat
 RIVER = 5  # future-river cards and one card of each seat; with five seats the seats fill it alone

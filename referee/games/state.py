@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self
 
-from referee.cards import UNKNOWN
 from referee.errors import BadOption, IllegalAction, IllegalOutcome
+from referee.games.cards import UNKNOWN
 from referee.games.options import Option, complete
 
 Json = dict[str, Any]

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from referee.errors import BadOption
-from referee.pairing.lots import shuffled
 from referee.pairing.model import Entrant, Event, Json, Leg, Stage, Table
 from referee.pairing.options import check_fills_a_table, only
 from referee.pairing.seating import seat_cost, seated
+from referee.pairing.seeded_random import shuffled
 
 MAX_TABLES: Final = 20_000
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
-from referee.pairing.lots import shuffled
 from referee.pairing.model import Event, Leg, Played
+from referee.pairing.seeded_random import shuffled
 
 
 def bye_points(seats: int) -> Fraction:

@@ -5,7 +5,9 @@ from itertools import islice
 from typing import Any
 
 from referee.errors import BadOption
-from referee.pairing.course import (
+from referee.pairing.bracket import bracket as bracket
+from referee.pairing.bracket import places as places
+from referee.pairing.bracket_state import (
     FINAL,
     THIRD_PLACE,
     Course,
@@ -16,8 +18,6 @@ from referee.pairing.course import (
     shape,
     stages_to_come,
 )
-from referee.pairing.drawing import bracket as bracket
-from referee.pairing.drawing import places as places
 from referee.pairing.model import Bye, Event, Json, Leg, Stage, Table
 from referee.pairing.options import check_fills_a_table, only
 from referee.pairing.seating import seat_cost, seated

@@ -7,11 +7,11 @@ from heapq import heapify, heappop, heappush
 from typing import Any, Final
 
 from referee.errors import BadOption
-from referee.pairing.lots import shuffled
 from referee.pairing.model import Entrant, Event, Json, Leg, Stage, Table
 from referee.pairing.options import only, whole
 from referee.pairing.seating import seat_cost, seated
-from referee.ratings import MICRO, PROVISIONAL_GAMES
+from referee.pairing.seeded_random import shuffled
+from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
 
 MAX_AT_ONCE, MAX_PER_BOT, MAX_SPREAD = 1_000, 100, 1_000
 NEAR: Final = 24  # candidates looked at for a seat: the nearest in rating that may take it

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from referee.ratings import START
+from referee.ratings.elo import START
 
 Json = dict[str, Any]
 

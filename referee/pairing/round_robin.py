@@ -8,9 +8,9 @@ from math import comb
 from typing import Any, ClassVar, TypeVar
 
 from referee.errors import BadOption
-from referee.pairing.lots import shuffled
 from referee.pairing.model import Event, Json, Leg, Stage, Table
 from referee.pairing.options import check_fills_a_table, only
+from referee.pairing.seeded_random import shuffled
 
 Entrant = TypeVar("Entrant", bound=Hashable)
 MAX_TABLES = 20_000

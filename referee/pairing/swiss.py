@@ -32,9 +32,9 @@ from typing import Any, Final
 from referee.errors import BadOption
 from referee.pairing.dutch import EXACT, dutch, pairable
 from referee.pairing.history import Past, past
-from referee.pairing.lots import shuffled
 from referee.pairing.model import Bye, Event, Json, Leg, Stage, Table
 from referee.pairing.options import check_fills_a_table, only, whole
+from referee.pairing.seeded_random import shuffled
 from referee.pairing.tables import tables_of_more
 
 MAX_STAGES: Final = 100

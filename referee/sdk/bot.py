@@ -5,8 +5,8 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar, cast
 
-from referee.canonical import Json
 from referee.errors import BadOption
+from referee.match.canonical import Json
 from referee.sdk.observations import OBSERVATIONS, Observation, phases
 from referee.sdk.views import View
 

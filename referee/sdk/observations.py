@@ -6,7 +6,7 @@ A card is ``"Th"``; what is kept by seat is a tuple with a place for each seat.
 import re
 from typing import Literal
 
-from referee.rules_page import rules_page
+from referee.rulebook import rules_page
 from referee.sdk.views import ReadOnly, View
 
 Seat = int

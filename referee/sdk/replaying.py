@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from referee.bots.wire import Questions
-from referee.canonical import Json
-from referee.chance import RecordedChance
 from referee.errors import BadLog, BadOption, IllegalAction
-from referee.match import Match, is_answer
-from referee.matchlog import HEADER_MEMBERS, verify
-from referee.rows import parsed
+from referee.match.canonical import Json
+from referee.match.chance import RecordedChance
+from referee.match.log import HEADER_MEMBERS, verify
+from referee.match.match import Match, is_answer
+from referee.match.rows import parsed
+from referee.protocol.messages import Questions
 from referee.sdk.bot import Bot, Question
 
 

@@ -13,8 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from referee.bots.signing import Signer, challenge_proof, current_secret, secret_bytes
-from referee.canonical import Json, dumps
+from referee.match.canonical import Json, dumps
+from referee.protocol.signing import Signer, challenge_proof, current_secret, secret_bytes
 from referee.sdk.bot import Bot
 from referee.sdk.views import View
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from referee.canonical import Json
+from referee.match.canonical import Json
 
 
 class ReadOnly(Mapping[str, Any]):

@@ -5,11 +5,11 @@ Pure and exact: everything follows from the results handed in, in whatever order
 
 from referee.standings.crosstable import Crosstable, Meetings, Met, crosstable, meetings
 from referee.standings.error_bars import ErrorBar, bootstrap
-from referee.standings.event import event_table, scored_byes
 from referee.standings.luck import Adjusted, Mean, luck_adjusted
-from referee.standings.outcome import Outcome, points
+from referee.standings.results import Outcome, points
 from referee.standings.table import TIE_BREAKS, Row, table
-from referee.standings.tally import ScoredBye
+from referee.standings.totals import ScoredBye
+from referee.standings.tournament import event_table, scored_byes
 
 __all__ = [
     "TIE_BREAKS",

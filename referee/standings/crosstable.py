@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from referee.standings.outcome import Outcome, comparisons
+from referee.standings.results import Outcome, comparisons
 
 
 class Met(NamedTuple):

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import ceil, erfc, floor, lcm, sqrt
 from typing import Final
 
-from referee.standings.outcome import Outcome, shares
+from referee.standings.results import Outcome, shares
 
 LEAST_GROUPS: Final = 2
 NORMAL: Final = 1.959964  # standard deviations to each side that hold 95 %

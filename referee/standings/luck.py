@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import fsum, lcm, sqrt
 from typing import Final
 
-from referee.standings.outcome import Outcome, shares
+from referee.standings.results import Outcome, shares
 
 LEAST_HOLDERS: Final = 2  # different entrants on a seat of a deal group
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from referee.standings import tally as columns
+from referee.standings import totals as columns
 from referee.standings.crosstable import Met, meetings_within
-from referee.standings.outcome import Outcome
-from referee.standings.tally import Column, ScoredBye, tally
+from referee.standings.results import Outcome
+from referee.standings.totals import Column, ScoredBye, tally
 
 TIE_BREAKS: Final[Mapping[str, tuple[str, ...]]] = {  # what decides, in this order
     "round_robin": ("points", "head_to_head", "sonneborn_berger", "wins"),

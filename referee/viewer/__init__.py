@@ -14,10 +14,10 @@ from pathlib import Path
 from posixpath import dirname, join, normpath
 from typing import Final
 
-from referee.bots.advice import ADVICE
-from referee.canonical import Json, dumps
 from referee.errors import BadLog
-from referee.rows import parsed
+from referee.match.canonical import Json, dumps
+from referee.match.rows import parsed
+from referee.protocol.fault_advice import ADVICE
 
 FOLDER: Final = Path(__file__).parent
 ENTRY: Final = "standalone.js"
@@ -90,7 +90,7 @@ def bundle() -> str:
 def module() -> str:
     """All that pages of the site need, as one module: one file to fetch instead of thirty."""
     order: dict[str, str] = {}
-    _gather("opening.js", order)
+    _gather("open_log.js", order)
     return "\n".join(order.values()) + "\nexport { NoLog, fetchTable, mount, opening, readLog };\n"
 
 

@@ -1,7 +1,7 @@
 // The decision at hand: what the bot saw, what it answered, how long it took, what went wrong.
 
 import { make, nameOf, text } from "./dom.js";
-import { actionWords, nestedTable } from "./nested.js";
+import { actionWords, nestedTable } from "./json_view.js";
 import { OPEN } from "./replay.js";
 import { SOURCES, counted } from "./words.js";
 

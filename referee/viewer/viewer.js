@@ -4,7 +4,7 @@ import { Controls, KEYS, pressed } from "./controls.js";
 import { DecisionPanel } from "./decision.js";
 import { make, say, text } from "./dom.js";
 import { Graph } from "./graph.js";
-import { Happenings, sentenceAt } from "./happenings.js";
+import { Happenings, sentenceAt } from "./event_list.js";
 import { Checks, resultPanel } from "./outcome.js";
 import { OPEN, Replay } from "./replay.js";
 import { TableView } from "./table.js";

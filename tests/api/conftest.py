@@ -11,13 +11,15 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api import create_app
+from referee.accounts import accounts
+from referee.bots import handshakes
+from referee.bots.tables import Bot
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
+from referee.ladders.tables import Result
 from referee.settings import Settings
-from referee.store import accounts, checks
-from referee.store.db import Database
-from referee.store.schema import Bot, Result
-from referee.store.upgrading import upgrade
-from tests import records
-from tests.store.world import World, certify
+from tests.database import databases
+from tests.database.world import World, certify
 from tests.surroundings import settings_for
 
 API = "/api/v1"
@@ -77,10 +79,10 @@ class Service:
         made = owner.post("/bots", {"name": f"bot {number}", "url": url})
         assert made.status_code == 201, made.get_data(as_text=True)
         with self.database.write() as session:
-            (check,) = checks.claim_due_checks(session)
-            card = checks.Card("1.0", games or ("saint-poker", "pool-nap"), 8)
+            (check,) = handshakes.claim_due_checks(session)
+            card = handshakes.Card("1.0", games or ("saint-poker", "pool-nap"), 8)
             certify(session, check.bot_id, card)
-            checks.finish_check(session, check.bot_id, check.epoch, {"ok": True}, card)
+            handshakes.finish_check(session, check.bot_id, check.epoch, {"ok": True}, card)
         bot: dict[str, Any] = made.get_json()
         return bot
 
@@ -115,7 +117,7 @@ def record_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def settings(tmp_path: Path, record_folder: Path, empty_record: Path) -> Settings:
-    return replace(settings_for(tmp_path), database_url=records.sqlite_url(record_folder, empty_record))
+    return replace(settings_for(tmp_path), database_url=databases.sqlite_url(record_folder, empty_record))
 
 
 @pytest.fixture
@@ -143,7 +145,7 @@ def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Flask:
 @pytest.fixture
 def service(shared_app: Flask, settings: Settings) -> Iterator[Service]:
     """The usual service over a record of this test's own, with no request counted yet."""
-    database = records.kept(settings.database_url)
+    database = databases.kept(settings.database_url)
     database.dispose()  # a thread of the test before may have opened a connection since, to the file of then
     shared_app.extensions["referee.database"] = database
     service = Service(shared_app, settings)

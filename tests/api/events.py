@@ -3,8 +3,8 @@
 from typing import Any
 
 from tests.api.conftest import Person, Service
-from tests.store.events import answer_checks, go_on
-from tests.store.world import World
+from tests.database.tournaments import answer_checks, go_on
+from tests.database.world import World
 
 CUP = {"name": "First cup", "game": "saint-poker", "seats": 2}
 

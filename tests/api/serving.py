@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from referee.store.db import Database
-from referee.store.upgrading import upgrade
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
 from tests import gunicorn
 
 START_S = 20

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from referee.store.db import Database
-from referee.store.upgrading import upgrade
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
 from tests import gunicorn
 from tests.api.conftest import API
-from tests.store.world import World
+from tests.database.world import World
 
 PATIENCE_S = 30
 THREADS = 3

@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from referee.bots.signing import bot_secret
-from referee.store import checks, examinations
-from referee.store.certificates import rules_today
-from referee.store.examinations import Claimed, Outcome
-from referee.store.schema import Bot, Examination
+from referee.bots import checks as examinations
+from referee.bots import handshakes
+from referee.bots.certificates import rules_today
+from referee.bots.checks import Claimed, Outcome
+from referee.bots.tables import Bot, Examination
+from referee.protocol.signing import bot_secret
 from tests.api.conftest import API, Person, Service, Start, fields_of
 from tests.api.events import entered
-from tests.store.world import World
+from tests.database.world import World
 
 PRIVATE = {"url", "proven_url", "status_reason", "check", "examination", "previous_secret_until", "secret"}
 GAMES = ("saint-poker", "pool-nap")
@@ -332,8 +333,8 @@ def test_without_a_certificate_nothing_is_rated_and_everybody_is_told_what_to_do
 def answer_check(service: Service) -> None:
     """What a runner does about a check and the beginning of an examination."""
     with service.database.write() as session:
-        (check,) = checks.claim_due_checks(session)
-        checks.finish_check(session, check.bot_id, check.epoch, {"ok": True}, checks.Card("1.0", GAMES, 8))
+        (check,) = handshakes.claim_due_checks(session)
+        handshakes.finish_check(session, check.bot_id, check.epoch, {"ok": True}, handshakes.Card("1.0", GAMES, 8))
         (claimed,) = examinations.claim_due(session, 1)
         examinations.tell(session, claimed, 3, 60, "pool-nap")
 

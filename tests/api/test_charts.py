@@ -5,9 +5,9 @@ from xml.etree import ElementTree
 import pytest
 from markupsafe import Markup
 
-from api.site.charts import Bin, Move, Part, histogram, interval_bar, rating_history, sparkline, stacked_bar
-from api.site.charts.axes import Scale, step, ticks, widened
-from api.site.charts.svg import drawing, number, tag
+from api.pages.charts import Bin, Move, Part, histogram, interval_bar, rating_history, sparkline, stacked_bar
+from api.pages.charts.axes import Scale, step, ticks, widened
+from api.pages.charts.svg import drawing, number, tag
 
 
 def parsed(svg: Markup) -> ElementTree.Element:

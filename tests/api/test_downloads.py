@@ -17,16 +17,16 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from api import bulk as files
+from referee import schema
 from referee.cli import main
-from referee.matchlog import verify
-from referee.store import schema
-from referee.store.events import announcing, bulk
-from referee.store.ids import new_id
-from referee.store.ladders import voiding
-from referee.store.play import groups
+from referee.db.ids import new_id
+from referee.ladders import voiding
+from referee.match.log import verify
+from referee.matches import deal_groups
+from referee.tournaments import bulk, lifecycle
 from tests.api.conftest import API, Service, fields_of
-from tests.store import events
-from tests.store.world import World
+from tests.database import tournaments
+from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
 Json = dict[str, Any]
@@ -41,10 +41,10 @@ def world(service: Service) -> World:
 @pytest.fixture
 def event(world: World) -> str:
     """Three bots met each other once; the second match is void, the event is over."""
-    tournament_id, _ = events.begun(world, 3)
+    tournament_id, _ = tournaments.begun(world, 3)
     for claim in world.claim(3):
         world.finish(claim)
-    events.go_on(world.database, tournament_id)
+    tournaments.go_on(world.database, tournament_id)
     with world.database.write() as session:
         second = session.scalars(select(schema.Result.match_id).order_by(schema.Result.seq)).all()[1]
         voiding.void(session, second, "=a bug", by=None, master_key=MASTER_KEY)
@@ -145,7 +145,7 @@ def test_only_matches_of_the_event_can_be_gone_on_from(service: Service, world: 
 
 
 def test_a_closed_log_holds_back_those_after_it_and_one_cut_off_comes_last(service: Service, world: World) -> None:
-    event, _ = events.begun(world, 4, deals="common")
+    event, _ = tournaments.begun(world, 4, deals="common")
     client, claims = service.anonymous(), world.claim(2)
     world.finish(claims[0])
     before = client.get(path_of(event))
@@ -158,7 +158,7 @@ def test_a_closed_log_holds_back_those_after_it_and_one_cut_off_comes_last(servi
         for row, line in enumerate(match.lines):
             session.add(schema.LogRow(match_id=begun.match_id, row=row, line=line))
     with service.database.write() as session:
-        announcing.cancel(session, event, master_key=MASTER_KEY)
+        lifecycle.cancel(session, event, master_key=MASTER_KEY)
     last = {"after": in_order(world, event)[-1].id}
     not_yet = client.get(path_of(event), query_string=last)
     close_groups(world)
@@ -181,8 +181,8 @@ def test_a_closed_log_holds_back_those_after_it_and_one_cut_off_comes_last(servi
 def close_groups(world: World) -> None:
     """As the scheduler does it after matches were cancelled."""
     with world.database.write() as session:
-        for group_id in groups.left_open(session):
-            groups.close_if_over(session, group_id, master_key=MASTER_KEY)
+        for group_id in deal_groups.left_open(session):
+            deal_groups.close_if_over(session, group_id, master_key=MASTER_KEY)
 
 
 def test_a_damaged_log_is_named_and_does_not_spoil_the_others(service: Service, world: World, event: str) -> None:
@@ -263,7 +263,7 @@ def test_results_have_a_row_for_each_seat_and_nothing_a_spreadsheet_computes(
 def test_a_ladder_gives_its_ledger_in_the_order_of_entries(service: Service, world: World, event: str) -> None:
     seated = world.bots(4)
     with world.database.write() as session:
-        group = groups.create_group(session, seated, master_key=MASTER_KEY)
+        group = deal_groups.create_group(session, seated, master_key=MASTER_KEY)
         shared = [world.matched(session, pair, group=group, rated=True).id for pair in (seated[:2], seated[2:])]
     (early,) = world.claim(match_id=shared[0])
     world.finish(early)  # it counts when the other match of its group is over
@@ -296,7 +296,7 @@ def test_a_ladder_gives_its_ledger_in_the_order_of_entries(service: Service, wor
 
 
 def test_an_event_without_a_match_is_an_empty_file(service: Service, world: World) -> None:
-    client, event = service.anonymous(), events.create(world)
+    client, event = service.anonymous(), tournaments.create(world)
 
     assert gzip.decompress(client.get(path_of(event)).data) == b""
     assert zipfile.ZipFile(io.BytesIO(client.get(path_of(event, "logs.zip")).data)).namelist() == ["index.csv"]

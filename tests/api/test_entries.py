@@ -6,7 +6,7 @@ import pytest
 
 from tests.api.conftest import Person, Service, fields_of
 from tests.api.events import drafted, entered, started
-from tests.store.events import answer_checks, go_on
+from tests.database.tournaments import answer_checks, go_on
 
 TERMS = {
     "format": "swiss",

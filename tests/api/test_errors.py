@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 import api
 from api.errors import ALL_CODES, TABLE, problem_of
 from referee import errors as domain
-from referee.store.db import Database
+from referee.db.engine import Database
 from tests.api.conftest import Person, Service, Start
 
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from referee.bots import wire
-from referee.bots.signing import Signer, bot_secret
 from referee.games.saint_poker import SaintPoker
-from referee.match import Answer
-from referee.store.play.recording import Evidence, Record, record_batch
-from referee.store.play.results import finish
+from referee.match.match import Answer
+from referee.matches.recording import Evidence, Record, record_batch
+from referee.matches.results import finish
+from referee.protocol import messages
+from referee.protocol.signing import Signer, bot_secret
 from tests.api.conftest import Person, Service
-from tests.store.world import World, outcome
+from tests.database.world import World, outcome
 from tests.surroundings import MASTER_KEY
 
 TIMING = {"total_ms": 11_000, "dns_ms": 0.2, "connect_ms": 0.4, "wait_ms": 10_999.0, "read_ms": 0.0}
@@ -39,7 +39,7 @@ class Faulty:
     def fail(self, code: str, reply: bytes) -> None:
         while (request := next(iter(self.match.requests()))).seat != 0:
             self.match.receive(Answer(request.seat, choice=0, ms=7))
-        _, body = wire.Questions(self.match.log.rows[0], 0).ask(request)
+        _, body = messages.Questions(self.match.log.rows[0], 0).ask(request)
         self.asked.append(body)
         if not self.hidden:
             assert isinstance(self.match.state, SaintPoker)

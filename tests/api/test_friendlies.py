@@ -2,8 +2,8 @@
 
 from tests.api.conftest import Person, Service, friendly
 from tests.api.events import entered
-from tests.store.events import answer_checks, go_on
-from tests.store.world import World
+from tests.database.tournaments import answer_checks, go_on
+from tests.database.world import World
 
 
 def test_E21_an_owner_has_ten_open_friendlies_and_is_told_what_to_do(

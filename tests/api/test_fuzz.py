@@ -15,7 +15,7 @@ from schemathesis import GenerationMode, checks
 from schemathesis.specs.openapi import checks as openapi_checks
 
 from api import create_app, openapi
-from referee.store.db import Database
+from referee.db.engine import Database
 from tests.api.conftest import API, Person, Service
 from tests.api.events import started
 from tests.surroundings import settings_for

@@ -9,20 +9,21 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from api.lines import Line, Lines, chunk
-from api.streams import hub, matches
-from api.streams.ladders import LadderFeed, LadderHub
-from api.streams.matches import MatchHub
-from referee import rows as log_rows
-from referee.canonical import Json
+from api.ladders.stream import LadderFeed, LadderHub
+from api.matches import stream as matches
+from api.matches.stream import MatchHub
+from api.streams import hub
+from api.streams.stream_writer import Line, Lines, chunk
 from referee.errors import Unavailable
-from referee.match import Answer, Match
-from referee.matchlog import PublicView
-from referee.store.play import release
-from referee.store.play.recording import Record, record_batch
+from referee.match import rows as log_rows
+from referee.match.canonical import Json
+from referee.match.log import PublicView
+from referee.match.match import Answer, Match
+from referee.matches import visibility
+from referee.matches.recording import Record, record_batch
 from tests.api.conftest import Service
 from tests.api.streaming import Message, messages
-from tests.store.world import World
+from tests.database.world import World
 
 PATIENCE_S = 30.0
 
@@ -132,8 +133,8 @@ def test_whatever_fails_while_a_match_is_read_its_viewers_miss_and_double_nothin
     playing = Playing(world)
     viewer = Viewer(watched, playing.id)
     playing.answer()
-    failing = Failing(release.placements, error)
-    monkeypatch.setattr(release, "placements", failing)
+    failing = Failing(visibility.placements, error)
+    monkeypatch.setattr(visibility, "placements", failing)
     playing.end()
 
     told = viewer.until(is_end)
@@ -174,7 +175,7 @@ def test_a_view_that_fails_takes_nothing_on(world: World, monkeypatch: pytest.Mo
     playing.answer()
     rows = playing.match.log.rows
     view, whole = PublicView(rows[0]), PublicView(rows[0])
-    monkeypatch.setattr("referee.matchlog.seen", Failing(log_rows.seen, RuntimeError("planted"), times=1))
+    monkeypatch.setattr("referee.match.log.seen", Failing(log_rows.seen, RuntimeError("planted"), times=1))
 
     with pytest.raises(RuntimeError):
         view.add(rows)

@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from werkzeug.test import TestResponse
 
-from referee.store.schema import Bot, Idempotency
+from referee.bots.tables import Bot
+from referee.db.idempotency import Idempotency
 from tests.api.conftest import Person, Service, fields_of
 
 BOT = {"name": "My bot", "url": "https://a.example"}

@@ -1,7 +1,7 @@
 """Ladders: pages now and as of an act, a bot's own place, its history."""
 
 from tests.api.conftest import API, Person, Service, fields_of
-from tests.store.world import World
+from tests.database.world import World
 
 
 def test_F12_a_ladder_shows_ratings_as_of_a_result(service: Service, owner: Person) -> None:

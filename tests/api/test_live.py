@@ -9,20 +9,20 @@ import pytest
 from sqlalchemy import delete
 from werkzeug.test import TestResponse
 
-from api import recalling
-from referee.bots.wire import Questions
-from referee.canonical import Json
-from referee.cards import DECK
-from referee.chance import CommittedChance
-from referee.match import Answer, Match
-from referee.matchlog import visible
-from referee.rows import parsed
-from referee.store.play import groups, logs, matches
-from referee.store.play.recording import Record, record_batch
-from referee.store.schema import MatchLog, MatchSeat
+from api.matches import log_replay
+from referee.games.cards import DECK
+from referee.match.canonical import Json
+from referee.match.chance import CommittedChance
+from referee.match.log import visible
+from referee.match.match import Answer, Match
+from referee.match.rows import parsed
+from referee.matches import deal_groups, logs, matches
+from referee.matches.recording import Record, record_batch
+from referee.matches.tables import MatchLog, MatchSeat
+from referee.protocol.messages import Questions
 from tests.api.conftest import API, Service
 from tests.api.streaming import Message, messages
-from tests.store.world import World
+from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
 
@@ -126,7 +126,7 @@ def test_a_log_that_is_closed_shows_nothing_of_its_decisions_and_a_row_that_is_n
 def test_a_match_that_is_over_while_others_play_its_cards_stays_masked(service: Service, world: World) -> None:
     seated = world.bots(4)
     with world.database.write() as session:
-        group = groups.create_group(session, seated, master_key=MASTER_KEY, kind="common")
+        group = deal_groups.create_group(session, seated, master_key=MASTER_KEY, kind="common")
         first = world.matched(session, seated[:2], group=group, rated=True).id
         second = world.matched(session, seated[2:], group=group, rated=True).id
     world.open_group(first)
@@ -154,19 +154,19 @@ def seats_of(world: World, match_id: str) -> list[MatchSeat]:
 def test_whether_a_log_holds_is_found_once_and_by_few_at_a_time(
     service: Service, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recalling, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(log_replay, "PATIENCE_S", 0.0)
     match_id = ended(world)
     log = service.anonymous().get(f"{API}/matches/{match_id}/log").get_data().splitlines()
     path = f"/matches/{match_id}/verification"
 
     with ExitStack() as others:
-        for _ in range(recalling.AT_ONCE):
-            others.enter_context(recalling.at_work())
+        for _ in range(log_replay.AT_ONCE):
+            others.enter_context(log_replay.at_work())
         refused = service.anonymous().get(API + path)
     found = get(service, path)
     with ExitStack() as others:
-        for _ in range(recalling.AT_ONCE):
-            others.enter_context(recalling.at_work())
+        for _ in range(log_replay.AT_ONCE):
+            others.enter_context(log_replay.at_work())
         again = get(service, path)
 
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")

@@ -7,13 +7,14 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from referee.match import Answer, Match
-from referee.store.play.claims import Claim
-from referee.store.play.recording import Evidence, Record, Sealed, record_batch
-from referee.store.schema import Bot, MatchSeat
+from referee.bots.tables import Bot
+from referee.match.match import Answer, Match
+from referee.matches.claims import Claim
+from referee.matches.recording import Evidence, Record, Sealed, record_batch
+from referee.matches.tables import MatchSeat
 from tests.api.conftest import API, Service
-from tests.store import events
-from tests.store.world import World
+from tests.database import tournaments
+from tests.database.world import World
 
 CHANGES_BY_ITSELF = ("Date", "X-Request-Id", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
@@ -69,7 +70,7 @@ def all_there_is_to_read(client: FlaskClient, table: Table, event: str) -> dict[
 
 
 def test_D1_D2_a_decision_of_rated_play_changes_nothing_that_anybody_may_read(service: Service, world: World) -> None:
-    event, _ = events.begun(world, 4, game="pool-nap", seats=2)
+    event, _ = tournaments.begun(world, 4, game="pool-nap", seats=2)
     table = Table(world, world.claim(2)[0])
     table.record()
     client = service.anonymous()

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from referee.match import Answer, Match
-from referee.matchlog import opens_round, visible
-from referee.rows import parsed
-from referee.store.ladders import ratings
-from referee.store.play.claims import Claim
-from referee.store.play.recording import Record, record_batch
-from referee.store.schema import LadderAct
+from referee.ladders import ratings
+from referee.ladders.tables import LadderAct
+from referee.match.log import opens_round, visible
+from referee.match.match import Answer, Match
+from referee.match.rows import parsed
+from referee.matches.claims import Claim
+from referee.matches.recording import Record, record_batch
 from tests.api.streaming import THREADS, Message, Server, Watching, messages, serving
-from tests.store.world import World
+from tests.database.world import World
 
 PAGE = (Path(__file__).parents[2] / "docs" / "watching.md").read_text()
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from referee.match import Answer
-from referee.matchlog import verify
-from referee.store.play.recording import Record, record_batch
-from referee.store.schema import Group, Match
+from referee.match.log import verify
+from referee.match.match import Answer
+from referee.matches.recording import Record, record_batch
+from referee.matches.tables import Group, Match
 from tests.api.conftest import API, Person, Service, fields_of, friendly
 from tests.api.events import started
-from tests.store.world import World
+from tests.database.world import World
 
 NOBODY = "bot_" + "0" * 26
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
 from referee.settings import Settings
-from referee.store.db import Database
-from referee.store.upgrading import upgrade
-from tests import postgres, records
 from tests.api.test_bots import (  # noqa: F401  # run here with the settings below
     test_a_bot_is_paused_resumed_checked_and_retired,
     test_bots_are_listed_by_owner_and_status,
@@ -54,6 +53,7 @@ from tests.api.test_tournaments import (  # noqa: F401
     test_bots_enter_and_withdraw,
     test_E10_of_two_starts_at_once_one_takes_effect,
 )
+from tests.database import databases, postgres
 from tests.surroundings import settings_for
 
 
@@ -74,4 +74,4 @@ def server() -> Iterator[postgres.Server]:
 
 @pytest.fixture
 def settings(server: postgres.Server, tmp_path: Path) -> Settings:
-    return replace(settings_for(tmp_path), database_url=records.postgres_url(server, "api"))
+    return replace(settings_for(tmp_path), database_url=databases.postgres_url(server, "api"))

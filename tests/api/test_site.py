@@ -6,15 +6,15 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
-from api.site import statics, words
-from api.site.guides import address_in, guides
-from api.site.markdown import rendered, slug
-from api.site.page import POLICY
+from api.pages import formatting, static_files
+from api.pages.guides import address_in, guides
+from api.pages.markdown import rendered, slug
+from api.pages.page import POLICY
 from referee.games import catalogue
 from tests.api.conftest import Service
 
 PAGES = ("/", "/games", "/games/pool-nap", "/guides", "/guides/bot-protocol", "/register", "/account")
-OWN = [name for name in statics._files() if name.endswith((".js", ".css")) and not name.startswith("docs")]
+OWN = [name for name in static_files._files() if name.endswith((".js", ".css")) and not name.startswith("docs")]
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_files_of_a_page_are_kept_for_good_under_their_version(browser: FlaskCli
     assert files
     for name in files:
         answer = browser.get(name, headers={"Accept-Encoding": "gzip"})
-        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, statics.KEPT_FOR_GOOD)
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, static_files.KEPT_FOR_GOOD)
 
 
 def test_a_file_of_another_version_is_had_but_not_kept(browser: FlaskClient) -> None:
@@ -119,7 +119,7 @@ def test_no_other_files_are_had(browser: FlaskClient, name: str) -> None:
 @pytest.mark.parametrize("name", OWN)
 def test_strings_of_scripts_end_on_their_lines(name: str) -> None:
     """So comments and indentation may be left out by lines."""
-    for line in statics._files()[name].content.decode().splitlines():
+    for line in static_files._files()[name].content.decode().splitlines():
         assert line.replace('"`"', "").count("`") % 2 == 0, line
         assert not line.startswith(("//", "/**", " "))
 
@@ -129,7 +129,7 @@ def test_only_comment_lines_and_indentation_are_left_out() -> None:
         '/** What it does:\n * more. */\nexport function a() {\n  // why\n  return "//x"; // kept\n}\n/* one */\nb();\n'
     )
 
-    assert statics.slimmed(source) == 'export function a() {\nreturn "//x"; // kept\n}\nb();\n'
+    assert static_files.slimmed(source) == 'export function a() {\nreturn "//x"; // kept\n}\nb();\n'
 
 
 # -- errors --
@@ -202,7 +202,7 @@ def test_links_of_the_sources_lead_to_pages_or_become_text() -> None:
 
     assert resolve("../bot-protocol.md#signatures") == "/guides/bot-protocol#signatures"
     assert resolve("pool-nap.md") == "/games/pool-nap"
-    assert resolve("../../referee/ratings.py") is None
+    assert resolve("../../referee/ratings/elo.py") is None
     assert "](" not in "".join(guide.body for guide in guides().values())
 
 
@@ -221,9 +221,9 @@ def test_tables_of_the_rules_scroll_and_name_their_columns() -> None:
 
 
 def test_numbers_are_set_for_reading() -> None:
-    assert words.count(-1234567) == "−1\u202f234\u202f567"
-    assert words.signed(0.4) == words.signed(-0.4) == "0"
-    assert words.signed(12.6) == "+13"
-    assert words.milliseconds(None) == "–"
-    assert words.milliseconds(1500) == "1.5\u202fs"
-    assert words.percent(0.125) == "12.5\u202f%"
+    assert formatting.count(-1234567) == "−1\u202f234\u202f567"
+    assert formatting.signed(0.4) == formatting.signed(-0.4) == "0"
+    assert formatting.signed(12.6) == "+13"
+    assert formatting.milliseconds(None) == "–"
+    assert formatting.milliseconds(1500) == "1.5\u202fs"
+    assert formatting.percent(0.125) == "12.5\u202f%"

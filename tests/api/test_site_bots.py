@@ -9,12 +9,13 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
-from api.site import bots as page_of_bots
-from referee.store.play import pace, record_of_bot
-from referee.store.schema import Bot, Match, MatchSeat
+from api.bots import pages as page_of_bots
+from referee.bots.tables import Bot
+from referee.matches import bot_stats, response_stats
+from referee.matches.tables import Match, MatchSeat
 from tests.api.conftest import Person, Service
 from tests.api.test_site_ladders import HTML, PAYLOAD, text_of
-from tests.store.world import START, World
+from tests.database.world import START, World
 
 
 def cells(page: str, caption: str) -> list[list[str]]:
@@ -142,7 +143,7 @@ def test_the_last_matches_are_counted_by_the_order_of_their_ends(service: Servic
     results = [world.play(bots, choice=at % 2) for at in range(5)]
 
     with service.database.read() as session:
-        found = record_of_bot.last_played(session, bots[0], limit=3)
+        found = bot_stats.last_played(session, bots[0], limit=3)
 
     assert [one.match_id for one in found] == [result.match_id for result in results[:1:-1]]
     assert [one.placement for one in found] == [result.placements[0] for result in results[:1:-1]]
@@ -159,17 +160,17 @@ def test_matches_are_added_up_by_seat_version_and_rival() -> None:
         "faults": 1,
         "finished_at": START,
     }
-    one = record_of_bot.Played(**usual, placement=1, score=9, rivals=[("b", 2), ("c", 1)])
+    one = bot_stats.Played(**usual, placement=1, score=9, rivals=[("b", 2), ("c", 1)])
     other = replace(one, seat=2, version="2", placement=3, score=-4, rivals=[("b", 2), ("d", 1)])
 
-    rivals = record_of_bot.by_rival([other, one])
-    seats = record_of_bot.by_seat([other, one])
+    rivals = bot_stats.by_rival([other, one])
+    seats = bot_stats.by_seat([other, one])
 
     assert list(rivals) == ["b", "c", "d"]
     assert [(tally.ahead, tally.level, tally.behind) for tally in rivals.values()] == [(1, 0, 1), (0, 1, 0), (0, 0, 1)]
     assert (rivals["b"].mean_placement, rivals["b"].mean_score, rivals["b"].mean_faults) == (2, 2.5, 1)
     assert list(seats) == [(3, 0), (3, 2)]
-    assert list(record_of_bot.by_version([other, one])) == ["2", "1"]
+    assert list(bot_stats.by_version([other, one])) == ["2", "1"]
 
 
 def test_texts_of_strangers_stay_text(service: Service, owner: Person) -> None:
@@ -214,7 +215,7 @@ def test_health_is_counted_from_the_matches_that_ended_last(
             ended = START + timedelta(days=at)
             session.execute(update(Match).where(Match.id == result.match_id).values(finished_at=ended))
             session.execute(update(MatchSeat).where(MatchSeat.match_id == result.match_id).values(version=str(at)))
-    monkeypatch.setattr(pace, "MATCHES", 2)
+    monkeypatch.setattr(response_stats, "MATCHES", 2)
 
     health = owner.get(f"/bots/{bots[0]}/health").get_json()
 

@@ -9,12 +9,14 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, event, update
 
-from api.resources.ladders import points
-from api.site import ladders as page_of_ladders
-from referee.store.ladders import board, trends
-from referee.store.schema import Bot, Ladder, MatchSeat
+from api.ladders import pages as page_of_ladders
+from api.ladders.resource import points
+from referee.bots.tables import Bot
+from referee.ladders import leaderboard, trends
+from referee.ladders.tables import Ladder
+from referee.matches.tables import MatchSeat
 from tests.api.conftest import Person, Service
-from tests.store.world import World
+from tests.database.world import World
 
 HTML = {"Accept": "text/html"}
 PAYLOAD = "<img src=x onerror=alert(1)>"
@@ -37,7 +39,7 @@ def places(page: str) -> list[str]:
 
 def ladder_of(service: Service) -> str:
     with service.database.read() as session:
-        (ladder,) = board.ladders_by_game(session, start=0, limit=2)
+        (ladder,) = leaderboard.ladders_by_game(session, start=0, limit=2)
         return ladder.id
 
 
@@ -93,7 +95,7 @@ def test_a_ladder_is_sorted_by_any_column_either_way(service: Service) -> None:
             session.execute(update(Bot).where(Bot.id == bot).values(version=f"{at % 2}.0"))
 
     by_rank = bots_on(text_of(client, f"/ladders/{ladder}"))
-    for column in board.ORDERS:
+    for column in leaderboard.ORDERS:
         page, back = (text_of(client, f"/ladders/{ladder}?sort={column}{more}") for more in ("", "&reverse=1"))
         assert sorted(bots_on(page)) == sorted(by_rank)
         first, last = ("descending", "ascending") if column in ("rating", "games") else ("ascending", "descending")
@@ -186,7 +188,7 @@ def test_intervals_are_shown_where_they_take_no_time(service: Service, monkeypat
     quick = text_of(client, f"/ladders/{ladder}")
     monkeypatch.setattr(page_of_ladders, "QUICK_BOTS", 2)
     kept = text_of(client, f"/ladders/{ladder}")
-    monkeypatch.setattr("api.rankings.LADDERS.peek", lambda key: None)
+    monkeypatch.setattr("api.standings_cache.LADDERS.peek", lambda key: None)
     unknown = text_of(client, f"/ladders/{ladder}")
 
     assert quick.count('class="interval"') == kept.count('class="interval"') == 3
@@ -226,7 +228,7 @@ def test_a_page_asks_the_record_as_often_for_two_bots_as_for_five(service: Servi
         world, bots = World(service.database), [service.verified_bot(service.person())["id"] for _ in range(people)]
         world.play(bots)
         with service.database.read() as session:
-            (ladder,) = [one for one in board.ladders_by_game(session, start=0, limit=9) if one.seats == people]
+            (ladder,) = [one for one in leaderboard.ladders_by_game(session, start=0, limit=9) if one.seats == people]
         text_of(client, f"/ladders/{ladder.id}")  # the fit is kept from here on
         statements: list[str] = []
 
@@ -244,13 +246,13 @@ def test_a_page_asks_the_record_as_often_for_two_bots_as_for_five(service: Servi
 def test_places_are_those_of_the_whole_ladder(service: Service) -> None:
     bots, ladder = played(service, 7, 11)
 
-    def shown(lines: Sequence[board.Line]) -> list[tuple[int, str, float]]:
+    def shown(lines: Sequence[leaderboard.Line]) -> list[tuple[int, str, float]]:
         return [(line.place, line.bot_id, points(line.value)) for line in lines]
 
     with service.database.read() as session:
-        whole = shown(board.board(session, ladder, start=0, limit=50).lines)
-        tail = board.board(session, ladder, start=4, limit=2)
-        spread = board.spread(session, ladder, 10)
+        whole = shown(leaderboard.board(session, ladder, start=0, limit=50).lines)
+        tail = leaderboard.board(session, ladder, start=4, limit=2)
+        spread = leaderboard.spread(session, ladder, 10)
 
     values = [value for _, _, value in whole]
     assert [place for place, _, _ in whole] == [1 + sum(other > value for other in values) for value in values]

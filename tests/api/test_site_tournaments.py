@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.site import terms
-from api.site.charts import bracket, crosstable
-from referee.store.schema import Bot
+from api.pages.charts import bracket, crosstable
+from api.tournaments import terms
+from referee.bots.tables import Bot
 from tests.api.conftest import Person, Service
 from tests.api.events import drafted, entered, play, started
 

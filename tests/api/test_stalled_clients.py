@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from api.gunicorn_worker import set_timeout
-from referee.cli.supervisor import API_THREADS
+from referee.runtime.supervisor import API_THREADS
 from tests.api.serving import Server, read_reply, serving
 from tests.end_to_end.processes import until
 
@@ -120,7 +120,7 @@ def send_all(sender: socket.socket, content: bytes) -> None:
 def test_E12_every_way_to_start_the_api_uses_this_worker() -> None:
     root = Path(__file__).parents[2]
 
-    for name in ("Dockerfile", "docs/operations.md", "referee/cli/supervisor.py"):
+    for name in ("Dockerfile", "docs/operations.md", "referee/runtime/supervisor.py"):
         text = (root / name).read_text()
         assert "gunicorn_worker.TimeoutWorker" in text
         assert "gthread" not in text

@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from api.lines import HEARTBEAT, LAST_CHUNK, MOST_BEHIND, Line, Lines, chunk
 from api.streams.hub import Waiting
-from referee.store.events import tournaments
-from referee.store.ladders import voiding
-from referee.store.schema import Match, Result
+from api.streams.stream_writer import HEARTBEAT, LAST_CHUNK, MOST_BEHIND, Line, Lines, chunk
+from referee.ladders import voiding
+from referee.ladders.tables import Result
+from referee.matches.tables import Match
+from referee.tournaments import tournaments
 from tests.api.conftest import API, Service, fields_of
 from tests.api.streaming import (
     PATIENCE_S,
@@ -33,9 +34,9 @@ from tests.api.streaming import (
     messages,
     serving,
 )
+from tests.database import tournaments as events
+from tests.database.world import World
 from tests.end_to_end.processes import until
-from tests.store import events
-from tests.store.world import World
 from tests.surroundings import MASTER_KEY
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.api.conftest import Person, Service, fields_of
 from tests.api.events import CUP, drafted, opened, started
-from tests.store.world import World
+from tests.database.world import World
 
 
 def test_a_tournament_runs_from_draft_to_standings(service: Service, organiser: Person) -> None:

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from referee.store import house
-from referee.store.events import carrying
+from referee.bots import house_bots
+from referee.tournaments import progression
 from tests.api.conftest import Person, Service
 from tests.api.events import entered, play
-from tests.store.events import answer_checks, go_on
-from tests.store.world import World
+from tests.database.tournaments import answer_checks, go_on
+from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
 LABEL = "unrated: one owner twice"
@@ -25,7 +25,7 @@ def ours(service: Service, owner: Person) -> list[str]:
 
 def house_bot(service: Service) -> str:
     with service.database.write() as session:
-        return house.house_bot(session, "sound").id
+        return house_bots.house_bot(session, "sound").id
 
 
 def asked(person: Person, *bots: str, rated: bool) -> tuple[bool, str | None]:
@@ -92,7 +92,7 @@ def test_a_rated_tournament_tells_which_of_its_matches_are_unrated_before_and_af
     assert RULE in page(service, f"/tournaments/{tournament_id}/entries")
     organiser.post(f"/tournaments/{tournament_id}/start")
     answer_checks(service.database)
-    while carrying.carry_on(service.database, tournament_id, master_key=MASTER_KEY) != "paired":
+    while progression.carry_on(service.database, tournament_id, master_key=MASTER_KEY) != "paired":
         pass
     stages = f"/tournaments/{tournament_id}/stages"
     (number,) = [at for at in (1, 2, 3) if other not in str(table_of(organiser, f"{stages}/{at}")["entrants"])]

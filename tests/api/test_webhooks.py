@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from referee.bots.signing import webhook_secret
-from referee.store.telling import deliveries, outbox
-from referee.store.telling.deliveries import Outcome, Parcel
+from referee.protocol.signing import webhook_secret
+from referee.webhooks import deliveries, outbox
+from referee.webhooks.deliveries import Outcome, Parcel
 from tests.api.conftest import API, Person, Service, fields_of
 
 URL = "https://Hooks.example.org:443/mine/"

@@ -13,8 +13,8 @@ from typing import Any
 
 from sqlalchemy import String
 
-from referee.canonical import dumps
-from referee.store.schema import Base
+from referee.match.canonical import dumps
+from referee.schema import Base
 
 PRODUCT = str(1337 * 1337)  # what a template would make of the fourth
 PAYLOADS = (

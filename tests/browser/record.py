@@ -15,19 +15,21 @@ from typing import Any
 
 from sqlalchemy import select
 
-from referee.canonical import dumps
-from referee.clocks import Limits
-from referee.match import Answer, Match, Request
-from referee.players import Player, players
-from referee.store import accounts, checks, schema
-from referee.store.db import Database
-from referee.store.events import entering, starting, tournaments
-from referee.store.ladders import voiding
-from referee.store.play import recording, results
-from referee.store.play.claims import Claim
-from referee.store.upgrading import upgrade
-from tests.store.events import DRAW, answer_checks, go_on
-from tests.store.world import FakeClock, World, outcome
+from referee import schema
+from referee.accounts import accounts
+from referee.bots import handshakes
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
+from referee.house.strategies import Player, players
+from referee.ladders import voiding
+from referee.match.canonical import dumps
+from referee.match.match import Answer, Match, Request
+from referee.match.time_limits import Limits
+from referee.matches import recording, results
+from referee.matches.claims import Claim
+from referee.tournaments import entries, starting, tournaments
+from tests.database.tournaments import DRAW, answer_checks, go_on
+from tests.database.world import FakeClock, World, outcome
 from tests.surroundings import MASTER_KEY
 
 PLAYED = {"pool-nap": 4, "prince-albert": 4, "prisoners": 3, "rummy-royal": 4, "saint-poker": 3}  # game: seats
@@ -176,7 +178,7 @@ def fill(folder: Path) -> Filled:
 
 
 def _people(filled: Filled) -> None:
-    card = checks.Card(version="1.0", games=sorted(PLAYED), max_calls=100)
+    card = handshakes.Card(version="1.0", games=sorted(PLAYED), max_calls=100)
     for role in ("owner", "organiser", "admin"):
         filled.accounts[role] = filled.world.account(role)
         with filled.database.write() as session:
@@ -235,7 +237,7 @@ def _event(filled: Filled, name: str, status: str, format: str, entered: Sequenc
     with filled.database.write() as session:
         made = tournaments.create_tournament(session, name, created_by=organiser, status=status, **terms)
         for one in entered:
-            entering.enter(session, made.id, filled.bots[one])
+            entries.enter(session, made.id, filled.bots[one])
         return made.id
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from referee import leash
+from referee.runtime import parent_death
 from tests import gunicorn
 
 START_S = 60.0
@@ -49,7 +49,7 @@ def _started(folder: Path, listener: socket.socket, running: Served) -> subproce
             *(folder, listener, options, settings),
             stdout=output,
             stderr=subprocess.STDOUT,
-            preexec_fn=leash.tied(signal.SIGTERM),  # nothing outlives the tests
+            preexec_fn=parent_death.tied(signal.SIGTERM),  # nothing outlives the tests
         )
 
 

@@ -6,11 +6,12 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
-from referee.store import checks
-from referee.store.schema import Bot, Fault
+from referee.bots import handshakes
+from referee.bots.tables import Bot
+from referee.matches.tables import Fault
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
 from tests.browser.record import LADDER, PAYLOAD, Filled
-from tests.store.world import CARD
+from tests.database.world import CARD
 
 GONE = "window.harmed === undefined"
 
@@ -172,9 +173,9 @@ def test_a_new_secret_is_shown_once_and_a_check_is_followed(page_at: PageAt, fil
     page.get_by_role("button", name="Check it now").click()
     expect(page.locator("#own-check")).to_contain_text("The referee calls the bot")
     with filled.database.write() as session:
-        (check,) = checks.claim_due_checks(session)
+        (check,) = handshakes.claim_due_checks(session)
         challenge = {"ok": False, "code": "wrong_proof", "detail": PAYLOAD, "reply": PAYLOAD, "total_ms": 3}
-        checks.finish_check(
+        handshakes.finish_check(
             session, check.bot_id, check.epoch, {"ok": False, "challenge": challenge, "card": None}, None
         )
     expect(page.locator("#own-check")).to_contain_text("wrong_proof")

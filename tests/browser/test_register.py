@@ -5,7 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from referee.store import accounts, checks, house
+from referee.accounts import accounts
+from referee.bots import handshakes, house_bots
 from tests.browser.conftest import PageAt
 from tests.browser.record import Filled
 
@@ -23,12 +24,12 @@ PASSED = {
 }
 
 
-def answer_check(filled: Filled, page: Page, report: dict[str, object], card: checks.Card | None) -> None:
+def answer_check(filled: Filled, page: Page, report: dict[str, object], card: handshakes.Card | None) -> None:
     """What a runner does: the bot of the page is called, and this is what came of it."""
     expect(page.locator("#said")).to_contain_text("calls the bot")
     with filled.database.write() as session:
-        for check in checks.claim_due_checks(session, 100):
-            checks.finish_check(session, check.bot_id, check.epoch, report, card)
+        for check in handshakes.claim_due_checks(session, 100):
+            handshakes.finish_check(session, check.bot_id, check.epoch, report, card)
 
 
 def register(page: Page, **values: str) -> None:
@@ -39,7 +40,7 @@ def register(page: Page, **values: str) -> None:
 
 def test_a_bot_is_entered_checked_and_plays(page_at: PageAt, filled: Filled) -> None:
     with filled.database.write() as session:
-        house.house_bots(session)
+        house_bots.house_bots(session)
     page = page_at("/register")
 
     register(page, account="Grace of the tests", name="x", url="http://127.0.0.1:9999")
@@ -67,7 +68,7 @@ def test_a_bot_is_entered_checked_and_plays(page_at: PageAt, filled: Filled) -> 
     expect(page.locator("#practice")).to_be_hidden()
 
     page.get_by_role("button", name="Check it now").click()
-    answer_check(filled, page, PASSED, checks.Card("1.0", ["saint-poker"], 8))
+    answer_check(filled, page, PASSED, handshakes.Card("1.0", ["saint-poker"], 8))
     expect(page.locator("#report")).to_contain_text("chess")
     page.get_by_role("button", name="Play a practice match").click()
     match = page.get_by_role("link", name="Watch Saint Poker")

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from referee.clocks import Limits
-from referee.store.events import entering, starting, tournaments
+from referee.match.time_limits import Limits
+from referee.tournaments import entries, starting, tournaments
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
 from tests.browser.record import LADDER, NAMES, PAYLOAD, Filled
-from tests.store.events import DRAW, answer_checks, go_on
+from tests.database.tournaments import DRAW, answer_checks, go_on
 
 # Everything that a table shows, without what only its making left behind.
 TABLE = """() => [...document.querySelector("#standings tbody").rows].map(row => [...row.cells].map(cell => [
@@ -33,7 +33,7 @@ def event(filled: Filled, name: str, count: int = 5, **terms: Any) -> str:
     with filled.database.write() as session:
         made = tournaments.create_tournament(session, name, created_by=filled.accounts["organiser"], **terms).id
         for one in NAMES[:count]:
-            entering.enter(session, made, filled.bots[one])
+            entries.enter(session, made, filled.bots[one])
         starting.start(session, made, draw=DRAW)
     answer_checks(filled.database)
     go_on(filled.database, made)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from referee.canonical import Json
-from referee.chance import CommittedChance, commitment, deal_key
-from referee.rows import parsed
+from referee.match.canonical import Json
+from referee.match.chance import CommittedChance, commitment, deal_key
+from referee.match.rows import parsed
 from referee.viewer import standalone
-from referee.viewer.asked import questions
+from referee.viewer.questions import questions
 from tests.browser.conftest import Axe, PageAt
 from tests.browser.record import Filled
 from tests.golden import path

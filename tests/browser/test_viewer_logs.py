@@ -5,8 +5,8 @@ from typing import Any
 
 from playwright.sync_api import FilePayload, Page
 
-from referee.canonical import Json, dumps
-from referee.rows import digest, parsed
+from referee.match.canonical import Json, dumps
+from referee.match.rows import digest, parsed
 from tests.browser.conftest import Axe, PageAt
 from tests.browser.test_viewer import FAILED, FEW, HELD, STEP_ALL, joined, log
 

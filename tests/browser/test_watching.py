@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from referee.clocks import Limits
-from referee.store.events import announcing, entering, starting, tournaments
+from referee.match.time_limits import Limits
+from referee.tournaments import entries, lifecycle, starting, tournaments
 from tests.browser.conftest import PageAt
 from tests.browser.record import LADDER, NAMES, PAYLOAD, Filled
 from tests.browser.test_tournaments import AT_ONCE, event, look
-from tests.store.events import DRAW, answer_checks, go_on
+from tests.database.tournaments import DRAW, answer_checks, go_on
 from tests.surroundings import MASTER_KEY
 
 FINISHED = ".badge[data-state=ok]"
@@ -183,7 +183,7 @@ def test_pages_that_were_open_before_an_event_began_show_its_end(
 
     with filled.database.write() as session:
         for name in NAMES[:4]:
-            entering.enter(session, made, filled.bots[name])
+            entries.enter(session, made, filled.bots[name])
     for page in pages.values():
         catches_up(page, page_at)
     with filled.database.write() as session:
@@ -287,7 +287,7 @@ def test_E14_what_a_stranger_wrote_does_nothing_in_a_page_brought_up_to_date(pag
     expect(page.locator("[data-live=live]")).to_be_visible()
 
     with filled.database.write() as session:
-        announcing.cancel(session, made, master_key=MASTER_KEY, reason=PAYLOAD)
+        lifecycle.cancel(session, made, master_key=MASTER_KEY, reason=PAYLOAD)
     catches_up(page, page_at)
 
     expect(page.locator("[data-reason]")).to_contain_text("onerror")

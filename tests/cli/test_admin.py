@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from referee.accounts import accounts
 from referee.cli import main
-from referee.store import accounts
-from referee.store.db import Database
+from referee.db.engine import Database
 
 
 def run(folder: Path, *arguments: str) -> Result:

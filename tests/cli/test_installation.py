@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli import main
-from referee.store.db import Database
-from referee.store.revisions import newest
-from referee.store.upgrading import upgrade
+from referee.db.engine import Database
+from referee.db.revisions import newest
+from referee.db.upgrading import upgrade
 from tests.cli.running import referee
 
 COMMANDS = [

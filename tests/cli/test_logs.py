@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.canonical import Json, dumps
 from referee.cli import log_files, main
 from referee.cli.narrate import account
-from referee.rows import digest, parsed
+from referee.match.canonical import Json, dumps
+from referee.match.rows import digest, parsed
 from tests import golden
 from tests.golden import RECORDED
 

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli import main
-from referee.cli.houses import Houses
-from referee.matchlog import verify
-from referee.rows import parsed
+from referee.match.log import verify
+from referee.match.rows import parsed
+from referee.runtime.house_servers import Houses
 
 
 def play(*arguments: str) -> Result:

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.canonical import Json
 from referee.cli import main
-from referee.cli.written import KEPT_BYTES, PIECE_BYTES, TRACEBACK, Written
-from referee.rows import parsed
+from referee.match.canonical import Json
+from referee.match.rows import parsed
+from referee.runtime.output_tail import KEPT_BYTES, PIECE_BYTES, TRACEBACK, Written
 from referee.sdk import Bot
 from referee.sdk.serving import serving
 from tests.cli.running import PATIENCE_S

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.canonical import Json
 from referee.cli import main
-from referee.matchlog import verify
-from referee.rows import parsed
+from referee.match.canonical import Json
+from referee.match.log import verify
+from referee.match.rows import parsed
 from referee.sdk import Bot
 from referee.sdk.serving import serving
 

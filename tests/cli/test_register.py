@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.bots.signing import challenge_proof
+from referee.bots.checks import GIVEN_UP
 from referee.cli import main
 from referee.cli.api_client import Api
 from referee.cli.register import reported
-from referee.store.examinations import GIVEN_UP
-from tests.bots.test_starter_bots import started
+from referee.protocol.signing import challenge_proof
 from tests.cli.hall import LOOPBACK
 from tests.cli.running import comes_true, service
+from tests.sdk.test_starter_bots import started
 
 CARD = {"protocol": "1", "name": "babbler", "version": "7", "games": ["saint-poker"]}
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from referee.cli import main
 from referee.cli.rules import show
 from referee.games import catalogue
-from referee.rules_page import FOLDER, rules_page
+from referee.rulebook import FOLDER, rules_page
 from tests.cli.running import referee
 
 ROOT = Path(__file__).parents[2]

@@ -16,10 +16,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli import main
+from referee.db.engine import Database
 from referee.sdk import Bot
 from referee.sdk.serving import serving
-from referee.store.db import Database
-from referee.store.schema import Tournament
+from referee.tournaments.tables import Tournament
 from tests.cli.hall import Hall, hall
 from tests.cli.running import PATIENCE_S, comes_true, family, surroundings
 

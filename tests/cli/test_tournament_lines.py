@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from referee.canonical import Json
 from referee.cli import main
 from referee.cli.api_client import Api, ApiRefusal
 from referee.cli.tournament.downloads import Account
-from referee.cli.tournament.events import Event, followed
-from referee.cli.tournament.packed import BadBundle, Log, logs_in
+from referee.cli.tournament.gzip_log import BadBundle, Log, logs_in
+from referee.cli.tournament.stream import Event, followed
+from referee.match.canonical import Json
 from tests import golden
 
 EVENT = "trn_" + "0" * 26

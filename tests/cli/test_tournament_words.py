@@ -10,15 +10,15 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from referee.canonical import Json
 from referee.cli import main
 from referee.cli.api_client import ApiRefusal
 from referee.cli.plain_text import plain
 from referee.cli.tournament import tournament
 from referee.cli.tournament.bracket import drawn
-from referee.cli.tournament.events import Event, parsed
+from referee.cli.tournament.parameters import Moment, Pair, Seed
 from referee.cli.tournament.remote import sentence_of
-from referee.cli.tournament.values import Moment, Pair, Seed
+from referee.cli.tournament.stream import Event, parsed
+from referee.match.canonical import Json
 
 
 def test_every_command_is_explained_with_an_example() -> None:

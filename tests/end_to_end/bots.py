@@ -11,8 +11,8 @@ from typing import Any, Self, TypeVar
 
 from aiohttp import web
 
-from referee.bots.house import House
-from referee.players import players
+from referee.house.server import House
+from referee.house.strategies import players
 
 T = TypeVar("T")
 

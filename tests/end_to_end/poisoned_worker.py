@@ -9,10 +9,10 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from referee.bots import driver
-from referee.canonical import Json
-from referee.match import Answer, Match, Request
-from workers import playing, worker
+from referee.botclient import match_driver
+from referee.match.canonical import Json
+from referee.match.match import Answer, Match, Request
+from workers import match_runner, worker
 
 FATAL = 4
 
@@ -34,9 +34,9 @@ def main() -> int:
                 os.abort()
             return await ask(request)
 
-        await driver.drive(match, asked, note)
+        await match_driver.drive(match, asked, note)
 
-    playing.drive = drive  # type: ignore[assignment, attr-defined]  # in this process alone
+    match_runner.drive = drive  # type: ignore[assignment, attr-defined]  # in this process alone
     return worker.main()
 
 

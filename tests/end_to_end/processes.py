@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from referee import leash
+from referee.runtime import parent_death
 
 PATIENCE_S = 60.0
 LOOK_S = 0.02
@@ -38,7 +38,7 @@ class Process:
                 env=dict(environment),
                 cwd=folder,
                 start_new_session=True,
-                preexec_fn=leash.tied(signal.SIGKILL),  # nothing outlives the tests
+                preexec_fn=parent_death.tied(signal.SIGKILL),  # nothing outlives the tests
             )
         return cls(name, popen, log)
 

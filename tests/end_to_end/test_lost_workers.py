@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from referee.db.engine import Database
 from referee.errors import Unavailable
-from referee.matchlog import verify
-from referee.rows import parsed
-from referee.store.db import Database
+from referee.match.log import verify
+from referee.match.rows import parsed
 from tests.end_to_end.bots import Bots, Desk
 from tests.end_to_end.processes import Process, gone, send
 from tests.end_to_end.service import Service

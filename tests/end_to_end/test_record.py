@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from referee.rows import parsed
-from referee.store.play import claims, groups, matches
-from referee.store.play.recording import Record, Sealed
+from referee.match.rows import parsed
+from referee.matches import claims, deal_groups, matches
+from referee.matches.recording import Record, Sealed
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.service import MASTER_KEY, Service
-from workers.recorder import Recorder
+from workers.batch_writer import Recorder
 
 HELD_S = 10.0
 
@@ -192,7 +192,7 @@ def _claimed(service: Service) -> list[Record]:
 
 def _group_state(service: Service, match_id: str) -> str:
     with service.database.read() as session:
-        return groups.get_group(session, matches.get_match(session, match_id).group_id).state
+        return deal_groups.get_group(session, matches.get_match(session, match_id).group_id).state
 
 
 def _packed(database: Path, match_id: str) -> bytes:

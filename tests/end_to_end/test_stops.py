@@ -7,7 +7,7 @@ from collections import Counter
 from aiohttp import web
 from redis import Redis
 
-from referee.store.play.leases import LEASE_S
+from referee.db.leases import LEASE_S
 from tests.end_to_end.bots import Bots, Watched
 from tests.end_to_end.service import Service
 

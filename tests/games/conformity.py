@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from referee.canonical import Json, dumps
-from referee.chance import shuffled
 from referee.games.state import State
+from referee.match.canonical import Json, dumps
+from referee.match.chance import shuffled
 
 
 def conformity_match(game: type[State], players: int, options: Json, seed: int) -> tuple[State, int, list[Json]]:

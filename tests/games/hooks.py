@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from referee.cards import DECK
+from referee.games.cards import DECK
 from referee.games.prisoners import bid_cards, prisoners
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from referee.canonical import Json
 from referee.errors import BadOption, IllegalAction
 from referee.games.options import Option
 from referee.games.state import State
+from referee.match.canonical import Json
 from tests.games.conformity import generator, outcome
 from tests.games.playing import one_step
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from referee.canonical import Json
 from referee.games.state import State
+from referee.match.canonical import Json
 
 
 def random_outcome(asked: Json, rng: Random) -> Any:

@@ -1,8 +1,8 @@
 """Positions of Pool Nap written down, and moves in short."""
 
-from referee.canonical import Json
-from referee.cards import DECK
+from referee.games.cards import DECK
 from referee.games.pool_nap import PoolNap
+from referee.match.canonical import Json
 from tests.games.playing import named
 
 PASS: Json = {"type": "pass"}

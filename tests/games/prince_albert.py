@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from referee.canonical import Json
-from referee.cards import DECK
+from referee.games.cards import DECK
 from referee.games.prince_albert import PrinceAlbert
+from referee.match.canonical import Json
 from tests.games.playing import named
 
 WORDS = {"A": "all_in", "s": "stay", "S": "show", "H": "hide", "k": "check", "c": "call", "r": "raise", "f": "fold"}

@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from referee.canonical import Json
-from referee.cards import in_order
+from referee.games.cards import in_order
 from referee.games.prisoners import Prisoners, bid_cards, prisoners
+from referee.match.canonical import Json
 from tests.games.playing import named
 
 PASS: Json = {"type": "pass"}

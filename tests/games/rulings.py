@@ -3,7 +3,7 @@
 import sys
 
 from referee.games import catalogue
-from referee.rules_page import rules_page
+from referee.rulebook import rules_page
 from tests.games.pages import rulings, tested_rulings
 
 

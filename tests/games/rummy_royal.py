@@ -1,8 +1,8 @@
 """Deals of Rummy Royal for its tests: hands as the page writes them, and seats that act in turn."""
 
-from referee.canonical import Json
-from referee.cards import DECK
+from referee.games.cards import DECK
 from referee.games.rummy_royal import BOARD, RummyRoyal
+from referee.match.canonical import Json
 
 Cards = str  # "2c Ah": as on the page
 

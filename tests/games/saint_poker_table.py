@@ -1,9 +1,9 @@
 """Positions of Saint Poker written down, and moves in short."""
 
-from referee.canonical import Json
-from referee.cards import DECK, in_order
+from referee.games.cards import DECK, in_order
+from referee.games.poker import rank
 from referee.games.saint_poker import SaintPoker
-from referee.poker import rank
+from referee.match.canonical import Json
 
 Cards = str  # "2c Ah": as on the page
 

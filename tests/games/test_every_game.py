@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee import rows
-from referee.canonical import Json, dumps
-from referee.cards import DECK, UNKNOWN
 from referee.errors import BadOption, IllegalAction, IllegalOutcome
 from referee.games import catalogue
+from referee.games.cards import DECK, UNKNOWN
 from referee.games.state import State
+from referee.match import rows
+from referee.match.canonical import Json, dumps
 from tests.games.hooks import HOOKS, unseen
 from tests.games.playing import one_step, positions, random_outcome
 

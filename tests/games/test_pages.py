@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.canonical import Json
 from referee.games import catalogue
-from referee.rules_page import FOLDER, rules_page
+from referee.match.canonical import Json
+from referee.rulebook import FOLDER, rules_page
 from tests.games import pages
 
 ROOT = Path(__file__).parents[2]

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from referee.cards import DECK, RANK
-from referee.poker import CATEGORIES, category, rank
+from referee.games.cards import DECK, RANK
+from referee.games.poker import CATEGORIES, category, rank
 
 
 def ranked(cards: str) -> list[int]:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.canonical import Json
-from referee.cards import DECK
 from referee.errors import BadOption, IllegalAction
+from referee.games.cards import DECK
 from referee.games.pool_nap import PoolNap
+from referee.match.canonical import Json
 from tests.games.playing import named
 from tests.games.pool_nap_table import PASS, PLAY_A, begun, bid, next_deal, play, row
 

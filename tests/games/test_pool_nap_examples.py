@@ -2,8 +2,8 @@
 
 import pytest
 
-from referee.canonical import Json
 from referee.games.pool_nap import PoolNap
+from referee.match.canonical import Json
 from tests.games.conformity import conformity_match, digest
 from tests.games.playing import named
 from tests.games.pool_nap_table import PASS, PLAY_A, begun, bid, next_deal, play, row

@@ -2,8 +2,8 @@
 
 import pytest
 
-from referee.cards import DECK
 from referee.errors import IllegalAction
+from referee.games.cards import DECK
 from referee.games.prince_albert import PrinceAlbert
 from tests.games.playing import named
 from tests.games.prince_albert import ACES, HIGH, PAIR, TRIPS, begun, bids_open, play, rounds, row

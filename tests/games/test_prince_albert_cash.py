@@ -2,10 +2,10 @@
 
 import pytest
 
-from referee.canonical import Json
 from referee.errors import BadOption, IllegalAction
 from referee.games.prince_albert import PrinceAlbert
 from referee.games.prince_albert_betting import layers
+from referee.match.canonical import Json
 from tests.games.playing import named
 from tests.games.prince_albert import (
     ACES,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from referee.canonical import Json
 from referee.games.prince_albert import PrinceAlbert
+from referee.match.canonical import Json
 from tests.games.conformity import digest, generator, outcome
 from tests.games.prince_albert import follow, pots, rounds
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from referee.canonical import Json, dumps
-from referee.cards import DECK
 from referee.errors import BadOption
+from referee.games.cards import DECK
 from referee.games.prince_albert import PrinceAlbert
+from referee.match.canonical import Json, dumps
 from tests.games.playing import named
 from tests.games.prince_albert import ACES, HIGH, PAIR, begun, deck_for, meant, play, row
 

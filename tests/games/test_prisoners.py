@@ -2,10 +2,10 @@
 
 import pytest
 
-from referee.canonical import Json
 from referee.errors import IllegalAction
 from referee.games.prisoners import Prisoners
 from referee.games.prisoners_bids import total
+from referee.match.canonical import Json
 from tests.games.conformity import conformity_match, digest
 from tests.games.playing import named
 from tests.games.prisoners_table import HANDS, TEN_HEARTS, all_pass, begun, row, say

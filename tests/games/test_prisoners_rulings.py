@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.canonical import Json
 from referee.errors import BadOption, IllegalAction
 from referee.games.prisoners import Prisoners, bid_cards, prisoners
+from referee.match.canonical import Json
 from tests.games.playing import named
 from tests.games.prisoners_table import all_pass, begun, dealt, deck_for, row, say
 

@@ -5,14 +5,14 @@ from random import Random
 
 import pytest
 
-from referee.canonical import Json, dumps
-from referee.cards import ORDER
 from referee.errors import IllegalAction
+from referee.games.cards import ORDER
 from referee.games.prisoners import Prisoners, bid_cards
 from referee.games.prisoners_bids import total
-from tests.core.playing import at_random, header, played
+from referee.match.canonical import Json, dumps
 from tests.games.playing import answered_by_default, named, one_step, positions
 from tests.games.prisoners_table import HANDS, PASS, TEN_HEARTS, all_pass, begun, dealt, deck_for, row, say
+from tests.match.playing import at_random, header, played
 
 # -- lists and defaults --
 

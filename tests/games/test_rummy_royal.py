@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from referee.canonical import Json
-from referee.cards import DECK
+from referee.games.cards import DECK
 from referee.games.rummy_royal import RummyRoyal
+from referee.match.canonical import Json
 from tests.games import test_rummy_royal_deal, test_rummy_royal_extra_hand
 from tests.games.conformity import conformity_match, digest
 from tests.games.playing import named

@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from referee.cards import DECK
 from referee.errors import BadOption, IllegalAction
+from referee.games.cards import DECK
 from referee.games.rummy_royal import RummyRoyal
 from tests.games.playing import answered_by_default, named, one_step
 from tests.games.rummy_royal import NOBODY_OUT, OUT_ON_ANOTHERS_LEAD, begun, board, choose, lead, leads, told

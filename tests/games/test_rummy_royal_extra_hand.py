@@ -4,13 +4,13 @@ from random import Random
 
 import pytest
 
-from referee.canonical import Json
 from referee.errors import IllegalAction
 from referee.games.rummy_royal import RummyRoyal
-from referee.match import Match
-from tests.core.playing import chance, header
+from referee.match.canonical import Json
+from referee.match.match import Match
 from tests.games.playing import named, one_step
 from tests.games.rummy_royal import begun, board, choose, lead
+from tests.match.playing import chance, header
 
 # -- the worked examples --
 

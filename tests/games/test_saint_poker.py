@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from referee.cards import DECK
 from referee.errors import BadOption, IllegalAction
+from referee.games.cards import DECK
 from referee.games.saint_poker import SaintPoker
 from tests.games.playing import answered_by_default, named
 from tests.games.saint_poker_table import dealt, ranked, river, select, selecting, take

@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from referee.canonical import Json
 from referee.games.saint_poker import SaintPoker
+from referee.match.canonical import Json
 from tests.games.conformity import conformity_match, digest
 from tests.games.playing import answered_by_default, named
 from tests.games.saint_poker_table import Cards, dealt, ranked, river, select, selecting, take

@@ -15,8 +15,8 @@ from tests.cli.running import surroundings
 ROOT = Path(__file__).parents[2]
 PARTS = ("referee", "api", "workers", "docs", "tests", "pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 COMMON = (  # tests that run over the catalogue
-    *("tests/games/test_every_game.py", "tests/games/test_pages.py", "tests/games/test_players.py"),
-    *("tests/games/test_highest_card.py", "tests/core", "tests/cli/test_logs.py", "tests/cli/test_rules.py"),
+    *("tests/games/test_every_game.py", "tests/games/test_pages.py", "tests/house/test_strategies.py"),
+    *("tests/games/test_highest_card.py", "tests/match", "tests/cli/test_logs.py", "tests/cli/test_rules.py"),
     "tests/test_layers.py",
 )
 
@@ -25,7 +25,7 @@ GAME = '''"""Highest Card: deal of two cards each, then all show one at once; th
 from dataclasses import dataclass, field
 from typing import Any
 
-from referee.cards import DECK, ORDER, in_order
+from referee.games.cards import DECK, ORDER, in_order
 from referee.errors import IllegalAction
 from referee.games.options import Option
 from referee.games.state import Event, Json, Seat, State, hidden, placed
@@ -131,7 +131,7 @@ Show the better one of two cards.
 
 TESTS = '''"""Highest Card by its rulings."""
 
-from referee.cards import DECK
+from referee.games.cards import DECK
 from referee.games.highest_card import HighestCard
 
 

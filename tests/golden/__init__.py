@@ -6,10 +6,10 @@
 from pathlib import Path
 from random import Random
 
-from referee.canonical import Json
-from referee.match import Match
-from referee.matchlog import reveal_line
-from tests.core.playing import SEED, at_random, header, played
+from referee.match.canonical import Json
+from referee.match.log import reveal_line
+from referee.match.match import Match
+from tests.match.playing import SEED, at_random, header, played
 
 FOLDER = Path(__file__).parent
 RECORDED: dict[str, tuple[str, int, Json]] = {

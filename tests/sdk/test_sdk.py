@@ -16,16 +16,18 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 from click.testing import CliRunner
 
-from referee.bots import client, wire
-from referee.bots.house import serve as serve_house
-from referee.cli import local, main
-from referee.clocks import Limits
+from referee.botclient import client
+from referee.cli import main
 from referee.errors import BadLog, BadOption
 from referee.games import catalogue
+from referee.house.server import serve as serve_house
+from referee.local import matches
+from referee.match.time_limits import Limits
+from referee.protocol import messages
 from referee.sdk import OBSERVATIONS, Bot, PoolNap, Question, Replayed, View, decides, members, replay, serving
 from referee.sdk.views import ReadOnly
-from tests.bots.hostile import PATIENCE_S, SECRET, caller
-from tests.bots.test_house import is_a_proper_bot
+from tests.botclient.hostile import PATIENCE_S, SECRET, caller
+from tests.house.test_server import is_a_proper_bot
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "sdk.md").read_text()
@@ -190,7 +192,7 @@ def test_an_error_of_any_text_and_length_can_be_reported(caplog: pytest.LogCaptu
         reply = asyncio.run(asked(url))
 
     assert reply.ok
-    assert wire.read_decision(reply.body, json.loads(_example_question())["decision"]["id"], 2).error.startswith(
+    assert messages.read_decision(reply.body, json.loads(_example_question())["decision"]["id"], 2).error.startswith(
         "ValueError: ?ää"
     )
 
@@ -250,20 +252,20 @@ def test_a_served_bot_is_a_proper_bot() -> None:
     bot = Last()
     with serving(bot, secret=SECRET) as url:
         asyncio.run(asyncio.wait_for(called(url), PATIENCE_S * 3))
-        played = asyncio.run(local.play(_plan(url), 0))
+        played = asyncio.run(matches.play(_plan(url), 0))
 
     assert played.result["faults"] == [0, 0]
     assert [notice.type for notice in bot.told] == ["group_end"]
 
 
-def _plan(url: str) -> local.Plan:
-    return local.Plan("prisoners", {}, local.entrants([url, "house:random"]), "sdk", Limits(), secrets=(SECRET,))
+def _plan(url: str) -> matches.Plan:
+    return matches.Plan("prisoners", {}, matches.entrants([url, "house:random"]), "sdk", Limits(), secrets=(SECRET,))
 
 
 def test_a_served_bot_answers_strangers_and_nonsense_with_a_status() -> None:
     async def statuses(url: str) -> list[int]:
         known, old = caller(url, now=None), caller(url)
-        body = wire.challenge_body("bot_test", "nonce")
+        body = messages.challenge_body("bot_test", "nonce")
         calls = [(old, "/notify", body), (known, "/decide", b"{}"), (known, "/decide", b"["), (known, "/x", body)]
         replies = [await one.post(path, sent, "id", 5000) for one, path, sent in calls]
         known.close()

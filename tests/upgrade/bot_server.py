@@ -15,10 +15,10 @@ from typing import Self
 
 from aiohttp import web
 
-from referee.bots.house import House
-from referee.bots.signing import Signer
-from referee.canonical import Json
-from referee.players import players
+from referee.house.server import House
+from referee.house.strategies import players
+from referee.match.canonical import Json
+from referee.protocol.signing import Signer
 
 Interceptor = Callable[[str, Json], Awaitable[web.Response | None]]
 

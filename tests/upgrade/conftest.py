@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from api import create_app
-from tests import postgres
+from tests.database import postgres
 from tests.surroundings import settings_for
 from tests.upgrade.restoring import expectations, restore_postgresql, restore_sqlite
 from tests.upgrade.service import Outcome, Upgraded, finish_everything

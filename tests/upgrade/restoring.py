@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
-from referee.store.db import Database
-from tests import postgres
+from referee.db.engine import Database
+from tests.database import postgres
 
 FOLDER: Final = Path(__file__).parent
 # Columns with addresses of bots and of receivers of notifications.

@@ -14,19 +14,19 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from referee.bots.conformance.course import Pace
-from referee.canonical import Json
 from referee.cli import main
+from referee.conformance.context import Pace
+from referee.db.engine import Database
+from referee.match.canonical import Json
+from referee.matches import claims
 from referee.settings import Settings
-from referee.store.db import Database
-from referee.store.play import claims
 from tests.api.conftest import Person
-from tests.store.world import FakeClock
+from tests.database.world import FakeClock
 from tests.surroundings import settings_for
 from tests.upgrade import stored
 from tests.upgrade.bot_server import BotServer, NamedBot, WebhookReceiver
 from tests.upgrade.restoring import replace_address
-from workers.checking import Suite
+from workers.bot_checks import Suite
 from workers.runner import Runner, Tally
 from workers.scheduler import Scheduler
 

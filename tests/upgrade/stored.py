@@ -12,12 +12,12 @@ from flask.testing import FlaskClient
 from sqlalchemy import ColumnElement, case, exists, func, select
 from sqlalchemy.orm import Session
 
-from referee.canonical import Json
-from referee.store import schema
-from referee.store.db import Database
-from referee.store.ladders import ratings
-from referee.store.play import groups, logs
-from referee.store.schema import Match, SealedAnswer
+from referee import schema
+from referee.db.engine import Database
+from referee.ladders import ratings
+from referee.match.canonical import Json
+from referee.matches import deal_groups, logs
+from referee.matches.tables import Match, SealedAnswer
 
 ENDED: Final = ("finished", "cancelled", "void")
 
@@ -116,7 +116,7 @@ def finished_matches(session: Session) -> list[str]:
 def seeds(session: Session, master_key: bytes) -> dict[str, str]:
     """Return the seed of each deal group, sealed as long as the group is not over."""
     found = session.scalars(select(schema.Group).order_by(schema.Group.id))
-    return {group.id: groups.seed_of(group, master_key).hex() for group in found}
+    return {group.id: deal_groups.seed_of(group, master_key).hex() for group in found}
 
 
 def ladders(session: Session) -> dict[str, list[list[Any]]]:

@@ -8,10 +8,10 @@ import json
 
 import pytest
 
-from referee.matchlog import verify
-from referee.rows import parsed
-from referee.store.play import logs
-from referee.store.revisions import check
+from referee.db.revisions import check
+from referee.match.log import verify
+from referee.match.rows import parsed
+from referee.matches import logs
 from tests.upgrade import stored
 from tests.upgrade.restoring import tables_of_the_schema
 from tests.upgrade.service import Outcome, Upgraded

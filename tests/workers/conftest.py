@@ -12,21 +12,23 @@ import pytest
 from aiohttp import web
 
 from referee import __version__
-from referee.bots.house import House, serve
-from referee.bots.signing import bot_secret
-from referee.clocks import Limits
+from referee.accounts import accounts
+from referee.bots import bots, handshakes
+from referee.bots.tables import Bot
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
 from referee.games import catalogue
-from referee.matchlog import Report, verify
-from referee.players import players
+from referee.house.server import House, serve
+from referee.house.strategies import players
+from referee.ladders.audit import audit
+from referee.match.log import Report, verify
+from referee.match.time_limits import Limits
+from referee.matches import deal_groups, logs, matches
+from referee.matches.matches import Plan
+from referee.matches.tables import Match
+from referee.protocol.signing import bot_secret
 from referee.settings import Settings
-from referee.store import accounts, bots, checks
-from referee.store.db import Database
-from referee.store.ladders.audit import audit
-from referee.store.play import groups, logs, matches
-from referee.store.play.matches import Plan
-from referee.store.schema import Bot, Match
-from referee.store.upgrading import upgrade
-from tests.store.world import certify
+from tests.database.world import certify
 from tests.surroundings import MASTER_KEY, settings_for
 from workers.runner import Runner, Tally
 
@@ -63,7 +65,7 @@ class World:
     def certify(self, bot_id: str, version: str) -> None:
         """As if the bot had been examined and passed in all games."""
         with self.database.write() as session:
-            certify(session, bot_id, checks.Card(version, sorted(catalogue()), 100))
+            certify(session, bot_id, handshakes.Card(version, sorted(catalogue()), 100))
 
     def secret_of(self, bot: Bot) -> str:
         return bot_secret(MASTER_KEY, bot.id, bot.secret_generation)
@@ -90,7 +92,7 @@ class World:
 
     def group_state(self, match_id: str) -> str:
         with self.database.read() as session:
-            return groups.get_group(session, matches.get_match(session, match_id).group_id).state
+            return deal_groups.get_group(session, matches.get_match(session, match_id).group_id).state
 
     def differences(self) -> list[str]:
         """What ``referee audit`` finds."""

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from referee import live
-from referee.cli import embedded
-from referee.cli.datadir import DataDir
+from referee.db import change_notifier
+from referee.runtime import embedded_redis
+from referee.runtime.data_dir import DataDir
 from tests.cli.running import comes_true, surroundings
 from workers import queues
 
@@ -21,10 +21,10 @@ from workers import queues
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a real server."""
     data_dir = DataDir(tmp_path_factory.mktemp("redis"))
-    command = embedded.server(data_dir, surroundings()).command
+    command = embedded_redis.server(data_dir, surroundings()).command
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    assert comes_true(lambda: embedded.answers(data_dir.socket()))
-    yield embedded.url(data_dir.socket())
+    assert comes_true(lambda: embedded_redis.answers(data_dir.socket()))
+    yield embedded_redis.url(data_dir.socket())
     process.kill()
     process.wait()
 
@@ -82,16 +82,18 @@ def test_a_job_carries_no_pickle(redis: Redis) -> None:
 
 
 def test_without_redis_nobody_is_woken_and_nobody_is_hurt(tmp_path: Path) -> None:
-    with queues.connect(embedded.url(tmp_path / "nobody.sock")) as nobody:
+    with queues.connect(embedded_redis.url(tmp_path / "nobody.sock")) as nobody:
         assert not queues.wake(nobody)
         assert not queues.wake_alone(nobody, "mat_1")
 
 
 def test_a_word_that_the_record_has_changed_is_heard(server: str, redis: Redis) -> None:
     heard, stopped = threading.Event(), threading.Event()
-    listening = threading.Thread(target=live.listen, args=(live.connect(server), heard.set, stopped), daemon=True)
+    listening = threading.Thread(
+        target=change_notifier.listen, args=(change_notifier.connect(server), heard.set, stopped), daemon=True
+    )
     listening.start()
-    announcer = live.Announcer(redis)
+    announcer = change_notifier.Announcer(redis)
 
     def said() -> bool:  # again and again: who listens may not have begun to
         announcer.say()
@@ -100,9 +102,9 @@ def test_a_word_that_the_record_has_changed_is_heard(server: str, redis: Redis) 
     assert comes_true(said)
     heard.clear()
     assert comes_true(said)
-    for _ in range(live.KEPT * 3):
-        redis.xadd(live.STREAM, {"at": "0"}, maxlen=live.KEPT, approximate=True)
-    assert redis.xlen(live.STREAM) <= live.KEPT * 2
+    for _ in range(change_notifier.KEPT * 3):
+        redis.xadd(change_notifier.STREAM, {"at": "0"}, maxlen=change_notifier.KEPT, approximate=True)
+    assert redis.xlen(change_notifier.STREAM) <= change_notifier.KEPT * 2
     stopped.set()
     announcer.say()
     listening.join(10)
@@ -110,5 +112,5 @@ def test_a_word_that_the_record_has_changed_is_heard(server: str, redis: Redis) 
 
 
 def test_without_redis_nothing_is_said_and_nobody_waits(tmp_path: Path) -> None:
-    live.Announcer(None).say()
-    live.Announcer(queues.connect(embedded.url(tmp_path / "nobody"))).say()
+    change_notifier.Announcer(None).say()
+    change_notifier.Announcer(queues.connect(embedded_redis.url(tmp_path / "nobody"))).say()

@@ -9,12 +9,13 @@ import pytest
 from aiohttp import web
 from sqlalchemy import select
 
-from referee.clocks import Limits
+from referee.bots import bots
 from referee.games import catalogue
-from referee.rows import parsed
-from referee.store import bots
-from referee.store.play import claims, matches
-from referee.store.schema import Fault, MatchSeat, Rating
+from referee.ladders.tables import Rating
+from referee.match.rows import parsed
+from referee.match.time_limits import Limits
+from referee.matches import claims, matches
+from referee.matches.tables import Fault, MatchSeat
 from tests.workers.conftest import Scripted, World
 from workers.runner import Runner
 

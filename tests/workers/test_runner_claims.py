@@ -8,9 +8,9 @@ from functools import partial
 
 from sqlalchemy import Engine, event, select
 
-from referee.store import bots
-from referee.store.play import friendlies
-from referee.store.schema import Fault
+from referee.bots import bots
+from referee.matches import friendlies
+from referee.matches.tables import Fault
 from tests.surroundings import MASTER_KEY
 from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import PATIENT, SHORT, Holding, seats_of, until

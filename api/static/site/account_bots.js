@@ -1,6 +1,6 @@
 // The bots of whoever is signed in: how each is, what it waits for, what it did wrong last.
 import { element } from "./dom.js";
-import { moment } from "./moments.js";
+import { moment } from "./local_time.js";
 import { api } from "./session.js";
 
 const byId = (id) => document.getElementById(id);

@@ -3,7 +3,7 @@ import { table } from "./account_bots.js";
 import { copied } from "./copy.js";
 import { element } from "./dom.js";
 import { newKey, onSubmit, sureButton } from "./forms.js";
-import { moment } from "./moments.js";
+import { moment } from "./local_time.js";
 import { api, signOut } from "./session.js";
 
 const byId = (id) => document.getElementById(id);

@@ -3,7 +3,7 @@ import { copied } from "./copy.js";
 import { element, fill } from "./dom.js";
 import { newKey, onSubmit, sureButton, wrong } from "./forms.js";
 import { showFaults, showHealth } from "./health.js";
-import { moment } from "./moments.js";
+import { moment } from "./local_time.js";
 import { isCalled, showReport } from "./report.js";
 import { Refused, answered, api, isPassing, token } from "./session.js";
 

@@ -1,4 +1,4 @@
-// Drawings of figures that only their owner is shown: as api/site/charts makes them, from what the API told.
+// Drawings of figures that only their owner is shown: as api/pages/charts makes them, from what the API told.
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 640;

@@ -2,7 +2,7 @@
 import { stackedBar, swatch } from "./charts.js";
 import { copied } from "./copy.js";
 import { element, fill } from "./dom.js";
-import { moment } from "./moments.js";
+import { moment } from "./local_time.js";
 import { api, token } from "./session.js";
 
 const PARTS = [

@@ -1,7 +1,7 @@
 // How fast a bot answered and what went wrong, for its owner: percentiles by version, a histogram, faults with links.
 import { histogram } from "./charts.js";
 import { element } from "./dom.js";
-import { moment } from "./moments.js";
+import { moment } from "./local_time.js";
 import { api } from "./session.js";
 import { table } from "./tables.js";
 

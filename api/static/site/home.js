@@ -1,7 +1,7 @@
 // The first page: what is played now, kept up to date.
 import { copyOf, fill } from "./dom.js";
 import { follow } from "./live.js";
-import { localMoments } from "./moments.js";
+import { localMoments } from "./local_time.js";
 import { renewal } from "./renewal.js";
 
 const EVERY_MS = 20_000; // more read this page than any other

@@ -1,6 +1,6 @@
 // A page brought up to date where it stands, from the page as the server renders it now. What is worth asking for, callers know.
 import { focusHeld } from "./forms.js";
-import { localMoments } from "./moments.js";
+import { localMoments } from "./local_time.js";
 
 const EVERY_MS = 5_000; // between two renderings
 const RESTS = 20; // times as long as a rendering took, the next is put off: a busy server is asked less often

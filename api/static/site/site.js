@@ -1,4 +1,4 @@
 // On every page: moments in the reader's own time zone.
-import { localMoments } from "./moments.js";
+import { localMoments } from "./local_time.js";
 
 localMoments(document);

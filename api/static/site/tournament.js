@@ -1,7 +1,7 @@
 // An event's pages, live: how far it is, its table, its newest results; and what its organiser may do.
 import { element, fill } from "./dom.js";
 import { follow, markLive } from "./live.js";
-import { localMoments } from "./moments.js";
+import { localMoments } from "./local_time.js";
 import { renewal } from "./renewal.js";
 import { token } from "./session.js";
 import { count, state } from "./tournament-figures.js";

@@ -2,34 +2,34 @@
 
 import click
 
-from referee.cli.family import Family
+from referee.cli.lazy_group import Family
 
 STATUSES = "Exit status: 0 fine, 1 refused, 2 wrong usage, 3 the service cannot be reached."
 COMMANDS = {  # in the order of an event's life: module beside this file, and the command's name in it
-    "create": ("announcing", "create"),
-    "open": ("running", "open_"),
-    "edit": ("announcing", "edit"),
-    "enter": ("running", "enter"),
-    "withdraw": ("running", "withdraw"),
-    "seeds": ("running", "seeds"),
-    "start": ("running", "start"),
-    "pause": ("running", "pause"),
-    "resume": ("running", "resume"),
-    "cancel": ("running", "cancel"),
-    "finish": ("running", "finish"),
-    "list": ("showing", "list_"),
-    "show": ("showing", "show"),
+    "create": ("drafting", "create"),
+    "open": ("lifecycle", "open_"),
+    "edit": ("drafting", "edit"),
+    "enter": ("lifecycle", "enter"),
+    "withdraw": ("lifecycle", "withdraw"),
+    "seeds": ("lifecycle", "seeds"),
+    "start": ("lifecycle", "start"),
+    "pause": ("lifecycle", "pause"),
+    "resume": ("lifecycle", "resume"),
+    "cancel": ("lifecycle", "cancel"),
+    "finish": ("lifecycle", "finish"),
+    "list": ("listing", "list_"),
+    "show": ("listing", "show"),
     "watch": ("watching", "watch"),
-    "standings": ("tabling", "standings"),
-    "crosstable": ("tabling", "crosstable"),
-    "meetings": ("tabling", "meetings"),
-    "bracket": ("tabling", "bracket"),
-    "strengths": ("tabling", "strengths"),
-    "luck": ("tabling", "luck"),
+    "standings": ("results", "standings"),
+    "crosstable": ("results", "crosstable"),
+    "meetings": ("results", "meetings"),
+    "bracket": ("results", "bracket"),
+    "strengths": ("results", "strengths"),
+    "luck": ("results", "luck"),
     "logs": ("downloads", "logs"),
     "results": ("downloads", "results"),
-    "void": ("judging", "void"),
-    "waiting": ("judging", "waiting"),
+    "void": ("voiding", "void"),
+    "waiting": ("voiding", "waiting"),
     "local": ("local", "local"),
 }
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from referee.canonical import Json
-from referee.cli.tournament.words import number
+from referee.cli.tournament.formatting import number
+from referee.match.canonical import Json
 
 LEAF_STEP = 2  # rows; so that the place between two is a row of its own
 FINAL, THIRD_PLACE = "final", "third_place"

@@ -17,12 +17,12 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from referee.canonical import Json
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.tournament import finding, words
-from referee.cli.tournament.packed import Log, logs_in
+from referee.cli.tournament import formatting, lookup
+from referee.cli.tournament.gzip_log import Log, logs_in
 from referee.cli.tournament.remote import Refused, Remote, asks_service, is_passing
-from referee.matchlog import verify as verified
+from referee.match.canonical import Json
+from referee.match.log import verify as verified
 
 CHUNK_BYTES = 64 << 10
 ATTEMPTS = 7  # in a row without a single log
@@ -87,7 +87,7 @@ def logs(remote: Remote, tournament: str, out: Path | None, zipped: bool, verifi
     Example:
       referee tournament logs "Spring cup" --out cup.ndjson.gz --verify
     """
-    event = remote.api.get(f"/tournaments/{finding.tournament_id(remote.api, tournament)}")
+    event = remote.api.get(f"/tournaments/{lookup.tournament_id(remote.api, tournament)}")
     account = Account(_place(event, out, ".zip" if zipped else ".ndjson.gz"), verifies)
     with _bar() as show:
         fetch = _fetch_zip if zipped else _fetch_stream
@@ -109,7 +109,7 @@ def results(remote: Remote, tournament: str, as_csv: bool, out: Path | None) -> 
     Example:
       referee tournament results "Spring cup" --csv > cup.csv
     """
-    path = f"/api/v1/tournaments/{finding.tournament_id(remote.api, tournament)}/results.csv"
+    path = f"/api/v1/tournaments/{lookup.tournament_id(remote.api, tournament)}/results.csv"
     if out is not None:
         with remote.api.stream(path) as response, out.open("wb") as file:
             file.writelines(_chunks(response, remote.api))
@@ -122,7 +122,9 @@ def results(remote: Remote, tournament: str, as_csv: bool, out: Path | None) -> 
     heads, *rows = csv.reader(io.StringIO(text, newline=""))
     items = [dict(zip(heads, row, strict=True)) for row in rows]
     lines = [[item[column] for column in COLUMNS] for item in items]
-    remote.tell({"items": items}, words.table(COLUMNS, lines, left=WORDS) if lines else "nothing has been played yet")
+    remote.tell(
+        {"items": items}, formatting.table(COLUMNS, lines, left=WORDS) if lines else "nothing has been played yet"
+    )
 
 
 # -- the stream, resumed --

@@ -11,10 +11,10 @@ from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from referee.canonical import Json
 from referee.cli.plain_text import plain
-from referee.cli.tournament import words
-from referee.cli.tournament.events import Event
+from referee.cli.tournament import formatting
+from referee.cli.tournament.stream import Event
+from referee.match.canonical import Json
 
 STEPS = 10  # lines of a stage in a pipe
 REST_LINES = 8  # of the screen: title, heads, frame, bar, trouble
@@ -88,7 +88,7 @@ class Lines(Display):
         telling = (self.event["status"], so_far["stage"], so_far["done"] * STEPS // max(1, so_far["total"]))
         if telling != self._told:
             self._told = telling
-            click.echo(words.progress(self.event))
+            click.echo(formatting.progress(self.event))
 
     def close(self, event: Json, rows: Sequence[Json]) -> None:
         click.echo(f"\n{closing(event, rows)}")
@@ -117,9 +117,9 @@ class Screen(Display):
         so_far = self.event["progress"]
         endless = self.event["format"] == "ladder" or not so_far["total"]
         total = None if endless else so_far["total"]
-        self._bar.update(self._task, total=total, completed=so_far["done"], description=words.progress(self.event))
+        self._bar.update(self._task, total=total, completed=so_far["done"], description=formatting.progress(self.event))
         room = max(1, self._console.size.height - REST_LINES)
-        table = words.standings(words.title(self.event), self.rows[:room])
+        table = formatting.standings(formatting.title(self.event), self.rows[:room])
         self._live.update(
             Group(
                 table.rich(), self._bar, Text(f"{self.trouble}; waiting for it" if self.trouble else "", style="yellow")
@@ -137,5 +137,5 @@ class Screen(Display):
 def closing(event: Json, rows: Sequence[Json]) -> str:
     """What stays when it is over."""
     reason = f" ({event['status_reason']})" if event["status_reason"] else ""
-    head = f"{words.title(event)}: {event['status']}{reason}, {event['progress']['done']} matches"
-    return plain(words.standings(head, rows, bars=True).plain() if rows else head)
+    head = f"{formatting.title(event)}: {event['status']}{reason}, {event['progress']['done']} matches"
+    return plain(formatting.standings(head, rows, bars=True).plain() if rows else head)

@@ -12,16 +12,16 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from referee.cli import bot_files, problem_report
+from referee.cli import problem_report
 from referee.cli.house import checked_secret
+from referee.cli.live_view import Screen
 from referee.cli.play import planned
-from referee.cli.screen import Screen
-from referee.cli.tournament import local_table
-from referee.cli.tournament.local_plan import LocalPlan, hypotheses
-from referee.cli.tournament.local_playing import Tournament, carded
-from referee.cli.tournament.local_record import kept_seed, opened
-from referee.clocks import Limits
 from referee.errors import BadOption
+from referee.local import bot_files, tournament_standings
+from referee.local.tournament_plan import LocalPlan, hypotheses
+from referee.local.tournament_runner import Tournament, carded
+from referee.local.tournament_store import kept_seed, opened
+from referee.match.time_limits import Limits
 
 INTERRUPTED = 130
 SHOW_S = 0.5  # between two tables on the screen, at least
@@ -124,14 +124,14 @@ def _played(plan: LocalPlan, running: bot_files.Running, out: Path, at_once: int
                     interrupted = True
     report = problem_report.report(running, tournament.problems)
     if as_json:
-        outcome = local_table.as_json(plan, tournament.counted(), tournament.running)
+        outcome = tournament_standings.as_json(plan, tournament.counted(), tournament.running)
         outcome["problems"] = {name: one.to_json() for name, one in tournament.problems.items()}
         click.echo(json.dumps({**outcome, "directory": str(out), "interrupted": interrupted}))
         report.show()
         return INTERRUPTED if interrupted else report.status
-    click.echo(local_table.shown(title, local_table.table(plan, tournament.counted())).plain())
+    click.echo(tournament_standings.shown(title, tournament_standings.table(plan, tournament.counted())).plain())
     if tournament.running:
-        click.echo(local_table.verdict(plan, tournament.running))
+        click.echo(tournament_standings.verdict(plan, tournament.running))
     click.echo(f"{tournament.deals} deals count; logs: {out}" + ("; the same command goes on" if interrupted else ""))
     report.show()
     return INTERRUPTED if interrupted else report.status
@@ -149,12 +149,12 @@ class _Shower:
         began = time.monotonic()
         if began < self._due:
             return
-        lines = local_table.table(tournament.plan, tournament.counted())
+        lines = tournament_standings.table(tournament.plan, tournament.counted())
         self._due = began + max(SHOW_S, (time.monotonic() - began) / SHARE)
         title = self._title
         if tournament.running:
-            title += "\n" + local_table.verdict(tournament.plan, tournament.running)
-        self._screen.show(tournament.matches, local_table.shown(title, lines))
+            title += "\n" + tournament_standings.verdict(tournament.plan, tournament.running)
+        self._screen.show(tournament.matches, tournament_standings.shown(title, lines))
 
 
 def _short(seed: str) -> str:

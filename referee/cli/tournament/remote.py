@@ -11,10 +11,10 @@ from typing import Any, TextIO
 import click
 from click.core import ParameterSource
 
-from referee.canonical import Json
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.plain_text import plain
 from referee.errors import RefereeError
+from referee.match.canonical import Json
 
 BUSY = 429
 

@@ -2,10 +2,10 @@
 
 import click
 
-from referee.cli.tournament import finding
-from referee.cli.tournament.events import followed, looked, patiently
+from referee.cli.tournament import lookup
 from referee.cli.tournament.live import display
 from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.stream import followed, looked, patiently
 
 
 @click.command()
@@ -22,7 +22,7 @@ def watch(remote: Remote, tournament: str) -> None:
     Example:
       referee tournament watch "Spring cup"
     """
-    watched(remote, finding.tournament_id(remote.api, tournament))
+    watched(remote, lookup.tournament_id(remote.api, tournament))
 
 
 def watched(remote: Remote, event_id: str) -> None:

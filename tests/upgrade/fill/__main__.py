@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.store.upgrading import revision
+
 from tests import postgres
 from tests.store.world import FakeClock
 from tests.surroundings import MASTER_KEY

@@ -1,12 +1,13 @@
 """Create accounts with their tokens, bots in every state, webhooks, and answers kept for repeated requests."""
 
 from referee.bots.guard import Policy
+from workers.checking import check_bot
+from workers.recorder import Recorder
+
 from referee.store import accounts, checks, house
 from tests.api.conftest import Person
 from tests.surroundings import MASTER_KEY
 from tests.upgrade.fill.filler import PATIENT, Filler, answer_nonsense
-from workers.checking import check_bot
-from workers.recorder import Recorder
 
 OWNERS = ("ada", "bo", "cy", "di", "ed", "fay", "gus", "hal")
 KINDS = ("sound", "first", "first", "random", "first", "first", "sound", "first")

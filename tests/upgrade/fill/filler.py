@@ -10,28 +10,28 @@ from typing import Any
 
 from aiohttp import web
 from flask import Flask
-from sqlalchemy import select
-
-from api import create_app
 from referee.bots.client import CallLimits
 from referee.bots.conformance.course import Pace
 from referee.bots.guard import Policy
 from referee.canonical import Json
-from referee.settings import Settings
 from referee.store.db import Database
 from referee.store.play import claims
 from referee.store.schema import Match, SealedAnswer
 from referee.store.upgrading import upgrade
-from tests.api.conftest import Person
-from tests.store.world import FakeClock, World
-from tests.surroundings import MASTER_KEY, settings_for
-from tests.upgrade.bot_server import BotServer, NamedBot, WebhookReceiver
+from sqlalchemy import select
 from workers.checking import Suite
 from workers.holding import Holder
 from workers.playing import HandedOver, Playing, play
 from workers.recorder import Recorder
-from workers.runner import Runner
 from workers.uplink import Uplink
+
+from api import create_app
+from referee.settings import Settings
+from tests.api.conftest import Person
+from tests.store.world import FakeClock, World
+from tests.surroundings import MASTER_KEY, settings_for
+from tests.upgrade.bot_server import BotServer, NamedBot, WebhookReceiver
+from workers.runner import Runner
 
 BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
 QUICK = Suite(questions=5, told_every_s=0.01, held_every_s=0.02, pace=Pace(idle_s=0.0, scenarios=2, within_s=60.0))

@@ -3,9 +3,9 @@
 from random import Random
 
 from aiohttp import web
-
 from referee.canonical import Json
 from referee.store.play import claims
+
 from tests.store.world import World
 from tests.upgrade.fill.accounts import OWNERS
 from tests.upgrade.fill.filler import PATIENT, Filler, answer_nonsense

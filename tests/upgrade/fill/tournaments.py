@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from sqlalchemy import select
-
 from referee.canonical import Json
 from referee.store.schema import Match
+from sqlalchemy import select
+
 from tests.store.events import go_on
 from tests.upgrade.fill.filler import BEGIN, OPTIONS, PATIENT, Filler
 

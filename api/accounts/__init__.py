@@ -1,0 +1,1 @@
+"""Accounts over HTTP: resource, schemas, page."""

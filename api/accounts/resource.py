@@ -1,0 +1,109 @@
+"""Accounts and their tokens."""
+
+from typing import Any
+
+from flask import current_app
+
+from api import limits
+from api.accounts.schemas import AccountView, FreshAccount, FreshToken, NewAccount, NewToken, TokenView
+from api.auth import asker
+from api.pagination import everything, list_of
+from api.views import Resource, record
+from referee.accounts import accounts
+from referee.accounts.tables import Account, Token
+from referee.errors import Forbidden
+
+resource = Resource("accounts", "/api/v1/accounts", "Accounts and the tokens that open them.")
+
+FIRST = "first"  # the name of the token that comes with an account
+
+
+@resource.on("POST")
+@resource.anyone
+@resource.takes(NewAccount)
+@resource.writes
+@resource.gives(FreshAccount, 201, secret=True)
+def open_account(new_account: dict[str, Any]) -> Any:
+    """Open an account
+
+    Gives the account with its first token, which is shown this once. 403 where self-service is closed. This POST
+    takes no Idempotency-Key: nobody is known yet whose key it could be.
+    """
+    if not current_app.config["SETTINGS"].self_service:
+        raise Forbidden("accounts are opened by the operator here")
+    limits.spend(limits.NEW_ACCOUNTS, "new accounts")
+    account = accounts.create_account(record(), new_account["name"])
+    token = fresh(*accounts.create_token(record(), account.id, FIRST))
+    return {**shown(account), "token": token}, {"Location": "/api/v1/accounts/me"}
+
+
+@resource.on("GET", "/me")
+@resource.owner
+@resource.gives(AccountView)
+def show_account() -> Account:
+    """The account that asks"""
+    return asker()
+
+
+@resource.on("POST", "/me/tokens")
+@resource.owner
+@resource.takes(NewToken)
+@resource.once
+@resource.gives(FreshToken, 201, secret=True)
+def add_token(new_token: dict[str, Any]) -> Any:
+    """Make another token
+
+    Its text is shown this once.
+    """
+    return fresh(*accounts.create_token(record(), asker().id, new_token["name"]))
+
+
+@resource.on("GET", "/me/tokens")
+@resource.owner
+@resource.reads
+@resource.gives(list_of(TokenView))
+def list_tokens() -> Any:
+    """The tokens of the account, revoked ones among them"""
+    return everything(accounts.list_tokens(record(), asker().id))
+
+
+@resource.on("DELETE", '/me/tokens/<id("tok"):token_id>')
+@resource.owner
+@resource.writes
+@resource.gives(None, 204)
+def revoke_token(token_id: str) -> None:
+    """Revoke a token
+
+    From now on it opens nothing. A second time changes nothing.
+    """
+    accounts.revoke_token(record(), asker().id, token_id)
+
+
+@resource.on("POST", '/<id("acc"):account_id>/tokens')
+@resource.admin
+@resource.takes(NewToken)
+@resource.once
+@resource.gives(FreshToken, 201, secret=True)
+def replace_token(new_token: dict[str, Any], account_id: str) -> Any:
+    """Make a token for somebody who lost his
+
+    For the operator.
+    """
+    token = fresh(*accounts.create_token(record(), account_id, new_token["name"]))
+    return token, {"Location": f"/api/v1/accounts/me/tokens/{token['id']}"}
+
+
+def shown(account: Account) -> dict[str, Any]:
+    return {"id": account.id, "name": account.name, "role": account.role, "created_at": account.created_at}
+
+
+def fresh(token: Token, text: str) -> dict[str, Any]:
+    return {
+        "id": token.id,
+        "name": token.name,
+        "hint": token.hint,
+        "created_at": token.created_at,
+        "last_used_at": token.last_used_at,
+        "revoked_at": token.revoked_at,
+        "token": text,
+    }

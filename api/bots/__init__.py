@@ -1,0 +1,1 @@
+"""Bots over HTTP: resource, schemas, fault reports, pages."""

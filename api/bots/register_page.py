@@ -1,0 +1,33 @@
+"""Entering a bot: a form, what the check found, practice. The page's script asks the API as whoever is signed in."""
+
+from typing import Final
+
+from flask import Blueprint, Response, current_app
+
+from api.pages.page import page
+from api.queries import takes
+from referee.protocol.fault_advice import ADVICE, CHECK_ADVICE
+from referee.settings import Settings
+
+pages = Blueprint("register", __name__)
+
+OWN_ADVICE: Final = {  # by codes of a check that no fault has
+    **CHECK_ADVICE,
+    "no_known_game": "let the card name games that are played here",
+    "referee_failed": "not your fault: check again",
+}
+
+
+@pages.get("/register")
+@takes("bot")
+def register() -> Response:
+    settings: Settings = current_app.config["SETTINGS"]
+    advice = {code: known.remedy for code, known in ADVICE.items()} | OWN_ADVICE
+    return page(
+        "register/form.html",
+        known={"advice": advice, "selfService": settings.self_service},
+        self_service=settings.self_service,
+        plain_http=settings.allow_http,
+        private=bool(settings.egress_allow),
+        url=settings.public_url,
+    )

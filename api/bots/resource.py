@@ -1,0 +1,336 @@
+"""Bots: registered, shown, edited and looked after by their owners."""
+
+from typing import Any
+
+from flask import current_app
+
+from api import etags, limits
+from api.auth import asker, organises, viewer_id
+from api.bots import fault_reports
+from api.bots.fault_schemas import FaultQuery, FaultView, PaceQuery, PaceView
+from api.bots.schemas import (
+    BotChanges,
+    BotQuery,
+    BotView,
+    CertificateView,
+    NewBot,
+    OwnBotView,
+    SecretBotView,
+    WaitingView,
+)
+from api.errors import Problem
+from api.matches.resource import master_key
+from api.pagination import PageQuery, after, envelope, list_of
+from api.views import Resource, record
+from referee.botclient import address_guard
+from referee.bots import bots, certificates, checks
+from referee.bots.tables import Bot, Certificate
+from referee.db.paging import Page
+from referee.matches import fault_reports as faults
+from referee.matches import friendlies, waiting
+from referee.protocol.signing import bot_secret
+
+resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that play.")
+
+
+@resource.on("POST")
+@resource.owner
+@resource.wakes
+@resource.takes(NewBot)
+@resource.once
+@resource.gives(SecretBotView, 201, secret=True)
+def register(new_bot: dict[str, Any]) -> Any:
+    """Register a bot
+
+    It is `unverified` until its address has answered a challenge signed with the secret, which is shown this once.
+    """
+    url = acceptable(new_bot["url"])
+    return with_secret(bots.register(record(), asker().id, new_bot["name"], url))
+
+
+@resource.on("GET")
+@resource.anyone
+@resource.asks(BotQuery)
+@resource.reads
+@resource.gives(list_of(BotView))
+def list_bots(query: dict[str, Any]) -> Any:
+    """Bots, the newest first"""
+    found = bots.list_bots(
+        record(), owner_id=query.get("owner"), status=query.get("status"), limit=query["limit"], cursor=after(query)
+    )
+    return envelope(Page([public(bot) for bot in found.items], found.next), query)
+
+
+@resource.on("GET", '/<id("bot"):bot_id>')
+@resource.anyone
+@resource.reads
+@resource.gives(OwnBotView)
+def show(bot_id: str) -> Any:
+    """A bot
+
+    Its owner also sees the address, the report of the last check, and the examination: how far it is, what it found.
+    The owner's ETag holds for an edit until name or address change, whatever the referee notes meanwhile.
+    """
+    bot = bots.get_bot(record(), bot_id)
+    if bot.owner_id == viewer_id():
+        etags.stand_for(editable(bot))
+    return seen(bot)
+
+
+@resource.on("PATCH", '/<id("bot"):bot_id>')
+@resource.owner
+@resource.wakes
+@resource.takes(BotChanges)
+@resource.conditional
+@resource.writes
+@resource.gives(OwnBotView)
+def edit(changes: dict[str, Any], bot_id: str) -> Any:
+    """Rename or move a bot
+
+    After a new address it is `unverified` until that has answered the challenge.
+    """
+    bot = mine(bot_id)
+    etags.must_stand(editable(bot))
+    if "url" in changes:
+        changes["url"] = acceptable(changes["url"])
+    return seen(bots.edit(record(), bot_id, revision=bot.revision, **changes))
+
+
+@resource.on("POST", '/<id("bot"):bot_id>/pause')
+@resource.owner
+@resource.once
+@resource.gives(OwnBotView)
+def pause(bot_id: str) -> Any:
+    """Pause a bot
+
+    The bot gets no new matches. Its open friendlies, even those in progress, are cancelled with the reason
+    `bot_paused`. Its other matches that are already arranged are still played.
+    """
+    bot_id = governed(bot_id).id
+    return seen(friendlies.pause_bot(record(), bot_id, "paused by its owner", master_key=master_key()))
+
+
+@resource.on("POST", '/<id("bot"):bot_id>/resume')
+@resource.owner
+@resource.once
+@resource.gives(OwnBotView)
+def resume(bot_id: str) -> Any:
+    """End a pause"""
+    return seen(bots.resume(record(), governed(bot_id).id))
+
+
+@resource.on("POST", '/<id("bot"):bot_id>/retire')
+@resource.owner
+@resource.once
+@resource.gives(OwnBotView)
+def retire(bot_id: str) -> Any:
+    """Retire a bot for good
+
+    Matches that run are played out, those not begun are cancelled. Its history stays.
+    """
+    return seen(bots.retire(record(), governed(bot_id).id))
+
+
+@resource.on("POST", '/<id("bot"):bot_id>/rotate-secret')
+@resource.owner
+@resource.once
+@resource.gives(SecretBotView, secret=True)
+def rotate_secret(bot_id: str) -> Any:
+    """Give a bot a new secret
+
+    For a day both the old and the new one sign our calls. Shown this once.
+    """
+    return with_secret(bots.rotate_secret(record(), mine(bot_id).id))
+
+
+@resource.on("POST", '/<id("bot"):bot_id>/check')
+@resource.owner
+@resource.wakes
+@resource.once
+@resource.gives(OwnBotView, 202)
+def check(bot_id: str) -> Any:
+    """Have a bot called and examined again
+
+    Challenge, card, then the conformance suite: about a hundred calls in at most 90 s. How far it is and the reports
+    are shown with the bot. A pass brings a new certificate; a failure ends that of the same version.
+    """
+    bot = mine(bot_id)
+    limits.spend(limits.CHECKS, "checks", asker().id)
+    return seen(bots.request_check(record(), bot.id, thorough=True))
+
+
+@resource.on("GET", '/<id("bot"):bot_id>/certificate')
+@resource.anyone
+@resource.reads
+@resource.gives(CertificateView)
+def show_certificate(bot_id: str) -> Any:
+    """The certificate of a bot
+
+    The one that holds for its present version; rated play needs it. 404 with the code `no_certificate` says why there
+    is none.
+    """
+    bot = bots.get_bot(record(), bot_id)
+    certificate = certificates.present(record(), bot)
+    if certificate is None:
+        raise Problem(404, "no_certificate", f"The bot has no certificate: {certificates.why_none(record(), bot)}.")
+    return attested(certificate, bot)
+
+
+@resource.on("GET", '/<id("bot"):bot_id>/certificates')
+@resource.anyone
+@resource.asks(PageQuery)
+@resource.reads
+@resource.gives(list_of(CertificateView))
+def list_certificates(query: dict[str, Any], bot_id: str) -> Any:
+    """All certificates a bot ever had, the newest first"""
+    bot = bots.get_bot(record(), bot_id)
+    found = certificates.list_certificates(record(), bot.id, limit=query["limit"], cursor=after(query))
+    return envelope(Page([attested(one, bot) for one in found.items], found.next), query)
+
+
+@resource.on("GET", '/<id("bot"):bot_id>/faults')
+@resource.owner
+@resource.asks(FaultQuery)
+@resource.reads
+@resource.gives(list_of(FaultView))
+def list_faults(query: dict[str, Any], bot_id: str) -> Any:
+    """The faults of a bot of one's own, the newest first
+
+    Each with what was wrong and what to do; `GET /faults/{id}` has the question, the reply and a command besides.
+    """
+    found = faults.list_faults(
+        record(),
+        bot_id=mine(bot_id).id,
+        owner_id=asker().id,
+        match_id=query.get("match"),
+        code=query.get("code"),
+        version=query.get("version"),
+        limit=query["limit"],
+        cursor=after(query),
+    )
+    return fault_reports.page(found, query)
+
+
+@resource.on("GET", '/<id("bot"):bot_id>/health')
+@resource.owner
+@resource.asks(PaceQuery)
+@resource.reads
+@resource.gives(PaceView)
+def show_health(query: dict[str, Any], bot_id: str) -> Any:
+    """How fast a bot of one's own answers, and its faults, by version
+
+    Counted from the logs of its last 200 matches whose cards are open.
+    """
+    return fault_reports.health(mine(bot_id).id, by_day=query["by"] == "day")
+
+
+@resource.on("GET", '/<id("bot"):bot_id>/waiting')
+@resource.owner
+@resource.reads
+@resource.gives(WaitingView)
+def show_waiting(bot_id: str) -> Any:
+    """Why a bot is not playing
+
+    For its owner and for organisers: where each of its matches that are not over stands in the queue and what keeps
+    it, and why it has none in its events. Rivals are told by their seat alone.
+    """
+    bot = bots.get_bot(record(), bot_id, owner_id=None if organises() else asker().id)
+    slots = current_app.config["SETTINGS"].runner_slots
+    found = waiting.waiting(record(), bot.id, runner_slots=slots)
+    return {
+        "bot": bot.id,
+        "playing": found.playing,
+        "open": found.open,
+        "reason": found.reason,
+        "matches": [
+            {"match": one.match_id, "tournament": one.tournament_id, "position": one.position, "reason": one.reason}
+            for one in found.matches
+        ],
+        "events": [{"tournament": one.tournament_id, "reason": one.reason} for one in found.events],
+    }
+
+
+def governed(bot_id: str) -> Bot:
+    """The bot, if the asker may take it out of play: its owner and the operator."""
+    return bots.get_bot(record(), bot_id, owner_id=None if asker().role == "admin" else asker().id)
+
+
+def mine(bot_id: str) -> Bot:
+    """The bot, if it is the asker's; another's is not found."""
+    return bots.get_bot(record(), bot_id, owner_id=asker().id)
+
+
+def acceptable(url: str) -> str:
+    """The URL rebuilt, if its form may be called at all; nothing is looked up or sent. It will be checked."""
+    policy = address_guard.Policy.from_settings(current_app.config["SETTINGS"])
+    endpoint = address_guard.parse_url(url, policy)
+    limits.spend(limits.CHECKS, "checks", asker().id)
+    return endpoint.url
+
+
+def public(bot: Bot) -> dict[str, Any]:
+    return {
+        "id": bot.id,
+        "name": bot.name,
+        "owner": bot.owner_id,
+        "status": bot.status,
+        "version": bot.version,
+        "games": bot.games,
+        "max_calls": bot.max_calls,
+        "created_at": bot.created_at,
+    }
+
+
+def editable(bot: Bot) -> dict[str, Any]:
+    """What an edit may overwrite."""
+    return {"id": bot.id, "name": bot.name, "url": bot.url}
+
+
+def seen(bot: Bot) -> dict[str, Any]:
+    """What the asker may see of a bot."""
+    if bot.owner_id != viewer_id():
+        return public(bot)
+    return {
+        **public(bot),
+        "url": bot.url,
+        "proven_url": bot.proven_url,
+        "status_reason": bot.status_reason,
+        "check": {"state": bot.check_state, "checked_at": bot.checked_at, "report": bot.check_report},
+        "examination": examined(bot.id),
+        "previous_secret_until": bot.previous_secret_until,
+    }
+
+
+def examined(bot_id: str) -> dict[str, Any]:
+    """For the owner alone: the report holds what the bot answered."""
+    one = checks.shown(record(), bot_id)
+    return {
+        "state": one.state,
+        "asked": one.asked,
+        "planned": one.planned,
+        "what": one.what,
+        "version": one.version,
+        "ended_at": one.ended_at,
+        "report": one.report if one.state == "idle" else None,
+    }
+
+
+def attested(certificate: Certificate, bot: Bot) -> dict[str, Any]:
+    """A certificate as anybody may see it."""
+    return {
+        "id": certificate.id,
+        "bot": bot.id,
+        "version": certificate.version,
+        "rules": certificate.rules,
+        "fits": certificates.fitting_games(certificate, bot),
+        "warnings": certificate.warnings,
+        "protocol": certificate.protocol,
+        "engine_version": certificate.engine_version,
+        "issued_at": certificate.issued_at,
+        "ended_at": certificate.ended_at,
+        "ended_reason": certificate.ended_reason,
+    }
+
+
+def with_secret(bot: Bot) -> dict[str, Any]:
+    return {**seen(bot), "secret": bot_secret(master_key(), bot.id, bot.secret_generation)}

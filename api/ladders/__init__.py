@@ -1,0 +1,1 @@
+"""Ladders over HTTP: resource, schemas, stream, pages."""

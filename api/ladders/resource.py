@@ -1,0 +1,172 @@
+"""Ladders: who stands where, and how he got there."""
+
+from typing import Any
+
+from api import standings_cache
+from api.errors import invalid
+from api.ladders.schemas import (
+    HistoryQuery,
+    LadderQuery,
+    LadderView,
+    PlaceOnLadderView,
+    RatingChangeView,
+    StandingLadderView,
+    StandingQuery,
+)
+from api.pagination import PageQuery, after, envelope, list_of
+from api.tournaments.standings_resource import strengths
+from api.tournaments.standings_schemas import StrengthsPage
+from api.views import Resource, database, record
+from referee.bots import bots
+from referee.db.paging import Page
+from referee.errors import NotFound
+from referee.ladders import ranks, ratings
+from referee.ladders.tables import Ladder
+
+resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, set of options and number of seats.")
+
+
+@resource.on("GET")
+@resource.anyone
+@resource.asks(LadderQuery)
+@resource.reads
+@resource.gives(list_of(LadderView))
+def list_ladders(query: dict[str, Any]) -> Any:
+    """Ladders"""
+    found = ratings.list_ladders(record(), game=query.get("game"), limit=query["limit"], cursor=after(query))
+    return envelope(Page([shown(ladder) for ladder in found.items], found.next), query)
+
+
+@resource.on("GET", '/<id("lad"):ladder_id>')
+@resource.anyone
+@resource.asks(StandingQuery)
+@resource.reads
+@resource.gives(StandingLadderView)
+def show(query: dict[str, Any], ladder_id: str) -> Any:
+    """A ladder from the top
+
+    All lines of a page stand as they did after the act `as_of_seq` of its ledger. With `as_of` the ladder of that
+    act is shown, whatever has become of it since, so that pages fit together.
+    """
+    ladder = ratings.get_ladder(record(), ladder_id)
+    found = standing(ladder_id, query)
+    lines = Page([line(standing) for standing in found.page.items], found.page.next)
+    return {**shown(ladder), "as_of_seq": found.as_of_seq, **envelope(lines, query)}
+
+
+@resource.on("GET", '/<id("lad"):ladder_id>/places/<id("bot"):bot_id>')
+@resource.anyone
+@resource.reads
+@resource.gives(PlaceOnLadderView)
+def show_place(ladder_id: str, bot_id: str) -> Any:
+    """Where a bot stands
+
+    404 for one without a match that counts here.
+    """
+    ratings.get_ladder(record(), ladder_id)
+    bot, found = bots.get_bot(record(), bot_id), ranks.place_of(record(), ladder_id, bot_id)
+    if found is None:
+        raise NotFound("place", bot_id)
+    return {
+        "as_of_seq": ratings.last_seq(record(), ladder_id),
+        "place": found.place,
+        "of": found.of,
+        "bot": bot.id,
+        "name": bot.name,
+        "owner": bot.owner_id,
+        "status": bot.status,
+        "rating": points(found.value),
+        "rating_micro": found.value,
+        "games": found.games,
+        "changed_seq": found.as_of_seq,
+    }
+
+
+@resource.on("GET", '/<id("lad"):ladder_id>/strengths')
+@resource.anyone
+@resource.asks(PageQuery)
+@resource.gives(StrengthsPage)
+def show_strengths(query: dict[str, Any], ladder_id: str) -> Any:
+    """How strong the bots are by all results at once, and how sure that is
+
+    By the newest 10,000 results that count; 409 `too_large` for more than 1,000 bots. It may lag behind some results.
+    """
+    kept = standings_cache.of_ladder(ladder_id)
+    fitted = standings_cache.ladder_fit(kept)
+    with database().read() as session:
+        names = bots.names_of(session, (row.id for row in fitted.rows))
+    page = standings_cache.page_of(fitted.rows, query, lambda rows: strengths(fitted, rows, names))
+    made = kept.made
+    counted = {"as_of_seq": made.as_of_seq, "results": len(made.results), "left_out": made.left_out}
+    return {**counted, "converged": fitted.converged, "exact": fitted.exact, **page}
+
+
+@resource.on("GET", '/<id("lad"):ladder_id>/history')
+@resource.anyone
+@resource.asks(HistoryQuery)
+@resource.reads
+@resource.gives(list_of(RatingChangeView))
+def show_history(query: dict[str, Any], ladder_id: str) -> Any:
+    """How the rating of a bot moved, the latest change first
+
+    Each by an act of the ladder's ledger. A bot's rating carries over its versions; each change of version is marked.
+    """
+    ratings.get_ladder(record(), ladder_id)
+    bots.get_bot(record(), query["bot"])
+    found = ratings.history(record(), ladder_id, query["bot"], limit=query["limit"], cursor=after(query))
+    return envelope(Page([move(change) for change in found.items], found.next), query)
+
+
+def standing(ladder_id: str, query: dict[str, Any]) -> ratings.LadderPage:
+    """Lines of the ladder, now or as of an act."""
+    if "as_of" not in query:
+        return ratings.ladder_page(record(), ladder_id, limit=query["limit"], cursor=after(query))
+    last = ratings.last_seq(record(), ladder_id)
+    if query["as_of"] > last:
+        raise invalid([("as_of", f"the ladder's last act is {last}")])
+    return ratings.ladder_at(record(), ladder_id, query["as_of"], limit=query["limit"], cursor=after(query))
+
+
+def points(micro: int) -> float:
+    return round(micro / 1_000_000, 1)
+
+
+def shown(ladder: Ladder) -> dict[str, Any]:
+    return {
+        "id": ladder.id,
+        "game": ladder.game,
+        "options": ladder.options,
+        "seats": ladder.seats,
+        "created_at": ladder.created_at,
+        "frozen_reason": ladder.frozen_reason,
+    }
+
+
+def line(standing: ratings.Standing) -> dict[str, Any]:
+    return {
+        "rank": standing.place,
+        "bot": standing.bot_id,
+        "name": standing.name,
+        "owner": standing.owner_id,
+        "status": standing.status,
+        "rating": points(standing.value),
+        "rating_micro": standing.value,
+        "games": standing.games,
+    }
+
+
+def move(change: ratings.Change) -> dict[str, Any]:
+    return {
+        "seq": change.seq,
+        "kind": change.kind,
+        "match": change.match_id,
+        "reason": change.reason,
+        "at": change.at,
+        "games": change.games,
+        "version": change.version,
+        "version_changed": change.version_changed,
+        "before": points(change.before),
+        "before_micro": change.before,
+        "after": points(change.after),
+        "after_micro": change.after,
+    }

@@ -1,0 +1,90 @@
+"""Ladders: their lines, a bot's own place, and how its rating moved."""
+
+from marshmallow import fields, validate
+
+from api.fields import Id, Moment, Numeral, Strict
+from api.games.schemas import GAMES
+from api.pagination import PageQuery
+from referee.bots.tables import BOT_STATES
+from referee.ladders.tables import ACTS
+
+LAST_ACT = 999_999_999
+
+
+class LadderQuery(PageQuery):
+    game = fields.String(validate=validate.OneOf(GAMES))
+
+
+class StandingQuery(PageQuery):
+    as_of = Numeral(
+        low=0, high=LAST_ACT, metadata={"description": "the ladder as it stood after this act, an `as_of_seq`"}
+    )
+
+
+class HistoryQuery(PageQuery):
+    bot = Id("bot", required=True)
+
+
+class LadderView(Strict):
+    id = fields.String(required=True)
+    game = fields.String(required=True)
+    options = fields.Dict(required=True)
+    seats = fields.Integer(required=True)
+    created_at = Moment(required=True)
+    frozen_reason = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "what an audit found wrong: values wait until it is repaired; null: nothing"},
+    )
+
+
+class LadderRow(Strict):
+    rank = fields.Integer(required=True, metadata={"description": "equal ratings share a rank"})
+    bot = fields.String(required=True)
+    name = fields.String(required=True)
+    owner = fields.String(required=True)
+    status = fields.String(required=True, validate=validate.OneOf(BOT_STATES))
+    rating = fields.Float(required=True, metadata={"description": "points, to one decimal"})
+    rating_micro = fields.Integer(required=True, metadata={"description": "exactly, in millionths of a point"})
+    games = fields.Integer(required=True)
+
+
+class StandingLadderView(LadderView):
+    as_of_seq = fields.Integer(
+        required=True, metadata={"description": "the last act that counts here; the same on pages that fit together"}
+    )
+    items = fields.List(fields.Nested(LadderRow), required=True)
+    next = fields.String(required=True, allow_none=True, metadata={"description": "cursor of the next page"})
+
+
+class PlaceOnLadderView(Strict):
+    as_of_seq = fields.Integer(required=True, metadata={"description": "the last act of the ladder"})
+    place = fields.Integer(required=True, metadata={"description": "one more than bots with a better rating"})
+    of = fields.Integer(required=True, metadata={"description": "bots on the ladder"})
+    bot = fields.String(required=True)
+    name = fields.String(required=True)
+    owner = fields.String(required=True)
+    status = fields.String(required=True, validate=validate.OneOf(BOT_STATES))
+    rating = fields.Float(required=True, metadata={"description": "points, to one decimal"})
+    rating_micro = fields.Integer(required=True, metadata={"description": "exactly, in millionths of a point"})
+    games = fields.Integer(required=True)
+    changed_seq = fields.Integer(required=True, metadata={"description": "the last act that moved it"})
+
+
+class RatingChangeView(Strict):
+    seq = fields.Integer(required=True, metadata={"description": "number of the act in the ledger"})
+    kind = fields.String(
+        required=True,
+        validate=validate.OneOf(ACTS),
+        metadata={"description": "a result that counts from now on, one that counts no more, or a repair"},
+    )
+    match = fields.String(required=True, allow_none=True, metadata={"description": "null: a repair"})
+    reason = fields.String(required=True, allow_none=True, metadata={"description": "of a void or a repair"})
+    at = Moment(required=True)
+    games = fields.Integer(required=True, metadata={"description": "that count for the bot after it"})
+    version = fields.String(required=True, allow_none=True, metadata={"description": "of the bot in that match"})
+    version_changed = fields.Boolean(required=True, metadata={"description": "it is another than in the result before"})
+    before = fields.Float(required=True)
+    before_micro = fields.Integer(required=True)
+    after = fields.Float(required=True)
+    after_micro = fields.Integer(required=True)

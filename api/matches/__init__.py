@@ -1,0 +1,1 @@
+"""Matches over HTTP: resource, schemas, live feed, pages."""

@@ -1,0 +1,134 @@
+"""Matches as pages: the list, one with the viewer, and the page on which a log can be opened."""
+
+import re
+from typing import Any, Final
+
+from flask import Blueprint, Response, request
+
+from api.errors import invalid
+from api.matches.resource import shown_all
+from api.pages.page import page, shown
+from api.pagination import after, envelope
+from api.queries import takes
+from api.tournaments import terms
+from api.views import record
+from referee import viewer
+from referee.bots import bots
+from referee.errors import NotFound
+from referee.games import catalogue
+from referee.matches import deal_groups, friendlies, logs, matches, results, unrated
+from referee.matches.tables import MATCH_STATES, Match
+from referee.tournaments import tournaments
+
+pages = Blueprint("matches", __name__)
+
+Json = dict[str, Any]
+LISTED: Final = 30
+STATES: Final = ("running", "finished", "waiting", "due", "cancelled", "void", "stuck")  # the telling ones first
+
+
+@pages.get("/matches")
+@takes("bot", "cursor", "game", "status", "tournament")
+@shown
+def contents() -> Response:
+    """The newest first, all or some."""
+    query: Json = {
+        "limit": LISTED,
+        "cursor": request.args.get("cursor"),
+        "status": _one_of("status", MATCH_STATES),
+        "game": _one_of("game", sorted(catalogue())),
+        "bot": _id("bot", "bot"),
+        "tournament": _id("tournament", "trn"),
+    }
+    found = matches.list_matches(
+        record(),
+        status=query["status"],
+        game=query["game"],
+        bot_id=query["bot"],
+        tournament_id=query["tournament"],
+        open_seats=query["bot"] is not None,  # who plays a rated match is not told by asking for its players
+        limit=LISTED,
+        cursor=after(query),
+    )
+    return page(
+        "matches/list.html",
+        matches=shown_all(found.items),
+        next=envelope(found, query)["next"],
+        filters={name: query[name] for name in ("game", "status", "bot", "tournament") if query[name]},
+        bot=query["bot"] and _bot_name(query["bot"]),
+        tournament=query["tournament"] and tournaments.get_tournament(record(), query["tournament"]).name,
+        first=query["cursor"] is None,
+        states=STATES,
+    )
+
+
+@pages.get('/matches/<id("mat"):match_id>')
+@shown
+def show(match_id: str) -> Response:
+    """A match in the viewer: live while it is played, from its log afterwards."""
+    match = matches.get_match(record(), match_id)
+    (seen,) = shown_all([match])
+    event = None if match.tournament_id is None else tournaments.get_tournament(record(), match.tournament_id)
+    told = _told(match, seen)
+    return page(
+        "matches/match.html",
+        match=seen,
+        scores=results.result_of(record(), match_id).scores if told["open"] and match.status == "finished" else None,
+        event=event,
+        group=deal_groups.get_group(record(), match.group_id),
+        over=match.status in deal_groups.ENDED,
+        reason=terms.reason(match.reason),
+        why_unrated=unrated.UNRATED.get(seen["unrated_reason"]),
+        told=told,
+    )
+
+
+@pages.get("/replay")
+def replay() -> Response:
+    """Where a log that somebody has can be looked at."""
+    return page("matches/replay.html", told={"faults": viewer.advice()})
+
+
+def _told(match: Match, seen: Json) -> Json:
+    """What the page's script begins with. Players are named only where everybody may know them."""
+    named = all(seat["name"] is not None for seat in seen["seats"])
+    header = {
+        "game": match.game,
+        "options": match.options,
+        "seats": len(seen["seats"]),
+        "players": [{name: seat[name] for name in ("bot", "name", "version")} for seat in seen["seats"]]
+        if named
+        else [],
+        "time": seen["time"],
+    }
+    return {
+        "id": match.id,
+        "status": match.status,
+        "rated": match.rated,
+        "open": logs.is_open(record(), match),
+        "owners": [] if match.status in deal_groups.ENDED else sorted(friendlies.owners_in(record(), match)),
+        "header": header,
+        "faults": viewer.advice(),
+    }
+
+
+def _bot_name(bot_id: str) -> str:
+    try:
+        return bots.get_bot(record(), bot_id).name
+    except NotFound:
+        raise invalid([("bot", "no bot has this id")]) from None
+
+
+def _one_of(name: str, known: tuple[str, ...] | list[str]) -> str | None:
+    """A filter of the list; nothing, or everything, is None."""
+    wanted = request.args.get(name) or None
+    if wanted is not None and wanted not in known:
+        raise invalid([(name, f"one of {', '.join(known)}")])
+    return wanted
+
+
+def _id(name: str, prefix: str) -> str | None:
+    wanted = request.args.get(name) or None
+    if wanted is not None and not re.fullmatch(f"{prefix}_[0-9a-z]{{26}}", wanted):
+        raise invalid([(name, f"an id that begins with {prefix}_")])
+    return wanted

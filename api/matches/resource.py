@@ -1,0 +1,333 @@
+"""Matches: arranged, listed, cancelled, made void; their logs."""
+
+import gzip
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from flask import Response, current_app, request
+from sqlalchemy.orm import Session
+
+from api.auth import asker, organises, viewer_id
+from api.bots import fault_reports
+from api.bots.fault_schemas import FaultView, MatchFaultQuery
+from api.errors import Problem, invalid, not_found
+from api.matches.schemas import CancelMatch, MatchQuery, MatchView, NewMatch, VoidedView, VoidMatch, WholeMatchView
+from api.pagination import after, envelope, list_of
+from api.views import Resource, record
+from referee.bots import bots
+from referee.db.paging import Page
+from referee.errors import Forbidden, NotFound, NotReady
+from referee.ladders import voiding
+from referee.match.time_limits import Limits
+from referee.matches import deal_groups, friendlies, logs, matches, quotas, unrated
+from referee.matches import fault_reports as faults
+from referee.matches.tables import Match, MatchSeat
+from referee.tournaments import tournaments
+
+resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
+
+LOG_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
+
+
+@resource.on("POST")
+@resource.owner
+@resource.wakes
+@resource.takes(NewMatch)
+@resource.once
+@resource.gives(WholeMatchView, 201)
+def arrange(new_match: dict[str, Any]) -> Any:
+    """Arrange a match
+
+    An owner arranges a friendly: an unrated match with at least one bot of their own. They may have 10 open friendlies,
+    each with at most 5 s per decision and a bank of 60 s. Organisers have no such limits, may seat any bots, and may
+    have the match rated.
+    """
+    check_right(new_match)
+    plan = matches.Plan(
+        game=new_match["game"],
+        bots=new_match["bots"],
+        options=new_match["options"],
+        limits=Limits(**new_match["time"]),
+        rated=new_match["rated"],
+        created_by=asker().id,
+    )
+    return whole(matches.create_match(record(), plan, master_key=master_key()))
+
+
+@resource.on("GET")
+@resource.anyone
+@resource.asks(MatchQuery)
+@resource.reads
+@resource.gives(list_of(MatchView))
+def list_matches(query: dict[str, Any]) -> Any:
+    """Matches, the newest first"""
+    found = matches.list_matches(
+        record(),
+        status=query.get("status"),
+        bot_id=query.get("bot"),
+        tournament_id=query.get("tournament"),
+        stage=query.get("stage"),
+        game=query.get("game"),
+        open_seats="bot" in query and not (knows_all() or owns(query["bot"])),
+        limit=query["limit"],
+        cursor=after(query),
+    )
+    return page_of_matches(found, query)
+
+
+@resource.on("GET", '/<id("mat"):match_id>')
+@resource.anyone
+@resource.reads
+@resource.gives(WholeMatchView)
+def show(match_id: str) -> Any:
+    """A match"""
+    return whole(matches.get_match(record(), match_id))
+
+
+@resource.on("POST", '/<id("mat"):match_id>/cancel')
+@resource.owner
+@resource.takes(CancelMatch)
+@resource.once
+@resource.gives(WholeMatchView)
+def cancel(wish: dict[str, Any], match_id: str) -> Any:
+    """Cancel a match that is not over
+
+    The account that arranged the match and organisers may cancel it; in a tournament, its organiser; a friendly, also
+    the owner of any bot in it. The match stays listed, without a result. Matches that share their cards are cancelled
+    together: 409 unless `whole_group` is true.
+    """
+    match = matches.get_match(record(), match_id)
+    if not may_cancel(match):
+        raise Forbidden(
+            "Only the account that arranged a match or an organiser may cancel it; in a friendly, also the owner of "
+            "any bot in it."
+        )
+    cancelled = matches.cancel(
+        record(),
+        match_id,
+        wish["reason"],
+        master_key=master_key(),
+        whole_group=wish["whole_group"],
+        by=asker().id,
+    )
+    return whole(cancelled)
+
+
+@resource.on("POST", '/<id("mat"):match_id>/void')
+@resource.organiser
+@resource.wakes
+@resource.takes(VoidMatch)
+@resource.once
+@resource.gives(VoidedView)
+def void(wish: dict[str, Any], match_id: str) -> Any:
+    """Make a match that was played not count
+
+    For the organiser who arranged it, or whose event it is. Its log and placements stay readable, with the reason;
+    its ladder becomes what it would be without it, by an act that is appended. `replay` has it played again, while
+    its event runs.
+    """
+    if not governs(matches.get_match(record(), match_id)):
+        raise Forbidden("only the organiser who arranged a match, or whose event it is, makes it void")
+    done = voiding.void(
+        record(),
+        match_id,
+        wish["reason"],
+        by=asker().id,
+        master_key=master_key(),
+        replay=wish["replay"],
+        whole_group=wish["whole_group"],
+    )
+    return {"void": done.matches, "cancelled": done.cancelled, "replays": done.replays, "acts": done.acts}
+
+
+@resource.on("POST", '/<id("mat"):match_id>/revive')
+@resource.admin
+@resource.wakes
+@resource.once
+@resource.gives(WholeMatchView)
+def revive(match_id: str) -> Any:
+    """Let a stuck match go on
+
+    For the operator, once he knows what cost its runners their lives. It goes on from its last recorded row.
+    """
+    return whole(matches.revive(record(), match_id))
+
+
+@resource.on("GET", '/<id("mat"):match_id>/faults')
+@resource.owner
+@resource.asks(MatchFaultQuery)
+@resource.reads
+@resource.gives(list_of(FaultView))
+def list_faults(query: dict[str, Any], match_id: str) -> Any:
+    """The faults of one's own bots in a match, the newest first
+
+    Organisers see those of all bots when its deal group is over.
+    """
+    match = matches.get_match(record(), match_id)
+    judges = knows_all() and logs.is_open(record(), match)
+    found = faults.list_faults(
+        record(),
+        match_id=match.id,
+        owner_id=None if judges else asker().id,
+        code=query.get("code"),
+        version=query.get("version"),
+        limit=query["limit"],
+        cursor=after(query),
+    )
+    return fault_reports.page(found, query)
+
+
+@resource.on("GET", '/<id("mat"):match_id>/log')
+@resource.anyone
+@resource.reads
+@resource.gives_file("application/x-ndjson", "The log, a JSON object a line; packed when gzip is accepted.")
+def log(match_id: str) -> Response:
+    """The log of a match
+
+    Open when the last match of its deal group is over; before that 409 `log_not_ready`. A match that was cancelled
+    before its first row has none.
+    """
+    match = matches.get_match(record(), match_id)
+    gzipped = request.accept_encodings["gzip"] > 0
+    try:
+        content = logs.download(record(), match, gzipped=False)
+    except NotReady as error:
+        if logs.is_open(record(), match):
+            raise not_found() from None  # cancelled before its first row: there is no log and there will be none
+        raise Problem(409, "log_not_ready", str(error)) from None
+    response = Response(content, mimetype="application/x-ndjson")
+    response.headers["Content-Disposition"] = f'attachment; filename="{match.id}.ndjson"'
+    response.headers["Content-Security-Policy"] = LOG_POLICY
+    response.headers["Vary"] = "Accept-Encoding"
+    if gzipped:  # in one member: browsers read no further than the first
+        response.set_data(gzip.compress(content, 6, mtime=0))
+        response.headers["Content-Encoding"] = "gzip"
+    return response
+
+
+def check_right(new_match: dict[str, Any]) -> None:
+    """Refuse what this account may not arrange: no bot of its own, rated matches, long times, too many matches."""
+    try:
+        seated = [bots.get_bot(record(), bot_id) for bot_id in new_match["bots"]]
+    except NotFound as error:
+        raise invalid([(f"bots[{new_match['bots'].index(error.id)}]", "no bot has this id")]) from None
+    if organises():
+        return
+    if new_match["rated"]:
+        raise Forbidden("rated matches are arranged by organisers and tournaments")
+    if all(bot.owner_id != asker().id for bot in seated):
+        raise Forbidden("at least one of the bots must be your own")
+    check_time(new_match["time"])
+    quotas.check_friendlies(record(), asker().id)
+
+
+def check_time(time: dict[str, int]) -> None:
+    """Refuse a friendly that grants more time than allowed."""
+    most = asdict(quotas.LONGEST)
+    if too_long := [name for name in most if time[name] > most[name]]:
+        raise invalid(
+            (f"time.{name}", f"must be at most {most[name]} in a friendly; organisers may grant more")
+            for name in too_long
+        )
+
+
+def governs(match: Match) -> bool:
+    """Whether the asker may end or judge it: he arranged it, or runs its event, or is the operator."""
+    if asker().role == "admin":
+        return True
+    if match.tournament_id is not None:
+        return tournaments.get_tournament(record(), match.tournament_id).created_by == asker().id
+    return match.created_by == asker().id
+
+
+def may_cancel(match: Match) -> bool:
+    """Return whether the current account may cancel the match."""
+    return (
+        governs(match)
+        or (match.tournament_id is None and asker().role == "organiser")
+        or asker().id in friendlies.owners_in(record(), match)
+    )
+
+
+def page_of_matches(found: Page[Match], query: dict[str, Any]) -> dict[str, Any]:
+    return envelope(Page(shown_all(found.items), found.next), query)
+
+
+def whole(match: Match) -> dict[str, Any]:
+    group = deal_groups.get_group(record(), match.group_id)
+    described = {
+        "id": group.id,
+        "kind": group.kind,
+        "state": group.state,
+        "commitment": group.commitment,
+        "entries": group.entries if group.state == "over" else None,
+        "reveal": deal_groups.revealed(group, master_key()),
+    }
+    return {**shown_all([match])[0], "group": described}
+
+
+def shown_all(found: Sequence[Match]) -> list[dict[str, Any]]:
+    told = {match.id for match in found} if knows_all() else matches.seats_told(record(), found)
+    return views(record(), found, told)
+
+
+def views(session: Session, found: Sequence[Match], told: Collection[str]) -> list[dict[str, Any]]:
+    """Return these matches as the API shows them. Show the bots in the seats only for matches in ``told``."""
+    seats = matches.seats_of(session, [match.id for match in found])
+    reasons = unrated.unrated_reasons(session, found)
+    return [shown(match, seats[match.id], reasons.get(match.id), told=match.id in told) for match in found]
+
+
+def shown(match: Match, seats: list[MatchSeat], unrated_reason: str | None, *, told: bool) -> dict[str, Any]:
+    return {
+        "id": match.id,
+        "game": match.game,
+        "rules_version": match.rules_version,
+        "options": match.options,
+        "seats": [seat_view(seat, told=told) for seat in seats],
+        "time": {"budget_ms": match.budget_ms, "bank_ms": match.bank_ms},
+        "rated": match.rated,
+        "unrated_reason": unrated_reason,
+        "status": match.status,
+        "reason": match.reason,
+        "tournament": match.tournament_id,
+        "stage": match.stage,
+        "table": match.table_no,
+        "leg": match.leg,
+        "replay_of": match.replay_of,
+        "group_id": match.group_id,
+        "created_at": match.created_at,
+        "started_at": match.started_at,
+        "finished_at": match.finished_at,
+    }
+
+
+def knows_all() -> bool:
+    """Whether the asker may know who plays a rated match that is not over."""
+    return organises()
+
+
+def owns(bot_id: str) -> bool:
+    try:
+        return bots.get_bot(record(), bot_id).owner_id == viewer_id()
+    except NotFound:
+        return False
+
+
+def seat_view(seat: MatchSeat, *, told: bool) -> dict[str, Any]:
+    return {
+        "seat": seat.seat,
+        "bot": seat.bot_id if told else None,
+        "name": seat.bot_name if told else None,
+        "version": seat.version if told else None,
+        "entrant": (seat.entrant_id or seat.bot_id) if told else None,
+        "rated": seat.rated if told else None,
+        "placement": seat.placement,
+        "returns": seat.returns,
+    }
+
+
+def master_key() -> bytes:
+    key: bytes = current_app.config["SETTINGS"].master_key
+    return key

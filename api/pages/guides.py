@@ -1,0 +1,68 @@
+"""What people read before they write a bot, hold an event or watch by machine: pages of ``docs``."""
+
+import posixpath
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from flask import Blueprint, Response
+
+from api.errors import not_found
+from api.pages.markdown import Rendered, Resolve, rendered
+from api.pages.page import page
+from referee.games import catalogue
+
+pages = Blueprint("guides", __name__)
+
+FOLDER: Final = Path(__file__).parent.parent / "guides"  # of links to ``docs``: those that are pages here
+ORDER: Final = (
+    "first-bot",
+    "bot-protocol",
+    "checking",
+    "sdk",
+    "asking-again",
+    "learning",
+    "tournaments",
+    "watching",
+    "webhooks",
+)
+
+
+@pages.get("/guides")
+def contents() -> Response:
+    return page("guides/list.html", guides=guides())
+
+
+@pages.get("/guides/<name>")
+def show(name: str) -> Response:
+    if name not in guides():
+        raise not_found()
+    return page("guides/page.html", guide=guides()[name], guides=guides(), name=name)
+
+
+@cache
+def guides() -> dict[str, Rendered]:
+    """All guides by name, in the order in which they are needed."""
+    files = {path.stem: path for path in FOLDER.glob("*.md")}
+    names = sorted(files, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+    return {name: rendered(files[name].read_text(encoding="utf-8"), address_in("docs")) for name in names}
+
+
+def address_in(folder: str) -> Resolve:
+    """Tells where a link of a page in ``folder`` of the sources leads on this site; None for what is not shown here."""
+
+    def resolve(link: str) -> str | None:
+        path, _, place = link.partition("#")
+        place = f"#{place}" if place else ""
+        match posixpath.normpath(posixpath.join(folder, path)).split("/"):
+            case ["docs", "games"]:
+                return "/games"
+            case ["docs", "games", name] if name.removesuffix(".md") in catalogue():
+                return f"/games/{name.removesuffix('.md')}{place}"
+            case ["docs", name] if (FOLDER / name).is_file():
+                return f"/guides/{name.removesuffix('.md')}{place}"
+            case ["openapi.yaml"]:
+                return "/docs"
+        return None
+
+    return resolve

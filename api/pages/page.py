@@ -1,0 +1,74 @@
+"""How a page is made: a template over one snapshot of the record, with a policy that lets no foreign code run."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final, cast
+from urllib.parse import quote
+
+from flask import Flask, Response, g, redirect, render_template, request
+
+from api.errors import MEDIA_TYPE, Problem
+from api.pages import formatting
+from api.pages.static_files import SMALLEST_PACKED, packed
+from api.requests import is_for_machines
+from api.views import database
+from referee import __version__
+from referee.games import catalogue
+
+View = Callable[..., Any]
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+
+
+def install(app: Flask) -> None:
+    """Gives the templates their words, and errors met on pages a page of their own."""
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.filters |= formatting.FILTERS
+    app.jinja_env.globals |= {"games": catalogue, "release": __version__}
+    app.extensions["referee.problem page"] = _problem_page
+
+
+def page(template: str, status: int = 200, **context: Any) -> Response:
+    """The page of this template. What is in ``context`` is shown as text, whatever it holds."""
+    content = render_template(template, **context).encode()
+    response = Response(content, status, content_type="text/html; charset=utf-8")
+    response.headers["Content-Security-Policy"] = POLICY
+    response.headers["Vary"] = "Accept-Encoding"
+    if len(content) >= SMALLEST_PACKED and request.accept_encodings["gzip"] > 0:
+        response.set_data(packed(content))
+        response.headers["Content-Encoding"] = "gzip"
+    return response
+
+
+def shown(view: View) -> View:
+    """A page that reads one snapshot of the record: ``record()`` inside."""
+
+    @wraps(view)
+    def within(*args: Any, **kwargs: Any) -> Any:
+        with database().read() as g.session:
+            return view(*args, **kwargs)
+
+    return cast(View, within)
+
+
+def _problem_page(problem: Problem) -> Response | None:
+    """The problem as a page where somebody looks with a browser, else None."""
+    if is_for_machines() or request.method not in ("GET", "HEAD"):
+        return None
+    if request.accept_mimetypes.best_match([MEDIA_TYPE, "text/html"]) != "text/html":
+        return None
+    if problem.status == 404 and request.path.rstrip("/") and request.path.endswith("/"):
+        return _without_slash()
+    response = page("problem.html", problem.status, problem=problem, request_id=g.get("request_id", ""))
+    response.headers.update(problem.headers)
+    return response
+
+
+def _without_slash() -> Response:
+    """To the same address without what people add to its end; to this service whatever the path begins with."""
+    query = request.query_string.decode("ascii", "ignore")
+    return cast(Response, redirect(f"/{quote(request.path.strip('/'))}" + (f"?{query}" if query else ""), 308))

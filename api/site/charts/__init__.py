@@ -1,6 +1,0 @@
-"""Drawings of figures as SVG: pure functions of the figures, coloured by classes (``static/site/charts.css``)."""
-
-from api.site.charts.bars import Bin, Part, histogram, interval_bar, stacked_bar
-from api.site.charts.curves import Move, rating_history, sparkline
-
-__all__ = ["Bin", "Move", "Part", "histogram", "interval_bar", "rating_history", "sparkline", "stacked_bar"]

@@ -1,0 +1,142 @@
+"""Tables of events and ladders that take long to compute, kept while the record has not moved on."""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar, cast
+
+from sqlalchemy import select
+
+from api.caching import Kept, Shelf
+from api.errors import Problem
+from api.pagination import after, envelope
+from api.views import database
+from referee.bots.tables import Bot
+from referee.db.paging import Page, number_of
+from referee.ladders.strengths import LadderResults, ladder_results
+from referee.ratings.strengths import Fit, Result, fit
+from referee.standings import ErrorBar, Row, bootstrap
+from referee.tournaments import tournaments
+from referee.tournaments.standings import EventResults, event_results
+from referee.tournaments.tables import TournamentEntry
+
+Json = dict[str, Any]
+Item = TypeVar("Item")
+
+MOST_KEPT: Final = 50_000  # results and entries; 10,000 take some 25 MB with all their tables
+MOST_FITTED: Final = 10_000  # results
+MOST_FITTED_BOTS: Final = 1_000
+FIT_PATIENCE_S: Final = 20
+SAMPLES: Final = ((2_000, 1_000), (10_000, 400))  # of error bars, up to so many results …
+FEWEST_SAMPLES: Final = 200  # … and beyond
+
+EVENTS: Final = Shelf[EventResults](MOST_KEPT, lambda made: len(made.outcomes) + len(made.entrants) + 1)
+LADDERS: Final = Shelf[LadderResults](MOST_KEPT, lambda made: len(made.results) + 1)
+_FITTING = threading.Semaphore(1)  # one in a process: it takes seconds of CPU
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A bot in an event, as it is called now."""
+
+    name: str
+    owner: str
+    withdrawn: bool
+    version_changed: bool
+
+
+def of_event(tournament_id: str) -> Kept[EventResults]:
+    """The results of an event that count now. Raises ``NotFound``, and ``Conflict`` for a huge event."""
+
+    def make(before: EventResults | None, *, patient: bool) -> EventResults:
+        with database().read() as session:
+            tournament = tournaments.get_tournament(session, tournament_id)
+            return event_results(session, tournament, before, patient=patient)
+
+    return EVENTS.get(tournament_id, make)
+
+
+def of_ladder(ladder_id: str) -> Kept[LadderResults]:
+    """The newest results of a ladder that count now. Raises ``NotFound``."""
+
+    def make(before: LadderResults | None, *, patient: bool) -> LadderResults:
+        with database().read() as session:
+            return ladder_results(session, ladder_id, MOST_FITTED, before, patient=patient)
+
+    return LADDERS.get(ladder_id, make)
+
+
+def table(kept: Kept[EventResults]) -> list[Row]:
+    """The standings, best first."""
+    return kept.part("table", kept.made.table)
+
+
+def order(kept: Kept[EventResults]) -> dict[str, int]:
+    """Everybody by place in the list, from 0."""
+    return kept.part("order", lambda: {str(row.entrant): at for at, row in enumerate(table(kept))})
+
+
+def error_bars(kept: Kept[EventResults]) -> dict[Any, ErrorBar]:
+    made = kept.made
+    return kept.part("bars", lambda: bootstrap(made.entrants, made.outcomes, draw=made.draw, samples=samples_of(made)))
+
+
+def samples_of(made: EventResults) -> int:
+    """How many samples the error bars of an event of this size rest on."""
+    return next((samples for results, samples in SAMPLES if len(made.outcomes) <= results), FEWEST_SAMPLES)
+
+
+def event_fit(kept: Kept[EventResults]) -> Fit:
+    """The strengths of an event's bots; 409 for more results, or bots, than can be fitted in time."""
+    made = kept.made
+    if len(made.outcomes) > MOST_FITTED:
+        raise _too_large(f"{len(made.outcomes):,} results")
+    said = [([str(one) for one in of.entrants], of.placements, of.scored) for of in made.outcomes]
+    return kept.part("fit", lambda: _fitted(said))
+
+
+def ladder_fit(kept: Kept[LadderResults]) -> Fit:
+    """The strengths of a ladder's bots by its newest results; 409 for more bots than can be fitted in time."""
+    return kept.part("fit", lambda: _fitted(kept.made.results))
+
+
+def kept_fit(ladder_id: str) -> Fit | None:
+    """The strengths that were computed last in this process, though the ladder may have moved on; None: never."""
+    kept = LADDERS.peek(ladder_id)
+    return None if kept is None else cast("Fit | None", kept.known("fit"))
+
+
+def people(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, Person]:
+    """Those of a page, by id."""
+    columns = Bot.id, Bot.name, Bot.owner_id, TournamentEntry.withdrawn_at, TournamentEntry.version_changed_at
+    query = select(*columns).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
+    query = query.where(TournamentEntry.tournament_id == tournament_id, Bot.id.in_(bot_ids))
+    with database().read() as session:
+        return {
+            bot_id: Person(name, owner, withdrawn is not None, changed is not None)
+            for bot_id, name, owner, withdrawn, changed in session.execute(query)
+        }
+
+
+def page_of(items: Sequence[Item], query: Json, view: Callable[[Sequence[Item]], list[Json]]) -> Json:
+    """A page of a list that is in memory, its items as ``view`` shows them."""
+    first = number_of(after(query) or [0])
+    end = first + query["limit"]
+    return envelope(Page(view(items[first:end]), [end] if end < len(items) else None), query)
+
+
+def _fitted(said: Sequence[Result]) -> Fit:
+    bots = {bot for seated, _, _ in said for bot in seated}
+    if len(bots) > MOST_FITTED_BOTS:
+        raise _too_large(f"{len(bots):,} bots")
+    if not _FITTING.acquire(timeout=FIT_PATIENCE_S):
+        raise Problem(503, "unavailable", "Others are being fitted just now.", headers={"Retry-After": "10"})
+    try:
+        return fit(said)
+    finally:
+        _FITTING.release()
+
+
+def _too_large(what: str) -> Problem:
+    bounds = f"{MOST_FITTED:,} results and {MOST_FITTED_BOTS:,} bots"
+    return Problem(409, "too_large", f"It has {what}; at most {bounds} are fitted.")

@@ -1,0 +1,1 @@
+"""Tournaments over HTTP: resources, schemas, stream, pages."""

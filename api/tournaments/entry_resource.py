@@ -1,0 +1,122 @@
+"""Entries of tournaments: bots entered, withdrawn, seeded by hand."""
+
+from typing import Any
+
+from api.auth import asker, viewer_id
+from api.errors import invalid
+from api.matches.resource import knows_all
+from api.pagination import after, envelope, list_of
+from api.tournaments.entry_schemas import EntryQuery, EntryView, NewEntry, Seeds, Withdrawal
+from api.tournaments.resource import mine, runs, whole
+from api.tournaments.schemas import WholeTournamentView
+from api.views import Resource, record
+from referee.bots import bots
+from referee.bots.tables import Bot
+from referee.db.paging import Page
+from referee.errors import Forbidden, NotFound
+from referee.tournaments import entries, tournaments
+from referee.tournaments.tables import Tournament, TournamentEntry
+
+resource = Resource("entries", "/api/v1/tournaments", "Who takes part in an event.")
+
+
+@resource.on("GET", '/<id("trn"):tournament_id>/entries')
+@resource.anyone
+@resource.asks(EntryQuery)
+@resource.reads
+@resource.gives(list_of(EntryView))
+def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
+    """The entries of a tournament, in their order
+
+    Withdrawn ones among them.
+    """
+    tournament = tournaments.get_tournament(record(), tournament_id)
+    found = entries.list_entries(
+        record(), tournament.id, preflight=query.get("preflight"), limit=query["limit"], cursor=after(query)
+    )
+    return envelope(Page([shown(entry, bot) for entry, bot in found.items], found.next), query)
+
+
+@resource.on("POST", '/<id("trn"):tournament_id>/enter')
+@resource.owner
+@resource.wakes
+@resource.takes(NewEntry)
+@resource.once
+@resource.gives(EntryView)
+def enter(entry: dict[str, Any], tournament_id: str) -> Any:
+    """Enter a bot
+
+    One of your own, verified and able to play the game; an organiser may enter any bot in his tournament, and seed
+    it. In an event that takes late entries also while it runs: the bot plays from the next stage on.
+    """
+    tournament = tournaments.get_tournament(record(), tournament_id)
+    bot = entrant(entry["bot"], tournament)
+    if "seed" in entry and not runs(tournament):
+        raise Forbidden("seeds are set by the organiser of the tournament")
+    entered = entries.enter(record(), tournament.id, bot.id)
+    if "seed" in entry:
+        entries.set_seeds(record(), tournament.id, {bot.id: entry["seed"]})
+    return shown(entered, bot)
+
+
+@resource.on("POST", '/<id("trn"):tournament_id>/withdraw')
+@resource.owner
+@resource.takes(Withdrawal)
+@resource.once
+@resource.gives(EntryView)
+def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
+    """Take a bot out
+
+    Its matches that run are played, the others are cancelled and count for nobody.
+    """
+    tournament = tournaments.get_tournament(record(), tournament_id)
+    bot = entrant(entry["bot"], tournament)
+    try:
+        return shown(entries.withdraw(record(), tournament.id, bot.id), bot)
+    except NotFound as error:
+        if error.kind != "entry":
+            raise
+        raise invalid([("bot", "is not entered in this tournament")]) from None
+
+
+@resource.on("PUT", '/<id("trn"):tournament_id>/seeds')
+@resource.organiser
+@resource.takes(Seeds)
+@resource.writes
+@resource.gives(WholeTournamentView)
+def set_seeds(body: dict[str, Any], tournament_id: str) -> Any:
+    """Seed entries by hand
+
+    Before the start; those not named keep their seeds. A knockout goes by them when its `seeding` is `hand`, a Swiss
+    when it numbers its bots.
+    """
+    return whole(entries.set_seeds(record(), mine(tournament_id).id, body["seeds"]))
+
+
+def entrant(bot_id: str, tournament: Tournament) -> Bot:
+    """The bot to enter or withdraw: of the asker, or any bot for whoever runs the tournament."""
+    try:
+        bot = bots.get_bot(record(), bot_id)
+    except NotFound:
+        raise invalid([("bot", "no bot has this id")]) from None
+    if bot.owner_id != asker().id and not runs(tournament):
+        raise Forbidden("the bot is not yours")
+    return bot
+
+
+def shown(entry: TournamentEntry, bot: Bot) -> dict[str, Any]:
+    told = knows_all() or bot.owner_id == viewer_id()
+    return {
+        "number": entry.number,
+        "bot": bot.id,
+        "name": bot.name,
+        "owner": bot.owner_id,
+        "seed": entry.seed,
+        "since": entry.since,
+        "preflight": entry.preflight,
+        "preflight_reason": entry.preflight_reason if told else None,
+        "stand_in": entry.stand_in_id,
+        "version": entry.version,
+        "version_changed_at": entry.version_changed_at,
+        "withdrawn_at": entry.withdrawn_at,
+    }

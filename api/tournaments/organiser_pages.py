@@ -1,0 +1,111 @@
+"""Pages of organisers: drafting an event, leading it, taking matches back. The pages ask the API, with the token of
+whoever is at the keyboard; what is shown here anybody may know."""
+
+from typing import Any, Final
+
+from flask import Blueprint, Response, request
+from sqlalchemy import func, select
+
+from api import etags
+from api.games.resource import described
+from api.matches.schemas import DEFAULTS, MOST_SEATS
+from api.pages.page import page, shown
+from api.queries import takes
+from api.tournaments import terms
+from api.tournaments.pages import EVENT, LINES, begin, head, number_of_page
+from api.tournaments.resource import shown as event_shown
+from api.tournaments.resource import whole
+from api.tournaments.schemas import WholeTournamentView
+from api.views import record
+from referee.games import catalogue
+from referee.house.strategies import players
+from referee.ladders.voiding import MOST_REASON
+from referee.pairing.formats import formats
+from referee.tournaments import entries, tournaments
+from referee.tournaments.tables import TournamentEntry
+from referee.tournaments.terms import MAX_CYCLES, most_entries
+
+pages = Blueprint("organise", __name__)
+
+Json = dict[str, Any]
+USUAL: Final[Json] = {  # of a new event
+    "name": "",
+    "game": "pool-nap",
+    "seats": 4,
+    "options": {},
+    "format": "round_robin",
+    "format_options": {},
+    "cycles": 1,
+    "rated": True,
+    "deals": None,
+    "orders": "cyclic",
+    "trusted": False,
+    "open_seats": False,
+    "late_entry": False,
+    "frozen_version": False,
+    "stand_in": None,
+    "starts_at": None,
+    "time": {"budget_ms": DEFAULTS.budget_ms, "bank_ms": DEFAULTS.bank_ms},
+}
+
+
+@pages.get("/organise")
+def draft() -> Response:
+    """Drafting an event."""
+    return page("organise/new.html", **_choices(), values=USUAL, fixed_game=None)
+
+
+@pages.get(f"{EVENT}/organise")
+@takes("page")
+@shown
+def lead(tournament_id: str) -> Response:
+    """Leading one: its terms while it is a draft, its entries and seeds."""
+    event = tournaments.get_tournament(record(), tournament_id)
+    number = number_of_page()
+    of = record().scalar(select(func.count()).where(TournamentEntry.tournament_id == event.id)) or 0
+    first = begin(number, LINES, of)
+    found = entries.list_entries(record(), event.id, limit=LINES, cursor=[first - 1] if first else None)
+    return page(
+        "organise/event.html",
+        **head(event),
+        **_choices(),
+        values=event_shown(event),
+        fixed_game=event.game,
+        etag=etags.validator(WholeTournamentView, whole(event)) if event.status == "draft" else None,
+        items=found.items,
+        number=number,
+        pages=max(1, -(-of // LINES)),
+    )
+
+
+@pages.get("/organise/void")
+@takes("match")
+def void() -> Response:
+    """Taking a match back; which one stands in ``match``, and the page's script reads about it."""
+    return page("organise/void.html", match=request.args.get("match", "")[:100], most_reason=MOST_REASON)
+
+
+def _choices() -> Json:
+    """What an organiser may choose from."""
+    return {
+        "rules": [described(rules) for rules in sorted(catalogue().values(), key=lambda rules: rules.name)],
+        "formats": [
+            {
+                "name": name,
+                "title": terms.FORMATS[name][0],
+                "means": terms.FORMATS[name][1],
+                "late": one.takes_late_entries,
+                "most": most_entries(name),
+            }
+            for name, one in formats().items()
+        ],
+        "deal_kinds": [
+            ("", "the usual: common where rated, else each match its own"),
+            *((kind, words) for kind, (words, _) in terms.DEALS.items()),
+        ],
+        "seedings": list(terms.SEEDINGS.items()),
+        "stand_ins": [("", "nobody: they sit out"), *players()],
+        "most_seats": MOST_SEATS,
+        "most_cycles": MAX_CYCLES,
+        "most_reason": MOST_REASON,
+    }

@@ -1,0 +1,160 @@
+"""Tournaments: their terms, and how far they are. Who takes part stands in ``entries``, who meets in ``stages``."""
+
+from typing import Any
+
+from marshmallow import ValidationError, fields, validate, validates_schema
+
+from api.fields import Instant, Moment, Name, Remark, Strict, Truth, Whole, Wish
+from api.games.schemas import GAMES, check_options
+from api.matches.schemas import MOST_SEATS, TimeView
+from api.pagination import PageQuery
+from referee.house.strategies import players
+from referee.ladders.voiding import MOST_REASON
+from referee.matches.tables import GROUP_KINDS
+from referee.tournaments.tables import TOURNAMENT_STATES
+from referee.tournaments.terms import FORMATS, MAX_CYCLES, ORDERS
+
+TERMS = {
+    "format": "who meets whom; round_robin unless given",
+    "format_options": "of the format; what is left out has its usual value: swiss {stages}, knockout {seeding, "
+    "advance, best_of, tie_breaks, third_place}, gauntlet {champion}, ladder {at_once, per_bot, spread}",
+    "cycles": "how often everybody meets everybody, in formats where everybody does; 1 unless given",
+    "rated": "whether results count on the ladder; true unless given",
+    "deals": "own: each match has cards of its own. common: the tables of a stage share their cards, and nobody meets "
+    "a deal twice. duplicate: the same bots play the same cards in every order of seats. common where the event is "
+    "rated, else own, unless given",
+    "orders": "of seats in duplicate deals: each bot once on every seat (cyclic, unless given), or all orders",
+    "trusted": "rate duplicate deals all the same, though a bot that remembers knows the cards; false unless given",
+    "open_seats": "tell everybody, and rivals, who sits where while matches go on; false unless given",
+    "late_entry": "take entries after the start, from the next stage on; false unless given",
+    "frozen_version": "a bot that changes its version loses its seats; false unless given",
+    "stand_in": "house player that sits in for absent bots, unrated; null, the usual: nobody does",
+    "starts_at": "when it starts automatically; null: when its organiser starts it. If there are too few bots at that "
+    "time, it does not start: this becomes null, `status_reason` says why, and it waits for its organiser",
+}
+
+
+class TermsBody(Strict):
+    """The terms of an event as they are asked for."""
+
+    name = Name()
+    seats = Whole(low=1, high=MOST_SEATS, metadata={"description": "of each table"})
+    options = fields.Dict(keys=fields.String(), metadata={"description": "of the game, see GET /games"})
+    format = fields.String(validate=validate.OneOf(FORMATS), metadata={"description": TERMS["format"]})
+    format_options = fields.Dict(keys=fields.String(), metadata={"description": TERMS["format_options"]})
+    cycles = Whole(low=1, high=MAX_CYCLES, metadata={"description": TERMS["cycles"]})
+    rated = Truth(metadata={"description": TERMS["rated"]})
+    deals = fields.String(validate=validate.OneOf(GROUP_KINDS), metadata={"description": TERMS["deals"]})
+    orders = fields.String(validate=validate.OneOf(ORDERS), metadata={"description": TERMS["orders"]})
+    trusted = Truth(metadata={"description": TERMS["trusted"]})
+    open_seats = Truth(metadata={"description": TERMS["open_seats"]})
+    late_entry = Truth(metadata={"description": TERMS["late_entry"]})
+    frozen_version = Truth(metadata={"description": TERMS["frozen_version"]})
+    stand_in = fields.String(
+        allow_none=True, validate=validate.OneOf(list(players())), metadata={"description": TERMS["stand_in"]}
+    )
+    starts_at = Instant(allow_none=True, metadata={"description": TERMS["starts_at"]})
+    time = fields.Nested(TimeView)
+
+
+class NewTournament(TermsBody):
+    name = Name(required=True)
+    game = fields.String(required=True, validate=validate.OneOf(GAMES))
+    seats = Whole(low=1, high=MOST_SEATS, required=True, metadata={"description": "of each table"})
+    options = fields.Dict(keys=fields.String(), load_default=dict, metadata={"description": "see GET /games"})
+    time = fields.Nested(TimeView, load_default=lambda: TimeView().load({}))
+
+    @validates_schema
+    def fits_the_game(self, tournament: dict[str, Any], **_: object) -> None:
+        check_options(tournament["game"], tournament["seats"], tournament["options"], seats_field="seats")
+
+
+class TournamentChanges(TermsBody):
+    @validates_schema
+    def holds_something(self, changes: dict[str, object], **_: object) -> None:
+        if not changes:
+            raise ValidationError("give at least one field to change")
+
+
+class CancelTournament(Wish):
+    reason = Remark(MOST_REASON, load_default=None, metadata={"description": "for everybody: `status_reason`"})
+
+
+class TournamentQuery(PageQuery):
+    status = fields.String(validate=validate.OneOf(TOURNAMENT_STATES))
+    game = fields.String(validate=validate.OneOf(GAMES))
+
+
+class ProgressView(Strict):
+    done = fields.Integer(required=True, metadata={"description": "matches that are over"})
+    total = fields.Integer(required=True, metadata={"description": "matches in all, those foreseen among them"})
+    by_status = fields.Dict(
+        keys=fields.String(), values=fields.Integer(), required=True, metadata={"description": "matches by status"}
+    )
+    stage = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "the earliest that is not over; 0 before the first; null in a ladder"},
+    )
+    stages = fields.Integer(required=True, metadata={"description": "decided so far"})
+    estimated_end = Moment(
+        required=True,
+        allow_none=True,
+        metadata={"description": "by the pace of the last matches, to the minute; null where nobody can tell"},
+    )
+
+
+class EntriesView(Strict):
+    entered = fields.Integer(required=True, metadata={"description": "bots that have not withdrawn"})
+    withdrawn = fields.Integer(required=True)
+    asked = fields.Integer(required=True, metadata={"description": "called before the start, not answered yet"})
+    ready = fields.Integer(required=True, metadata={"description": "answered"})
+    absent = fields.Integer(required=True, metadata={"description": "could not be called"})
+    stand_ins = fields.Integer(required=True, metadata={"description": "whose seats a house player has now"})
+
+
+class TournamentView(Strict):
+    id = fields.String(required=True)
+    name = fields.String(required=True)
+    game = fields.String(required=True)
+    options = fields.Dict(required=True)
+    seats = fields.Integer(required=True)
+    format = fields.String(required=True, validate=validate.OneOf(FORMATS))
+    format_options = fields.Dict(required=True)
+    cycles = fields.Integer(required=True)
+    rated = fields.Boolean(required=True)
+    deals = fields.String(required=True, validate=validate.OneOf(GROUP_KINDS))
+    orders = fields.String(required=True, validate=validate.OneOf(ORDERS))
+    trusted = fields.Boolean(required=True)
+    open_seats = fields.Boolean(required=True)
+    late_entry = fields.Boolean(required=True)
+    frozen_version = fields.Boolean(required=True)
+    stand_in = fields.String(required=True, allow_none=True)
+    starts_at = Moment(required=True, allow_none=True)
+    time = fields.Nested(TimeView, required=True)
+    status = fields.String(required=True, validate=validate.OneOf(TOURNAMENT_STATES))
+    status_reason = fields.String(
+        required=True, allow_none=True, metadata={"description": "why it was cancelled, or could not start"}
+    )
+    organiser = fields.String(required=True)
+    created_at = Moment(required=True)
+    started_at = Moment(required=True, allow_none=True)
+    finished_at = Moment(required=True, allow_none=True)
+
+
+class WholeTournamentView(TournamentView):
+    entries = fields.Nested(EntriesView, required=True, metadata={"description": "how many; see /entries"})
+    preflight_until = Moment(
+        required=True,
+        allow_none=True,
+        metadata={"description": "while bots are called before the first stage: how long it waits for them"},
+    )
+    progress = fields.Nested(ProgressView, required=True)
+    tie_breaks = fields.List(
+        fields.String(), required=True, metadata={"description": "what decides places, in this order"}
+    )
+    draw = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "32 bytes in hex that decided every lot; null until the event is over"},
+    )

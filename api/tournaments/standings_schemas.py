@@ -1,0 +1,157 @@
+"""Tables of an event: standings, who met whom, scores less the luck of the cards, strengths."""
+
+from marshmallow import fields
+
+from api.fields import Strict
+
+AS_OF = "the last result that counts here: results are numbered in the order in which matches end; 0: none yet"
+EXACT = {"description": "as a fraction", "example": "13/2"}
+
+
+class TieBreakView(Strict):
+    name = fields.String(required=True, metadata={"example": "buchholz"})
+    value = fields.Float(required=True, allow_none=True, metadata={"description": "null: it does not apply"})
+    exact = fields.String(required=True, allow_none=True, metadata=EXACT)
+
+
+class ErrorBarView(Strict):
+    low = fields.Float(required=True, allow_none=True, metadata={"description": "of 95 % confidence; null: too little"})
+    high = fields.Float(required=True, allow_none=True)
+    groups = fields.Integer(
+        required=True, metadata={"description": "deal groups it rests on; with fewer than eight it is rough"}
+    )
+
+
+class EntrantView(Strict):
+    place = fields.Integer(required=True, metadata={"description": "shared by those whom no tie-break parts"})
+    bot = fields.String(required=True)
+    name = fields.String(required=True)
+
+
+class StandingsRow(EntrantView):
+    owner = fields.String(required=True)
+    withdrawn = fields.Boolean(required=True)
+    version_changed = fields.Boolean(required=True, metadata={"description": "it is not the version that started"})
+    matches = fields.Integer(required=True)
+    byes = fields.Integer(required=True)
+    points = fields.Float(required=True, metadata={"description": "a match gives at most 1, a tie its half"})
+    points_exact = fields.String(required=True, metadata=EXACT)
+    points_per_match = fields.Float(
+        required=True, allow_none=True, metadata={"description": "without byes; null without a match"}
+    )
+    error_bar = fields.Nested(ErrorBarView, required=True, metadata={"description": "of the points per match"})
+    wins = fields.Integer(required=True, metadata={"description": "matches won alone"})
+    returns = fields.Integer(required=True, metadata={"description": "gained over all matches"})
+    tie_breaks = fields.List(
+        fields.Nested(TieBreakView),
+        required=True,
+        metadata={"description": "the columns of the format, in the order in which they decide"},
+    )
+
+
+class SnapshotView(Strict):
+    as_of_seq = fields.Integer(required=True, metadata={"description": AS_OF})
+    results = fields.Integer(required=True, metadata={"description": "how many count; of a ladder the newest 100,000"})
+
+
+class StandingsPage(SnapshotView):
+    samples = fields.Integer(required=True, metadata={"description": "that each error bar rests on"})
+    items = fields.List(fields.Nested(StandingsRow), required=True)
+    next = fields.String(required=True, allow_none=True, metadata={"description": "cursor of the next page"})
+
+
+class OwnStandingView(SnapshotView):
+    samples = fields.Integer(required=True, metadata={"description": "that the error bar rests on"})
+    of = fields.Integer(required=True, metadata={"description": "how many are in the table"})
+    row = fields.Nested(StandingsRow, required=True)
+
+
+class RivalView(Strict):
+    bot = fields.String(required=True)
+    matches = fields.Integer(required=True, metadata={"description": "at one table"})
+    points = fields.Float(required=True, metadata={"description": "1 for each match placed before it, level a half"})
+    lead = fields.Integer(required=True, metadata={"description": "matches placed before it less those behind"})
+
+
+class CrosstableRow(EntrantView):
+    rivals = fields.List(
+        fields.Nested(RivalView), required=True, metadata={"description": "whom it met, in the order of the table"}
+    )
+
+
+class CrosstablePage(SnapshotView):
+    items = fields.List(fields.Nested(CrosstableRow), required=True)
+    next = fields.String(required=True, allow_none=True, metadata={"description": "cursor of the next page"})
+
+
+class OpponentView(Strict):
+    bot = fields.String(required=True)
+    matches = fields.Integer(required=True)
+
+
+class MeetingsRow(EntrantView):
+    seats = fields.List(fields.Integer(), required=True, metadata={"description": "matches by seat"})
+    opponents = fields.List(
+        fields.Nested(OpponentView), required=True, metadata={"description": "the most frequent first"}
+    )
+    byes = fields.Integer(required=True)
+
+
+class MeetingsPage(SnapshotView):
+    items = fields.List(fields.Nested(MeetingsRow), required=True)
+    next = fields.String(required=True, allow_none=True, metadata={"description": "cursor of the next page"})
+
+
+class MeanView(Strict):
+    value = fields.Float(required=True)
+    exact = fields.String(required=True, metadata=EXACT)
+    error = fields.Float(
+        required=True, allow_none=True, metadata={"description": "standard error; null with one deal group"}
+    )
+
+
+class LuckRow(EntrantView):
+    points = fields.Nested(
+        MeanView,
+        required=True,
+        allow_none=True,
+        metadata={"description": "a match, above all that held the same cards; null: nobody did"},
+    )
+    returns = fields.Nested(MeanView, required=True, allow_none=True, metadata={"description": "likewise"})
+    matches = fields.Integer(required=True, metadata={"description": "that could be compared"})
+    groups = fields.Integer(required=True, metadata={"description": "deal groups of these"})
+
+
+class LuckPage(SnapshotView):
+    items = fields.List(fields.Nested(LuckRow), required=True)
+    next = fields.String(required=True, allow_none=True, metadata={"description": "cursor of the next page"})
+
+
+class StrengthRow(Strict):
+    rank = fields.Integer(required=True)
+    bot = fields.String(required=True)
+    name = fields.String(required=True)
+    points = fields.Float(
+        required=True, metadata={"description": "1500 is the mean; 400 more win ten times as often as they lose"}
+    )
+    low = fields.Float(required=True, metadata={"description": "of the 95 % interval"})
+    high = fields.Float(required=True)
+    se = fields.Float(required=True, metadata={"description": "standard error"})
+    matches = fields.Integer(required=True)
+    superior_to_next = fields.Float(
+        required=True,
+        allow_none=True,
+        metadata={"description": "probability that it is stronger than the next; null: it is the last"},
+    )
+    best_rank = fields.Integer(required=True, metadata={"description": "that the intervals of all leave open"})
+    worst_rank = fields.Integer(required=True)
+
+
+class StrengthsPage(Strict):
+    as_of_seq = fields.Integer(required=True, metadata={"description": "the last result, of a ladder the last act"})
+    results = fields.Integer(required=True, metadata={"description": "fitted"})
+    left_out = fields.Integer(required=True, metadata={"description": "older results of a ladder"})
+    converged = fields.Boolean(required=True, metadata={"description": "to a hundredth of a point"})
+    exact = fields.Boolean(required=True, metadata={"description": "false: so many bots that errors are approximate"})
+    items = fields.List(fields.Nested(StrengthRow), required=True, metadata={"description": "the strongest first"})
+    next = fields.String(required=True, allow_none=True, metadata={"description": "cursor of the next page"})

@@ -1,0 +1,180 @@
+"""Webhooks: addresses that owners want to be told at, and what was sent to them."""
+
+from typing import Any
+
+from flask import current_app
+
+from api import etags, limits
+from api.auth import asker
+from api.bots.resource import acceptable
+from api.pagination import PageQuery, after, envelope, list_of
+from api.views import Resource, record
+from api.webhooks.schemas import DeliveryView, NewWebhook, SecretWebhookView, WebhookChanges, WebhookView
+from referee.db.paging import Page
+from referee.protocol.signing import webhook_secret
+from referee.webhooks import deliveries, webhooks
+from referee.webhooks.tables import Delivery, Webhook
+
+resource = Resource("webhooks", "/api/v1", "Webhooks: owners are told what happens to their bots and events.")
+
+
+@resource.on("POST", "/webhooks")
+@resource.owner
+@resource.wakes
+@resource.takes(NewWebhook)
+@resource.once
+@resource.gives(SecretWebhookView, 201, secret=True)
+def create(new_webhook: dict[str, Any]) -> Any:
+    """Make a webhook
+
+    It is `unverified` until its address has answered a ping with 2xx. The secret is shown this once.
+    """
+    url = acceptable(new_webhook["url"])
+    return with_secret(webhooks.create(record(), asker().id, url, new_webhook["events"]))
+
+
+@resource.on("GET", "/webhooks")
+@resource.owner
+@resource.asks(PageQuery)
+@resource.reads
+@resource.gives(list_of(WebhookView))
+def list_webhooks(query: dict[str, Any]) -> Any:
+    """The webhooks of one's own, the newest first"""
+    found = webhooks.list_webhooks(record(), asker().id, limit=query["limit"], cursor=after(query))
+    return envelope(Page([shown(webhook) for webhook in found.items], found.next), query)
+
+
+@resource.on("GET", '/webhooks/<id("whk"):webhook_id>')
+@resource.owner
+@resource.reads
+@resource.gives(WebhookView)
+def show(webhook_id: str) -> Any:
+    """A webhook of one's own"""
+    return shown(mine(webhook_id))
+
+
+@resource.on("PATCH", '/webhooks/<id("whk"):webhook_id>')
+@resource.owner
+@resource.wakes
+@resource.takes(WebhookChanges)
+@resource.conditional
+@resource.writes
+@resource.gives(WebhookView)
+def edit(changes: dict[str, Any], webhook_id: str) -> Any:
+    """Move a webhook, change what it is told, disable or enable it
+
+    After a new address, and when enabled again, it is `unverified` until it has answered a ping.
+    """
+    webhook = mine(webhook_id)
+    etags.must_match(WebhookView, shown(webhook))
+    if "url" in changes:
+        changes["url"] = acceptable(changes["url"])
+    elif changes.get("enabled"):
+        limits.spend(limits.CHECKS, "checks", asker().id)
+    return shown(webhooks.edit(record(), webhook.id, revision=webhook.revision, **changes))
+
+
+@resource.on("DELETE", '/webhooks/<id("whk"):webhook_id>')
+@resource.owner
+@resource.writes
+@resource.gives(None, 204)
+def remove(webhook_id: str) -> None:
+    """Delete a webhook
+
+    What was still to be sent to it is dropped, and the list of what was sent goes with it.
+    """
+    webhooks.remove(record(), mine(webhook_id).id)
+
+
+@resource.on("POST", '/webhooks/<id("whk"):webhook_id>/rotate-secret')
+@resource.owner
+@resource.once
+@resource.gives(SecretWebhookView, secret=True)
+def rotate_secret(webhook_id: str) -> Any:
+    """Give a webhook a new secret
+
+    For a day both the old and the new one sign our messages. Shown this once.
+    """
+    return with_secret(webhooks.rotate_secret(record(), mine(webhook_id).id))
+
+
+@resource.on("POST", '/webhooks/<id("whk"):webhook_id>/ping')
+@resource.owner
+@resource.wakes
+@resource.once
+@resource.gives(DeliveryView, 202)
+def ping(webhook_id: str) -> Any:
+    """Send a ping
+
+    Answered with 2xx it makes an unverified webhook active. A ping that is still due gives way to it.
+    """
+    webhook = mine(webhook_id)
+    limits.spend(limits.CHECKS, "checks", asker().id)
+    return sent(webhooks.ping(record(), webhook.id))
+
+
+@resource.on("GET", '/webhooks/<id("whk"):webhook_id>/deliveries')
+@resource.owner
+@resource.asks(PageQuery)
+@resource.reads
+@resource.gives(list_of(DeliveryView))
+def list_deliveries(query: dict[str, Any], webhook_id: str) -> Any:
+    """What was sent to a webhook, or is to be, the newest first
+
+    Kept for 30 days.
+    """
+    found = deliveries.list_deliveries(record(), mine(webhook_id).id, limit=query["limit"], cursor=after(query))
+    return envelope(Page([sent(delivery) for delivery in found.items], found.next), query)
+
+
+@resource.on("POST", '/deliveries/<id("dlv"):delivery_id>/redeliver')
+@resource.owner
+@resource.wakes
+@resource.once
+@resource.gives(DeliveryView, 202)
+def redeliver(delivery_id: str) -> Any:
+    """Send a message again
+
+    One that was delivered, or has failed for good, to a webhook that is active; id and body stay the same.
+    """
+    limits.spend(limits.CHECKS, "checks", asker().id)
+    return sent(deliveries.redeliver(record(), delivery_id, account_id=asker().id))
+
+
+def mine(webhook_id: str) -> Webhook:
+    """The webhook, if it is the asker's; another's is not found."""
+    return webhooks.get_webhook(record(), webhook_id, account_id=asker().id)
+
+
+def shown(webhook: Webhook) -> dict[str, Any]:
+    return {
+        "id": webhook.id,
+        "url": webhook.url,
+        "events": webhook.events,
+        "status": webhook.status,
+        "status_reason": webhook.status_reason,
+        "failing_since": webhook.failing_since,
+        "previous_secret_until": webhook.previous_secret_until,
+        "created_at": webhook.created_at,
+    }
+
+
+def with_secret(webhook: Webhook) -> dict[str, Any]:
+    master_key = current_app.config["SETTINGS"].master_key
+    return {**shown(webhook), "secret": webhook_secret(master_key, webhook.id, webhook.secret_generation)}
+
+
+def sent(delivery: Delivery) -> dict[str, Any]:
+    return {
+        "id": delivery.id,
+        "webhook": delivery.webhook_id,
+        "event": delivery.event,
+        "status": delivery.status,
+        "attempts": delivery.attempts,
+        "answer": delivery.answer,
+        "problem": delivery.problem,
+        "next_attempt_at": delivery.due_at if delivery.status == "due" else None,
+        "created_at": delivery.created_at,
+        "delivered_at": delivery.delivered_at,
+        "body": delivery.body.decode(),
+    }

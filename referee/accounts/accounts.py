@@ -1,0 +1,149 @@
+"""Accounts and the tokens that open them. What an account may do is judged where it is done."""
+
+import hashlib
+import secrets
+import zlib
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session
+
+from referee.accounts.tables import ROLES, Account, Token
+from referee.bots import house_bots
+from referee.db.engine import now, queue_up
+from referee.db.ids import new_id
+from referee.db.names import checked_name, name_key, spare_keys_begin
+from referee.errors import BadOption, Forbidden, NameTaken, NotFound, QuotaExceeded
+
+TOKENS_PER_ACCOUNT: Final = 20
+LAST_USE_STEP: Final = timedelta(hours=1)
+
+_BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_SECRET_DIGITS: Final = 43  # 62^43 > 256^32
+_CHECK_DIGITS: Final = 6
+
+
+def create_account(session: Session, name: str, role: str = "owner") -> Account:
+    """A new account; raises ``BadOption`` for a bad name or role and ``NameTaken``."""
+    if role not in ROLES:
+        raise BadOption("role", f"must be one of {', '.join(ROLES)}")
+    name = checked_name(name)
+    key = name_key(name)
+    queue_up(session, "account names")
+    spared = Account.name_key.startswith(spare_keys_begin(key), autoescape=True)
+    taken = select(Account.id).where(or_(Account.name_key == key, spared)).limit(1)
+    if key in house_bots.reserved_names() or session.scalar(taken):
+        raise NameTaken(f"an account has the name {name!r} or one that looks like it")
+    account = Account(id=new_id("account"), name=name, name_key=key, role=role, created_at=now(session))
+    session.add(account)
+    session.flush()
+    return account
+
+
+def find_account(session: Session, name: str) -> Account:
+    """Return the account with this name, else the one whose name looks like it; raise ``NotFound``."""
+    same = Account.name == name
+    alike = select(Account).where(or_(same, Account.name_key == name_key(name)))
+    account = session.scalar(alike.order_by(same.desc()).limit(1))
+    if account is None:
+        raise NotFound("account", name)
+    return account
+
+
+def create_token(session: Session, account_id: str, name: str) -> tuple[Token, str]:
+    """A new token and its text, which is kept nowhere: the caller shows it once."""
+    session.execute(select(Account.id).where(Account.id == account_id).with_for_update())
+    if session.get(Account, account_id) is None:
+        raise NotFound("account", account_id)
+    living = select(func.count()).where(Token.account_id == account_id, Token.revoked_at.is_(None))
+    if session.scalars(living).one() >= TOKENS_PER_ACCOUNT:
+        raise QuotaExceeded(f"an account has at most {TOKENS_PER_ACCOUNT} tokens; revoke one first")
+    text = new_token_text()
+    token = Token(
+        id=new_id("token"),
+        account_id=account_id,
+        name=checked_name(name),
+        sha256=_digest(text),
+        hint=f"{text[:8]}…{text[-4:]}",
+        created_at=now(session),
+    )
+    session.add(token)
+    session.flush()
+    return token, text
+
+
+def account_of(session: Session, token_text: str) -> Account | None:
+    """The account a token opens; None when it is malformed, unknown or revoked."""
+    token = token_of(session, token_text)
+    return None if token is None else session.get(Account, token.account_id)
+
+
+def token_of(session: Session, token_text: str) -> Token | None:
+    """The living token with this text, else None."""
+    if not is_token_text(token_text):
+        return None
+    found = select(Token).where(Token.sha256 == _digest(token_text), Token.revoked_at.is_(None))
+    return session.scalar(found)
+
+
+def touch_token(session: Session, token_id: str) -> bool:
+    """Notes that the token was used, to the hour; tells whether that wrote anything."""
+    token = session.get(Token, token_id)
+    moment = now(session)
+    if token is None or (token.last_used_at is not None and moment - token.last_used_at < LAST_USE_STEP):
+        return False
+    token.last_used_at = moment
+    return True
+
+
+def list_tokens(session: Session, account_id: str) -> list[Token]:
+    """All tokens of the account, the newest first, revoked ones among them."""
+    query = select(Token).where(Token.account_id == account_id)
+    return list(session.scalars(query.order_by(Token.created_at.desc(), Token.id)))
+
+
+def revoke_token(session: Session, account_id: str, token_id: str) -> Token:
+    """Ends a token of this account; a second time changes nothing."""
+    token = session.get(Token, token_id)
+    if token is None or token.account_id != account_id:
+        raise NotFound("token", token_id)
+    if token.revoked_at is None:
+        token.revoked_at = now(session)
+    return token
+
+
+def require_role(account: Account, *roles: str) -> None:
+    """Raises ``Forbidden`` unless the account has one of the roles; an admin has all."""
+    if account.role != "admin" and account.role not in roles:
+        raise Forbidden(f"this needs the role {' or '.join(roles)}, the account is {account.role}")
+
+
+# -- the text of a token: ref_, 32 random bytes in base 62, a checksum that catches slips of the hand --
+
+
+def new_token_text() -> str:
+    secret = _base62(int.from_bytes(secrets.token_bytes(32)), _SECRET_DIGITS)
+    return "ref_" + secret + _checksum(secret)
+
+
+def is_token_text(text: str) -> bool:
+    secret, check = text[4:-_CHECK_DIGITS], text[-_CHECK_DIGITS:]
+    well_formed = text.startswith("ref_") and len(secret) == _SECRET_DIGITS and set(secret) <= set(_BASE62)
+    return well_formed and check == _checksum(secret)
+
+
+def _checksum(secret: str) -> str:
+    return _base62(zlib.crc32(secret.encode()), _CHECK_DIGITS)
+
+
+def _base62(number: int, digits: int) -> str:
+    text = ""
+    for _ in range(digits):
+        number, digit = divmod(number, 62)
+        text = _BASE62[digit] + text
+    return text
+
+
+def _digest(token_text: str) -> str:
+    return hashlib.sha256(token_text.encode()).hexdigest()

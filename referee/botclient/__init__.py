@@ -1,0 +1,1 @@
+"""Calls to bots over HTTP that a bot can neither delay, exhaust nor redirect."""

@@ -1,0 +1,345 @@
+"""Calls to bots: whatever a bot does, a ``Reply`` comes back in time, with the fault and where the time went.
+
+Wording is in ``messages``, judging addresses in ``guard``, bytes in ``framing``; what an answer means is the match's.
+"""
+
+import asyncio
+import secrets
+import ssl
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from weakref import WeakValueDictionary
+
+from referee import __version__
+from referee.botclient.address_guard import Address, Endpoint, LookUp, Policy, parse_url, resolve
+from referee.botclient.connection import Connection, Failed, dial
+from referee.botclient.lag import LagMeter
+from referee.errors import Unavailable, UrlRefused
+from referee.match.canonical import Json
+from referee.match.match import FAULTS, Answer, Request
+from referee.protocol import messages
+from referee.protocol.signing import Signer, challenge_proof
+
+ATTEMPTS = 2
+CHECK_MS = 5_000  # for a card, a challenge or a notice
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A bot to be called. ``secrets``: the current one first, during a rotation also the former; none: unsigned."""
+
+    bot_id: str
+    url: str
+    secrets: tuple[str, ...] = ()
+    max_calls: int = messages.DEFAULT_MAX_CALLS
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Where the time went, in milliseconds: looking up, connecting (TLS too), until the first byte, until the last."""
+
+    dns_ms: float = 0.0
+    connect_ms: float = 0.0
+    wait_ms: float = 0.0
+    read_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of a call. ``fault`` is one of ``match.FAULTS``, or ``uplink_down`` when it was our own."""
+
+    fault: str = ""
+    detail: str = ""
+    status: int = 0
+    body: bytes = b""  # as received, capped; evidence for the owner
+    ms: int = 0  # what the seat's clock is charged
+    timing: Timing = Timing()
+    attempts: int = 1
+    sent: bool = False  # to somebody who may have read it, whatever came after
+    dialled: bool = False  # a connection was opened for this call, whatever came after
+
+    @property
+    def ok(self) -> bool:
+        return not self.fault
+
+    def but(self, fault: str, detail: str) -> "Reply":
+        return replace(self, fault=fault, detail=detail)
+
+
+class CallLimits:
+    """Calls under way in this process: no bot gets more at once than it declared, over all its matches."""
+
+    def __init__(self) -> None:
+        self.lag = LagMeter()
+        self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    def slots(self, target: Target) -> asyncio.Semaphore:
+        """Shared by all who call this bot, for as long as one of them holds it."""
+        known = self._slots.get(target.bot_id)
+        if known is None:
+            known = self._slots[target.bot_id] = asyncio.Semaphore(target.max_calls)
+        return known
+
+
+class BotCaller:
+    """Calls one bot over one connection, kept open between calls: one for each match and seat.
+
+    The addresses are looked up and vetted once and kept; a call that found no connection looks again, once.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        policy: Policy,
+        limits: CallLimits | None = None,
+        *,
+        look_up: LookUp | None = None,
+        tls: ssl.SSLContext | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.target = target
+        self._policy = policy
+        limits = limits or CallLimits()
+        self._slots = limits.slots(target)
+        self._lag = limits.lag
+        self._look_up = look_up
+        self._tls = tls
+        self._now = now
+        self._signer = Signer(target.secrets)
+        self._endpoint: Endpoint | None = None
+        self._addresses: list[Address] = []
+        self._connection: Connection | None = None
+
+    async def post(self, path: str, body: bytes, id: str, deadline_ms: int) -> Reply:
+        """``path`` is below the bot's base URL; ``id`` goes out as ``webhook-id``, the same for a repeated call."""
+        return await self._call("POST", path, body, id, deadline_ms)
+
+    async def get(self, path: str, id: str, deadline_ms: int) -> Reply:
+        return await self._call("GET", path, b"", id, deadline_ms)
+
+    @property
+    def is_connected(self) -> bool:
+        return self._connection is not None and self._connection.is_open
+
+    def close(self) -> None:
+        """Drops the connection; a later call opens another."""
+        if self._connection is not None:
+            self._connection.abort()
+            self._connection = None
+
+    async def _call(self, method: str, path: str, body: bytes, id: str, deadline_ms: int) -> Reply:
+        async with self._slots:
+            call = _Call(asyncio.get_running_loop(), deadline_ms, self._lag)
+            try:
+                return await self._attempted(call, method, path, body, id)
+            except UrlRefused as refused:
+                fault = refused.code if refused.code in FAULTS else "egress_denied"
+                return call.reply(fault, refused.reason)
+            finally:
+                self._lag.end()
+
+    async def _attempted(self, call: "_Call", method: str, path: str, body: bytes, id: str) -> Reply:
+        while True:
+            connection = None
+            try:
+                connection = await self._connected(call)
+                request = self._head(method, path, body, id, call.attempts) + body
+                call.sent()
+                response = await connection.exchange(request, call.due_now)
+            except TimeoutError:
+                call.answered(connection)
+                if not call.is_over:  # it was our lag
+                    continue
+                return call.reply("deadline", "no connection in time")
+            except Failed as failed:
+                call.answered(connection)
+                if failed.again and call.attempts < ATTEMPTS and not call.is_over:
+                    call.attempts += 1
+                    continue
+                return call.reply(failed.fault, failed.detail)
+            call.answered(connection)
+            return call.reply(response.fault, response.detail)
+
+    async def _connected(self, call: "_Call") -> Connection:
+        """The open connection, or a new one."""
+        if self._connection is not None and self._connection.is_open:
+            return self._connection
+        endpoint = self._endpoint = self._endpoint or parse_url(self.target.url, self._policy)
+        if not self._addresses:
+            async with asyncio.timeout_at(call.due_now()):
+                self._addresses = await resolve(endpoint, self._policy, self._look_up)
+            call.looked_up()
+        addresses, self._addresses = self._addresses, []
+        self._connection = await dial(endpoint, addresses, self._policy, call.due_now(), self._tls)
+        self._addresses = addresses
+        call.connected()
+        return self._connection
+
+    def _head(self, method: str, path: str, body: bytes, id: str, attempt: int) -> bytes:
+        assert self._endpoint is not None
+        timestamp = int(self._now())
+        signature = self._signer.signature(id, timestamp, body)
+        return (
+            f"{method} {self._endpoint.path}{path} HTTP/1.1\r\nHost: {self._endpoint.authority}\r\n"
+            f"User-Agent: referee/{__version__}\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n"
+            + (f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if method == "POST" else "")
+            + f"webhook-id: {id}\r\nwebhook-timestamp: {timestamp}\r\n"
+            + (f"webhook-signature: {signature}\r\n" if signature else "")
+            + f"Referee-Attempt: {attempt}\r\n\r\n"
+        ).encode()
+
+
+class _Call:
+    """The clock of one call, over all its attempts. Time lost to our own lag is not on it."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, deadline_ms: int, lag: LagMeter) -> None:
+        self._time = loop.time
+        self._lag = lag
+        self._lag_before = lag.begin(loop)
+        self._deadline_ms = deadline_ms
+        self._start = self._mark = loop.time()
+        self._due = self._start + deadline_ms / 1000
+        self.attempts = 1
+        self._sent = self._dialled = False
+        self._dns = self._connect = self._wait = self._read = 0.0
+        self._connection: Connection | None = None
+
+    def due_now(self) -> float:
+        """The end of the bot's time on the loop's clock, as far as is known now."""
+        return self._due + self.lag_s()
+
+    def lag_s(self) -> float:
+        return self._lag.reading_s() - self._lag_before
+
+    @property
+    def is_over(self) -> bool:
+        return self._time() >= self.due_now()
+
+    def looked_up(self) -> None:
+        self._dns += self._lap()
+
+    def connected(self) -> None:
+        self._connect += self._lap()
+        self._dialled = True
+
+    def sent(self) -> None:
+        self._mark = self._time()
+        self._sent = True
+
+    def answered(self, connection: Connection | None) -> None:
+        """Books the time since the last step: as connecting, or as waiting and reading."""
+        self._connection = connection
+        if connection is None:
+            self._connect += self._lap()
+            return
+        first, last = connection.first_byte_at, connection.last_byte_at
+        sent, self._mark = self._mark, last if connection.response.complete else self._time()
+        self._wait += (first or self._mark) - sent
+        self._read += self._mark - (first or self._mark)
+
+    def reply(self, fault: str, detail: str) -> Reply:
+        elapsed_ms = round((self._mark - self._start - self.lag_s()) * 1000)
+        if fault == "deadline":
+            elapsed_ms = self._deadline_ms
+        response = self._connection.response if self._connection else None
+        return Reply(
+            fault=fault,
+            detail=detail,
+            status=response.status if response else 0,
+            body=response.raw if response else b"",
+            ms=min(max(elapsed_ms, 0), self._deadline_ms),
+            timing=Timing(*(round(part * 1000, 1) for part in (self._dns, self._connect, self._wait, self._read))),
+            attempts=self.attempts,
+            sent=self._sent,
+            dialled=self._dialled,
+        )
+
+    def _lap(self) -> float:
+        before, self._mark = self._mark, self._time()
+        return self._mark - before
+
+
+# -- a seat of a match --
+
+
+class BotSeat:
+    """Ask the bot in a seat the questions of a match. ``last`` is the evidence of the last call. ``error`` is the error
+    that the bot reported in its answer; only its owner may see it, so no ``Answer`` carries it into a log."""
+
+    def __init__(
+        self, caller: BotCaller, header: Json, seat: int, *, ids: Sequence[str] = (), names: bool = False
+    ) -> None:
+        self.caller = caller
+        self.questions = messages.Questions(header, seat, ids=ids, names=names)
+        self.last: tuple[bytes, Reply] | None = None  # what was sent, what came back
+        self.error = ""
+
+    async def ask(self, request: Request) -> Answer:
+        """Always an answer, a fault among them. Raises ``Unavailable`` when it is we who cannot call."""
+        id, body = self.questions.ask(request)
+        reply = await self.caller.post("/decide", body, id, request.deadline_ms)
+        decision = messages.Decision(fault=reply.fault, detail=reply.detail)
+        if reply.ok:
+            decision = messages.read_decision(reply.body, id, len(request.legal))
+            if decision.fault:
+                reply = reply.but(decision.fault, decision.detail)
+        self.last, self.error = (body, reply), decision.error
+        if reply.fault and reply.fault not in FAULTS:
+            raise Unavailable(f"{reply.fault}: {reply.detail}")
+        return Answer(
+            request.seat, decision.action, decision.choice, trouble=decision.fault, ms=reply.ms, note=decision.note
+        )
+
+    def close(self) -> None:
+        self.caller.close()
+
+
+async def ask(bot: BotSeat, request: Request) -> Answer:
+    """The narrow seam: a faster client has to offer no more than this."""
+    return await bot.ask(request)
+
+
+# -- everything off the clock --
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a bot's check brought: all is well when ``fault`` is empty."""
+
+    fault: str
+    detail: str
+    reply: Reply
+    card: messages.Card | None = None
+
+
+async def challenge(caller: BotCaller) -> Check:
+    """Whether whoever answers at the bot's address knows its secret. Nothing else is sent there before."""
+    target = caller.target
+    nonce = secrets.token_hex(16)
+    reply = await caller.post("/notify", messages.challenge_body(target.bot_id, nonce), f"chl_{nonce}", CHECK_MS)
+    if not reply.ok:
+        return Check(reply.fault, reply.detail, reply)
+    try:
+        proof = messages.read_proof(reply.body)
+    except messages.BadBody as bad:
+        return Check(bad.fault, bad.detail, reply)
+    if not any(secrets.compare_digest(proof, challenge_proof(secret, nonce)) for secret in target.secrets):
+        return Check("wrong_proof", "proof is not the HMAC-SHA256 of the nonce under the bot's secret", reply)
+    return Check("", "", reply)
+
+
+async def fetch_card(caller: BotCaller) -> Check:
+    """What the bot says of itself."""
+    reply = await caller.get("/", f"card_{secrets.token_hex(16)}", CHECK_MS)
+    if not reply.ok:
+        return Check(reply.fault, reply.detail, reply)
+    try:
+        return Check("", "", reply, messages.read_card(reply.body))
+    except messages.BadBody as bad:
+        return Check(bad.fault, bad.detail, reply)
+
+
+async def notify(caller: BotCaller, body: bytes, id: str, deadline_ms: int = CHECK_MS) -> Reply:
+    """Tells a bot something; what it answers matters only where a nonce was asked for (``messages.read_nonce…``)."""
+    return await caller.post("/notify", body, id, deadline_ms)

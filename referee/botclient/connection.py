@@ -1,0 +1,210 @@
+"""One connection to one vetted address, one exchange at a time. Whom to call and how often is the client's business."""
+
+import asyncio
+import errno
+import socket
+import ssl
+from collections.abc import Callable, Sequence
+from functools import cache
+from ipaddress import IPv4Address
+from pathlib import Path
+
+from referee.botclient.address_guard import Address, Endpoint, Policy, vet
+from referee.botclient.framing import BadResponse, Response
+from referee.errors import UrlRefused
+
+READ_BYTES = 16 * 1024
+_FIRST_TRIES_SECONDS = 0.5  # for each address but the last, so that a dead one does not eat the whole deadline
+_CA_FILES = (  # where systems keep their authorities, for a Python that was built elsewhere
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/cert.pem",
+)
+_OUR_ERRORS = frozenset([errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL])
+
+
+class Failed(Exception):
+    """No answer was had. ``again``: not a byte of one had come, so asking again is safe."""
+
+    def __init__(self, fault: str, detail: str, *, again: bool = False) -> None:
+        super().__init__(detail)
+        self.fault = fault
+        self.detail = detail
+        self.again = again
+
+
+class Connection(asyncio.BufferedProtocol):
+    """An open connection. Bytes that come unasked close it."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.response = Response()
+        self.first_byte_at = self.last_byte_at = 0.0
+        self._loop = loop
+        self._buffer = memoryview(bytearray(READ_BYTES))
+        self._transport: asyncio.Transport | None = None
+        self._answered: asyncio.Future[None] | None = None  # while an exchange is under way
+
+    @property
+    def is_open(self) -> bool:
+        return self._transport is not None and not self._transport.is_closing()
+
+    async def exchange(self, request: bytes, due: Callable[[], float]) -> Response:
+        """Sends a request and gives the whole response, at ``due`` (the loop's time) at the latest. It is asked
+        again when that time has come: it may have moved.
+
+        Raises ``Failed``; then, and after a response that ends the connection, it is closed.
+        """
+        assert self._transport is not None
+        assert self._answered is None, "one exchange at a time"
+        self.response, self.first_byte_at = Response(bodiless=request.startswith(b"HEAD ")), 0.0
+        self._answered = answered = self._loop.create_future()
+        self._timer = self._loop.call_at(due(), self._time_is_up, due)
+        try:
+            self._transport.write(request)
+            await answered
+        except BaseException:
+            self.abort()
+            raise
+        finally:
+            self._timer.cancel()
+            self._answered = None
+        if not self.response.keep_alive:
+            self.abort()
+        return self.response
+
+    def abort(self) -> None:
+        """Drops the connection at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    # -- called by the event loop --
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._answered is None or self._answered.done():
+            self.abort()
+            return
+        self.last_byte_at = self._loop.time()
+        if not self.response.begun:
+            self.first_byte_at = self.last_byte_at
+        try:
+            self.response.feed(self._buffer[:nbytes])
+        except BadResponse as bad:
+            self._fail(_failure(self.response, bad))
+            return
+        if self.response.complete:
+            self._answered.set_result(None)
+
+    def eof_received(self) -> bool:
+        self._end("the other side closed the connection")
+        return False
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._end(f"the connection broke: {error}" if error else "the other side closed the connection")
+
+    def _time_is_up(self, due: Callable[[], float]) -> None:
+        if due() > self._loop.time():
+            self._timer = self._loop.call_at(due(), self._time_is_up, due)
+        else:
+            self._fail(Failed("deadline", "no complete answer in time"))
+
+    def _end(self, how: str) -> None:
+        if self._answered is None or self._answered.done():
+            return
+        if not self.response.begun:
+            self._fail(Failed("unreachable", how, again=True))
+            return
+        try:
+            self.response.end()
+        except BadResponse as bad:
+            self._fail(_failure(self.response, bad))
+        else:
+            self._answered.set_result(None)
+
+    def _fail(self, failed: Failed) -> None:
+        if self._answered is not None and not self._answered.done():
+            # A status that was wrong already says more than how its body went on.
+            fault, detail = self.response.fault or failed.fault, self.response.detail or failed.detail
+            self._answered.set_exception(Failed(fault, detail, again=failed.again))
+
+
+async def dial(
+    endpoint: Endpoint, addresses: Sequence[Address], policy: Policy, due: float, tls: ssl.SSLContext | None = None
+) -> Connection:
+    """A connection to the first of the addresses that takes one; raises ``Failed`` or ``TimeoutError``."""
+    loop = asyncio.get_running_loop()
+    for address in addresses[:-1]:
+        try:
+            async with asyncio.timeout_at(min(due, loop.time() + _FIRST_TRIES_SECONDS)):
+                return await _dialled(endpoint, address, policy, tls)
+        except TimeoutError:
+            continue
+        except Failed as failed:
+            if not failed.again:
+                raise
+    async with asyncio.timeout_at(due):
+        return await _dialled(endpoint, addresses[-1], policy, tls)
+
+
+async def _dialled(endpoint: Endpoint, address: Address, policy: Policy, tls: ssl.SSLContext | None) -> Connection:
+    loop = asyncio.get_running_loop()
+    try:
+        with socket.socket(_family(address), socket.SOCK_STREAM) as sock:
+            sock.setblocking(False)
+            await loop.sock_connect(sock, (str(address), endpoint.port))
+            _check_peer(sock, address, endpoint.port, policy)
+            secured = (tls or system_tls()) if endpoint.scheme == "https" else None
+            _, connection = await loop.create_connection(
+                lambda: Connection(loop),
+                sock=socket.socket(fileno=sock.detach()),
+                ssl=secured,
+                server_hostname=endpoint.host if secured else None,
+            )
+    except ssl.SSLError as error:
+        raise Failed("tls_failed", str(error)) from error
+    except UrlRefused as refused:
+        raise Failed(refused.code, refused.reason) from refused
+    except OSError as error:
+        if error.errno in _OUR_ERRORS:
+            raise Failed("uplink_down", f"on our side: {error}") from error
+        raise Failed("unreachable", f"no connection to port {endpoint.port}: {error}", again=True) from error
+    return connection
+
+
+def _family(address: Address) -> socket.AddressFamily:
+    return socket.AF_INET if isinstance(address, IPv4Address) else socket.AF_INET6
+
+
+def _check_peer(sock: socket.socket, address: Address, port: int, policy: Policy) -> None:
+    """Whom we reached is whom we vetted, and not this host by one of its public addresses."""
+    peer, own = sock.getpeername(), sock.getsockname()
+    if peer[:2] != (str(address), port):
+        raise UrlRefused("egress_denied", f"dialled {address}, reached {peer[0]}")
+    if own[0] == peer[0] and not any(allowed.covers(address, port) for allowed in policy.allow):
+        raise UrlRefused("egress_denied", "this is an address of the referee itself")
+    vet(address, port, policy)
+
+
+@cache
+def system_tls() -> ssl.SSLContext:
+    """Verifies against the system's authorities; unlike the default context it looks at no environment variable."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    context.set_alpn_protocols(["http/1.1"])
+    paths = ssl.get_default_verify_paths()
+    cafile = next((file for file in (paths.openssl_cafile, *_CA_FILES) if Path(file).is_file()), None)
+    capath = paths.openssl_capath if Path(paths.openssl_capath).is_dir() else None
+    if cafile or capath:
+        context.load_verify_locations(cafile, capath)
+    return context
+
+
+def _failure(response: Response, bad: BadResponse) -> Failed:
+    return Failed(response.fault or bad.fault, response.detail or bad.detail)

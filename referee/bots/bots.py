@@ -1,0 +1,284 @@
+"""Bots as registered by their owners: names, addresses, states. Calling them is the runners', checks in ``checks``."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from urllib.parse import urlsplit
+
+from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from referee.accounts.tables import Account
+from referee.bots import checks, house_bots
+from referee.bots.tables import Bot
+from referee.db.engine import now, queue_up
+from referee.db.ids import new_id
+from referee.db.names import checked_name, name_key, spare_key, spare_keys_begin
+from referee.db.paging import Cursor, Page, newest_first
+from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
+from referee.matches.tables import Match, MatchSeat, unbegun
+from referee.tournaments.tables import Tournament, TournamentEntry
+
+OLD_SECRET_LASTS: Final = timedelta(hours=24)
+DEFAULT_MAX_CALLS: Final = 8
+NAMED_AT_ONCE: Final = 500
+MOST_SOUR: Final = 3  # matches in a row to whose end a bot could not be called: then it is paused
+
+
+@dataclass(frozen=True, slots=True)
+class Quotas:
+    """How many bots that are not retired an owner, and a host, may have."""
+
+    per_owner: int = 20
+    per_host: int = 50
+
+
+def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Quotas | None = None) -> Bot:
+    """A new bot, unverified, its check due. ``url`` is already parsed and rebuilt by the guard.
+
+    Raises ``BadOption`` for a bad name, ``NameTaken`` and ``QuotaExceeded``.
+    """
+    name = checked_name(name)
+    queue_up(session, "bot names and quotas")
+    _check_quotas(session, owner_id, _host(url), quotas or Quotas())
+    moment = now(session)
+    bot = Bot(
+        id=new_id("bot"),
+        owner_id=owner_id,
+        name=name,
+        name_key=_free_key(session, name),
+        url=url,
+        host=_host(url),
+        status="unverified",
+        games=[],
+        max_calls=DEFAULT_MAX_CALLS,
+        secret_generation=1,
+        revision=1,
+        created_at=moment,
+        check_state="due",
+        check_due_at=moment,
+        check_epoch=0,
+        checks_lost=0,
+    )
+    session.add(bot)
+    session.flush()
+    checks.of(session, bot.id)
+    return bot
+
+
+def get_bot(session: Session, bot_id: str, *, owner_id: str | None = None) -> Bot:
+    """The bot; with ``owner_id`` only if it is his. Raises ``NotFound``."""
+    bot = session.get(Bot, bot_id)
+    if bot is None or (owner_id is not None and bot.owner_id != owner_id):
+        raise NotFound("bot", bot_id)
+    return bot
+
+
+def names_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
+    """What these bots are called, by id."""
+    return _by_id(session, Bot.name, bot_ids)
+
+
+def owners_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
+    """Return the ids of the accounts that own these bots, by bot id."""
+    return _by_id(session, Bot.owner_id, bot_ids)
+
+
+def _by_id(session: Session, column: InstrumentedAttribute[str], bot_ids: Iterable[str]) -> dict[str, str]:
+    wanted = sorted(set(bot_ids))
+    portions = [wanted[at : at + NAMED_AT_ONCE] for at in range(0, len(wanted), NAMED_AT_ONCE)]
+    found = (session.execute(select(Bot.id, column).where(Bot.id.in_(ids))) for ids in portions)
+    return {bot_id: value for rows in found for bot_id, value in rows}
+
+
+def list_bots(
+    session: Session,
+    *,
+    owner_id: str | None = None,
+    status: str | None = None,
+    limit: int = 50,
+    cursor: Cursor | None = None,
+) -> Page[Bot]:
+    query = select(Bot)
+    if owner_id is not None:
+        query = query.where(Bot.owner_id == owner_id)
+    if status is not None:
+        query = query.where(Bot.status == status)
+    return newest_first(session, query, Bot.created_at, Bot.id, limit=limit, cursor=cursor)
+
+
+def edit(
+    session: Session,
+    bot_id: str,
+    *,
+    revision: int,
+    name: str | None = None,
+    url: str | None = None,
+    quotas: Quotas | None = None,
+) -> Bot:
+    """Renames or moves a bot. A new address counts when it has answered a new challenge; until then matches that
+    are arranged go to the old one and no new ones are. Raises ``Conflict`` for an old revision."""
+    bot = _at_revision(session, bot_id, revision)
+    if name is not None and (name := checked_name(name)) != bot.name:
+        queue_up(session, "bot names and quotas")
+        bot.name_key = _free_key(session, name, besides=bot.id)
+        bot.name = name
+    if url is not None and url != bot.url:
+        host = _host(url)
+        if host != bot.host:
+            queue_up(session, "bot names and quotas")
+            _check_host_quota(session, host, quotas or Quotas())
+        bot.url, bot.host = url, host
+        if bot.status == "verified":
+            bot.status = "unverified"
+        bot.status_reason = "the address changed"
+        _make_check_due(session, bot)
+        checks.drop(session, bot.id)
+        checks.want(session, bot.id)
+    bot.revision += 1
+    session.flush()
+    return bot
+
+
+def pause(session: Session, bot_id: str, reason: str | None = None, *, revision: int | None = None) -> Bot:
+    """Pause a bot: it gets no new matches. When owners pause, ``friendlies.pause_bot`` also cancels its friendlies."""
+    bot = _at_revision(session, bot_id, revision)
+    bot.status, bot.status_reason = "paused", reason
+    bot.revision += 1
+    return bot
+
+
+def resume(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
+    """Ends a pause; the bot is verified if its address still is the one that answered the challenge. One that could
+    not be called to the end of its last matches is checked first."""
+    bot = _at_revision(session, bot_id, revision)
+    if bot.status != "paused":
+        raise Conflict(f"the bot is {bot.status}, not paused")
+    proven = bot.proven_url == bot.url
+    bot.status, bot.status_reason = ("verified" if proven else "unverified"), None
+    if bot.sour_matches >= MOST_SOUR:
+        bot.status, bot.status_reason, bot.sour_matches = "unverified", "checked before it plays again", 0
+        _make_check_due(session, bot)
+    bot.revision += 1
+    return bot
+
+
+def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
+    """Ends a bot for good. Its running matches are played out, those not begun are cancelled."""
+    bot = _at_revision(session, bot_id, revision)
+    bot.status, bot.status_reason, bot.check_state = "retired", None, "idle"
+    bot.check_epoch += 1
+    checks.drop(session, bot.id)
+    bot.revision += 1
+    # So that its name and host are free again, while the bot stays listed under its name.
+    bot.name_key = spare_key(bot.name_key, bot.id)
+    withdraw_everywhere(session, bot_id)
+    return bot
+
+
+def rotate_secret(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
+    """Moves to the next secret; the one before signs too for a day."""
+    bot = _at_revision(session, bot_id, revision)
+    bot.secret_generation += 1
+    bot.previous_secret_until = now(session) + OLD_SECRET_LASTS
+    bot.revision += 1
+    return bot
+
+
+def signing_generations(bot: Bot, moment: datetime) -> tuple[int, ...]:
+    """The generations of the secret whose keys sign a call to this bot: the present one first; for a day the one
+    before; and always the next, so that a match which began before a rotation has signatures that hold after it."""
+    before = bot.previous_secret_until is not None and bot.previous_secret_until > moment
+    return (bot.secret_generation, bot.secret_generation + 1, *([bot.secret_generation - 1] if before else []))
+
+
+def request_check(session: Session, bot_id: str, *, thorough: bool = False) -> Bot:
+    """Asks for another challenge and card, ``thorough`` for an examination besides; one under way is enough."""
+    bot = _at_revision(session, bot_id, None)
+    if thorough and not checks.is_pending(session, bot_id):
+        checks.want(session, bot_id)
+    if bot.check_state == "idle":
+        _make_check_due(session, bot)
+    return bot
+
+
+def withdraw_everywhere(session: Session, bot_id: str) -> None:
+    """Takes a bot out of tournaments that are not over; its matches not begun are cancelled."""
+    moment = now(session)
+    unfinished = select(Tournament.id).where(Tournament.status.in_(["draft", "open", "running", "paused"]))
+    session.execute(
+        update(TournamentEntry)
+        .where(TournamentEntry.bot_id == bot_id, TournamentEntry.withdrawn_at.is_(None))
+        .where(TournamentEntry.tournament_id.in_(unfinished))
+        .values(withdrawn_at=moment)
+    )
+    cancel_unbegun(session, bot_id, None)
+
+
+def cancel_unbegun(session: Session, bot_id: str, tournament_id: str | None) -> int:
+    """Cancels matches of the bot (of one tournament, or all) that nobody has started; tells how many."""
+    sits = MatchSeat.bot_id == bot_id
+    if tournament_id is not None:  # it leaves the event: nobody is to sit in for it
+        sits = or_(sits, MatchSeat.entrant_id == bot_id)
+    seated = select(MatchSeat.match_id).where(sits)
+    query = select(Match.id).where(Match.id.in_(seated), unbegun())
+    if tournament_id is not None:
+        query = query.where(Match.tournament_id == tournament_id)
+    ids = list(session.scalars(query.order_by(Match.id).with_for_update()))
+    session.execute(
+        update(Match)
+        .where(Match.id.in_(ids))
+        .values(status="cancelled", reason="bot_withdrawn", finished_at=now(session))
+    )
+    return len(ids)
+
+
+def _make_check_due(session: Session, bot: Bot) -> None:
+    bot.check_state, bot.check_due_at = "due", now(session)
+    bot.check_epoch += 1  # a check of the old address that is under way counts for nothing
+    bot.checks_lost = 0
+    bot.lease_boot = bot.lease_until = None
+
+
+def _at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:
+    locked = select(Bot).where(Bot.id == bot_id).with_for_update()
+    # Fresh: it may have been read, and changed by another, before the lock was had.
+    bot = session.scalar(locked.execution_options(populate_existing=True))
+    if bot is None:
+        raise NotFound("bot", bot_id)
+    if revision is not None and bot.revision != revision:
+        raise Conflict(f"the bot has revision {bot.revision}, the change was made to revision {revision}")
+    if bot.status == "retired":
+        raise Conflict("the bot is retired")
+    if bot.status == house_bots.STATUS:
+        raise Conflict("a house bot cannot be changed")
+    return bot
+
+
+def _free_key(session: Session, name: str, besides: str = "") -> str:
+    key = name_key(name)
+    spared = and_(Bot.name_key.startswith(spare_keys_begin(key), autoescape=True), Bot.status != "retired")
+    taken = select(Bot.id).where(or_(Bot.name_key == key, spared), Bot.id != besides).limit(1)
+    if key in house_bots.reserved_names() or session.scalar(taken):
+        raise NameTaken(f"a bot has the name {name!r} or one that looks like it")
+    return key
+
+
+def _check_quotas(session: Session, owner_id: str, host: str, quotas: Quotas) -> None:
+    if session.get(Account, owner_id) is None:
+        raise NotFound("account", owner_id)
+    owned = select(func.count()).where(Bot.owner_id == owner_id, Bot.status != "retired")
+    if session.scalars(owned).one() >= quotas.per_owner:
+        raise QuotaExceeded(f"an owner has at most {quotas.per_owner} bots; retire one first")
+    _check_host_quota(session, host, quotas)
+
+
+def _check_host_quota(session: Session, host: str, quotas: Quotas) -> None:
+    there = select(func.count()).where(Bot.host == host, Bot.status != "retired")
+    if session.scalars(there).one() >= quotas.per_host:
+        raise QuotaExceeded(f"at most {quotas.per_host} bots may live on one host")
+
+
+def _host(url: str) -> str:
+    return (urlsplit(url).hostname or "")[:255]

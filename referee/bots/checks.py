@@ -1,0 +1,245 @@
+"""Examinations of bots in the record: when one is due, whose it is, what came of it. What is asked is the suite's.
+
+Certificates are in ``certificates``, the challenge and the card that come before in ``checks``.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, and_, case, func, or_, select, update
+from sqlalchemy.orm import Session
+
+from referee.bots import certificates
+from referee.bots.tables import Bot, Certificate, Examination
+from referee.db.engine import changed, lease_now, now
+from referee.db.leases import LEASE_S, expired
+from referee.db.names import printable
+from referee.errors import StaleEpoch
+from referee.matches import match_queue
+
+Json = dict[str, Any]
+
+YOUNG: Final = timedelta(days=30)  # so long a certificate spares its bot the suite at checks nobody asked for
+REPEATED_AFTER: Final = timedelta(hours=1)  # then what was not passed is looked at again at the next check
+PROVEN: Final = ("verified", "paused")  # others are sent nothing but the challenge
+LOST_BEFORE_GIVEN_UP: Final = 3
+GIVEN_UP: Final = {"verdict": "referee_failed", "findings": [], "detail": "the referee could not finish it"}
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """An examination that is ours. ``at_once`` calls its bot takes besides what it plays."""
+
+    bot_id: str
+    epoch: int
+    at_once: int
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an examination found. ``asked`` and ``passed`` give the version of the rules by game; ``games`` and
+    ``max_calls`` are of the card that names ``version``."""
+
+    version: str | None
+    asked: Mapping[str, int]
+    passed: Mapping[str, int]
+    protocol: str
+    report: Json
+    warnings: list[str] = field(default_factory=list)
+    games: Sequence[str] | None = None
+    max_calls: int | None = None
+
+
+def of(session: Session, bot_id: str) -> Examination:
+    """The row of a bot, made if there is none yet."""
+    found = shown(session, bot_id)
+    if found not in session:
+        session.add(found)
+        session.flush()
+    return found
+
+
+def shown(session: Session, bot_id: str) -> Examination:
+    """How it stands with a bot; nothing is written."""
+    fresh = {"state": "idle", "wanted": False, "epoch": 0, "lost": 0, "asked": 0, "planned": 0, "what": "", "rules": {}}
+    return session.get(Examination, bot_id) or Examination(bot_id=bot_id, **fresh)
+
+
+def want(session: Session, bot_id: str) -> None:
+    """The bot's next check is followed by an examination, whatever certificates it has."""
+    of(session, bot_id).wanted = True
+
+
+def drop(session: Session, bot_id: str) -> None:
+    """Whatever is due or under way counts for nothing any more."""
+    one = of(session, bot_id)
+    one.state, one.due_at, one.lost, one.epoch = "idle", None, 0, one.epoch + 1
+    one.lease_boot = one.lease_until = None
+
+
+def call_off(session: Session, bot_id: str) -> None:
+    """After a check that failed nothing is examined; where it was to be, it follows the next check that goes well."""
+    if is_pending(session, bot_id):
+        drop(session, bot_id)
+        want(session, bot_id)
+
+
+def is_pending(session: Session, bot_id: str) -> bool:
+    """Whether the bot is due to be examined, or is being."""
+    state = session.scalar(select(Examination.state).where(Examination.bot_id == bot_id))
+    return state not in (None, "idle")
+
+
+def follow_check(session: Session, bot: Bot, moment: datetime) -> None:
+    """After a check that went well: the bot is due to be examined, unless it was lately."""
+    one = of(session, bot.id)
+    if one.state == "idle" and _is_needed(session, one, bot, moment):
+        one.state, one.due_at, one.lost = "due", moment, 0
+        one.asked = one.planned = 0
+        one.what = ""
+        one.epoch += 1
+
+
+def catch_up(session: Session) -> None:
+    """Bots attested by rules that are no longer those of today are due to be examined by the new ones."""
+    moment = now(session)
+    held = select(Certificate, Bot).join(Bot, and_(Bot.id == Certificate.bot_id, Bot.version == Certificate.version))
+    held = held.where(Certificate.ended_at.is_(None), Bot.status.in_(PROVEN), Bot.url == Bot.proven_url)
+    for certificate, bot in session.execute(held.order_by(Bot.id)).all():
+        if len(certificates.fitting_games(certificate, bot)) < len(certificates.rules_today(certificate.rules)):
+            follow_check(session, bot, moment)
+
+
+def claim_due(session: Session, limit: int) -> list[Claimed]:
+    """Up to ``limit`` that are due, or whose claimer has gone. Owners take turns: whoever has the fewest under way
+    comes next, and of his what he asked for first, then the oldest.
+
+    A bot that plays as much as it takes calls for comes later.
+    """
+    boot, seconds = lease_now(session)
+    left = match_queue.calls_left(session, boot, seconds)
+    in_order = _turns(session, boot, seconds, [bot for bot, calls in left.items() if calls <= 0], limit)
+    query = select(Examination, Bot).join(Bot, Bot.id == Examination.bot_id)
+    query = query.where(Examination.bot_id.in_(in_order), free(boot, seconds))
+    query = query.with_for_update(of=Examination, skip_locked=True).execution_options(populate_existing=True)
+    rows = {bot.id: (one, bot) for one, bot in session.execute(query)}
+    taken: list[Claimed] = []
+    for one, bot in (rows[bot_id] for bot_id in in_order if bot_id in rows):
+        one.lost += one.state == "running" and one.lease_boot == boot
+        one.epoch += 1
+        if one.lost >= LOST_BEFORE_GIVEN_UP:
+            _end(one, bot.version, {}, GIVEN_UP, now(session))
+            continue
+        one.state, one.lease_boot, one.lease_until = "running", boot, seconds + LEASE_S
+        at_once = min(match_queue.EXAMINED_AT_ONCE, left.get(bot.id, bot.max_calls))
+        taken.append(Claimed(bot.id, one.epoch, at_once, now(session)))
+    session.flush()
+    return taken
+
+
+def _turns(session: Session, boot: str, seconds: float, full: Sequence[str], limit: int) -> list[str]:
+    """The bots that come next."""
+    # Asked first, for they are few: counted beside every due row, they made PostgreSQL take seconds.
+    held = and_(Examination.state == "running", ~expired(Examination, boot, seconds))
+    owners = session.scalars(select(Bot.owner_id).join(Examination, Examination.bot_id == Bot.id).where(held))
+    under_way = Counter(owners)
+    line = Examination.wanted.desc(), Examination.due_at, Bot.id
+    turn: ColumnElement[int] = func.row_number().over(partition_by=Bot.owner_id, order_by=line)
+    if under_way:
+        turn = turn + case(dict(under_way), value=Bot.owner_id, else_=0)
+    query = select(Bot.id).join(Examination, Examination.bot_id == Bot.id)
+    query = query.where(free(boot, seconds), Bot.status.in_(PROVEN), Bot.id.not_in(full))
+    return list(session.scalars(query.order_by(turn, *line).limit(limit)))
+
+
+def free(boot: str, seconds: float) -> ColumnElement[bool]:
+    """Examinations that somebody may claim."""
+    running = and_(Examination.state == "running", expired(Examination, boot, seconds))
+    return or_(Examination.state == "due", running)
+
+
+def tell(session: Session, claimed: Claimed, asked: int, planned: int, what: str) -> None:
+    """Notes how far it is, and holds the claim on. Raises ``StaleEpoch`` when it is no longer ours."""
+    boot, seconds = lease_now(session)
+    values = {"asked": asked, "planned": planned, "what": what[:40], "lease_boot": boot}
+    told = update(Examination).where(_held(claimed)).values(**values, lease_until=seconds + LEASE_S)
+    if not changed(session, told.execution_options(synchronize_session=False)):
+        raise _stale(claimed)
+
+
+def give_back(session: Session, claimed: Claimed) -> None:
+    """Lets others begin it anew, at once; nothing was lost."""
+    freed = update(Examination).where(_held(claimed)).values(state="due", lease_boot=None, lease_until=None)
+    session.execute(freed.execution_options(synchronize_session=False))
+
+
+def finish(session: Session, claimed: Claimed, outcome: Outcome) -> None:
+    """Notes what it found and issues the certificate for what was passed; those before it of this version end.
+
+    Raises ``StaleEpoch`` when it was claimed anew, or the address changed.
+    """
+    # The bot first, as whoever changes a bot locks the two; fresh, for it may have changed since it was read.
+    locked = select(Bot).where(Bot.id == claimed.bot_id).with_for_update()
+    bot = session.scalars(locked.execution_options(populate_existing=True)).one()
+    one = session.scalar(select(Examination).where(_held(claimed)).with_for_update())
+    if one is None:
+        raise _stale(claimed)
+    moment = now(session)
+    version = bot.version if outcome.version is None else printable(outcome.version)[:128]
+    _end(one, version, dict(outcome.asked), outcome.report, moment)
+    if version is None:
+        return
+    certificates.end_of_version(session, bot.id, version, "replaced" if outcome.passed else "failed")
+    if outcome.passed:
+        certificates.issue(
+            session, bot.id, version, outcome.passed, protocol=outcome.protocol, warnings=outcome.warnings
+        )
+    if version != bot.version:
+        _note_replaced(session, claimed, bot, version, outcome)
+
+
+def _note_replaced(session: Session, claimed: Claimed, bot: Bot, version: str, outcome: Outcome) -> None:
+    """The bot has become another since its last check: it is what was examined, unless it was called again meanwhile.
+
+    Another check would not do: a card that names a new version every time would be examined for ever.
+    """
+    if claimed.since is not None and bot.checked_at is not None and bot.checked_at > claimed.since:
+        follow_check(session, bot, now(session))
+        return
+    bot.version = version
+    bot.games = bot.games if outcome.games is None else [printable(game)[:40] for game in outcome.games]
+    bot.max_calls = outcome.max_calls or bot.max_calls
+    bot.revision += 1
+
+
+def _is_needed(session: Session, one: Examination, bot: Bot, moment: datetime) -> bool:
+    if one.wanted:
+        return True
+    rules = certificates.rules_today(bot.games)
+    attested = certificates.attested(session, bot, since=moment - YOUNG)
+    lacking = {game: version for game, version in rules.items() if game not in attested}
+    if not lacking:
+        return False
+    seen = one.ended_at is not None and one.version == bot.version
+    seen = seen and all(one.rules.get(game) == version for game, version in lacking.items())
+    return not seen or one.ended_at is None or one.ended_at <= moment - REPEATED_AFTER
+
+
+def _end(one: Examination, version: str | None, rules: Json, report: Json, moment: datetime) -> None:
+    one.state, one.due_at, one.wanted, one.lost = "idle", None, False, 0
+    one.lease_boot = one.lease_until = None
+    one.version, one.rules, one.report, one.ended_at = version, rules, report, moment
+
+
+def _held(claimed: Claimed) -> ColumnElement[bool]:
+    return and_(
+        Examination.bot_id == claimed.bot_id, Examination.epoch == claimed.epoch, Examination.state == "running"
+    )
+
+
+def _stale(claimed: Claimed) -> StaleEpoch:
+    return StaleEpoch(f"examination {claimed.epoch} of bot {claimed.bot_id} is no longer ours")

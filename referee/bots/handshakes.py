@@ -1,0 +1,125 @@
+"""Checks of bots: due ones are claimed by runners, who send the challenge and read the card.
+
+The examination that follows where one is needed is in ``checks``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import and_, or_, select
+from sqlalchemy.orm import Session
+
+from referee.bots import checks
+from referee.bots.bots import signing_generations
+from referee.bots.tables import Bot
+from referee.db.engine import lease_now, now
+from referee.db.leases import LEASE_S, expired
+from referee.db.names import printable
+from referee.errors import StaleEpoch
+from referee.tournaments.tables import Tournament, TournamentEntry
+
+CHECKS_AT_ONCE = 10
+LOST_BEFORE_GIVEN_UP = 3  # a check whose claimers die one after the other must not take the matches beside it along
+GIVEN_UP = {
+    "ok": False,
+    "challenge": {"ok": False, "code": "referee_failed", "detail": "the referee could not finish this check"},
+    "card": None,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A claimed check, with all that is needed to carry it out."""
+
+    bot_id: str
+    epoch: int
+    url: str
+    secret_generations: tuple[int, ...]  # as for ``matches.Player``
+    owner_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a bot says of itself."""
+
+    version: str
+    games: Sequence[str]
+    max_calls: int
+
+
+def claim_due_checks(session: Session, limit: int = CHECKS_AT_ONCE) -> list[Check]:
+    """Checks that are due, or whose claimer has gone; each is given to one asker at a time."""
+    boot, seconds = lease_now(session)
+    free = or_(Bot.check_state == "due", and_(Bot.check_state == "running", expired(Bot, boot, seconds)))
+    query = select(Bot).where(free, Bot.status != "retired").order_by(Bot.check_due_at, Bot.id).limit(limit)
+    bots = list(session.scalars(query.with_for_update(skip_locked=True)))
+    moment = now(session)
+    taken = []
+    for bot in bots:
+        bot.checks_lost += bot.check_state == "running" and bot.lease_boot == boot
+        bot.check_epoch += 1
+        if bot.checks_lost >= LOST_BEFORE_GIVEN_UP:
+            _end(bot, GIVEN_UP, None, moment)
+            continue
+        bot.check_state = "running"
+        bot.lease_boot, bot.lease_until = boot, seconds + LEASE_S
+        generations = signing_generations(bot, moment)
+        taken.append(Check(bot.id, bot.check_epoch, bot.url, generations, bot.owner_id))
+    session.flush()
+    return taken
+
+
+def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, Any], card: Card | None) -> Bot:
+    """Notes what a check found: with a card the address counts as proven, without one the bot is unverified.
+
+    A bot that an event calls before its start stays verified when it only did not answer: it is absent there. A check
+    that went well is followed by an examination where one is needed.
+    ``report`` is for the owner. Raises ``StaleEpoch`` when the check was claimed anew or the address changed.
+    """
+    claimed = select(Bot).where(Bot.id == bot_id, Bot.check_epoch == epoch, Bot.check_state == "running")
+    bot = session.scalar(claimed.with_for_update())
+    if bot is None:
+        raise StaleEpoch(f"check {epoch} of bot {bot_id} is no longer ours")
+    forgiven = card is None and _failed_to_answer(report) and _called_for_an_event(session, bot)
+    moment = now(session)
+    _end(bot, report, card, moment, forgiven=forgiven)
+    if card is not None:
+        checks.follow_check(session, bot, moment)
+    else:
+        checks.call_off(session, bot.id)
+    return bot
+
+
+def _failed_to_answer(report: dict[str, Any]) -> bool:
+    """Whether nothing says that the address is not the bot's any more."""
+    challenge = report.get("challenge") or {}
+    return challenge.get("code") != "wrong_proof"
+
+
+def _called_for_an_event(session: Session, bot: Bot) -> bool:
+    """Whether an event that has begun waits for this check, of an address that was proven before."""
+    entry = TournamentEntry
+    waiting = (
+        select(entry.bot_id)
+        .join(Tournament, Tournament.id == entry.tournament_id)
+        .where(entry.bot_id == bot.id, entry.preflight.in_(["asked", "absent"]), entry.withdrawn_at.is_(None))
+        .where(Tournament.status.in_(["running", "paused"]))
+    )
+    return bot.proven_url == bot.url and session.scalar(waiting.limit(1)) is not None
+
+
+def _end(bot: Bot, report: dict[str, Any], card: Card | None, moment: datetime, *, forgiven: bool = False) -> None:
+    bot.check_state, bot.check_due_at, bot.checked_at, bot.checks_lost = "idle", None, moment, 0
+    bot.lease_boot = bot.lease_until = None
+    bot.check_report = report
+    if card is not None:
+        bot.proven_url = bot.url
+        bot.version = printable(card.version)[:128]
+        bot.games = [printable(game)[:40] for game in card.games]
+        bot.max_calls = card.max_calls
+    if bot.status in ("unverified", "verified") and not (forgiven and bot.status == "verified"):
+        bot.status = "unverified" if card is None else "verified"
+        bot.status_reason = "the check failed" if card is None else None
+    bot.revision += 1

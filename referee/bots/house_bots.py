@@ -1,0 +1,120 @@
+"""House bots: the strategies of ``referee.house`` as bots of the database, made when first wanted. They play in the
+runner's process; nobody owns them, and nothing they do is rated."""
+
+from typing import Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from referee import __version__
+from referee.accounts.tables import Account
+from referee.bots.tables import Bot
+from referee.db.engine import now, queue_up
+from referee.db.ids import new_id
+from referee.db.names import name_key
+from referee.errors import NotFound
+from referee.games import catalogue
+from referee.house.strategies import players
+
+SCHEME: Final = "house:"  # of their addresses; the guard lets nobody register such a one
+STATUS: Final = "house"
+OWNER: Final = "House"
+SERVICE: Final = "Referee"
+MAX_CALLS: Final = 1_000_000  # they are called in this process: no number of tables is too many
+
+# No name that can be given has this key, so that no account and no bot stands in the way.
+_OWNER_KEY: Final = SCHEME
+
+
+def is_house(url: str) -> bool:
+    """Whether who sits here is asked in this process."""
+    return url.startswith(SCHEME)
+
+
+def player_name(url: str) -> str:
+    """``sound`` of ``house:sound``."""
+    return url.removeprefix(SCHEME)
+
+
+def reserved_names() -> set[str]:
+    """Return the keys of names that no owner may take: those of house bots and their owner, also as the referee's."""
+    names = (OWNER, *map(_bot_name, players()))
+    return {name_key(name) for name in (SERVICE, *names, *(f"{SERVICE} {name}" for name in names))}
+
+
+def house_bot(session: Session, name: str) -> Bot:
+    """The house bot that plays as ``random``, ``first`` or ``sound``, made if there is none yet.
+
+    Raises ``NotFound`` when there is no such player.
+    """
+    if name not in players():
+        raise NotFound("house player", name)
+    bot = _found(session, name)
+    if bot is None:
+        queue_up(session, "house bots")
+        bot = _found(session, name) or _made(session, name)
+    _bring_up_to_date(bot)
+    session.flush()
+    return bot
+
+
+def house_bots(session: Session) -> list[Bot]:
+    """All of them, by name; those that are missing are made."""
+    return [house_bot(session, name) for name in sorted(players())]
+
+
+def list_house_bots(session: Session) -> list[Bot]:
+    """Those that were made so far, by name."""
+    return list(session.scalars(select(Bot).where(Bot.status == STATUS).order_by(Bot.name)))
+
+
+def seated(session: Session, bot_ids: list[str]) -> list[str]:
+    """Ids of bots, where a house bot may be named by its address (``house:sound``) instead of its id."""
+    return [house_bot(session, player_name(one)).id if is_house(one) else one for one in bot_ids]
+
+
+def _found(session: Session, name: str) -> Bot | None:
+    return session.scalar(select(Bot).where(Bot.name_key == SCHEME + name))
+
+
+def _made(session: Session, name: str) -> Bot:
+    bot = Bot(
+        id=new_id("bot"),
+        owner_id=_owner(session).id,
+        name=_bot_name(name),
+        name_key=SCHEME + name,
+        url=SCHEME + name,
+        proven_url=SCHEME + name,
+        host="",
+        status=STATUS,
+        version=__version__,
+        games=sorted(catalogue()),
+        max_calls=MAX_CALLS,
+        secret_generation=1,
+        revision=1,
+        created_at=now(session),
+        check_state="idle",
+        check_epoch=0,
+        checks_lost=0,
+    )
+    session.add(bot)
+    return bot
+
+
+def _owner(session: Session) -> Account:
+    account = session.scalar(select(Account).where(Account.name_key == _OWNER_KEY))
+    if account is None:
+        account = Account(id=new_id("account"), name=OWNER, name_key=_OWNER_KEY, role="owner", created_at=now(session))
+        session.add(account)
+        session.flush()
+    return account
+
+
+def _bot_name(name: str) -> str:
+    return f"{OWNER} {name}"
+
+
+def _bring_up_to_date(bot: Bot) -> None:
+    """A new release may play better, or more games."""
+    if bot.version != __version__ or bot.games != sorted(catalogue()):
+        bot.version, bot.games = __version__, sorted(catalogue())

@@ -1,0 +1,113 @@
+"""An event in words: its terms, how far it is, its table. From what the API shows, for the terminal and for pipes."""
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from referee.cli import tables
+from referee.cli.tables import Standings
+from referee.match.canonical import Json
+
+OVER = ("finished", "cancelled")
+SHOWN_AS_PLAIN = ("points", "wins")  # tie-breaks that have a column of their own anyway
+
+
+def clock(moment: str | None) -> str:
+    """A moment of the API in the time of this machine; the day only where it is not today."""
+    if moment is None:
+        return "-"
+    local = datetime.fromisoformat(moment).astimezone()
+    today = datetime.now(local.tzinfo).date() == local.date()
+    return local.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M")
+
+
+def progress(event: Json) -> str:
+    """``running, stage 2 of 5: 12 of 40 matches, ends about 18:22:10``."""
+    so_far = event["progress"]
+    where = event["status"]
+    if so_far.get("stage"):
+        where += f", stage {so_far['stage']}"
+    matches = f"{so_far['done']} of {so_far['total']} matches"
+    if event["format"] == "ladder":
+        matches = f"{so_far['done']} matches"
+    end = so_far.get("estimated_end")
+    return f"{where}: {matches}" + (f", ends about {clock(end)}" if end else "")
+
+
+def title(event: Json) -> str:
+    return f"{event['name']}: {event['game']}, {event['seats']} seats, {event['format'].replace('_', ' ')}"
+
+
+def terms(event: Json) -> list[tuple[str, str]]:
+    """What was announced, line by line."""
+    yes = [
+        word.replace("_", " ") for word in ("late_entry", "frozen_version", "open_seats", "trusted") if event.get(word)
+    ]
+    deals = event.get("deals") or "own"
+    lines = [
+        ("game", f"{event['game']}, {event['seats']} seats a table{given(event['options'])}"),
+        ("format", f"{event['format']}, cycles {event['cycles']}{given(event.get('format_options'))}"),
+        ("deals", deals + (f", orders {event['orders']}" if deals == "duplicate" else "")),
+        ("rated", "yes, except matches with two bots of one owner" if event["rated"] else "no"),
+        ("time", f"{event['time']['budget_ms']} ms a decision, {event['time']['bank_ms']} ms a match besides"),
+        ("stand-in", f"house:{event['stand_in']}" if event.get("stand_in") else "none"),
+        ("also", ", ".join(yes)),
+        ("starts", clock(event["starts_at"]) if event.get("starts_at") else ""),
+        ("started", clock(event["started_at"]) if event["started_at"] else ""),
+        ("ended", clock(event["finished_at"]) if event["finished_at"] else ""),
+        ("reason", event.get("status_reason") or event.get("reason") or ""),
+    ]
+    return [(word, text) for word, text in lines if text]
+
+
+def given(options: Json | None) -> str:
+    """Options as they are typed: ``, rounds=3, stages=null``."""
+    return "".join(
+        f", {name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in (options or {}).items()
+    )
+
+
+def standings(name: str, rows: Sequence[Json], *, bars: bool = False) -> Standings:
+    """The table, with the tie-breaks of the format in the order in which they decide; ``bars``: with error bars."""
+    breaks = [one["name"] for one in rows[0]["tie_breaks"] if one["name"] not in SHOWN_AS_PLAIN] if rows else []
+    heads = ["place", "bot", "matches", "points", *(one.replace("_", " ") for one in breaks), "wins", "returns"]
+    heads += ["a match", "95 % (groups)"] if bars else []
+    return Standings(name, heads, [list(_line(row, breaks, bars)) for row in rows])
+
+
+def _line(row: Json, breaks: Sequence[str], bars: bool) -> Iterator[str]:
+    values = {one["name"]: one["value"] for one in row["tie_breaks"]}
+    yield from (str(row["place"]), _marked(row), str(row["matches"]), number(row["points"]))
+    yield from (number(values.get(one)) for one in breaks)
+    yield from (str(row["wins"]), str(row["returns"]))
+    if bars:
+        bar = row["error_bar"]
+        yield number(row["points_per_match"])
+        yield "-" if bar["low"] is None else f"{bar['low']:.2f} to {bar['high']:.2f} ({bar['groups']})"
+
+
+def _marked(row: Json) -> str:
+    """The bot's name, and what one should know of it."""
+    marks = [
+        word for word, is_so in (("withdrawn", row["withdrawn"]), ("new version", row["version_changed"])) if is_so
+    ]
+    return str(row["name"]) + (f" ({', '.join(marks)})" if marks else "")
+
+
+def number(value: Any) -> str:
+    """At most two decimals, and no zeros that say nothing; a dash for what does not apply."""
+    if value is None:
+        return "-"
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def lines(pairs: Sequence[tuple[str, str]]) -> str:
+    """Words with what they stand for, one under the other."""
+    width = max((len(word) for word, _ in pairs), default=0)
+    return "\n".join(f"  {word:<{width}}  {text}" for word, text in pairs)
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[str] = ("bot",)) -> str:
+    """Columns under their heads; numbers to the right, those named in ``left`` to the left."""
+    return tables.columns([heads, *rows], frozenset(left))

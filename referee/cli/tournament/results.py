@@ -1,0 +1,202 @@
+"""`referee tournament standings`, `crosstable`, `bracket` and the like: what came of an event so far."""
+
+from collections.abc import Sequence
+from itertools import islice
+
+import click
+
+from referee.cli.tournament import formatting, lookup
+from referee.cli.tournament.bracket import drawn
+from referee.cli.tournament.remote import Remote, asks_service
+from referee.match.canonical import Json
+
+SQUARE = 20  # bots that a crosstable can show side by side
+
+tournament_argument = click.argument("tournament", metavar="TOURNAMENT")
+
+
+@click.command()
+@tournament_argument
+@click.option("--limit", type=click.IntRange(1), help="At most so many lines. [default: all]")
+@click.option("--bot", help="Only the line of this bot.")
+@asks_service
+def standings(remote: Remote, tournament: str, limit: int | None, bot: str | None) -> None:
+    """Show the table.
+
+    Best first, with the tie-breaks in the order in which they decide, and for the points of a match the interval of
+    95 % confidence; in brackets the deal groups it rests on.
+
+    \b
+    Example:
+      referee tournament standings "Spring cup" --limit 10
+    """
+    event_id = lookup.tournament_id(remote.api, tournament)
+    event = remote.api.get(f"/tournaments/{event_id}")
+    path = f"/tournaments/{event_id}/standings"
+    if bot is None:
+        document = _whole(remote, f"{path}?limit={min(limit or 100, 100)}", limit)
+        rows = document["items"]
+    else:
+        document = remote.api.get(f"{path}/{lookup.bot_id(remote.api, bot)}")
+        rows = [document["row"]]
+    title = f"{formatting.title(event)}; {formatting.progress(event)}"
+    remote.tell(document, formatting.standings(title, rows, bars=True).plain() if rows else "nobody is entered")
+
+
+@click.command()
+@tournament_argument
+@asks_service
+def crosstable(remote: Remote, tournament: str) -> None:
+    """Show who scored what against whom.
+
+    Points of matches at one table, as 1.5/2: 1 for each match placed before the other, a half for each level. The
+    columns are numbered as the lines.
+
+    \b
+    Example:
+      referee tournament crosstable "Spring cup"
+    """
+    event_id = lookup.tournament_id(remote.api, tournament)
+    document = _whole(remote, f"/tournaments/{event_id}/crosstable?limit=100")
+    rows = document["items"]
+    remote.tell(document, _square(rows) if len(rows) <= SQUARE else _pairs(rows))
+
+
+@click.command()
+@tournament_argument
+@asks_service
+def bracket(remote: Remote, tournament: str) -> None:
+    """Draw the bracket of a knockout.
+
+    With seeds before the names and points after them; ? is somebody in a rated match that is not over.
+
+    \b
+    Example:
+      referee tournament bracket "Winter knockout"
+    """
+    document = remote.api.get(f"/tournaments/{lookup.tournament_id(remote.api, tournament)}/bracket")
+    remote.tell(document, drawn(document))
+
+
+@click.command()
+@tournament_argument
+@asks_service
+def strengths(remote: Remote, tournament: str) -> None:
+    """Show how strong the bots are, and how sure that is.
+
+    From all results at once, in points as on the ladder (400 are odds of ten to one), with 95 % intervals, the ranks
+    these leave open, and the likelihood of being stronger than the next.
+
+    \b
+    Example:
+      referee tournament strengths "Spring cup"
+    """
+    event_id = lookup.tournament_id(remote.api, tournament)
+    document = _whole(remote, f"/tournaments/{event_id}/strengths?limit=100")
+    remote.tell(document, "\n".join(_strengths(document)))
+
+
+@click.command()
+@tournament_argument
+@asks_service
+def meetings(remote: Remote, tournament: str) -> None:
+    """Show where and whom everybody played.
+
+    Matches on each seat, opponents with the most frequent first, byes.
+
+    \b
+    Example:
+      referee tournament meetings "Spring cup"
+    """
+    event_id = lookup.tournament_id(remote.api, tournament)
+    document = _whole(remote, f"/tournaments/{event_id}/meetings?limit=100")
+    names = {row["bot"]: row["name"] for row in document["items"]}
+    rows = [
+        (
+            *(row["name"], " ".join(map(str, row["seats"])), str(row["byes"])),
+            ", ".join(f"{names[one['bot']]} {one['matches']}" for one in row["opponents"]),
+        )
+        for row in document["items"]
+    ]
+    heads = ("bot", "by seat", "byes", "opponents")
+    remote.tell(
+        document, formatting.table(heads, rows, left=("bot", "by seat", "opponents")) if rows else "nobody is entered"
+    )
+
+
+@click.command()
+@tournament_argument
+@asks_service
+def luck(remote: Remote, tournament: str) -> None:
+    """Show scores less the luck of the cards.
+
+    A match, compared with the mean of all that held the same seat in the same deals; after the sign ± the standard
+    error. Where no deals are shared there is nothing to compare.
+
+    \b
+    Example:
+      referee tournament luck "Spring cup"
+    """
+    event_id = lookup.tournament_id(remote.api, tournament)
+    document = _whole(remote, f"/tournaments/{event_id}/luck?limit=100")
+    rows = [
+        (row["name"], _mean(row["points"]), _mean(row["returns"]), str(row["matches"]), str(row["groups"]))
+        for row in document["items"]
+    ]
+    table = formatting.table(("bot", "points", "returns", "matches", "deal groups"), rows)
+    remote.tell(document, table if rows else "nobody is entered")
+
+
+def _mean(found: Json | None) -> str:
+    if found is None:
+        return "-"
+    return f"{found['value']:+.2f}" + ("" if found["error"] is None else f" ± {found['error']:.2f}")
+
+
+def _whole(remote: Remote, path: str, limit: int | None = None) -> Json:
+    """The first page with the lines of all following ones."""
+    first: Json = remote.api.get(path)
+    items = list(islice(remote.api.items(path), limit)) if first["next"] else first["items"][:limit]
+    return first | {"items": items, "next": None}
+
+
+def _square(rows: Sequence[Json]) -> str:
+    numbers = [str(at) for at in range(1, len(rows) + 1)]
+    met = [{rival["bot"]: _score(rival) for rival in row["rivals"]} for row in rows]
+    lines = [
+        [at, row["name"], *("·" if one is row else of.get(one["bot"], "-") for one in rows)]
+        for at, row, of in zip(numbers, rows, met, strict=True)
+    ]
+    return formatting.table(["", "bot", *numbers], lines) if rows else "nobody is entered"
+
+
+def _pairs(rows: Sequence[Json]) -> str:
+    names = {row["bot"]: row["name"] for row in rows}
+    told = [
+        f"{at} {row['name']}: " + ", ".join(f"{names[one['bot']]} {_score(one)}" for one in row["rivals"])
+        for at, row in enumerate(rows, 1)
+    ]
+    return "\n".join(told)
+
+
+def _score(rival: Json) -> str:
+    return f"{formatting.number(rival['points'])}/{rival['matches']}"
+
+
+def _strengths(document: Json) -> list[str]:
+    heads = ("rank", "bot", "strength", "95 % interval", "matches", "ranks left open", "above the next")
+    rows = [
+        (
+            *(str(one["rank"]), one["name"], f"{one['points']:.0f}", f"{one['low']:.0f} to {one['high']:.0f}"),
+            *(str(one["matches"]), f"{one['best_rank']} to {one['worst_rank']}", _percent(one["superior_to_next"])),
+        )
+        for one in document["items"]
+    ]
+    lines = [formatting.table(heads, rows)] if rows else ["nothing has been played yet"]
+    lines += [] if document["converged"] else ["the fit has not settled to a hundredth of a point"]
+    lines += [] if document["exact"] else ["so many bots: the intervals are approximate"]
+    return lines
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"

@@ -1,0 +1,63 @@
+"""`referee tournament void` and `waiting`: what an organiser takes back, and what an owner wants to know."""
+
+import click
+
+from referee.cli.tournament import formatting, lookup
+from referee.cli.tournament.remote import Remote, asks_service
+from referee.match.canonical import Json
+
+
+@click.command()
+@click.argument("match", metavar="MATCH")
+@click.option("--reason", required=True, help="Shown to everybody with the match.")
+@click.option("--replay", is_flag=True, help="Play it again, with fresh cards.")
+@click.option(
+    "--whole-group", is_flag=True, help="All matches that share their cards with it; needed in duplicate deals."
+)
+@asks_service
+def void(remote: Remote, match: str, reason: str, replay: bool, whole_group: bool) -> None:
+    """Let a match that was played not count.
+
+    MATCH is its id. The log stays readable, with the reason; the ladder becomes what it would be without it.
+
+    \b
+    Example:
+      referee tournament void mat_… --reason "The cable was cut." --replay
+    """
+    body = {"reason": reason, "replay": replay, "whole_group": whole_group}
+    document = remote.api.post(f"/matches/{match}/void", body)
+    remote.tell(document, "\n".join(_outcome(document)))
+
+
+def _outcome(document: Json) -> list[str]:
+    told = (("void", "void"), ("cancelled", "cancelled"), ("replays", "played again as"))
+    return [f"{word}: {', '.join(document[field])}" for field, word in told if document[field]]
+
+
+@click.command()
+@click.argument("bot", metavar="BOT")
+@asks_service
+def waiting(remote: Remote, bot: str) -> None:
+    """Say why a bot is not playing.
+
+    For its owner and for organisers: its place in the queue and what it waits for.
+
+    \b
+    Example:
+      referee tournament waiting "Ada sound"
+    """
+    document = remote.api.get(f"/bots/{lookup.bot_id(remote.api, bot)}/waiting")
+    head = f"{bot}: no open match"
+    if document["open"]:
+        head = f"{bot}: {document['playing']} of {document['open']} open matches are being played"
+    if document["reason"]:
+        head += f"; {document['reason']['text']}"
+    rows = [(one["match"], formatting.number(one["position"]), _reason(one)) for one in document["matches"]]
+    rows += [(one["tournament"], "-", _reason(one)) for one in document["events"]]
+    heads = ("match or event", "place", "why")
+    text = f"{head}\n{formatting.table(heads, rows, left=('match or event', 'why'))}" if rows else head
+    remote.tell(document, text)
+
+
+def _reason(one: Json) -> str:
+    return str(one["reason"]["text"]) if one["reason"] else "is being played"

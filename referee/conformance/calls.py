@@ -1,0 +1,167 @@
+"""Calls of an examination: sent over the ordinary client, measured, written down as ``curl`` lines."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from referee.botclient import curl
+from referee.botclient.address_guard import Policy, parse_url, resolve
+from referee.botclient.client import BotCaller, CallLimits, Reply, Target
+from referee.botclient.connection import Failed, dial
+from referee.conformance.report import PARTS, percentiles
+from referee.errors import Unavailable, UrlRefused
+from referee.match.canonical import Json
+from referee.match.match import FAULTS
+from referee.protocol.signing import Signer
+
+GONE = frozenset({"dns_failed", "unreachable", "tls_failed", "egress_denied"})
+REFUSALS = (401, 403)  # of a call that is not signed as it should be
+GONE_IN_A_ROW = 3  # then the bot is taken to have gone
+
+
+class Gone(Exception):
+    """The bot cannot be reached any more; nothing further is asked."""
+
+    def __init__(self, fault: str, detail: str) -> None:
+        super().__init__(f"{fault}: {detail}")
+        self.fault = fault
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request as it goes out. ``secrets`` sign it (none: unsigned), as of ``age_s`` seconds ago."""
+
+    method: str
+    path: str
+    id: str
+    body: bytes = b""
+    secrets: tuple[str, ...] = ()
+    age_s: int = 0
+
+    def curl(self, url: str, now: float) -> str:
+        """A command for a POSIX shell that sends this request, byte for byte, signed at ``now``. Bots take it for the
+        five minutes a signature holds."""
+        timestamp = int(now) - self.age_s
+        signature = Signer(self.secrets).signature(self.id, timestamp, self.body)
+        fields = [f"webhook-id: {self.id}", f"webhook-timestamp: {timestamp}"]
+        fields += [f"webhook-signature: {signature}"] if signature else []
+        return curl.line(self.method, url + self.path, fields, self.body)
+
+
+class Locked(Exception):
+    """The bot refuses what is not signed, and no secret is known."""
+
+    def __init__(self, call: Call, status: int) -> None:
+        super().__init__(f"{call.method} {call.path} was answered with {status}")
+        self.call = call
+
+
+class Line:
+    """All calls to one bot: who makes them, how long each part took, and whether it is still there.
+
+    ``signs_later``: commands sign when they are run, with the secret in the environment, so that they hold for good.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        policy: Policy,
+        limits: CallLimits,
+        *,
+        now: Callable[[], float] = time.time,
+        signs_later: bool = False,
+    ) -> None:
+        self.target = target
+        self.now = now
+        self.calls = 0
+        self.closed = 0  # calls after which the bot ended the connection
+        self._signs_later = signs_later
+        self._policy = policy
+        self._limits = limits
+        self._replies: list[Reply] = []
+        self._gone = 0
+        self._open: list[BotCaller] = []
+        self.main = self.caller()
+
+    def caller(self, call: Call | None = None) -> BotCaller:
+        """Another connection; with a ``call`` one that signs as that call wants it."""
+        target, now = self.target, self.now
+        if call is not None:
+            target = replace(target, secrets=call.secrets)
+            age_s = call.age_s
+            now = lambda: self.now() - age_s  # noqa: E731  # shorter than its name would be
+        caller = BotCaller(target, self._policy, self._limits, now=now)
+        self._open.append(caller)
+        return caller
+
+    def allow(self, max_calls: int) -> None:
+        """From now on as many calls at once as the card says."""
+        self.close()
+        self._open.clear()
+        del self.main  # the last that holds the old number
+        self.target = replace(self.target, max_calls=max_calls)
+        self.main = self.caller()
+
+    async def send(self, call: Call, deadline_ms: int, caller: BotCaller | None = None) -> Reply:
+        """Makes the call, by default over the connection that is kept. Raises ``Gone`` after several in a row that
+        reached nobody,
+        ``Locked`` when it wants signatures, and ``Unavailable`` when it is we who cannot call."""
+        caller = caller or self.main
+        if call.method == "GET":
+            reply = await caller.get(call.path, call.id, deadline_ms)
+        else:
+            reply = await caller.post(call.path, call.body, call.id, deadline_ms)
+        if reply.fault and reply.fault not in FAULTS:
+            raise Unavailable(f"{reply.fault}: {reply.detail}")
+        self.calls += 1
+        if reply.fault in GONE:
+            self._gone += 1
+        elif reply.status:  # what was merely late shows neither
+            self._gone = 0
+        if self._gone >= GONE_IN_A_ROW:
+            raise Gone(reply.fault, reply.detail)
+        if reply.status in REFUSALS and call.path in ("/decide", "/notify") and not self.target.secrets:
+            raise Locked(call, reply.status)
+        if reply.ok:
+            self._replies.append(replace(reply, body=b""))
+            self.closed += not caller.is_connected
+        return reply
+
+    async def head(self, deadline_ms: int) -> None:
+        """``HEAD /``, as monitors send it; what comes back does not matter."""
+        due = asyncio.get_running_loop().time() + deadline_ms / 1000
+        try:
+            endpoint = parse_url(self.target.url, self._policy)
+            addresses = await resolve(endpoint, self._policy)
+            connection = await dial(endpoint, addresses, self._policy, due)
+            try:
+                request = f"HEAD {endpoint.path}/ HTTP/1.1\r\nHost: {endpoint.authority}\r\n\r\n"
+                await connection.exchange(request.encode(), lambda: due)
+            finally:
+                connection.abort()
+        except (Failed, UrlRefused, TimeoutError):
+            return
+
+    def curl(self, call: Call) -> str:
+        url = self.target.url.rstrip("/")
+        if self._signs_later and call.method == "POST" and call.secrets == self.target.secrets and not call.age_s:
+            return curl.signing_line(url + call.path, call.id, call.body)
+        return call.curl(url, self.now())
+
+    def latency(self) -> dict[str, Json]:
+        """By part of a call; looking up and connecting only over the calls that did."""
+        parts: dict[str, list[float]] = {part: [] for part in PARTS}
+        for reply in self._replies:
+            timing = reply.timing
+            parts["total"].append(float(reply.ms))
+            if reply.dialled:
+                parts["connect"].append(timing.connect_ms)
+                parts["resolve"] += [timing.dns_ms] if timing.dns_ms else []
+            parts["wait"].append(timing.wait_ms)
+            parts["read"].append(timing.read_ms)
+        return {part: percentiles(samples) for part, samples in parts.items()}
+
+    def close(self) -> None:
+        for caller in self._open:
+            caller.close()

@@ -1,0 +1,128 @@
+"""An examination under way: what its parts share, and how they note what came of a call."""
+
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from random import Random
+
+from referee.botclient.client import Reply
+from referee.conformance.calls import Call, Line
+from referee.conformance.positions import Question, fresh_id
+from referee.conformance.report import Notes
+from referee.match.canonical import Json
+from referee.match.time_limits import Limits
+from referee.protocol import messages
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long things may take. A question has its budget and its bank, as in a match."""
+
+    budget_ms: int = 1_000
+    bank_ms: int = 4_000
+    notice_ms: int = 5_000  # for the card and for notices
+    idle_s: float = 2.0  # the pause before a question
+    at_once: int = 8  # at most so many calls together, whatever the card says
+    asking_s: float = math.inf  # for questions of real positions; then each game gets only its few first ones
+    within_s: float | None = None  # for all of it
+    scenarios: int = 30  # matches of a game that are played for their positions, at most
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    now: Callable[[], float] = time.time
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.budget_ms, self.bank_ms)
+
+    @property
+    def deadline_ms(self) -> int:
+        return self.budget_ms + self.bank_ms
+
+
+Tell = Callable[[int, int, str], None]  # questions asked, questions planned, what is looked at now
+
+
+@dataclass(slots=True)
+class Examination:
+    """What the parts of an examination share."""
+
+    line: Line
+    pace: Pace
+    dice: Random
+    planned: int
+    tell: Tell
+    unproven_ends: bool = False  # whether nothing more is sent to an address that does not meet the challenge
+    card: messages.Card | None = None
+    notes: Notes = field(default_factory=Notes)
+    asked: int = 0
+    answered: list[Question] = field(default_factory=list)  # properly
+    coverage: dict[str, Json] = field(default_factory=dict)
+    first_errors: dict[str, str] = field(default_factory=dict)  # by game: where the bot first reported an error
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return self.line.target.secrets
+
+    def to_decide(self, question: Question) -> Call:
+        return Call("POST", "/decide", question.id, question.body, self.secrets)
+
+    def to_notify(self, body: bytes, id: str) -> Call:
+        return Call("POST", "/notify", id, body, self.secrets)
+
+    async def decided(self, question: Question, call: Call | None = None) -> tuple[Reply, messages.Decision]:
+        """Asks a question and judges the answer; with a ``call`` in its way and over a connection of its own."""
+        caller = self.line.caller(call) if call else None
+        try:
+            reply = await self.line.send(call or self.to_decide(question), self.pace.deadline_ms, caller)
+        finally:
+            if caller:
+                caller.close()
+        if reply.ok:
+            self._note_time(reply, question, call or self.to_decide(question))
+        else:
+            return reply, messages.Decision(fault=reply.fault, detail=reply.detail)
+        decision = question.judged(reply.body)
+        self._note_error(decision.error, question, call or self.to_decide(question))
+        return reply, decision
+
+    def _note_time(self, reply: Reply, question: Question, call: Call) -> None:
+        late = reply.ms > self.pace.budget_ms
+        self.note("budget", call, "late" if late else "", taken(reply), where=question.where)
+
+    def _note_error(self, error: str, question: Question, call: Call) -> None:
+        """Note the error that the bot reported: one finding per game, with the first error and its question."""
+        where = self.first_errors.setdefault(question.scenario.rules.name, question.where) if error else ""
+        self.note("no_error", call, "error" if error else "", error, where=where)
+
+    async def holds(self, rule: str, question: Question, call: Call | None = None) -> messages.Decision:
+        """Asks a question and notes whether it was answered properly, under ``rule``."""
+        reply, decision = await self.decided(question, call)
+        self.note(rule, call or self.to_decide(question), decision.fault, shown(reply, decision), where=question.where)
+        return decision
+
+    def note(self, rule: str, call: Call, fault: str, came: str, *, where: str = "") -> None:
+        """Notes a rule as kept, or with a ``fault`` as broken by the reply to this call."""
+        if not fault:
+            self.notes.keep(rule)
+            return
+        known = self.notes.knows(rule, where, fault)
+        self.notes.broke(rule, came, where=where, fault=fault, curl="" if known else self.line.curl(call))
+
+    def fresh(self) -> str:
+        """The id of a match of its own."""
+        return fresh_id("mat", self.dice)
+
+
+def taken(reply: Reply) -> str:
+    """Where the time of a call went, in words."""
+    timing = reply.timing
+    parts = {"resolve": timing.dns_ms, "connect": timing.connect_ms, "wait": timing.wait_ms, "read": timing.read_ms}
+    return f"{reply.ms} ms ({', '.join(f'{part} {spent:.0f}' for part, spent in parts.items())})"
+
+
+def shown(reply: Reply, decision: messages.Decision | None = None) -> str:
+    """What came, in words: the fault's detail and the beginning of the body."""
+    detail = decision.detail if decision is not None and decision.detail else reply.detail
+    start = reply.body[:200].decode("utf-8", "replace")
+    return "; ".join(part for part in (detail, f"body {start!r}" if start else "") if part)

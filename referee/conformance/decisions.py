@@ -1,0 +1,124 @@
+"""Does it play: a match a game from its beginning, then positions under the extremes of the options."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+from referee.conformance.context import Examination
+from referee.conformance.positions import Question, Scenario, answer_of, begun, positions, question, scenarios
+from referee.games.state import State
+from referee.house.strategies import players
+from referee.match.match import FAULTS_IN_A_MATCH, FAULTS_IN_A_ROW, Answer
+from referee.protocol import messages
+
+SCENARIOS = 12  # over which the questions about a game are spread
+FRUITLESS = 5  # scenarios in a row that brought nothing to ask; then enough has been looked for
+FEW = 3  # questions of each kind, if there is one to be had; and of each game, however slow the bot is
+WALK = 30  # questions of the match that is played from its beginning, at most
+
+
+async def ask_all(exam: Examination, games: Sequence[type[State]]) -> None:
+    """Shares the planned questions, and the time for them, among the games."""
+    for rules in games:
+        await _Game(exam, rules, max(1, exam.planned // len(games)), exam.pace.asking_s / len(games)).ask()
+
+
+class _Game:
+    """The questions about one game. As in a match, too many faults end them; so does the time, after a few."""
+
+    def __init__(self, exam: Examination, rules: type[State], share: int, seconds: float) -> None:
+        self._exam = exam
+        self._rules = rules
+        self._share = share
+        self._asked: Counter[str] = Counter()  # by kind
+        self._end = asyncio.get_running_loop().time() + seconds
+        self._faults = self._faults_running = 0
+        self._seats: set[int] = set()
+        self._values: dict[str, dict[str, Any]] = {spec.name: {} for spec in rules.option_specs}  # by their spelling
+
+    async def ask(self) -> None:
+        try:
+            await self._walk(min(WALK, max(2, self._share // 3)))
+            await self._sample_all()
+        finally:
+            self._cover()
+
+    async def _sample_all(self) -> None:
+        drawn = scenarios(self._rules, self._exam.dice)
+        fruitless = 0
+        for number, scenario in enumerate(islice(drawn, self._exam.pace.scenarios)):
+            before = self._asked.total()
+            left = max(0, self._share - before)
+            share = -(-left // (SCENARIOS - number)) if number < SCENARIOS else left
+            await self._sample(scenario, share)
+            fruitless = fruitless + 1 if self._asked.total() == before else 0
+            if self._is_over or fruitless == FRUITLESS:
+                return
+
+    async def _walk(self, longest: int) -> None:
+        """A match with the usual options, in which the bot's own answers are played."""
+        exam, dice = self._exam, self._exam.dice
+        scenario = next(scenarios(self._rules, dice))
+        match, writers = begun(scenario, exam.pace.limits, dice)
+        other, own = players()["random"](dice), dice.randrange(scenario.seats)
+        while not match.over and self._asked.total() < longest and not self._is_over:
+            for request in match.requests():
+                if request.seat != own:
+                    match.receive(answer_of(other, scenario, request))
+                    continue
+                asked = question(scenario, match, request, writers[own])
+                decision = await self._put(asked)
+                match.receive(Answer(own, decision.action, decision.choice, trouble=decision.fault))
+
+    async def _sample(self, scenario: Scenario, share: int) -> None:
+        """Some positions of a scenario, kinds asked least first; over the share only kinds asked too seldom."""
+        exam = self._exam
+        # In a thread, so that other calls of this process are not held up meanwhile.
+        found = await asyncio.to_thread(positions, scenario, exam.pace.limits, exam.dice)
+        exam.dice.shuffle(found)
+        for _ in range(len(found)):
+            found.sort(key=lambda one: self._asked[one.kind])
+            seldom = self._asked[found[0].kind] < FEW
+            if self._is_over or (share <= 0 and not seldom):
+                return
+            share -= 1
+            # Each in a match of its own: out of one match they would come in the wrong order.
+            await self._put(found.pop(0).again(exam.fresh()))
+
+    async def _put(self, asked: Question) -> messages.Decision:
+        exam = self._exam
+        exam.tell(exam.asked, exam.planned, self._rules.name)
+        decision = await exam.holds("decision", asked)
+        exam.asked += 1
+        self._asked[asked.kind] += 1
+        self._seats.add(asked.scenario.seats)
+        for name, values in self._values.items():
+            value = asked.scenario.options[name]
+            values[repr(value)] = value
+        self._faults_running = self._faults_running + 1 if decision.fault else 0
+        self._faults += bool(decision.fault)
+        if not decision.fault:
+            exam.answered.append(asked)
+        return decision
+
+    @property
+    def _is_over(self) -> bool:
+        is_late = asyncio.get_running_loop().time() > self._end and self._asked.total() >= FEW
+        return is_late or self._is_given_up
+
+    @property
+    def _is_given_up(self) -> bool:
+        return self._faults_running >= FAULTS_IN_A_ROW or self._faults >= FAULTS_IN_A_MATCH
+
+    def _cover(self) -> None:
+        """Notes what was asked about."""
+        self._exam.coverage[self._rules.name] = {
+            "rules_version": self._rules.rules_version,
+            "questions": self._asked.total(),
+            "given_up": self._is_given_up,
+            "kinds": dict(sorted(self._asked.items())),
+            "seats": sorted(self._seats),
+            "options": {name: list(values.values()) for name, values in self._values.items()},
+        }

@@ -1,0 +1,155 @@
+"""What an examination found, as plain values. How it is shown is others' business; so is who examined."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+from referee.conformance.rules import RULES, Severity
+from referee.match.canonical import Json
+
+PARTS = ("total", "resolve", "connect", "wait", "read")
+PERCENTS = (50, 90, 99, 100)  # 100 is the largest
+Verdict = Literal["pass", "fail", "unreachable"]
+OF_A_GAME = frozenset({"decision", "no_error", "unknown_members"})  # a violation of these rules affects one game only
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of checking one rule. ``where`` narrows it down to a game and kind of decision, or to a path.
+
+    ``fault`` is a code of ``match.FAULTS``, or wrong_proof, broken_promise, another_answer, late, accepted or error.
+    ``curl`` is a shell command that sends the first offending request again.
+    """
+
+    id: str
+    severity: Severity
+    expected: str
+    came: str = ""
+    where: str = ""
+    fault: str = ""
+    times: int = 1
+    advice: str = ""
+    curl: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A rule that was not looked at."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything an examination brought.
+
+    ``bot`` is ``{"name", "version", "games", "max_calls"}`` from the card, or None. ``rules`` gives the version of the
+    rules of each game that was asked about. ``latency`` is ``{"calls", "p50", "p90", "p99", "max"}`` in ms by part of a
+    call. ``coverage`` is by game ``{"rules_version", "questions", "given_up", "kinds": {kind: asked}, "seats": [n…],
+    "options": {name: [values]}}``.
+    """
+
+    url: str
+    protocol: str
+    engine_version: str
+    signed: bool
+    bot: Json | None = None
+    rules: Mapping[str, int] = field(default_factory=dict)
+    questions: int = 0
+    calls: int = 0
+    findings: Sequence[Finding] = ()
+    skipped: Sequence[Skipped] = ()
+    latency: Mapping[str, Json] = field(default_factory=dict)
+    coverage: Mapping[str, Json] = field(default_factory=dict)
+
+    def of(self, severity: Severity) -> list[Finding]:
+        return [finding for finding in self.findings if finding.severity == severity]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Warnings do not keep a bot from passing."""
+        failed = self.of("fail")
+        if any(finding.id == "reachable" for finding in failed):
+            return "unreachable"
+        return "fail" if failed else "pass"
+
+    @property
+    def passed(self) -> dict[str, int]:
+        """The games to be attested, with the versions of their rules: those that were asked about and in which nothing
+        failed, as long as nothing failed that concerns all games."""
+        wrong = {finding.where.partition(",")[0] if finding.id in OF_A_GAME else "" for finding in self.of("fail")}
+        if not wrong <= {*self.rules}:
+            return {}
+        return {game: version for game, version in self.rules.items() if game not in wrong and self._asked(game)}
+
+    def _asked(self, game: str) -> bool:
+        covered = self.coverage[game]
+        return bool(covered["questions"]) and not covered["given_up"]
+
+    def to_json(self) -> Json:
+        """The report as JSON takes it; ``verdict`` besides."""
+        return {"verdict": self.verdict} | asdict(self)
+
+
+class Notes:
+    """Findings while they are gathered: the same fault at the same place counts up, the first request is kept."""
+
+    def __init__(self) -> None:
+        self._broken: dict[tuple[str, str, str], Finding] = {}
+        self._kept: dict[str, None] = {}  # rules, in the order they were first kept
+        self._skipped: dict[str, str] = {}
+
+    def keep(self, rule: str) -> None:
+        """The bot did right by this rule, this time."""
+        self._kept[rule] = None
+
+    def broke(self, rule: str, came: str, *, where: str = "", fault: str = "", curl: str = "") -> None:
+        key = (rule, where, fault)
+        known = self._broken.get(key)
+        if known is not None:
+            self._broken[key] = Finding(**{**asdict(known), "times": known.times + 1})
+            return
+        stated = RULES[rule]
+        self._broken[key] = Finding(rule, stated.severity, stated.expected, came, where, fault, 1, stated.advice, curl)
+
+    def skip(self, rules: Iterable[str], reason: str) -> None:
+        for rule in rules:
+            self._skipped.setdefault(rule, reason)
+
+    def knows(self, rule: str, where: str, fault: str) -> bool:
+        return (rule, where, fault) in self._broken
+
+    def findings(self) -> list[Finding]:
+        """What was broken, worst first, then what was kept throughout; each in the order of the rules."""
+        broken = {rule for rule, _, _ in self._broken}
+        kept = [Finding(rule, "ok", RULES[rule].expected) for rule in self._kept if rule not in broken]
+        order = list(RULES)
+        weight = ("fail", "warn", "ok")
+        return sorted(
+            [*self._broken.values(), *kept], key=lambda one: (weight.index(one.severity), order.index(one.id))
+        )
+
+    def skipped(self) -> list[Skipped]:
+        """Rules that were never looked at, each with its reason."""
+        seen = {*self._kept, *(rule for rule, _, _ in self._broken)}
+        return [Skipped(rule, self._skipped.get(rule, "not reached")) for rule in RULES if rule not in seen | _AT_NEED]
+
+
+_AT_NEED = {
+    "reachable",
+    "secret_needed",
+    "in_time",
+    "stays_up",
+    "unknown_game",
+}  # looked at all along, noted when broken
+
+
+def percentiles(samples: Sequence[float]) -> Json:
+    """Nearest rank over the calls that had this part; all zero without any."""
+    ordered = sorted(samples)
+    figures: Json = {"calls": len(ordered)}
+    for percent in PERCENTS:
+        rank = -(-percent * len(ordered) // 100)
+        figures["max" if percent == 100 else f"p{percent}"] = ordered[rank - 1] if ordered else 0.0
+    return figures

@@ -1,0 +1,168 @@
+"""Does it bear what may happen: questions asked again, late, oversized or all at once; pauses, broken connections."""
+
+import asyncio
+from collections.abc import Sequence
+
+import orjson
+
+from referee.botclient.client import Reply
+from referee.conformance.calls import Call
+from referee.conformance.context import Examination, shown
+from referee.conformance.positions import ADDED, Question, fresh_id, with_added
+from referee.match.canonical import Json
+from referee.match.chance import commitment
+from referee.protocol import messages
+
+LOOKED_AT = (
+    *("resent", "resent_same", "stale", "unknown_members", "huge", "parallel"),
+    *("unknown_notice", "end_notices", "keep_alive", "idle", "reconnect", "hung_up", "stray"),
+)
+HUGE_BYTES = 256 * 1024
+RESENT = 3  # questions that are asked twice
+CROWDED = 5  # questions with members nobody knows
+
+
+async def handle(exam: Examination) -> None:
+    """All of it; what may bring the bot down comes last."""
+    await _resent(exam)
+    await _stale(exam)
+    for question in _one_a_kind(exam)[:CROWDED]:
+        await exam.holds("unknown_members", question.crowded(exam.fresh()))
+    await _huge(exam)
+    await _parallel(exam)
+    await _notices(exam)
+    await _connections(exam)
+    await _stray(exam)
+    often = exam.line.closed * 2 > exam.line.calls
+    came = f"{exam.line.closed} of {exam.line.calls} calls ended the connection"
+    exam.note("keep_alive", exam.to_decide(exam.answered[0]), "unreachable" if often else "", came)
+
+
+# -- questions --
+
+
+async def _resent(exam: Examination) -> None:
+    """Those with the widest choice: two equal answers to them are no chance."""
+    widest = sorted(exam.answered, key=lambda one: -len(one.legal))[:RESENT]
+    for question in (one.again(exam.fresh()) for one in widest):
+        reply, first = await exam.decided(question)
+        second = await exam.holds("resent", question)
+        if reply.ok and not first.fault and not second.fault:
+            before, after = _meant(question, first), _meant(question, second)
+            fault = "" if before == after else "another_answer"
+            came = f"first {before}, then {after}"
+            exam.note("resent_same", exam.to_decide(question), fault, came, where=question.where)
+
+
+async def _stale(exam: Examination) -> None:
+    """Two questions of one match, the later one first."""
+    older, match_id = exam.answered[0], exam.fresh()
+    newer = next((one for one in reversed(exam.answered) if one.match_id == older.match_id), exam.answered[-1])
+    await exam.decided(newer.again(match_id))
+    await exam.holds("stale", older.again(match_id))
+
+
+async def _huge(exam: Examination) -> None:
+    largest = max(exam.answered, key=lambda one: len(one.body))
+    observation = orjson.loads(largest.body)["observation"]
+    word = "padding "
+    padding = [word * 128] * (HUGE_BYTES // (128 * len(word)))
+    await exam.holds("huge", largest.again(exam.fresh(), observation=observation | {ADDED: padding}))
+
+
+async def _parallel(exam: Examination) -> None:
+    allowed = exam.line.target.max_calls
+    number = min(allowed, exam.pace.at_once)
+    if number < 2:
+        busy = "the bot plays, and takes one call more" if allowed > 1 else "the card allows one call at a time"
+        exam.notes.skip(["parallel"], busy)
+        return
+    questions = [exam.answered[place % len(exam.answered)].again(exam.fresh()) for place in range(number)]
+    done = await asyncio.gather(
+        *(exam.holds("parallel", question, exam.to_decide(question)) for question in questions), return_exceptions=True
+    )
+    for outcome in done:
+        if isinstance(outcome, BaseException):
+            raise outcome
+
+
+def _one_a_kind(exam: Examination) -> Sequence[Question]:
+    """One question of each kind, all games in turn."""
+    found = {question.where: question for question in exam.answered}
+    by_game: dict[str, list[Question]] = {}
+    for question in found.values():
+        by_game.setdefault(question.scenario.rules.name, []).append(question)
+    turns = max(map(len, by_game.values()))
+    return [kinds[turn] for turn in range(turns) for kinds in by_game.values() if turn < len(kinds)]
+
+
+def _meant(question: Question, decision: messages.Decision) -> Json:
+    return question.legal[decision.choice] if decision.choice is not None else decision.action or {}
+
+
+# -- notices --
+
+
+async def _notices(exam: Examination) -> None:
+    body = messages.encoded(
+        {"protocol": messages.PROTOCOL, "type": "weather_report", "sky": {"clouds": 3, "rain": None}}
+    )
+    call = exam.to_notify(body, fresh_id("msg", exam.dice))
+    reply = await exam.line.send(call, exam.pace.notice_ms)
+    refused = 400 <= reply.status < 500  # a polite refusal is an answer too
+    exam.note("unknown_notice", call, "" if refused else reply.fault, shown(reply))
+    group_id = fresh_id("grp", exam.dice)
+    first = orjson.loads(messages.group_start_body(group_id, "0" * 64))
+    call = exam.to_notify(messages.encoded(with_added(first)), f"{group_id}_start_1")
+    reply = await exam.line.send(call, exam.pace.notice_ms)
+    exam.note("unknown_members", call, reply.fault, shown(reply), where="group_start")
+    for where, body in _ends(exam):
+        call = exam.to_notify(body, fresh_id("msg", exam.dice))
+        reply = await exam.line.send(call, exam.pace.notice_ms)
+        fault = reply.fault if reply.status != 200 or _broke_off(reply) else ""  # what the answer says does not matter
+        exam.note("end_notices", call, fault, shown(reply), where=where)
+
+
+def _ends(exam: Examination) -> list[tuple[str, bytes]]:
+    question = exam.answered[0]
+    facts: Json = orjson.loads(question.body)["match"]
+    state = question.state
+    result = {"scores": state.scores(), "returns": state.returns(), "placements": state.placements()}
+    group_id, seed = fresh_id("grp", exam.dice), exam.dice.randbytes(32)
+    opened = messages.group_end_body(group_id, commitment(seed, group_id), seed.hex(), [""] * facts["seat"] + [""])
+    return [("match_end", messages.match_end_body(facts, result, [])), ("group_end", opened)]
+
+
+def _broke_off(reply: Reply) -> bool:
+    return reply.fault in ("unreachable", "deadline", "bad_http")
+
+
+# -- connections --
+
+
+async def _connections(exam: Examination) -> None:
+    questions = exam.answered
+    exam.tell(exam.asked, exam.asked, "a pause")
+    await exam.pace.sleep(exam.pace.idle_s)
+    await exam.holds("idle", questions[0].again(exam.fresh()))
+    exam.line.main.close()
+    await exam.holds("reconnect", questions[-1].again(exam.fresh()))
+    # A deadline of a millisecond hangs up while the bot thinks; should it be faster still, nothing is lost.
+    await exam.line.send(exam.to_decide(questions[0].again(exam.fresh())), 1)
+    await exam.holds("hung_up", questions[0].again(exam.fresh()))
+
+
+async def _stray(exam: Examination) -> None:
+    """Calls that are not of the protocol; after each a question shows whether the bot is still well."""
+    calls = [
+        Call("HEAD", "/", fresh_id("msg", exam.dice)),
+        Call("GET", "/favicon.ico", fresh_id("msg", exam.dice), b"", exam.secrets),
+        Call("POST", "/no-such-path", fresh_id("msg", exam.dice), b"{}", exam.secrets),
+    ]
+    for call in calls:
+        if call.method == "HEAD":
+            await exam.line.head(exam.pace.budget_ms)
+        else:
+            await exam.line.send(call, exam.pace.notice_ms)
+        reply, decision = await exam.decided(exam.answered[0].again(exam.fresh()))
+        exam.note("stray", call, decision.fault, shown(reply, decision), where=f"{call.method} {call.path}")

@@ -1,0 +1,29 @@
+"""A report small enough to be kept in a record: evidence is cut, and little of it where there is much."""
+
+from dataclasses import replace
+from typing import Final
+
+from referee.conformance.report import Report
+from referee.match.canonical import Json
+
+MOST_FINDINGS: Final = 60  # some 35 rules; more only where one is broken at many places
+LONGEST_TEXT: Final = 1_000
+LONGEST_CURL: Final = 8_192  # nine of ten questions are shorter
+CURLS_IN_ALL: Final = 128 * 1024
+LONGEST_LIST: Final = 40  # games that a card names
+
+
+def kept(report: Report, seed: str) -> Json:
+    """The report as JSON. ``seed`` asks the same again: a command that is too long to be kept is left out, and
+    ``curl_cut`` says so."""
+    findings = report.findings[:MOST_FINDINGS]
+    small = [replace(finding, came=finding.came[:LONGEST_TEXT], curl="") for finding in findings]
+    bot = report.bot and {**report.bot, "games": [game[:40] for game in report.bot["games"][:LONGEST_LIST]]}
+    whole = replace(report, findings=small, bot=bot).to_json()
+    room = CURLS_IN_ALL
+    for shown, finding in zip(whole["findings"], findings, strict=True):
+        shown["curl_cut"] = len(finding.curl) > min(room, LONGEST_CURL)
+        if not shown["curl_cut"]:
+            shown["curl"] = finding.curl
+            room -= len(finding.curl)
+    return {"seed": seed, "findings_left_out": len(report.findings) - len(small)} | whole

@@ -1,0 +1,1 @@
+"""What all tables share: engine, migrations, leases, paging, ids, names and idempotency keys."""

@@ -1,0 +1,356 @@
+"""The database: SQLite in WAL mode beside the program, or PostgreSQL by URL; transactions to read and to write.
+
+What the tables hold is the business of ``schema``; what is done with them, of the files beside it.
+"""
+
+import fcntl
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import quote
+
+from sqlalchemy import Connection, CursorResult, Engine, NullPool, create_engine, event, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.orm import Session
+from sqlalchemy.sql import Executable
+
+from referee.db.clock import Clock, SystemClock
+from referee.errors import Unavailable
+from referee.settings import BadSettings, Settings
+
+WRITE_WAIT_S = 5.0
+POOL_SIZE = 10
+# How long a PostgreSQL session may be idle inside a transaction before the server ends it. A writer holds locks, so a
+# host that freezes or vanishes between two statements blocks all others for this long; a reader holds no locks.
+WRITE_IDLE_S = 5.0
+READ_IDLE_S = 60.0
+LONG_IDLE_S = 600.0  # for work that computes between two statements: migrations, the audit, its repairs
+
+
+class Database:
+    """Where the record is kept. Safe to share between threads; a forked child opens connections of its own."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        clock: Clock | None = None,
+        write_wait_s: float = WRITE_WAIT_S,
+        write_idle_s: float = WRITE_IDLE_S,
+    ) -> None:
+        import_module("referee.schema")  # foreign keys lead to tables of areas that a caller may not have imported
+        self.url: URL = parsed_url(url)
+        self.clock: Clock = clock or SystemClock()
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._write_wait_s = write_wait_s
+        self._write_idle_s = write_idle_s
+        self._gate = _gate(self.url, write_wait_s)
+        self._engine = _sqlite(self.url, write_wait_s) if self.is_sqlite else _postgres(self.url, write_wait_s)
+        _HERE.add(self)
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> "Database":
+        return cls(settings.database_url)
+
+    @contextmanager
+    def read(self, *, idle_s: float | None = None) -> Iterator[Session]:
+        """Open a read-only snapshot of the database.
+
+        ``idle_s`` replaces the limit ``READ_IDLE_S`` on the time between two statements.
+        """
+        snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with self._session({} if self.is_sqlite else snapshot) as session:
+            if idle_s is not None:
+                self._limit_idling(session, idle_s)
+            yield session
+
+    @contextmanager
+    def write(self, *, durable: bool = True, idle_s: float | None = None) -> Iterator[Session]:
+        """Open a transaction: commit it at the end of the block, roll it back when the block raises.
+
+        A commit survives the crash of any process, including PostgreSQL's own. On SQLite, ``durable=False`` accepts
+        that a power cut undoes it: use this for data that can be requested again. ``idle_s`` replaces the limit
+        ``WRITE_IDLE_S`` on the time between two statements. Raise ``Unavailable`` when the lock cannot be acquired in
+        time or the database cannot write.
+        """
+        with self._gate(), self._session({"referee_durable": durable}) as session:
+            self._limit_idling(session, idle_s or self._write_idle_s)
+            yield session
+
+    def _limit_idling(self, session: Session | Connection, idle_s: float) -> None:
+        if not self.is_sqlite:
+            session.execute(text(f"SET LOCAL idle_in_transaction_session_timeout = {int(idle_s * 1000)}"))
+
+    @contextmanager
+    def _session(self, options: dict[str, Any]) -> Iterator[Session]:
+        engine = self._engine.execution_options(**options)
+        with _saying_outages(), Session(engine, expire_on_commit=False) as session:
+            session.info["database"] = self
+            with session.begin():
+                yield session
+
+    @contextmanager
+    def changing_schema(self) -> Iterator[Connection]:
+        """A connection for migrations: one transaction, no other writer, foreign keys not enforced meanwhile."""
+        options = {"referee_durable": True}
+        engine = self._engine.execution_options(**options)
+        if self.is_sqlite:
+            _make_private_file(Path(str(self.url.database)))
+        with self._gate(), _saying_outages(), engine.connect() as connection:
+            if self.is_sqlite:
+                _set(connection, "foreign_keys", "OFF")
+            try:
+                with connection.begin():
+                    self._limit_idling(connection, LONG_IDLE_S)
+                    if not self.is_sqlite:
+                        connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('schema', 0))"))
+                    yield connection
+            finally:
+                if self.is_sqlite:
+                    _set(connection, "foreign_keys", "ON")
+
+    @contextmanager
+    def looking(self) -> Iterator[Connection]:
+        """Open a connection that leaves no trace: it creates no file and changes neither database nor journal mode."""
+        engine = _untouched(self.url) if self.is_sqlite else self._engine
+        with _saying_outages(), engine.connect() as connection:
+            yield connection
+
+    def dispose(self) -> None:
+        """Closes all connections; they open again when needed."""
+        self._engine.dispose()
+
+    def _after_fork(self) -> None:
+        # The parent's connections and locks stay the parent's: the child forgets them without closing.
+        self._engine.dispose(close=False)
+        self._gate = _gate(self.url, self._write_wait_s)
+
+
+def parsed_url(text: str) -> URL:
+    """Return the URL of a database, with the driver we use. Raise ``BadSettings`` for what is none of ours."""
+    try:
+        url = make_url(text)
+        return url.set(drivername=_DRIVERS[url.get_backend_name()])
+    except (ArgumentError, KeyError, ValueError):
+        # Without the URL: there may be a password in it.
+        raise BadSettings("DATABASE_URL must be like postgresql://user@host/name or sqlite:////path/to/file") from None
+
+
+def now(session: Session) -> Any:
+    """The date and time to put on rows."""
+    return database_of(session).clock.now()
+
+
+def lease_now(session: Session) -> tuple[str, float]:
+    """The clock that leases are set and judged by: (id of the boot, seconds).
+
+    On one host the time since boot; on PostgreSQL the server's clock, the same for all hosts (boot id "").
+    """
+    database = database_of(session)
+    if database.is_sqlite:
+        return database.clock.boot()
+    return "", float(session.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0)
+
+
+def database_of(session: Session) -> Database:
+    return cast(Database, session.info["database"])
+
+
+def queue_up(session: Session, what: str) -> None:
+    """Lets transactions that do ``what`` pass one after the other; SQLite's do anyway."""
+    if not database_of(session).is_sqlite:
+        session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))"), {"what": what})
+
+
+def changed(session: Session, statement: Executable, *args: Any) -> int:
+    """Executes a statement and tells how many rows it changed."""
+    return cast("CursorResult[Any]", session.execute(statement, *args)).rowcount
+
+
+# -- SQLite --
+
+
+def _sqlite(url: URL, wait_s: float) -> Engine:
+    if url.database in (None, "", ":memory:"):
+        raise BadSettings("DATABASE_URL must name the file of the database: sqlite:////path/to/file")
+    Path(str(url.database)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    engine = create_engine(
+        url, pool_size=POOL_SIZE, max_overflow=-1, connect_args={"timeout": wait_s, "check_same_thread": False}
+    )
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: sqlite3.Connection, _: Any) -> None:
+        connection.isolation_level = None  # the driver's own BEGIN comes too late: snapshots conflict
+        for name, value in (("journal_mode", "WAL"), ("foreign_keys", "ON"), ("synchronous", "FULL")):
+            connection.execute(f"PRAGMA {name}={value}").close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        options = connection.get_execution_options()
+        _keep_set(connection, "query_only", "OFF" if "referee_durable" in options else "ON")
+        _keep_set(connection, "synchronous", "FULL" if options.get("referee_durable", True) else "NORMAL")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if "referee_durable" in options else "BEGIN")
+
+    return engine
+
+
+def _make_private_file(path: Path) -> None:
+    """Create the file, unless it exists, so that other users cannot read it; SQLite gives its log the same mode."""
+    with suppress(FileExistsError):  # do not open an existing file: closing it would release SQLite's locks
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+
+def _keep_set(connection: Connection, pragma: str, value: str) -> None:
+    if connection.info.get(pragma) != value:
+        _set(connection, pragma, value)
+        connection.info[pragma] = value
+
+
+def _set(connection: Connection, pragma: str, value: str) -> None:
+    # Past SQLAlchemy, which would begin a transaction first; these settings are ignored inside one.
+    cast(sqlite3.Connection, connection.connection.dbapi_connection).execute(f"PRAGMA {pragma}={value}").close()
+
+
+def _untouched(url: URL) -> Engine:
+    # Without a write-ahead log, the file contains everything. It can then be read without locks, and so without the
+    # shared-memory file that SQLite otherwise creates next to it.
+    query = {"uri": "true", "mode": "ro"}
+    if not Path(f"{url.database}-wal").exists():
+        query["immutable"] = "1"
+    return create_engine(url.set(database=f"file:{quote(str(url.database))}", query=query), poolclass=NullPool)
+
+
+class _Turnstile:
+    """Lets one writer of this host in at a time. SQLite's own wait is unfair: it let some starve for seconds."""
+
+    def __init__(self, path: Path, wait_s: float) -> None:
+        self._path = path
+        self._wait_s = wait_s
+        self._threads = threading.Lock()
+        self._file: int | None = None
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        deadline = time.monotonic() + self._wait_s
+        if not self._threads.acquire(timeout=self._wait_s):
+            raise Unavailable(f"no turn to write within {self._wait_s} s")
+        try:
+            file = self._opened()
+            self._lock(file, deadline)
+            try:
+                yield
+            finally:
+                fcntl.flock(file, fcntl.LOCK_UN)
+        finally:
+            self._threads.release()
+
+    def _opened(self) -> int:
+        if self._file is None:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return self._file
+
+    def _lock(self, file: int, deadline: float) -> None:
+        pause_s = 0.0005
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise Unavailable(f"no turn to write within {self._wait_s} s") from None
+                time.sleep(pause_s)
+                pause_s = min(pause_s * 2, 0.005)
+            else:
+                return
+
+
+# -- PostgreSQL --
+
+
+def _postgres(url: URL, wait_s: float) -> Engine:
+    line = {name: value for name, value in _LINE.items() if name not in url.query}
+    engine = create_engine(
+        url, pool_size=POOL_SIZE, max_overflow=20, pool_pre_ping=True, pool_timeout=wait_s, connect_args=line
+    )
+    limits = {"lock_timeout": wait_s, "idle_in_transaction_session_timeout": READ_IDLE_S}
+    settings = _SERVER_LINE | {name: int(seconds * 1000) for name, seconds in limits.items()}
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: Any, _: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("; ".join(f"SET {name} = {value}" for name, value in settings.items()))
+        connection.commit()
+
+    return engine
+
+
+# Both ends of a connection notice within about 10 s that the other end has vanished; with the default settings of the
+# operating systems this takes minutes to hours. Parameters in the URL take precedence.
+_LINE: dict[str, int] = {
+    "connect_timeout": 10,  # seconds
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,  # milliseconds
+}
+_SERVER_LINE: dict[str, int] = {
+    "tcp_keepalives_idle": 5,
+    "tcp_keepalives_interval": 2,
+    "tcp_keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+    "client_connection_check_interval": 5_000,  # while a statement runs, or waits for a lock
+}
+
+
+# -- both --
+
+
+_DRIVERS = {"postgresql": "postgresql+psycopg", "sqlite": "sqlite+pysqlite"}
+
+
+def _gate(url: URL, wait_s: float) -> Callable[[], AbstractContextManager[None]]:
+    if url.get_backend_name() == "sqlite":
+        return _Turnstile(Path(f"{url.database}.lock"), wait_s)
+    return nullcontext
+
+
+@contextmanager
+def _saying_outages() -> Iterator[None]:
+    """Makes ``Unavailable`` of errors that asking again later may cure."""
+    try:
+        yield
+    except DBAPIError as error:
+        if _is_outage(error):
+            raise Unavailable(f"the record cannot answer: {error.orig}") from error
+        raise
+    except (sqlite3.OperationalError, PoolTimeout) as error:  # while a connection was being had or set up
+        raise Unavailable(f"the record cannot answer: {error}") from error
+
+
+def _is_outage(error: DBAPIError) -> bool:
+    """Whether asking again later may help: locked, full, gone, chosen as victim of a deadlock."""
+    if error.connection_invalidated:
+        return True
+    state = getattr(error.orig, "sqlstate", None)
+    if state is None:
+        return type(error.orig).__name__ == "OperationalError" and "no such" not in str(error.orig)
+    return str(state)[:2] in {"08", "40", "53", "55", "57", "58"}
+
+
+_HERE: weakref.WeakSet[Database] = weakref.WeakSet()  # all databases of this process, for its children
+
+
+def _forget_connections() -> None:
+    for database in list(_HERE):
+        database._after_fork()
+
+
+os.register_at_fork(after_in_child=_forget_connections)

@@ -1,0 +1,97 @@
+"""Check which schema a database has and whether this program can use it. To change the schema, see ``upgrading``."""
+
+import logging
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection, inspect, text
+from sqlalchemy.exc import DBAPIError
+
+from referee.db.engine import Database
+from referee.errors import RefereeError, Unavailable
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+log = logging.getLogger(__name__)
+
+
+class WrongSchema(RefereeError):
+    """Raised if this program cannot use the schema of the database; the message says which it is and what to do."""
+
+
+def check(database: Database) -> None:
+    """Raise ``WrongSchema`` unless the schema is the one that this program needs."""
+    found, wanted = revision(database), newest()
+    if found == wanted:
+        return
+    if found is None:
+        raise WrongSchema(
+            f"The database has no tables yet; this version of Referee needs schema {wanted}. "
+            "Create them with `referee admin upgrade`; `referee up` does this when it starts."
+        )
+    refuse_newer(found)
+    raise WrongSchema(
+        f"The database has schema {found}; this version of Referee needs {wanted}. Stop the service, make a "
+        "backup, then run `referee admin upgrade`; `referee up` does this when it starts."
+    )
+
+
+def check_at_start(database: Database) -> None:
+    """Do what ``check`` does, but only log a warning if the database is not available: it may start later."""
+    try:
+        check(database)
+    except Unavailable as error:
+        log.warning("schema not checked", extra={"reason": str(error)})
+    finally:
+        database.dispose()  # forked children cannot use its connections
+
+
+def refuse_newer(found: str, migrations: Path = MIGRATIONS) -> None:
+    """Raise ``WrongSchema`` for a revision that none of the ``migrations`` produces."""
+    known = _known(migrations)
+    if found not in known:
+        raise WrongSchema(
+            f"The database has schema {found}, made by a newer version of Referee; this one knows schemas up to "
+            f"{known[-1]}. Install the newer version, or restore a backup from before the upgrade."
+        )
+
+
+def revision(database: Database) -> str | None:
+    """Return the revision of the schema, or None if there is none yet. Raise ``WrongSchema`` for a damaged file."""
+    if database.is_sqlite and not Path(str(database.url.database)).exists():
+        return None
+    with refusing_damaged(database), database.looking() as connection:
+        return revision_at(connection)
+
+
+@contextmanager
+def refusing_damaged(database: Database) -> Iterator[None]:
+    """Raise ``WrongSchema`` in place of the error with which SQLite refuses a file that is not a database."""
+    try:
+        yield
+    except DBAPIError as error:
+        if type(error.orig) is not sqlite3.DatabaseError:  # its subclasses report other problems
+            raise
+        raise WrongSchema(
+            f"{database.url.database} is damaged or not a database ({error.orig}). Restore a backup, or choose another "
+            "data directory."
+        ) from error
+
+
+def revision_at(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    return revision
+
+
+def newest() -> str:
+    """Return the revision that this program needs."""
+    return _known(MIGRATIONS)[-1]
+
+
+def _known(migrations: Path) -> list[str]:
+    # Read from file names: every process needs this at startup, and importing Alembic takes a third of a second.
+    return sorted(path.name.partition("_")[0] for path in (migrations / "versions").glob("[0-9]*.py"))

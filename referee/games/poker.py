@@ -1,0 +1,96 @@
+"""Poker hands: the best five of up to seven cards as a list that compares. Who wins what belongs to the games."""
+
+from collections.abc import Iterable
+
+from referee.games.cards import DECK, RANKS, SUITS
+
+Rank = list[int]  # [category, tie values …]; the greater list is the better hand
+
+CATEGORIES = (
+    "high card",
+    "one pair",
+    "two pair",
+    "three of a kind",
+    "straight",
+    "flush",
+    "full house",
+    "four of a kind",
+    "straight flush",
+)
+HIGH_CARD, PAIR, TWO_PAIR, THREE, STRAIGHT, FLUSH, FULL_HOUSE, FOUR, STRAIGHT_FLUSH = range(9)
+
+
+def rank(cards: Iterable[str]) -> Rank:
+    """The rank of the best hand of five among five to seven different cards; equal lists tie."""
+    total = sum(map(_CODE.__getitem__, cards), _START)
+    if total & _FIVE_OF_A_SUIT:
+        return _flush(total, cards)
+    return [*_BY_RANKS[total & _RANKS_ONLY]]
+
+
+def category(rank: Rank) -> str:
+    """The name of the hand, as announced at the table."""
+    return CATEGORIES[rank[0]]
+
+
+# A card is a number, and a hand is the sum of its cards: three bits for each of the 13 ranks count the cards
+# of that rank, and above them four bits for each suit count from 3, so that the top bit tells five of a suit.
+_SUITS_FROM = 3 * len(RANKS)
+_RANKS_ONLY = (1 << _SUITS_FROM) - 1
+_START = 0x3333 << _SUITS_FROM
+_FIVE_OF_A_SUIT = 0x8888 << _SUITS_FROM
+_CODE = {card: (1 << 3 * RANKS.index(card[0])) + (1 << _SUITS_FROM + 4 * SUITS.index(card[1])) for card in DECK}
+
+
+class _Remembered(dict[int, Rank]):
+    """Ranks by the rank part of a sum, each worked out when first met (at most 49,205 for seven cards)."""
+
+    def __missing__(self, counts: int) -> Rank:
+        self[counts] = rank = _unsuited(counts)
+        return rank
+
+
+_BY_RANKS = _Remembered()
+
+
+def _unsuited(counts: int) -> Rank:
+    """The best hand by ranks alone, without a flush."""
+    count = {value: counts >> 3 * (value - 2) & 7 for value in range(14, 1, -1)}
+    held = [value for value in count if count[value]]
+    fours, threes = [v for v in held if count[v] == 4], [v for v in held if count[v] == 3]
+    pairs = [v for v in held if count[v] == 2]
+    top = _straight_top(held)
+    if fours:
+        return [FOUR, fours[0], *_kickers(held, fours, 1)]
+    if threes and len(threes) + len(pairs) > 1:
+        return [FULL_HOUSE, threes[0], max(threes[1:] + pairs)]
+    if top:
+        return [STRAIGHT, top]
+    if threes:
+        return [THREE, threes[0], *_kickers(held, threes, 2)]
+    if len(pairs) > 1:
+        return [TWO_PAIR, *pairs[:2], *_kickers(held, pairs[:2], 1)]
+    if pairs:
+        return [PAIR, pairs[0], *_kickers(held, pairs, 3)]
+    return [HIGH_CARD, *held[:5]]
+
+
+def _flush(total: int, cards: Iterable[str]) -> Rank:
+    # With five of a suit among seven cards neither four of a kind nor a full house is possible.
+    place = ((total & _FIVE_OF_A_SUIT) >> _SUITS_FROM).bit_length() // 4 - 1
+    suit = SUITS[place]
+    held = sorted((2 + RANKS.index(card[0]) for card in cards if card[1] == suit), reverse=True)
+    top = _straight_top(held)
+    return [STRAIGHT_FLUSH, top] if top else [FLUSH, *held[:5]]
+
+
+def _straight_top(held: list[int]) -> int:
+    """Top rank of the best straight among different ranks in falling order, or 0; the ace is also low."""
+    for i in range(len(held) - 4):
+        if held[i] - held[i + 4] == 4:
+            return held[i]
+    return 5 if held[:1] == [14] and held[-4:] == [5, 4, 3, 2] else 0
+
+
+def _kickers(held: list[int], used: list[int], places: int) -> list[int]:
+    return [value for value in held if value not in used][:places]

@@ -1,0 +1,184 @@
+"""The games as environments of PettingZoo (AEC: agents act one after the other)."""
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any, ClassVar, Final, Literal
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils.seeding import np_random
+from pettingzoo import AECEnv
+
+from referee.games import game
+from referee.games.state import Event
+from referee.gym.encoding import Array, Encoder
+from referee.gym.table import Table, most_actions
+from referee.match.canonical import Json
+from referee.match.rows import seen
+
+Observe = Literal["vector", "dictionary"]
+Reward = Literal["returns", "scores"]
+
+HUGE: Final = np.float32(1e9)
+
+
+def env(game_name: str, players: int, options: Mapping[str, Any] | None = None, **settings: Any) -> "CardGame":
+    """The environment of a game; ``settings`` as for ``CardGame``. Raises ``NoSuchGame`` and ``BadOption``."""
+    return CardGame(game_name, players, options, **settings)
+
+
+class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is untyped
+    """A match: agents ``seat_0`` …, an action is its number in the legal list, ``action_mask`` says how many there are.
+
+    ``observe`` "vector" gives {"observation", "action_mask"}, "dictionary" gives the parts by name with the mask. The
+    observation and the legal actions as the rules page spells them stand in ``infos[agent]`` of the agent that acts.
+    ``reward`` "returns" comes at the end and adds up to the match's returns; "scores" is the change of the own score
+    whenever there is one, its sum that from the first decision to the end. Seats that decide at once are asked one
+    after the other and see nothing of one another. An illegal number raises ``IllegalAction``.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "render_modes": ["ansi", "human"],
+        "name": "referee",
+        "is_parallelizable": False,
+        "render_fps": 1,
+    }
+
+    def __init__(
+        self,
+        game_name: str,
+        players: int,
+        options: Mapping[str, Any] | None = None,
+        *,
+        observe: Observe = "vector",
+        reward: Reward = "returns",
+        render_mode: str | None = None,
+    ) -> None:
+        super().__init__()
+        if observe not in ("vector", "dictionary") or reward not in ("returns", "scores"):
+            raise ValueError("observe is vector or dictionary, reward is returns or scores")
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise ValueError(f"render_mode is one of {', '.join(self.metadata['render_modes'])}, or None")
+        game(game_name).start(players, options)  # refuses what cannot be played
+        self.game, self.options, self.render_mode = game_name, dict(options or {}), render_mode
+        self.metadata = {**self.metadata, "name": f"referee-{game_name}"}  # type: ignore[misc]  # of this game
+        self.encoder = Encoder(game_name, players)
+        self.possible_agents = [f"seat_{seat}" for seat in range(players)]
+        self._observe, self._reward = observe, reward
+        self._most = most_actions(game_name, players)
+        self._dice = Random()  # noqa: S311  # deals for learning, no prize
+        self._observation_spaces = {agent: self._space() for agent in self.possible_agents}
+        self._action_spaces: dict[str, spaces.Discrete] = {
+            agent: spaces.Discrete(self._most) for agent in self.possible_agents
+        }
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        return self._observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        return self._action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Deals anew; the same seed deals the same. ``options`` are left alone: those of the game are given once."""
+        if seed is not None:
+            np_random(seed)  # refuses what is no seed, as all environments do
+            self._dice = Random(seed)  # noqa: S311  # as above
+        self.table = Table(self.game, len(self.possible_agents), self.options, self._dice)
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, Json] = {agent: {} for agent in self.agents}
+        self._scores = self.table.state.scores()
+        self._told = 0
+        self._pass_on()
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: int | None) -> None:
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        if action is None:
+            raise ValueError(f"{agent} is to act: give the number of an action, not None")
+        self.table.act(int(action))
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        self._reward_all()
+        self._pass_on()
+        self._accumulate_rewards()
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        seat = self.possible_agents.index(agent)
+        seen_now = self.table.state.observation(seat)
+        mask = np.zeros(self._most, np.int8)
+        if self.table.to_act == seat:
+            mask[: len(self.infos[agent]["legal"])] = 1
+        if self._observe == "dictionary":
+            return {**self.encoder.dictionary(seen_now), "action_mask": mask}
+        return {"observation": self.encoder.vector(seen_now), "action_mask": mask}
+
+    def legal_features(self) -> Array:
+        """What the agent that is to act may do, a row of numbers for each action (see ``Encoder.actions``)."""
+        return self.encoder.actions(self.table.legal())
+
+    def render(self) -> str | None:
+        """What has happened since the last time, as the public sees it; "human" prints it."""
+        if self.render_mode is None:
+            return None
+        table = self.table
+        public = seen(game(self.game), table.events, None, table.state.options)
+        lines = [_told(event) for event in public[self._told :]]
+        self._told = len(public)
+        text = "\n".join(lines)
+        if self.render_mode == "ansi":
+            return text
+        print(text)  # noqa: T201  # what the mode is for
+        return None
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _pass_on(self) -> None:
+        """Whose turn it is; at the end everybody is told in the order of seats."""
+        seat = self.table.to_act
+        if seat is None:
+            self.terminations = dict.fromkeys(self.agents, True)
+            self.infos = {agent: {} for agent in self.agents}
+            self.agent_selection = self.agents[0]
+            return
+        agent = self.agent_selection = self.possible_agents[seat]
+        self.infos = {other: {} for other in self.agents}
+        self.infos[agent] = {"observation": self.table.state.observation(seat), "legal": self.table.legal()}
+
+    def _reward_all(self) -> None:
+        state = self.table.state
+        if self._reward == "scores":
+            now = state.scores()
+            gained = [after - before for after, before in zip(now, self._scores, strict=True)]
+            self._scores = now
+        elif state.over:
+            gained = state.returns()
+        else:
+            return
+        self.rewards = {agent: float(gained[seat]) for seat, agent in enumerate(self.possible_agents)}
+
+    def _space(self) -> spaces.Dict:
+        mask = spaces.Box(0, 1, (self._most,), np.int8)
+        if self._observe == "dictionary":
+            parts = {name: _box(shape) for name, shape in self.encoder.parts.items()}
+            return spaces.Dict({**parts, "action_mask": mask})
+        return spaces.Dict({"observation": _box((self.encoder.length,)), "action_mask": mask})
+
+
+def _box(shape: tuple[int, ...]) -> spaces.Box:
+    return spaces.Box(-HUGE, HUGE, shape, np.float32)
+
+
+def _told(event: Event) -> str:
+    rest = ", ".join(f"{name} {value}" for name, value in event.items() if name != "event")
+    return f"{event['event']}: {rest}" if rest else str(event["event"])

@@ -1,0 +1,220 @@
+"""The games as games of OpenSpiel: importing this registers ``referee_pool_nap`` … with it.
+
+Cards are drawn one at a time, so every chance node can be listed. Sealed choices are made one after the other, unseen.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyspiel
+
+from referee.errors import BadOption
+from referee.games import catalogue, game
+from referee.games.state import Event, State
+from referee.gym.encoding import Array, Encoder
+from referee.gym.table import most_actions
+from referee.match.canonical import Json, dumps
+from referee.match.rows import seen
+
+MOST_CARDS: Final = 112  # two decks with four jokers each: no chance node has more outcomes
+HUGE: Final = 1e9  # no match gains or loses so much
+
+
+def name_of(game_name: str) -> str:
+    """What OpenSpiel calls a game: ``referee_pool_nap``."""
+    return "referee_" + game_name.replace("-", "_")
+
+
+def load(game_name: str, players: int, options: Mapping[str, Any] | None = None) -> pyspiel.Game:
+    """The game with these options. Raises ``NoSuchGame`` and ``BadOption``."""
+    game(game_name).start(players, options)
+    return pyspiel.load_game(name_of(game_name), {"players": players, "options": spelled(options or {})})
+
+
+class Game(pyspiel.Game):  # type: ignore[misc]  # pyspiel ships no types
+    """Parameters: ``players``, and ``options`` as ``spelled`` spells them."""
+
+    def __init__(self, game_name: str, kind: pyspiel.GameType, parameters: Mapping[str, Any]) -> None:
+        self.rules = game(game_name)
+        self.players = int(parameters.get("players", self.rules.seats[0]))
+        self.options = _options(self.rules, str(parameters.get("options", "")))
+        complete = self.rules.start(self.players, self.options).options
+        information = pyspiel.GameInfo(
+            num_distinct_actions=most_actions(game_name, self.players),
+            max_chance_outcomes=MOST_CARDS,
+            num_players=self.players,
+            min_utility=-HUGE,
+            max_utility=HUGE,
+            utility_sum=None,
+            max_game_length=self.rules.decision_bound(self.players, complete),
+        )
+        super().__init__(kind, information, dict(parameters))
+
+    def new_initial_state(self) -> "Position":
+        return Position(self)
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> "Observer":
+        if params:
+            raise ValueError("this observer takes no parameters")
+        return Observer(self, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False))
+
+
+class Position(pyspiel.State):  # type: ignore[misc]  # pyspiel ships no types
+    """A position, or the middle of a deal: cards drawn so far wait until the deck is whole."""
+
+    def __init__(self, of: Game) -> None:
+        super().__init__(of)
+        self.position: State = of.rules.start(of.players, of.options)
+        self.events: list[Event] = []
+        self.own: list[list[Json]] = [[] for _ in range(of.players)]  # each seat's decisions, sealed ones too
+        self.drawn: list[int] = []  # numbers of what was drawn, in the order asked for
+
+    def current_player(self) -> int:
+        if self.position.over:
+            return int(pyspiel.PlayerId.TERMINAL)
+        if self.position.chance() is not None:
+            return int(pyspiel.PlayerId.CHANCE)
+        return min(self.position.pending())
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """What may be drawn next, all alike."""
+        left = [number for number in range(len(_among(self._asked()))) if number not in self.drawn]
+        return [(number, 1.0 / len(left)) for number in left]
+
+    def is_terminal(self) -> bool:
+        return self.position.over
+
+    def returns(self) -> list[float]:
+        if not self.position.over:
+            return [0.0] * len(self.own)
+        return [float(gained) for gained in self.position.returns()]
+
+    def _legal_actions(self, player: int) -> list[int]:
+        if player != self.current_player() or player < 0:
+            return []
+        return list(range(len(self.position.legal(player))))
+
+    def _apply_action(self, action: int) -> None:
+        if self.is_chance_node():
+            self._draw(action)
+            return
+        seat = self.current_player()
+        chosen = self.position.legal(seat)[action]
+        self.events += self.position.apply(seat, chosen)
+        self.own[seat].append(chosen)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        if player == pyspiel.PlayerId.CHANCE:
+            return f"draw {_among(self._asked())[action]}"
+        return dumps(self.position.legal(player)[action]).decode()
+
+    def __str__(self) -> str:
+        return dumps({"position": self.position.as_json(), "drawn": self.drawn}).decode()
+
+    def information(self, player: int) -> str:
+        """All that a seat has seen since the beginning, and what it has decided."""
+        options = self.position.options
+        told = seen(type(self.position), self.events, player, options)
+        return dumps({"seat": player, "events": told, "own": self.own[player]}).decode()
+
+    def _asked(self) -> Json:
+        asked = self.position.chance()
+        assert asked is not None
+        return asked
+
+    def _draw(self, number: int) -> None:
+        asked = self._asked()
+        among = _among(asked)
+        if asked["kind"] == "draw" and not asked.get("ordered"):
+            self.events += self.position.resolve(among[number])
+            return
+        self.drawn.append(number)
+        if len(self.drawn) == len(among):
+            order, self.drawn = [among[one] for one in self.drawn], []
+            self.events += self.position.resolve(order)
+
+
+class Observer:
+    """What a seat knows, as numbers (see ``Encoder``) and as text: without recall its observation, else all it saw."""
+
+    def __init__(self, of: Game, kind: Any) -> None:
+        self._recalls = bool(kind.perfect_recall)
+        self._encoder = Encoder(of.rules.name, of.players)
+        self.tensor: Array = np.zeros(self._encoder.length, np.float32)
+        self.dict = {"observation": self.tensor}
+
+    def set_from(self, state: Position, player: int) -> None:
+        self.tensor[:] = 0
+        if not state.is_initial_state():
+            self.tensor[:] = self._encoder.vector(state.position.observation(player))
+
+    def string_from(self, state: Position, player: int) -> str:
+        if self._recalls:
+            return state.information(player)
+        return "" if state.is_initial_state() else dumps(state.position.observation(player)).decode()
+
+
+def spelled(options: Mapping[str, Any]) -> str:
+    """Options as one parameter of OpenSpiel, which may hold no comma: ``cash:true;stack:100``, lists as ``a+b``."""
+    return ";".join(f"{name}:{_spelled(value)}" for name, value in options.items())
+
+
+def _spelled(value: Any) -> str:
+    return "+".join(value) if isinstance(value, list) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _options(rules: type[State], text: str) -> Json:
+    kinds = {spec.name: spec.kind for spec in rules.option_specs}
+    options: Json = {}
+    for pair in filter(None, text.split(";")):
+        name, colon, value = pair.partition(":")
+        if not colon:
+            raise BadOption(pair, "write options as name:value;name:value")
+        options[name] = _value(kinds.get(name, ""), value)
+    return options
+
+
+def _value(kind: str, text: str) -> Any:
+    if kind == "list":
+        return text.split("+") if text else []
+    if kind == "bool":
+        return {"true": True, "false": False}.get(text, text)
+    return int(text) if kind == "int" and text.removeprefix("-").isdecimal() else text
+
+
+def _among(asked: Json) -> Sequence[Any]:
+    found: Sequence[Any] = asked["cards"] if asked["kind"] == "deck" else asked["among"]
+    return found
+
+
+def _register(game_name: str) -> None:
+    seats = game(game_name).seats
+    kind = pyspiel.GameType(
+        short_name=name_of(game_name),
+        long_name=f"Referee: {game_name}",
+        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+        chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+        utility=pyspiel.GameType.Utility.GENERAL_SUM,
+        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+        max_num_players=seats[-1],
+        min_num_players=seats[0],
+        provides_information_state_string=True,
+        provides_information_state_tensor=False,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification={"players": seats[0], "options": ""},
+    )
+
+    class OfThisGame(Game):
+        """A class, as OpenSpiel's own games are: it is called to make one, and outlives the interpreter's end."""
+
+        def __init__(self, parameters: Mapping[str, Any] | None = None) -> None:
+            super().__init__(game_name, kind, parameters or {})
+
+    pyspiel.register_game(kind, OfThisGame)
+
+
+for _name in catalogue():
+    _register(_name)

@@ -1,0 +1,169 @@
+"""House players as real bots: an HTTP server that speaks the protocol and lets a player of this package decide."""
+
+import asyncio
+import hashlib
+import hmac
+import signal
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random, SystemRandom
+from typing import Any, Self
+
+import orjson
+from aiohttp import web
+
+from referee import __version__
+from referee.games import catalogue
+from referee.house.strategies import Player, players
+from referee.match.canonical import Json
+from referee.protocol.messages import PROTOCOL
+from referee.protocol.signing import Signer, challenge_proof, current_secret, secret_bytes
+
+MAX_BODY_BYTES = 4 * 1024 * 1024
+CLOCK_TOLERANCE_S = 300
+
+
+@dataclass(slots=True)
+class House:
+    """A house player served over HTTP. ``secret`` may be set, or ``secret_file`` written, after the bot was registered.
+    Without a secret, signatures are not checked and challenges are refused."""
+
+    name: str
+    player: Player
+    secret: str | None = None
+    secret_file: Path | None = None  # read at each call if no secret is set
+    latency_ms: int = 0  # thinking time to pretend
+    games: Sequence[str] = ()  # what it says it plays; empty: all there are
+    url: str = ""
+    decisions: int = 0
+    now: Callable[[], float] = time.time
+    _runner: web.AppRunner | None = field(default=None, repr=False)
+    _nonce_key: bytes = field(default_factory=lambda: SystemRandom().randbytes(32), repr=False)
+
+    async def start(self, host: str, port: int) -> Self:
+        """Listens; ``port`` 0 takes a free one. ``url`` tells where."""
+        app = web.Application(client_max_size=MAX_BODY_BYTES)
+        app.add_routes([web.get("/", self._card), web.post("/decide", self._decide), web.post("/notify", self._notify)])
+        self._runner = web.AppRunner(app, access_log=None, handle_signals=False)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, host, port).start()
+        port = self._runner.addresses[0][1]
+        self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        return self
+
+    async def close(self) -> None:
+        """Stops listening and drops open connections."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def _card(self, request: web.Request) -> web.Response:
+        return _json(
+            {
+                "protocol": PROTOCOL,
+                "name": f"house {self.name}",
+                "version": __version__,
+                "games": sorted(self.games or catalogue()),
+                "max_calls": 100,
+            }
+        )
+
+    async def _decide(self, request: web.Request) -> web.Response:
+        question = await self._signed(request)
+        if self.latency_ms:
+            await asyncio.sleep(self.latency_ms / 1000)
+        action = self.player.decide(question["match"]["game"], question)
+        self.decisions += 1
+        return _json({"decision": question["decision"]["id"], "action": action})
+
+    async def _notify(self, request: web.Request) -> web.Response:
+        match await self._signed(request):
+            case {"type": "challenge", "nonce": nonce}:
+                secret = self._known_secret()
+                if not secret:
+                    raise web.HTTPServiceUnavailable(text="this bot does not know its secret yet")
+                return _json({"proof": challenge_proof(secret, nonce)})
+            case {"type": "group_start", "step": 1, "group": {"id": group_id}}:
+                return _json({"nonce_hash": hashlib.sha256(self._nonce(group_id).encode()).hexdigest()})
+            case {"type": "group_start", "step": 2, "group": {"id": group_id}}:
+                return _json({"nonce": self._nonce(group_id)})
+            case _:
+                return _json({})
+
+    def _nonce(self, group_id: str) -> str:
+        """Nothing is kept: the nonce of a group follows from a key, so it outlives a restart with the same secret."""
+        secret = self._known_secret()
+        key = secret_bytes(secret) if secret else self._nonce_key
+        return hmac.digest(key, b"nonce|" + group_id.encode(), "sha256").hex()[:32]
+
+    def _known_secret(self) -> str:
+        """Return the secret that was set, else the current content of the file; empty if there is no secret."""
+        try:
+            return current_secret(self.secret, self.secret_file)
+        except ValueError as error:
+            raise web.HTTPServiceUnavailable(text=str(error)) from error
+
+    async def _signed(self, request: web.Request) -> Any:
+        """The body, once its signature has been checked."""
+        body = await request.read()
+        if secret := self._known_secret():
+            given = request.headers
+            timestamp = given.get("webhook-timestamp", "")
+            fits = Signer([secret]).fits(
+                given.get("webhook-id", ""), timestamp, body, given.get("webhook-signature", "")
+            )
+            if not fits or abs(self.now() - int(timestamp)) > CLOCK_TOLERANCE_S:
+                raise web.HTTPUnauthorized(text="the signature does not fit, or it is old")
+        return orjson.loads(body)
+
+
+async def serve(
+    name: str,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    secret: str | None = None,
+    *,
+    secret_file: Path | None = None,
+    latency_ms: int = 0,
+    games: Sequence[str] = (),
+    seed: Any = None,
+) -> House:
+    """Starts serving the house player ``name`` (``KeyError`` when there is none); ``await house.close()`` ends it."""
+    rng = SystemRandom() if seed is None else Random(seed)  # noqa: S311  # repeatable play, no secret
+    return await House(name, players()[name](rng), secret, secret_file, latency_ms, games).start(host, port)
+
+
+def run(
+    name: str,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    secret: str | None = None,
+    *,
+    secret_file: Path | None = None,
+    latency_ms: int = 0,
+    games: Sequence[str] = (),
+    seed: Any = None,
+    started: Callable[[str], None] = lambda url: None,
+) -> None:
+    """Serves until SIGINT or SIGTERM; ``started`` gets the URL."""
+
+    async def until_stopped() -> None:
+        stopped = asyncio.Event()
+        for word in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(word, stopped.set)
+        house = await serve(
+            *(name, host, port, secret), secret_file=secret_file, latency_ms=latency_ms, games=games, seed=seed
+        )
+        started(house.url)
+        try:
+            await stopped.wait()
+        finally:
+            await house.close()
+
+    asyncio.run(until_stopped())
+
+
+def _json(body: Json) -> web.Response:
+    return web.Response(body=orjson.dumps(body), content_type="application/json")

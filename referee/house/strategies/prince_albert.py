@@ -1,0 +1,121 @@
+"""Prince Albert by rules of thumb: bid low with a hand that is good as dealt, draw to better it, claim when ahead.
+
+Everything rests on one number: ``chance_to_win``, the chance that no other hand is better.
+"""
+
+from itertools import accumulate
+from typing import Any
+
+from referee.games.cards import DECK, UNKNOWN
+from referee.games.poker import Rank, rank
+from referee.house.strategies.heuristics import Json, Worth, WorthByPhase
+
+# Of all hands dealt, how many are of each category, from high card to straight flush; and how many are worse.
+SHARE = (0.5012, 0.4226, 0.0475, 0.0211, 0.0039, 0.0020, 0.0014, 0.0002, 0.0001)
+WORSE = (0.0, *accumulate(SHARE))
+HELP_OF_A_DRAW = 0.25  # how much stronger each card drawn makes the other hands
+FORGOTTEN_AFTER = 6  # draws, after which it hardly matters what was dealt
+CONFIDENT = 0.6
+
+
+def strength(hand: Rank) -> float:
+    """The share of hands as dealt that this one beats, roughly: by its category, then by its first two ranks."""
+    category, first, second = (*hand, 2)[:3]
+    within = ((first - 2) + (second - 2) / 13) / 13
+    return WORSE[category] + SHARE[category] * within
+
+
+def chance_to_win(seen: Json, draws: float) -> float:
+    """The chance that my hand as it is beats all the others, each of which draws so many cards."""
+    own = strength(rank(seen["hands"][seen["seat"]]))
+    rivals = seen["players"] - sum(seen["folded"]) - 1
+    return float(own ** (rivals * (1 + HELP_OF_A_DRAW * draws)))
+
+
+# -- bidding --
+
+
+def bid(seen: Json) -> Worth:
+    """The bid that promises most: a low one doubles up a good hand, a high one hides a bad one."""
+    even = 1 / (seen["players"] - sum(seen["folded"]))
+
+    def worth(action: Json) -> Any:
+        if action["type"] == "pass":
+            return even
+        cards = action["cards"]
+        # With draws for all, the better hand as dealt counts for less and less.
+        kept = max(0, 1 - cards / FORGOTTEN_AFTER)
+        wins = kept * chance_to_win(seen, 1 if cards == 0 else 0) + (1 - kept) * even
+        return max(1, 8 - cards) * (2 * wins - 1)
+
+    return worth
+
+
+# -- drawing --
+
+
+def draw(seen: Json) -> Worth:
+    """The exchange with the best hand to be expected, unless the hand is better kept."""
+    hand = seen["hands"][seen["seat"]]
+    unseen = [card for card in DECK if card not in cards_seen(seen)]
+    average: dict[str, float] = {}
+
+    def kept(discard: str) -> list[str]:
+        return [card for card in hand if card != discard]
+
+    def worth(action: Json) -> Any:
+        if action["type"] == "pass":
+            return strength(rank(hand))
+        discard, source = action["discard"], action["from"]
+        if source != "deck":
+            return strength(rank([*kept(discard), seen["piles"][source]["top"]]))
+        if discard not in average:
+            average[discard] = sum(strength(rank([*kept(discard), card])) for card in unseen) / len(unseen)
+        return average[discard]
+
+    return worth
+
+
+def cards_seen(seen: Json) -> set[str]:
+    """Cards that cannot come off the deck: in sight now, or seen earlier in this round."""
+    cards = {card for hand in seen["hands"] for card in hand}
+    cards |= {event[key] for event in seen["history"] if event["event"] == "exchange" for key in ("discard", "drawn")}
+    return cards - {UNKNOWN}
+
+
+# -- claiming --
+
+
+def all_in(seen: Json) -> Worth:
+    ahead = chance_to_win(seen, seen["bid"]) > CONFIDENT
+    return lambda action: (action["type"] == "all_in") == ahead
+
+
+def show(seen: Json) -> Worth:
+    """Show what is not beaten: it costs nothing, and a hidden hand wins nothing."""
+    shown = [rank(hand) for hand, shown in zip(seen["hands"], seen["shown"], strict=True) if shown]
+    unbeaten = rank(seen["hands"][seen["seat"]]) >= max(shown, default=[])
+    return lambda action: (action["type"] == "show") == unbeaten
+
+
+# -- betting --
+
+
+def bet(seen: Json) -> Worth:
+    """Bet when ahead, call when the pot is worth it; where chips do not place the seats, never give up the points."""
+    to_come = {"bet1": 2, "bet2": seen["bid"] or 0, "bet3": 0}[seen["phase"]]
+    wins = chance_to_win(seen, to_come)
+    price = seen["to_call"] / (seen["pot"] + seen["to_call"]) if seen["to_call"] else 0
+    stays = seen["options"]["rank_by"] == "points" or wins >= price
+    order = ["bet", "raise"] if wins > CONFIDENT else []
+    order += ["check", "call", "fold"] if stays else ["check", "fold", "call"]
+    return lambda action: -order.index(action["type"]) if action["type"] in order else -len(order)
+
+
+WORTH: WorthByPhase = {
+    "bidding": bid,
+    "drawing": draw,
+    "all_in": all_in,
+    "show": show,
+    **dict.fromkeys(("bet1", "bet2", "bet3"), bet),
+}

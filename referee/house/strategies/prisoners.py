@@ -1,0 +1,56 @@
+"""Prisoners by rules of thumb: every card has its price; bid what should hold and is worth more than it costs."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from referee.games.prisoners import JOKER, POINTS
+from referee.games.prisoners_bids import ACE, FACE_VALUE, claims_earned, total
+from referee.house.strategies.heuristics import Json, Worth, WorthByPhase
+
+
+def name_suit(seen: Json) -> Worth:
+    """The suit that lets three aces take this joker, else the strongest."""
+    aces = sorted({card for card in seen["hand"] if card[0] == ACE})
+
+    def worth(action: Json) -> Any:
+        suit = action["suit"]
+        return claims_earned(aces, suit), pips(card for card in seen["hand"] if card[1] == suit)
+
+    return worth
+
+
+def bid(seen: Json) -> Worth:
+    """The points to be hoped for, less the price of the cards; a pass brings nothing and costs nothing."""
+    suit, rivals = seen["suit"], rivals_left(seen)
+    prize = POINTS[seen["prisoner"][0]]
+
+    def worth(action: Json) -> Any:
+        cards = action.get("cards", [])
+        holds = chance_to_hold(total(cards, suit), rivals)
+        jokers = 0 if seen["joker_seen"] else claims_earned(cards, suit)
+        return prize * holds + POINTS[JOKER] * jokers - PRICE * pips(cards)
+
+    return worth
+
+
+def pips(cards: Iterable[str]) -> int:
+    return sum(FACE_VALUE[card[0]] for card in cards)
+
+
+def rivals_left(seen: Json) -> int:
+    """Seats with cards that may still speak after this bid."""
+    single = seen["options"]["bidding"] == "single"
+    done = {said["seat"] for said in seen["bids"] if single or not said["cards"]}
+    others = [seat for seat in range(seen["players"]) if seat != seen["seat"]]
+    return sum(seen["hand_sizes"][seat] > 0 and seat not in done for seat in others)
+
+
+def chance_to_hold(counted: int, rivals: int) -> float:
+    """Likelihood that none of so many rivals goes higher."""
+    return float(counted / (counted + EVEN)) ** rivals if counted else 0.0
+
+
+PRICE = 6  # points that a pip may bring elsewhere
+EVEN = 3  # the total that a rival overtakes as often as not
+
+WORTH: WorthByPhase = {"name_suit": name_suit, "bid": bid}

@@ -1,0 +1,52 @@
+"""Saint Poker by rules of thumb: give away a point or two for better cards, then the best hand in sight."""
+
+from collections import Counter
+from itertools import combinations
+from typing import Any
+
+from referee.games.cards import RANK
+from referee.games.poker import rank
+from referee.house.strategies.heuristics import Json, Worth, WorthByPhase
+
+SAVING_ROUNDS = 3  # the points grow with the rounds, and who loses takes first
+
+
+def river(seen: Json) -> Worth:
+    hand, river = seen["hand"], [entry["card"] for entry in seen["river"]]
+
+    def worth(action: Json) -> Any:
+        card = action["card"]
+        rest = [own for own in hand if own != card]
+        if seen["round"] <= SAVING_ROUNDS:
+            return (-RANK[card],)
+        return (max(rank([*river, card, *pair]) for pair in combinations(rest, 2)), -RANK[card])
+
+    return worth
+
+
+def select(seen: Json) -> Worth:
+    river = [entry["card"] for entry in seen["river"]]
+
+    def worth(action: Json) -> Any:
+        cards = action["cards"]
+        if seen["round"] <= SAVING_ROUNDS:
+            return (-sum(RANK[card] for card in cards),)
+        return (rank([*river, *cards]), -sum(RANK[card] for card in cards))
+
+    return worth
+
+
+def pickup(seen: Json) -> Worth:
+    kept = seen["hand"] + seen["future_river"]
+    of_rank, of_suit = Counter(card[0] for card in kept), Counter(card[1] for card in kept)
+
+    def worth(action: Json) -> Any:
+        card = action["card"]
+        return RANK[card] + PARTNER * of_rank[card[0]] + NEIGHBOUR * of_suit[card[1]]
+
+    return worth
+
+
+PARTNER, NEIGHBOUR = 6, 1  # what a card of the same rank, of the same suit adds to a card's own rank
+
+WORTH: WorthByPhase = {"river": river, "select": select, "pickup": pickup}

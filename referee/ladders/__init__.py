@@ -1,0 +1,1 @@
+"""Ladders: the rating ledger, ranks, void results, audit and repair."""

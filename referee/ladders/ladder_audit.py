@@ -1,0 +1,173 @@
+"""The audit of ladders: acts against results, and every stored number against the fold of the acts."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from sqlalchemy import Select, and_, or_, select
+from sqlalchemy.orm import Session, aliased
+
+from referee.ladders import ranks
+from referee.ladders.audit_findings import Difference
+from referee.ladders.ladder_replay import Refold
+from referee.ladders.ledger import Act
+from referee.ladders.rating_replay import Move
+from referee.ladders.tables import Ladder, LadderAct, Rating, RatingChange, RatingCount, Result
+from referee.matches.tables import Group, Match, MatchLog
+
+_Acts = TypeVar("_Acts", bound=Select[*tuple[Any, ...]])
+
+Changes = dict[str, tuple[str, int, int, int]]  # by bot: ladder, before, after, games
+
+
+def check_ladders(session: Session, step: Callable[[int], None]) -> Iterator[Difference]:
+    """All differences of all ladders; ``step`` is told how many acts more have been looked at."""
+    for ladder_id in session.scalars(select(Ladder.id).order_by(Ladder.id)).all():
+        yield from check_ladder(session, ladder_id, step)
+
+
+def check_ladder(session: Session, ladder_id: str, step: Callable[[int], None]) -> Iterator[Difference]:
+    yield from check_acts(session, ladder_id)
+    refold = Refold(session, ladder_id)
+    for act, stored, expected in walked(refold, step):
+        yield from _compared("change", ladder_id, stored, expected, act.seq)
+    yield from _compared("rating", ladder_id, stored_ratings(session, ladder_id), expected_ratings(refold))
+    yield from _compared("count", ladder_id, stored_counts(session, ladder_id), ranks.bands(refold.fold.held.values()))
+
+
+def stored_counts(session: Session, ladder_id: str) -> dict[ranks.Band, int]:
+    counts = select(RatingCount.width, RatingCount.band, RatingCount.bots)
+    counts = counts.where(RatingCount.ladder_id == ladder_id, RatingCount.bots != 0)
+    return {(width, band): bots for width, band, bots in session.execute(counts)}
+
+
+def walked(refold: Refold, step: Callable[[int], None]) -> Iterator[tuple[Act, Changes, Changes]]:
+    """Each act with its stored changes and those that follow. Of a repair, what stood before is not to be derived."""
+    for page in refold.pages():
+        kept = _stored_changes(refold.session, [act.seq for act in page])
+        for act in page:
+            stored = kept.get(act.seq, {})
+            moves = refold.take(act)
+            if act.kind == "repair":
+                refold.repaired(act.seq, list(stored))
+            yield act, stored, _expected(refold, act, moves, stored)
+        step(len(page))
+
+
+def expected_ratings(refold: Refold) -> dict[str, tuple[int, int, int]]:
+    """By bot: value, games, the last act that moved it."""
+    return {bot: (*held, refold.as_of[bot]) for bot, held in refold.fold.held.items() if bot in refold.as_of}
+
+
+def stored_ratings(session: Session, ladder_id: str) -> dict[str, tuple[int, int, int]]:
+    query = select(Rating.bot_id, Rating.value, Rating.games, Rating.as_of_seq).where(Rating.ladder_id == ladder_id)
+    return {bot: (value, games, as_of) for bot, value, games, as_of in session.execute(query)}
+
+
+def check_acts(session: Session, ladder_id: str) -> Iterator[Difference]:
+    """Every result that should count has its act, every void its own, and no act is without its cause."""
+    for match_id, seq in session.execute(missing_acts(ladder_id)):
+        yield Difference("act", match_id, "none", f"an act for result {seq}", ladder_id)
+    for match_id in session.scalars(missing_voids(ladder_id)):
+        yield Difference("act", match_id, "no void", "an act that makes it void", ladder_id)
+    for act, of, kind in session.execute(acts_of_none(ladder_id)):
+        yield Difference("act", f"{act} of {of}", kind, "no act: of no match that could count", ladder_id)
+    for act, of, kind, home in session.execute(acts_elsewhere(ladder_id)):
+        for concerned in (ladder_id, home):
+            yield Difference("act", f"{act} of {of}", f"{kind} on {ladder_id}", f"on {home}", concerned)
+    for act, of in session.execute(acts_without_result(ladder_id)):
+        yield Difference("act", f"{act} of {of}", "result", "a result of the match on this ladder", ladder_id)
+    for act, of, status in session.execute(voids_without_cause(ladder_id)):
+        yield Difference("act", f"{act} of {of}", f"void, the match is {status}", "a void match", ladder_id)
+
+
+def missing_acts(ladder_id: str) -> Select[str, int]:
+    """Results that count and have no act, in their order."""
+    query = select(Result.match_id, Result.seq).join(Match, Match.id == Result.match_id)
+    query = query.join(Group, Group.id == Match.group_id).where(Result.ladder_id == ladder_id)
+    query = query.where(Match.status == "finished", Group.state == "over", ~_has_act(Result.match_id, "result"))
+    return query.order_by(Result.seq)
+
+
+def missing_voids(ladder_id: str) -> Select[str]:
+    query = select(Result.match_id).join(Match, Match.id == Result.match_id).where(Result.ladder_id == ladder_id)
+    return query.where(Match.status == "void", ~_has_act(Result.match_id, "void")).order_by(Result.seq)
+
+
+def acts_of_none(ladder_id: str) -> Select[int, str | None, str]:
+    """Acts that nothing can have brought about: of no match, of one that has no result and did not end, of a deal
+    group that is not over, and voids for which nobody gave a reason."""
+    query = _of_matches(select(LadderAct.seq, LadderAct.match_id, LadderAct.kind), ladder_id)
+    played = or_(Result.seq.is_not(None), Match.status.in_(("finished", "void")))
+    closed = or_(Group.state == "over", MatchLog.reveal_line.is_not(None))
+    none = or_(
+        LadderAct.match_id.is_(None),
+        ~played,
+        and_(LadderAct.kind == "result", ~closed),
+        and_(LadderAct.kind == "void", Match.status == "finished", Match.reason.is_(None)),
+    )
+    return query.where(none).order_by(LadderAct.seq)
+
+
+def acts_elsewhere(ladder_id: str) -> Select[int, str | None, str, str | None]:
+    """Acts of results that are on another ladder, and that ladder."""
+    query = _of_matches(select(LadderAct.seq, LadderAct.match_id, LadderAct.kind, Result.ladder_id), ladder_id)
+    return query.where(Result.ladder_id.is_not(None), Result.ladder_id != ladder_id).order_by(LadderAct.seq)
+
+
+def acts_without_result(ladder_id: str) -> Select[int, str | None]:
+    """Acts of matches that were played and have no result that counts, and were not made void."""
+    query = _of_matches(select(LadderAct.seq, LadderAct.match_id), ladder_id)
+    query = query.where(LadderAct.kind == "result", ~_has_act(LadderAct.match_id, "void"))
+    return query.where(Match.status.in_(("finished", "void")), Result.ladder_id.is_(None)).order_by(LadderAct.seq)
+
+
+def voids_without_cause(ladder_id: str) -> Select[int, str | None, str]:
+    query = _of_matches(select(LadderAct.seq, LadderAct.match_id, Match.status), ladder_id)
+    played = Result.seq.is_not(None), Match.status != "void"
+    given = or_(Match.status != "finished", Match.reason.is_not(None))
+    return query.where(LadderAct.kind == "void", *played, given).order_by(LadderAct.seq)
+
+
+def _of_matches(query: _Acts, ladder_id: str) -> _Acts:
+    """Results and voids of a ladder, with their matches, as far as there are any."""
+    query = query.select_from(LadderAct).outerjoin(Match, Match.id == LadderAct.match_id)
+    query = query.outerjoin(Result, Result.match_id == Match.id).outerjoin(Group, Group.id == Match.group_id)
+    query = query.outerjoin(MatchLog, MatchLog.match_id == Match.id)
+    return query.where(LadderAct.ladder_id == ladder_id, LadderAct.kind.in_(("result", "void")))
+
+
+def _has_act(match_id: Any, kind: str) -> Any:
+    act = aliased(LadderAct)
+    return select(act.seq).where(and_(act.match_id == match_id, act.kind == kind)).exists()
+
+
+def _stored_changes(session: Session, seqs: list[int]) -> dict[int, Changes]:
+    row = RatingChange
+    query = select(row.seq, row.bot_id, row.ladder_id, row.before, row.after, row.games).where(row.seq.in_(seqs))
+    found: dict[int, Changes] = {}
+    for seq, bot_id, ladder_id, before, after, games in session.execute(query):
+        found.setdefault(seq, {})[bot_id] = (ladder_id, before, after, games)
+    return found
+
+
+def _expected(refold: Refold, act: Act, moves: list[Move], stored: Changes) -> Changes:
+    if act.kind == "repair":
+        held = refold.fold.held
+        return {bot: (refold.ladder_id, before, *held[bot]) for bot, (_, before, _, _) in stored.items()}
+    return {move.bot_id: (refold.ladder_id, move.before, move.after, move.games) for move in moves}
+
+
+def _compared(
+    what: str,
+    ladder_id: str,
+    stored: Mapping[Any, Any],
+    expected: Mapping[Any, Any],
+    of: int | str | None = None,
+) -> Iterator[Difference]:
+    """Entries that differ, each named by what it is ``of`` (the ladder, unless said) and its key."""
+    if stored == expected:
+        return
+    for key in sorted(stored.keys() | expected.keys()):
+        if stored.get(key) != expected.get(key):
+            name = str((of or ladder_id, key))
+            yield Difference(what, name, str(stored.get(key)), str(expected.get(key)), ladder_id)

@@ -1,0 +1,196 @@
+"""Ladders as people look through them: in any order, by any word, page by page; and all ladders side by side.
+
+``ratings`` has the ladder from its top by cursor. Here a page by rank costs a look at the index before it, any other
+page a look at every bot of the ladder.
+"""
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import accumulate
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, and_, func, or_, select, union_all
+from sqlalchemy.orm import Session, aliased
+
+from referee.bots.tables import Bot
+from referee.db.names import name_key
+from referee.ladders.ranks import NARROW, WIDE
+from referee.ladders.tables import Ladder, LadderAct, Rating, RatingCount, Result
+from referee.ratings.elo import MICRO
+
+ORDERS: Final = ("rank", "bot", "version", "owner", "rating", "games")  # by what a ladder may be sorted
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A bot on a ladder; equal ratings share a place, which no filter changes."""
+
+    place: int
+    bot_id: str
+    name: str
+    owner_id: str
+    status: str
+    version: str | None
+    value: int
+    games: int
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Some lines, of so many that were ``found``."""
+
+    lines: list[Line]
+    found: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A ladder among others: how many bots and matches it has, and the first three."""
+
+    ladder: Ladder
+    bots: int
+    matches: int
+    top: list[Line]
+
+
+def board(
+    session: Session,
+    ladder_id: str,
+    *,
+    text: str = "",
+    order: str = "rank",
+    backwards: bool = False,
+    start: int,
+    limit: int,
+) -> Board:
+    """Lines ``start`` and following of those in whose name, version or owner's id the text is found."""
+    query = select(Bot, Rating.value, Rating.games).join(Bot, Bot.id == Rating.bot_id)
+    query = query.where(Rating.ladder_id == ladder_id, Rating.games > 0)
+    if text:
+        query = query.where(_has(text))
+        found = session.scalars(select(func.count()).select_from(query.subquery())).one()
+    else:
+        found = bots_on(session, ladder_id)
+    rows = session.execute(query.order_by(*_sorting(order, backwards)).limit(limit).offset(start)).all()
+    places = _places(session, ladder_id, {bot.id: value for bot, value, _ in rows})
+    return Board([_line(places[bot.id], bot, value, games) for bot, value, games in rows], found)
+
+
+def ladders_by_game(session: Session, *, start: int, limit: int) -> list[Ladder]:
+    """Ladders ``start`` and following: by game, then seats, then age."""
+    query = select(Ladder).order_by(Ladder.game, Ladder.seats, Ladder.created_at, Ladder.id)
+    return list(session.scalars(query.limit(limit).offset(start)))
+
+
+def summaries(session: Session, ladders: Sequence[Ladder], *, top: int = 3) -> list[Summary]:
+    """These ladders, each with what makes people look into it."""
+    if not ladders:
+        return []
+    ids = [ladder.id for ladder in ladders]
+    counted = select(RatingCount.ladder_id, func.sum(RatingCount.bots)).where(RatingCount.width == WIDE)
+    bots = dict(_pairs(session, counted.where(RatingCount.ladder_id.in_(ids)).group_by(RatingCount.ladder_id)))
+    played = select(Result.ladder_id, func.count()).where(Result.ladder_id.in_(ids)).group_by(Result.ladder_id)
+    matches = dict(_pairs(session, played))
+    first = _first(session, ids, top)
+    return [Summary(one, bots.get(one.id, 0), matches.get(one.id, 0), first[one.id]) for one in ladders]
+
+
+def bots_on(session: Session, ladder_id: str) -> int:
+    """How many bots have a match that counts on the ladder."""
+    query = select(func.sum(RatingCount.bots)).where(RatingCount.ladder_id == ladder_id, RatingCount.width == WIDE)
+    return int(session.scalar(query) or 0)
+
+
+def spread(session: Session, ladder_id: str, points: int) -> dict[int, int]:
+    """How many bots there are from one multiple of ``points`` up to the next, without gaps."""
+    counted: Counter[int] = Counter()
+    for band, bots in _narrow(session, ladder_id):
+        counted[band * NARROW // MICRO // points] += bots
+    if not counted:
+        return {}
+    return {number * points: counted[number] for number in range(min(counted), max(counted) + 1)}
+
+
+def results(session: Session, ladder_id: str) -> int:
+    """How many matches were played on the ladder, those that became void among them."""
+    return session.scalars(select(func.count()).where(Result.ladder_id == ladder_id)).one()
+
+
+def moment_of(session: Session, ladder_id: str, seq: int) -> datetime | None:
+    """When the ladder's last act up to this number happened; None before the first."""
+    act = select(LadderAct.created_at).where(LadderAct.ladder_id == ladder_id, LadderAct.seq <= seq)
+    return session.scalar(act.order_by(LadderAct.seq.desc()).limit(1))
+
+
+def _first(session: Session, ladder_ids: Sequence[str], top: int) -> dict[str, list[Line]]:
+    """The best of each ladder, a look at the head of the index each."""
+    heads = []
+    for ladder_id in ladder_ids:
+        best = select(Rating.ladder_id, Rating.bot_id, Rating.value, Rating.games)
+        best = best.where(Rating.ladder_id == ladder_id, Rating.games > 0)
+        heads.append(select(best.order_by(Rating.value.desc(), Rating.bot_id).limit(top).subquery()))
+    seen = union_all(*heads).subquery()
+    query = select(seen.c.ladder_id, Bot, seen.c.value, seen.c.games).join(seen, seen.c.bot_id == Bot.id)
+    found: defaultdict[str, list[Line]] = defaultdict(list)
+    for ladder_id, bot, value, games in session.execute(query.order_by(seen.c.value.desc(), Bot.id)):
+        lines = found[ladder_id]
+        level = bool(lines) and lines[-1].value == value
+        lines.append(_line(lines[-1].place if level else len(lines) + 1, bot, value, games))
+    return found
+
+
+def _narrow(session: Session, ladder_id: str) -> list[tuple[int, int]]:
+    query = select(RatingCount.band, RatingCount.bots).where(
+        RatingCount.ladder_id == ladder_id, RatingCount.width == NARROW, RatingCount.bots > 0
+    )
+    return [(band, bots) for band, bots in session.execute(query)]
+
+
+def _pairs(session: Session, query: Any) -> list[tuple[str, int]]:
+    return [(name, int(number)) for name, number in session.execute(query)]
+
+
+def _has(text: str) -> ColumnElement[bool]:
+    """Names are compared as for look-alikes, so that case and accents do not matter."""
+    named = Bot.name_key.contains(name_key(text), autoescape=True)
+    versioned = Bot.version.icontains(text, autoescape=True)
+    return or_(named, versioned, Bot.owner_id.icontains(text, autoescape=True))
+
+
+def _sorting(order: str, backwards: bool) -> list[Any]:
+    """The columns of the order, which begins with the best, the most, or A; equal ones by place."""
+    best = Rating.value.desc()
+    columns: dict[str, list[Any]] = {
+        "rank": [best],
+        "bot": [func.lower(Bot.name), best],
+        "version": [func.lower(func.coalesce(Bot.version, "")), best],
+        "owner": [Bot.owner_id, best],
+        "rating": [best],
+        "games": [Rating.games.desc(), best],
+    }
+    first, *others = columns[order]
+    if backwards:
+        first = Rating.value if first is best else Rating.games if order == "games" else first.desc()
+    return [first, *others, Rating.bot_id]
+
+
+def _places(session: Session, ladder_id: str, values: Mapping[str, int]) -> dict[str, int]:
+    """The place of each of these ratings, from the counts of bands and the few bots within a narrow one."""
+    narrow = sorted((-band, bots) for band, bots in _narrow(session, ladder_id))
+    before = list(accumulate((bots for _, bots in narrow), initial=0))
+    own, other = aliased(Rating), aliased(Rating)
+    end = (own.value // NARROW + 1) * NARROW
+    above = and_(other.ladder_id == own.ladder_id, other.value > own.value, other.value < end, other.games > 0)
+    beside = select(own.bot_id, func.count()).join(other, above).group_by(own.bot_id)
+    within = dict(_pairs(session, beside.where(own.ladder_id == ladder_id, own.bot_id.in_(values))))
+    return {
+        bot_id: 1 + before[bisect_left(narrow, (-(value // NARROW), 0))] + within.get(bot_id, 0)
+        for bot_id, value in values.items()
+    }
+
+
+def _line(place: int, bot: Bot, value: int, games: int) -> Line:
+    return Line(place, bot.id, bot.name, bot.owner_id, bot.status, bot.version, value, games)

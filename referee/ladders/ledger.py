@@ -1,0 +1,258 @@
+"""The ledger of the ladders: acts are appended, and the ratings follow from them at once.
+
+A ladder as of an act is the fold of the results that entered up to it, in the order of their acts, without those made
+void up to it. On a ladder that an audit froze acts are appended all the same; its values wait for the repair.
+Every writer here first takes the one turn for results, so that acts are numbered in the order of their commits.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final, cast
+
+from sqlalchemy import Insert, Table, and_, bindparam, func, insert, select
+from sqlalchemy.dialects.postgresql import insert as postgres_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.orm import Session, aliased
+
+from referee.db.engine import database_of, now, queue_up
+from referee.ladders import ranks
+from referee.ladders.rating_replay import Fold, Held, Move
+from referee.ladders.tables import Ladder, LadderAct, Rating, RatingChange, Result
+
+PAGE: Final = 500  # acts read at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """What a result brings to its ladder; by seat: who sat there, how he was placed, whether it counts."""
+
+    ladder_id: str
+    match_id: str
+    bots: Sequence[str]
+    placements: Sequence[int]
+    rated: Sequence[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """An act with all that folding needs. ``result_seq`` and ``void_seq`` are the acts by which its match entered and
+    was made void; ``bots`` is empty where the match has no result."""
+
+    seq: int
+    kind: str
+    match_id: str | None
+    result_seq: int | None
+    void_seq: int | None
+    bots: Sequence[str] = ()
+    placements: Sequence[int] = ()
+    rated: Sequence[bool] = ()
+
+    def counts_at(self, seq: int) -> bool:
+        """Whether it is a result that counts in the ladder as of ``seq``."""
+        return self.kind == "result" and bool(self.bots) and (self.void_seq is None or self.void_seq > seq)
+
+
+def take_turn(session: Session) -> None:
+    """Waits until no other transaction writes results or acts; to be called after matches are locked, and before
+    deal groups are."""
+    queue_up(session, "results")
+
+
+def count(session: Session, results: Sequence[Counting]) -> None:
+    """Results of a deal group that is over enter the ledger, in this order. The turn has been taken."""
+    for ladder_id, together in groupby(results, key=lambda result: result.ladder_id):
+        mine = list(together)
+        acts = [append(session, ladder_id, "result", result.match_id) for result in mine]
+        known = _known(session, ladder_id, {bot for result in mine for bot in result.bots})
+        if known is None:
+            continue
+        fold = Fold(dict(known))
+        moves = [fold.count(result.bots, result.placements, result.rated) for result in mine]
+        write(session, ladder_id, list(zip(acts, moves, strict=True)), known)
+
+
+def void(session: Session, counting: Counting, reason: str, *, by: str | None) -> int:
+    """Takes a result out of its ladder by an act of its own, and gives the act's number. The turn has been taken.
+
+    What moves by it, of whatever bot that ever met another through it, is written as changes of this act.
+    """
+    entered = session.scalar(
+        select(LadderAct.seq).where(LadderAct.match_id == counting.match_id, LadderAct.kind == "result")
+    )
+    seq = append(session, counting.ladder_id, "void", counting.match_id, reason, by)
+    frozen = session.scalars(select(Ladder.frozen_reason).where(Ladder.id == counting.ladder_id)).one()
+    if entered is not None and frozen is None:
+        anew = fold_from(session, counting.ladder_id, entered - 1, seq)
+        known = _known(session, counting.ladder_id, anew.held) or {}
+        write(session, counting.ladder_id, [(seq, Fold(dict(known)).moves_to(anew))], known)
+    return seq
+
+
+def append(
+    session: Session,
+    ladder_id: str,
+    kind: str,
+    match_id: str | None,
+    reason: str | None = None,
+    by: str | None = None,
+) -> int:
+    """Appends an act and gives its number. Values do not move by it."""
+    act = {"ladder_id": ladder_id, "kind": kind, "match_id": match_id, "reason": reason, "created_by": by}
+    return int(session.connection().execute(_APPEND, {**act, "created_at": now(session)}).scalar_one())
+
+
+def write(
+    session: Session, ladder_id: str, moves: Sequence[tuple[int, Sequence[Move]]], known: dict[str, Held]
+) -> None:
+    """Writes moves by the acts that made them: changes, ratings, counts. ``known`` are the stored ratings before."""
+    changes: list[dict[str, Any]] = [
+        {"seq": seq, "bot_id": move.bot_id, "ladder_id": ladder_id}
+        | {"before": move.before, "after": move.after, "games": move.games}
+        for seq, made in moves
+        for move in made
+    ]
+    ratings: dict[str, dict[str, Any]] = {
+        row["bot_id"]: {"ladder_id": ladder_id, "bot_id": row["bot_id"], "value": row["after"]}
+        | {"games": row["games"], "as_of_seq": row["seq"]}
+        for row in changes
+    }
+    if not changes:
+        return
+    # In order of bots, so that two writers could not wait for each other.
+    ordered = [ratings[bot_id] for bot_id in sorted(ratings)]
+    session.connection().execute(_CHANGES, changes)
+    session.connection().execute(_RATE[database_of(session).is_sqlite], ordered)
+    before = (known[bot_id] for bot_id in ratings if bot_id in known)
+    ranks.count_moves(session, ladder_id, before, (Held(row["value"], row["games"]) for row in ordered))
+
+
+def acts(session: Session, ladder_id: str, *, after: int = 0, until: int | None = None) -> Iterator[list[Act]]:
+    """The acts of a ladder in their order, from the one after ``after`` to ``until``, a page at a time."""
+    while True:
+        rows = session.connection().execute(_ACTS, {"ladder": ladder_id, "after": after, "until": until or _LAST})
+        page = [_act(*row) for row in rows]
+        if page:
+            yield page
+        if len(page) < PAGE:
+            return
+        after = page[-1].seq
+
+
+def _act(seq: int, kind: str, match_id: str | None, entered: int | None, voided: int | None, *by_seat: Any) -> Act:
+    lengths = {len(values) if isinstance(values, list) else 0 for values in by_seat}
+    # A result that somebody has cut about counts for nothing; the audit names it.
+    return Act(seq, kind, match_id, entered, voided, *(by_seat if len(lengths) == 1 and lengths != {0} else ()))
+
+
+def fold_from(session: Session, ladder_id: str, after: int, until: int) -> Fold:
+    """The ladder as of act ``until``, of all bots that occur after act ``after`` (of others nothing can have changed).
+
+    Begins as late as the stored changes tell how things stood.
+    """
+    start = _settled(session, ladder_id, after, until)
+    fold = Fold()
+    for page in acts(session, ladder_id, after=start, until=until):
+        seen = {bot for act in page if act.kind == "result" for bot in act.bots}
+        fold.held |= standing_at(session, ladder_id, start, seen - fold.held.keys())
+        for act in page:
+            if act.counts_at(until):
+                fold.count(act.bots, act.placements, act.rated)
+    return fold
+
+
+def standing_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) -> dict[str, Held]:
+    """How these bots stood after act ``seq``, by the stored changes; who had none yet stands as a beginner."""
+    wanted = sorted(bots)
+    found = {bot_id: Held() for bot_id in wanted}
+    for start in range(0, len(wanted) if seq else 0, PAGE):
+        some = wanted[start : start + PAGE]
+        latest = (
+            select(RatingChange.bot_id, func.max(RatingChange.seq).label("seq"))
+            .where(RatingChange.ladder_id == ladder_id, RatingChange.bot_id.in_(some), RatingChange.seq <= seq)
+            .group_by(RatingChange.bot_id)
+            .subquery()
+        )
+        there = and_(RatingChange.seq == latest.c.seq, RatingChange.bot_id == latest.c.bot_id)
+        query = select(RatingChange.bot_id, RatingChange.after, RatingChange.games).join(latest, there)
+        found |= {bot_id: Held(value, games) for bot_id, value, games in session.execute(query)}
+    return found
+
+
+def _settled(session: Session, ladder_id: str, seq: int, until: int) -> int:
+    """The last act up to ``seq`` as of which the stored changes tell the ladder: no result up to it was made void
+    after it."""
+    entered, voided = aliased(LadderAct), aliased(LadderAct)
+    while True:
+        first = session.scalar(
+            select(func.min(entered.seq))
+            .join(voided, and_(voided.match_id == entered.match_id, voided.kind == "void"))
+            .where(entered.ladder_id == ladder_id, entered.kind == "result", entered.seq <= seq)
+            .where(voided.ladder_id == ladder_id, voided.seq > seq, voided.seq <= until)
+        )
+        if first is None:
+            return seq
+        seq = first - 1
+
+
+def _known(session: Session, ladder_id: str, bots: Iterable[str]) -> dict[str, Held] | None:
+    """The stored ratings of these bots; None when the ladder is frozen."""
+    wanted, known = sorted(bots), {}
+    for start in range(0, len(wanted), PAGE):
+        rows = session.connection().execute(_KNOWN, {"ladder": ladder_id, "bots": wanted[start : start + PAGE]})
+        for frozen, bot_id, value, games in rows:
+            if frozen is not None:
+                return None
+            if bot_id is not None:
+                known[bot_id] = Held(value, games)
+    return known
+
+
+# Built once, and on the tables themselves: some of these run for every result.
+_LAST = 2**62
+_LADDERS, _ACTS_TABLE, _RATINGS, _CHANGES_TABLE, _RESULTS = (
+    cast(Table, model.__table__) for model in (Ladder, LadderAct, Rating, RatingChange, Result)
+)
+_APPEND = insert(_ACTS_TABLE).returning(_ACTS_TABLE.c.seq)
+_CHANGES = insert(_CHANGES_TABLE)
+_KNOWN = (
+    select(_LADDERS.c.frozen_reason, _RATINGS.c.bot_id, _RATINGS.c.value, _RATINGS.c.games)
+    .select_from(
+        _LADDERS.outerjoin(
+            _RATINGS,
+            and_(_RATINGS.c.ladder_id == _LADDERS.c.id, _RATINGS.c.bot_id.in_(bindparam("bots", expanding=True))),
+        )
+    )
+    .where(_LADDERS.c.id == bindparam("ladder"))
+)
+
+
+def _rating(sqlite: bool) -> Insert:
+    row: dict[str, Any] = {column.name: bindparam(column.name) for column in _RATINGS.c}
+    added = (sqlite_insert if sqlite else postgres_insert)(_RATINGS).values(row)
+    values = {name: added.excluded[name] for name in ("value", "games", "as_of_seq")}
+    return added.on_conflict_do_update(index_elements=["ladder_id", "bot_id"], set_=values)
+
+
+_RATE = {sqlite: _rating(sqlite) for sqlite in (True, False)}
+
+_ENTERED, _VOIDED = _ACTS_TABLE.alias("entered"), _ACTS_TABLE.alias("voided")
+_ACTS = (
+    select(
+        *(_ACTS_TABLE.c[name] for name in ("seq", "kind", "match_id")),
+        _ENTERED.c.seq,
+        _VOIDED.c.seq,
+        *(_RESULTS.c[name] for name in ("bots", "placements", "rated")),
+    )
+    .select_from(
+        _ACTS_TABLE.outerjoin(
+            _ENTERED, and_(_ENTERED.c.match_id == _ACTS_TABLE.c.match_id, _ENTERED.c.kind == "result")
+        )
+        .outerjoin(_VOIDED, and_(_VOIDED.c.match_id == _ACTS_TABLE.c.match_id, _VOIDED.c.kind == "void"))
+        .outerjoin(_RESULTS, _RESULTS.c.match_id == _ACTS_TABLE.c.match_id)
+    )
+    .where(_ACTS_TABLE.c.ladder_id == bindparam("ladder"), _ACTS_TABLE.c.seq > bindparam("after"))
+    .where(_ACTS_TABLE.c.seq <= bindparam("until"))
+    .order_by(_ACTS_TABLE.c.seq)
+    .limit(PAGE)
+)

@@ -1,0 +1,103 @@
+"""Read the ledger of a ladder as rows in order, which are sufficient to recompute the ladder.
+
+The rows are read in pages, each in a short transaction of its own. ``api.bulk`` writes them to a file.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Final
+
+from sqlalchemy import or_, select
+
+from referee.db.engine import Database
+from referee.ladders.tables import LadderAct, RatingChange, Result
+from referee.matches.tables import Match
+from referee.tournaments.bulk import Seat, seats_of
+
+PAGE: Final = 200  # entries
+CHANGES: Final = 2_000  # rating changes read at a time: a void or a repair may cause any number of them
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRow:
+    """One row of a ledger entry. A result has a row for each seat. Other entries have a row for each bot whose rating
+    changed, or a single row without a bot. Ratings are in micro-points, None if the entry does not affect the bot."""
+
+    entry: int
+    kind: str
+    entered_at: datetime
+    match_id: str | None
+    reason: str | None  # of the entry itself; ``seat`` says why a result does not count
+    bot: str | None
+    seat: Seat | None
+    before_micro: int | None
+    after_micro: int | None
+    games: int | None  # number of the bot's matches that count, after the entry
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A ledger entry; for a result, ``seats`` are the seats of its match."""
+
+    act: LadderAct
+    seats: list[Seat]
+
+    def row(self, bot: str | None, seat: Seat | None, change: RatingChange | None) -> LedgerRow:
+        of_entry = self.act.seq, self.act.kind, self.act.created_at, self.act.match_id, self.act.reason
+        moved = (None, None, None) if change is None else (change.before, change.after, change.games)
+        return LedgerRow(*of_entry, bot, seat, *moved)
+
+
+def ledger_rows(database: Database, ladder_id: str, until: int) -> Iterator[LedgerRow]:
+    """Yield the rows of all ledger entries of a ladder up to number ``until``, in order."""
+    after = 0
+    while page := _entries(database, ladder_id, after, until):
+        changes = groupby(_changes(database, [entry.act.seq for entry in page]), key=lambda change: change.seq)
+        moving, moved = next(changes, (None, iter(())))
+        for entry in page:
+            if entry.act.seq == moving:
+                yield from _rows(entry, moved)
+                moving, moved = next(changes, (None, iter(())))
+            else:
+                yield from _rows(entry, ())
+        after = page[-1].act.seq
+
+
+def _entries(database: Database, ladder_id: str, after: int, until: int) -> list[_Entry]:
+    query = select(LadderAct, Result, Match).outerjoin(Result, Result.match_id == LadderAct.match_id)
+    query = query.outerjoin(Match, Match.id == LadderAct.match_id).where(LadderAct.ladder_id == ladder_id)
+    query = query.where(LadderAct.seq > after, LadderAct.seq <= until).order_by(LadderAct.seq).limit(PAGE)
+    with database.read() as session:
+        page = [(act, result, match) for act, result, match in session.execute(query)]
+        played = [(result, match) for act, result, match in page if act.kind == "result" and result is not None]
+        by_match = {id: list(seats) for id, seats in groupby(seats_of(session, played), key=lambda seat: seat.match_id)}
+    return [_Entry(act, by_match.get(str(act.match_id), []) if act.kind == "result" else []) for act, _, _ in page]
+
+
+def _changes(database: Database, seqs: Sequence[int]) -> Iterator[RatingChange]:
+    """Yield the rating changes of these entries, ordered by entry and bot."""
+    seq, bot_id = 0, ""
+    while True:
+        query = select(RatingChange).where(RatingChange.seq.in_([one for one in seqs if one >= seq]))
+        query = query.where(or_(RatingChange.seq > seq, RatingChange.bot_id > bot_id))
+        with database.read() as session:
+            changes = session.scalars(query.order_by(RatingChange.seq, RatingChange.bot_id).limit(CHANGES)).all()
+        yield from changes
+        if len(changes) < CHANGES:
+            return
+        seq, bot_id = changes[-1].seq, changes[-1].bot_id
+
+
+def _rows(entry: _Entry, changes: Iterable[RatingChange]) -> Iterator[LedgerRow]:
+    if entry.seats:
+        moved = {change.bot_id: change for change in changes}
+        yield from (entry.row(seat.bot, seat, moved.get(seat.bot)) for seat in entry.seats)
+        return
+    bare = True
+    for change in changes:
+        yield entry.row(change.bot_id, None, change)
+        bare = False
+    if bare:
+        yield entry.row(None, None, None)

@@ -1,0 +1,114 @@
+"""What the log of a match proves: its result, and what its own row and its seats must say. Comparing is the audit's."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from referee.bots import house_bots
+from referee.bots.tables import Bot
+from referee.errors import BadLog
+from referee.ladders import ratings
+from referee.ladders.tables import Result
+from referee.match.log import Report, verify
+from referee.match.rows import digest, parsed
+from referee.matches import logs
+from referee.matches.tables import Match, MatchLog, MatchSeat
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Seated:
+    """A seat with its bot as it is known; a stand-in and the house count for nobody."""
+
+    row: MatchSeat
+    owner_id: str
+    counts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """What must be stored, by column: of the match, of each seat, and of the result."""
+
+    match: Json
+    seats: list[Json]
+    result: Json
+
+    def differing(self, match: Match, seats: Sequence[Seated], result: Result) -> Iterator["Otherwise"]:
+        """What is stored otherwise: of the match, of its seats, of its result."""
+        yield from _otherwise("match", match, self.match)
+        for seat, proven in zip(seats, self.seats, strict=False):
+            yield from _otherwise("seats", seat.row, proven)
+        yield from _otherwise("result", result, self.result)
+
+
+@dataclass(frozen=True, slots=True)
+class Otherwise:
+    """A row in which columns hold something else than they must; ``what`` is "match", "seats" or "result"."""
+
+    what: str
+    row: Match | MatchSeat | Result
+    stored: Json
+    proven: Json
+
+
+def seated(session: Session, match_ids: Sequence[str]) -> dict[str, list[Seated]]:
+    """The seats of each of these matches, in order."""
+    query = select(MatchSeat, Bot.owner_id, Bot.status).join(Bot, Bot.id == MatchSeat.bot_id)
+    query = query.where(MatchSeat.match_id.in_(match_ids)).order_by(MatchSeat.match_id, MatchSeat.seat)
+    found: dict[str, list[Seated]] = {match_id: [] for match_id in match_ids}
+    for row, owner_id, status in session.execute(query):
+        counts = row.entrant_id is None and status != house_bots.STATUS
+        found[row.match_id].append(Seated(row, owner_id, counts))
+    return found
+
+
+def checked(session: Session, match_id: str, log: MatchLog) -> tuple[list[bytes], Report]:
+    """The rows of a stored log and what replaying them showed. Raises ``BadLog`` for one that does not hold, that is
+    of another match, or is not the one whose end was noted."""
+    try:
+        lines = logs.log_lines(session, match_id)
+        report = verify(lines)
+    except (TypeError, ValueError) as error:  # not even bytes
+        raise BadLog(0, f"the stored log cannot be read: {error}") from error
+    if not report.ok:
+        raise BadLog(report.row or 0, report.reason)
+    if report.match != match_id:
+        raise BadLog(0, f"it is the log of match {report.match}")
+    if log.rows != len(lines) - report.revealed:
+        raise BadLog(log.rows, f"its end is noted there, but {len(lines) - report.revealed} rows were played")
+    if digest(lines[log.rows - 1]) != log.digest:
+        raise BadLog(log.rows - 1, f"its digest is noted as {log.digest}")
+    return lines, report
+
+
+def proven(session: Session, lines: Sequence[bytes], rows: int, seats: Sequence[Seated]) -> Proven:
+    """What follows from a log that was ``checked`` and from who sat there for whom."""
+    header, last = parsed(lines[0]), parsed(lines[rows - 1])
+    match = {name: header[name] for name in ("game", "options", "seats", "rated")}
+    bots = [one["bot"] for one in header["players"]]
+    counts = [seat.counts for seat in seats]
+    result = {"bots": bots, **{name: last[name] for name in ("placements", "returns", "scores")}}
+    result |= {"entrants": [seat.row.entrant_id or bot for seat, bot in zip(seats, bots, strict=False)]}
+    result |= {"rated": counts, "engine_version": header["engine_version"], "digest": digest(lines[rows - 1])}
+    result |= {"ladder_id": _ladder_id(session, match, [seat.owner_id for seat in seats if seat.counts])}
+    by_seat = zip(bots, counts, last["placements"], last["returns"], strict=False)
+    names = ("bot_id", "rated", "placement", "returns")
+    return Proven(match, [dict(zip(names, values, strict=True)) for values in by_seat], result)
+
+
+def _ladder_id(session: Session, match: Json, owners: Sequence[str]) -> str | None:
+    """The ladder on which the match counts, by the rule by which it entered."""
+    if not match["rated"] or len(owners) < 2 or len(set(owners)) < len(owners):
+        return None
+    ladder = ratings.find_ladder(session, match["game"], match["options"], match["seats"])
+    return None if ladder is None else ladder.id
+
+
+def _otherwise(what: str, row: Match | MatchSeat | Result, proven: Json) -> Iterator[Otherwise]:
+    wrong = {name: getattr(row, name) for name, value in proven.items() if getattr(row, name) != value}
+    if wrong:
+        yield Otherwise(what, row, wrong, {name: proven[name] for name in wrong})

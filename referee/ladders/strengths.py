@@ -1,0 +1,37 @@
+"""The results that a ladder is made of, for the batch fit. Fitting is the pure strengths'."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, aliased
+
+from referee.ladders import ratings
+from referee.ladders.tables import LadderAct, Result
+from referee.ratings.strengths import Result as Said
+
+
+@dataclass(frozen=True, slots=True)
+class LadderResults:
+    """``results`` are the newest that count after act ``as_of_seq``; ``left_out`` are older ones."""
+
+    as_of_seq: int
+    results: Sequence[Said]
+    left_out: int
+
+
+def ladder_results(
+    session: Session, ladder_id: str, limit: int, before: LadderResults | None = None, *, patient: bool = False
+) -> LadderResults:
+    """At most ``limit`` results; ``before`` itself where no act came since (or ``patient``). Raises ``NotFound``."""
+    ratings.get_ladder(session, ladder_id)
+    seq = ratings.last_seq(session, ladder_id)
+    if before is not None and (patient or before.as_of_seq == seq):
+        return before
+    act, void = LadderAct, aliased(LadderAct)
+    voided = select(void.seq).where(void.match_id == act.match_id, void.kind == "void").exists()
+    query = select(Result.bots, Result.placements, Result.rated).join(act, act.match_id == Result.match_id)
+    query = query.where(act.ladder_id == ladder_id, act.kind == "result", ~voided)
+    rows = session.execute(query.order_by(act.seq.desc()).limit(limit)).all()
+    counting = session.scalars(select(func.count()).select_from(query.order_by(None).subquery())).one()
+    return LadderResults(seq, [(bots, placements, rated) for bots, placements, rated in rows], counting - len(rows))

@@ -1,0 +1,109 @@
+"""Results, and the ladders folded from them."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from referee.db.base import Base, Counted, Id, Json, Word, one_of
+
+ACTS = ("result", "void", "repair")
+
+
+class Result(Base):
+    """What came of a match. ``seq`` is the order in which matches ended, whatever any clock says."""
+
+    __tablename__ = "results"
+    __table_args__ = (Index(None, "ladder_id", "seq"), {"sqlite_autoincrement": True})
+
+    seq: Mapped[int] = mapped_column(Counted, primary_key=True)
+    match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), unique=True)
+    ladder_id: Mapped[str | None] = mapped_column(ForeignKey("ladders.id"))  # None: not rated
+    bots: Mapped[list[Any]]
+    entrants: Mapped[list[Any]]  # by seat: the bot itself, or the one it stands in for
+    rated: Mapped[list[Any]]  # by seat: whether it counts on the ladder
+    placements: Mapped[list[Any]]
+    returns: Mapped[list[Any]]
+    scores: Mapped[list[Any]]
+    digest: Mapped[str] = mapped_column(String(64))
+    engine_version: Mapped[str] = mapped_column(Word)
+    finished_at: Mapped[datetime]
+
+
+class Ladder(Base):
+    """A ranking: one for each game, set of options and number of seats."""
+
+    __tablename__ = "ladders"
+    __table_args__ = (UniqueConstraint("game", "options_key", "seats"),)
+
+    id: Mapped[str] = mapped_column(Id, primary_key=True)
+    game: Mapped[str] = mapped_column(Word)
+    options: Mapped[Json]
+    options_key: Mapped[str] = mapped_column(String(64))
+    seats: Mapped[int]
+    created_at: Mapped[datetime]
+    frozen_reason: Mapped[str | None] = mapped_column(Text)  # what an audit found; shown until it is repaired
+
+
+class LadderAct(Base):
+    """The ledger a ladder is the fold of: a result counts, is made void, or the sum is repaired. Only appended to.
+
+    ``seq`` is the one order of all ladders' acts. Results of a deal group enter together, when it is over.
+    """
+
+    __tablename__ = "ladder_acts"
+    __table_args__ = (
+        one_of("kind", ACTS),
+        UniqueConstraint("match_id", "kind"),
+        Index(None, "ladder_id", "seq"),
+        {"sqlite_autoincrement": True},
+    )
+
+    seq: Mapped[int] = mapped_column(Counted, primary_key=True)
+    ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"))
+    kind: Mapped[str] = mapped_column(Word)
+    match_id: Mapped[str | None] = mapped_column(ForeignKey("matches.id"))  # None: a repair
+    reason: Mapped[str | None] = mapped_column(Text)
+    created_by: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"))
+    created_at: Mapped[datetime]
+
+
+class Rating(Base):
+    """Where a bot stands on a ladder, in millionths of a point."""
+
+    __tablename__ = "ratings"
+
+    ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"), primary_key=True)
+    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True, index=True)
+    value: Mapped[int] = mapped_column(BigInteger)
+    games: Mapped[int]
+    as_of_seq: Mapped[int] = mapped_column(BigInteger)
+
+
+Index(None, Rating.ladder_id, Rating.value.desc(), Rating.bot_id)
+
+
+class RatingCount(Base):
+    """How many bots of a ladder lie in a band of ratings: a place is a sum of few bands, however long the ladder."""
+
+    __tablename__ = "rating_counts"
+
+    ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"), primary_key=True)
+    width: Mapped[int] = mapped_column(BigInteger, primary_key=True)  # micro-points
+    band: Mapped[int] = mapped_column(primary_key=True)  # value // width
+    bots: Mapped[int]
+
+
+class RatingChange(Base):
+    """What an act did to a rating. Of a repair ``before`` is the wrong value that stood there."""
+
+    __tablename__ = "rating_changes"
+    __table_args__ = (Index(None, "ladder_id", "bot_id", "seq"),)
+
+    seq: Mapped[int] = mapped_column(BigInteger, ForeignKey("ladder_acts.seq"), primary_key=True)
+    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
+    ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"))
+    before: Mapped[int] = mapped_column(BigInteger)
+    after: Mapped[int] = mapped_column(BigInteger)
+    games: Mapped[int]  # that count for the bot, after the act

@@ -1,0 +1,201 @@
+"""Void: a match that was played and shall not count, by an act that is appended; and its replay.
+
+Nothing is taken away: log, result and placements stay readable, marked by the match's status and reason.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from referee.db.engine import now
+from referee.db.names import printable
+from referee.errors import BadOption, Conflict, NotFound
+from referee.ladders import ledger
+from referee.ladders.tables import Result
+from referee.match.time_limits import Limits
+from referee.matches import deal_groups, logs
+from referee.matches.scheduling import Deal, Plan, arrange
+from referee.matches.tables import OPEN, Group, Match, MatchSeat
+from referee.tournaments.entrants import seats_of
+from referee.tournaments.tables import Stage, Tournament
+
+MOST_REASON = 500  # characters
+
+
+@dataclass
+class Voided:
+    """What was done: ids of the matches that are void now, of those cancelled with them, of those arranged in their
+    place (in order of ids), and the acts that took results out of ladders."""
+
+    matches: list[str] = field(default_factory=list)
+    cancelled: list[str] = field(default_factory=list)
+    replays: list[str] = field(default_factory=list)
+    acts: list[int] = field(default_factory=list)
+
+
+def void(
+    session: Session,
+    match_id: str,
+    reason: str,
+    *,
+    by: str | None,
+    master_key: bytes,
+    replay: bool = False,
+    whole_group: bool = False,
+) -> Voided:
+    """Makes a finished or stuck match void; with ``replay`` it is played again, with fresh cards.
+
+    Of a duplicate group all matches become void together, which must be wished by ``whole_group``; of other groups
+    it may be. Those not over are then cancelled with the same reason, and played again too. Raises ``Conflict`` for a
+    match in another state, for a duplicate group without that wish, and for a replay that cannot be: its event is
+    over, or a bot left it or cannot play. Raises ``BadOption`` for a reason that is missing or too long.
+    """
+    _check(reason)
+    group_id = session.scalar(select(Match.group_id).where(Match.id == match_id))
+    if group_id is None:
+        raise NotFound("match", match_id)
+    event = _event(session, group_id)
+    if replay and event is not None and event.status not in ("running", "paused"):
+        raise Conflict(f"the event is {event.status}; a match of it can become void, but not be played again")
+    kind, count = session.execute(
+        select(Group.kind, func.count()).join(Match, Match.group_id == Group.id).where(Group.id == group_id)
+        .group_by(Group.kind)
+    ).one()  # fmt: skip
+    if kind == "duplicate" and count > 1 and not whole_group:
+        raise Conflict(f"the match is one of {count} that share their cards and bots; void them all by whole_group")
+    matches = _locked(session, group_id, None if whole_group else match_id)
+    (asked,) = (match for match in matches if match.id == match_id)
+    if asked.status not in ("finished", "stuck"):
+        raise Conflict(f"the match is {asked.status}; only one that is finished or stuck can become void")
+    done = _end(session, matches, reason, by, master_key, void_stuck=True)
+    if replay:
+        again = [match for match in matches if match.id in (*done.matches, *done.cancelled)]
+        done.replays = _replayed(session, again, kind, event, master_key)
+    return done
+
+
+def cancel_group(session: Session, group_id: str, reason: str, *, by: str | None, master_key: bytes) -> Voided:
+    """Ends a deal group that is not over as a whole: what is going on is cancelled, what is finished becomes void."""
+    _event(session, group_id)
+    return _end(session, _locked(session, group_id, None), reason, by, master_key)
+
+
+def cancel_matches(session: Session, match_ids: Sequence[str], reason: str, *, master_key: bytes) -> Voided:
+    """Cancel those of these matches that are not over. None may belong to a tournament or share its cards."""
+    locked = select(Match).where(Match.id.in_(match_ids), Match.status.in_(OPEN)).order_by(Match.id).with_for_update()
+    matches = session.scalars(locked.execution_options(populate_existing=True)).all()
+    return _end(session, matches, reason, None, master_key)
+
+
+def _check(reason: str) -> None:
+    if not reason.strip() or len(reason) > MOST_REASON or reason != printable(reason):
+        raise BadOption("reason", f"must be 1 to {MOST_REASON} characters that can be kept")
+
+
+def _event(session: Session, group_id: str) -> Tournament | None:
+    """The event of the group, locked before its matches, as by all who lock both; its tables are others by this."""
+    query = select(Tournament).join(Group, Group.tournament_id == Tournament.id).where(Group.id == group_id)
+    event = session.scalar(query.with_for_update(of=Tournament).execution_options(populate_existing=True))
+    if event is not None:
+        event.revision += 1
+    return event
+
+
+def _locked(session: Session, group_id: str, match_id: str | None) -> list[Match]:
+    """The matches of a group, or one of them, fresh and locked, in the order in which everybody locks them."""
+    query = select(Match).where(Match.group_id == group_id)
+    if match_id is not None:
+        query = query.where(Match.id == match_id)
+    locked = query.order_by(Match.id).with_for_update().execution_options(populate_existing=True)
+    return list(session.scalars(locked))
+
+
+def _end(
+    session: Session,
+    matches: Sequence[Match],
+    reason: str,
+    by: str | None,
+    master_key: bytes,
+    *,
+    void_stuck: bool = False,
+) -> Voided:
+    """1. The matches end. 2. Results leave their ladders. 3. The group ends, if it is over by this."""
+    ledger.take_turn(session)
+    done, moment = Voided(), now(session)
+    for match in matches:
+        if match.status == "finished" or (match.status == "stuck" and void_stuck):
+            done.matches.append(match.id)
+            _stop(session, match, "void", reason, moment)
+        elif match.status in OPEN:
+            done.cancelled.append(match.id)
+            _stop(session, match, "cancelled", reason, moment)
+    session.flush()
+    results = select(Result).where(Result.match_id.in_(done.matches), Result.ladder_id.is_not(None))
+    for one in session.scalars(results.order_by(Result.seq)).all():
+        bringing = ledger.Counting(str(one.ladder_id), one.match_id, one.bots, one.placements, one.rated)
+        done.acts.append(ledger.void(session, bringing, reason, by=by))
+    for group_id in {match.group_id for match in matches}:
+        deal_groups.close_if_over(session, group_id, master_key=master_key)
+    return done
+
+
+def _stop(session: Session, match: Match, status: str, reason: str, moment: datetime) -> None:
+    played = match.status == "finished"
+    match.status, match.reason = status, reason
+    if not played:
+        match.finished_at = moment
+        match.epoch += 1
+        match.lease_boot = match.lease_until = None
+        logs.pack_what_there_is(session, match.id)
+
+
+# -- playing it again --
+
+
+def _replayed(
+    session: Session, matches: Sequence[Match], kind: str, event: Tournament | None, master_key: bytes
+) -> list[str]:
+    """The same tables with fresh cards: one alone in a group of its own, several in one group of the same kind."""
+    deal = Deal("replay", kind) if len(matches) > 1 else None
+    made = arrange(session, [_plan(session, match, event, deal) for match in matches], master_key=master_key)
+    if event is not None:
+        stages = {match.stage for match in matches}
+        reopened = update(Stage).where(Stage.tournament_id == event.id, Stage.number.in_(stages))
+        session.execute(reopened.values(ended_at=None))
+        if event.status == "paused":
+            session.execute(update(Match).where(Match.id.in_(made)).values(status="waiting"))
+    return made
+
+
+def _plan(session: Session, match: Match, event: Tournament | None, deal: Deal | None) -> Plan:
+    """What was played; in an event by whoever plays for the entrants now, as at the tables to come."""
+    query = select(MatchSeat.bot_id, MatchSeat.entrant_id).where(MatchSeat.match_id == match.id)
+    seats = session.execute(query.order_by(MatchSeat.seat)).all()
+    entrants = [entrant or bot for bot, entrant in seats]
+    return Plan(
+        game=match.game,
+        bots=[bot for bot, _ in seats] if event is None else _players(session, event, entrants),
+        options=match.options,
+        limits=Limits(match.budget_ms, match.bank_ms),
+        rated=match.rated if event is None else event.rated,  # it may have been unrated for its stand-ins
+        created_by=match.created_by,
+        tournament_id=match.tournament_id,
+        stage=match.stage,
+        table_no=match.table_no,
+        leg=match.leg,
+        entrants=entrants,
+        deal=deal,
+        replay_of=match.id,
+    )
+
+
+def _players(session: Session, event: Tournament, entrants: Sequence[str]) -> list[str]:
+    entered = {seat.bot_id: seat.played_by(event) for seat in seats_of(session, event, set(entrants))}
+    players = [entered.get(entrant, entrant) for entrant in entrants]
+    if None in players:
+        gone = entrants[players.index(None)]
+        raise Conflict(f"nobody plays for {gone} any more; the match can become void, but not be played again")
+    return [player for player in players if player is not None]

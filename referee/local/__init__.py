@@ -1,0 +1,1 @@
+"""Matches and tournaments on this machine without a service."""

@@ -1,0 +1,259 @@
+"""Matches without a server: house players in this process, bots by their URL, the log kept in memory.
+
+Nothing is rated. What comes out is shown and written by ``play``.
+"""
+
+import hashlib
+import os
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from referee.botclient.address_guard import Policy, parse_url
+from referee.botclient.client import BotCaller, BotSeat, CallLimits, Target
+from referee.botclient.match_driver import Ask, drive
+from referee.cli.problems import Problems
+from referee.errors import BadOption, RefereeError
+from referee.games import game
+from referee.games.options import Option
+from referee.house.strategies import Player, players
+from referee.match.canonical import Json
+from referee.match.chance import CommittedChance, commitment
+from referee.match.log import reveal_line
+from referee.match.match import Answer, Match, Request, new_header
+from referee.match.time_limits import Limits
+from referee.protocol.aliases import aliases
+from referee.protocol.messages import DEFAULT_MAX_CALLS
+
+HOUSE = "house:"
+# Whoever types a URL here may call it from here: loopback is open, unlike in the service.
+LOCAL_POLICY = Policy.parse("127.0.0.0/8:1-65535,[::1/128]:1-65535", allow_http=True)
+
+_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+class NoSuchPlayer(RefereeError):
+    """A name that is neither a URL nor a house player."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """One who plays: ``house:NAME``, a URL or a program. Names are unique among the entrants."""
+
+    name: str
+    source: str
+    url: str = ""  # where a program was started
+    version: str = ""  # as its card says; nobody asks for it where it does not matter
+    max_calls: int = DEFAULT_MAX_CALLS
+
+    @property
+    def id(self) -> str:
+        return local_id("bot", self.name, self.source)
+
+    @property
+    def is_house(self) -> bool:
+        return self.source.startswith(HOUSE)
+
+    @property
+    def file(self) -> Path | None:
+        """The program that has to be started, if it is one."""
+        return None if self.is_house or "://" in self.source else program(self.source)
+
+    @property
+    def address(self) -> str:
+        """The URL to call."""
+        return self.url or self.source
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be played, but for the number of the match."""
+
+    game: str
+    options: Json
+    entrants: Sequence[Entrant]
+    seed: str
+    limits: Limits
+    secrets: tuple[str, ...] = ()  # what signs the calls to bots; none: they go out unsigned
+
+    def seating(self, number: int) -> list[Entrant]:
+        """Who sits where: everybody moves on by one seat from match to match."""
+        return [self.entrants[(seat + number) % len(self.entrants)] for seat in range(len(self.entrants))]
+
+
+@dataclass(frozen=True, slots=True)
+class Sitting:
+    """One match to be played: who sits where, and its deal. The dice of house players follow from ``dice``."""
+
+    match_id: str
+    seated: Sequence[Entrant]
+    group_id: str
+    seed: bytes
+    dice: str
+
+
+@dataclass(slots=True)
+class Played:
+    """A finished match: its whole log, its header and result rows, and the problems of each seat, which the log does
+    not contain in full."""
+
+    header: Json
+    result: Json
+    lines: list[bytes] = field(repr=False)
+    problems: list[Problems]
+
+
+def entrants(sources: Sequence[str]) -> list[Entrant]:
+    """Checks every source before anything is played; equal ones are told apart by number."""
+    labels = [_label(source) for source in sources]
+    named = []
+    for place, (label, source) in enumerate(zip(labels, sources, strict=True)):
+        number = labels[: place + 1].count(label)
+        named.append(Entrant(label if labels.count(label) == 1 else f"{label} {number}", source))
+    return named
+
+
+def options(game_name: str, given: Sequence[str]) -> Json:
+    """Options from texts like ``rounds=3``; raises ``BadOption`` that says what would fit."""
+    specs = {spec.name: spec for spec in game(game_name).option_specs}
+    values: Json = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise BadOption(text, "write an option as name=value")
+        if name not in specs:
+            raise BadOption(name, f"{game_name} has no such option; it has {', '.join(specs)}")
+        values[name] = _value(specs[name], value)
+    return values
+
+
+async def play(plan: Plan, number: int) -> Played:
+    """Plays match ``number`` of the plan to its end; the same seed gives house players the same match."""
+    seed = hashlib.sha256(f"referee play|{plan.seed}|{number}".encode()).digest()
+    ids = local_id("mat", plan.seed, number), local_id("grp", plan.seed, number)
+    return await sit(plan, Sitting(ids[0], plan.seating(number), ids[1], seed, f"{plan.seed}|{number}"))
+
+
+async def sit(plan: Plan, sitting: Sitting, limits: CallLimits | None = None) -> Played:
+    """Plays one match; ``limits`` are shared by all matches that may call the same bots."""
+    seated, group_id = sitting.seated, sitting.group_id
+    nonces = [""] * len(seated)
+    header = new_header(
+        match_id=sitting.match_id,
+        game_name=plan.game,
+        options=plan.options,
+        players=[{"bot": entrant.id, "name": entrant.name, "version": entrant.version} for entrant in seated],
+        group={
+            "id": group_id,
+            "commitment": commitment(sitting.seed, group_id),
+            "entries": [one.id for one in seated],
+        },
+        limits=plan.limits,
+    )
+    match = Match(header, CommittedChance(sitting.seed, group_id, nonces))
+    table = Table(header, sitting, plan.secrets, limits or CallLimits())
+    try:
+        match.begin()
+        await drive(match, table.ask, table.record)
+    finally:
+        table.close()
+    result = match.log.rows[-1]
+    lines = [*match.lines, reveal_line(len(match.lines), match.lines[-1], sitting.seed, nonces, nonces)]
+    return Played(header, result, lines, table.problems)
+
+
+class Table:
+    """The players of one match, each asked in its own way; ``problems`` lists what went wrong, by seat."""
+
+    def __init__(self, header: Json, sitting: Sitting, secrets: tuple[str, ...], limits: CallLimits) -> None:
+        self.problems = [Problems() for _ in sitting.seated]
+        self._bots: dict[int, BotSeat] = {}
+        self._phases: dict[int, str] = {}  # by seat: the phase of its last question
+        ids = aliases(b"", "referee play", [entrant.id for entrant in sitting.seated])  # nobody is to be hidden here
+        self._seats: list[Ask] = []
+        for seat, entrant in enumerate(sitting.seated):
+            if entrant.is_house:
+                dice = Random(f"{sitting.dice}|{seat}")  # noqa: S311  # a player's dice, not the cards'
+                house = players()[entrant.source.removeprefix(HOUSE)](dice)
+                self._seats.append(_House(header["game"], house).ask)
+            else:
+                target = Target(entrant.id, entrant.address, secrets, entrant.max_calls)
+                bot = BotSeat(BotCaller(target, LOCAL_POLICY, limits), header, seat, ids=ids)
+                self._bots[seat] = bot
+                self._seats.append(bot.ask)
+
+    async def ask(self, request: Request) -> Answer:
+        self._phases[request.seat] = request.observation["phase"]
+        return await self._seats[request.seat](request)
+
+    def record(self, match: Match, _rows: list[Json], answer: Answer) -> Awaitable[None]:
+        """Note the problems of an answer; the match keeps its own log."""
+        bot = self._bots.get(answer.seat)
+        if bot and bot.last:
+            problems, (_, reply) = self.problems[answer.seat], bot.last
+            problems.note(self._phases[answer.seat], reply, match.last_fault, bot.error)
+        return _written()
+
+    def close(self) -> None:
+        for bot in self._bots.values():
+            bot.close()
+
+
+class _House:
+    """A house player in this process; its time is not measured, so that a seed gives the same log."""
+
+    def __init__(self, game_name: str, player: Player) -> None:
+        self._game = game_name
+        self._player = player
+
+    async def ask(self, request: Request) -> Answer:
+        question = {"observation": request.observation, "legal": request.legal, "default": request.default}
+        return Answer(request.seat, self._player.decide(self._game, question))
+
+
+async def _written() -> None:
+    """Do nothing: the log stays in memory."""
+
+
+def local_id(prefix: str, *parts: object) -> str:
+    """An id that follows from what it names, in the form all ids have."""
+    number = int.from_bytes(hashlib.sha256("|".join(map(str, parts)).encode()).digest()[:16], "big")
+    return f"{prefix}_" + "".join(_DIGITS[number >> shift & 31] for shift in range(125, -1, -5))
+
+
+def program(source: str) -> Path | None:
+    """The file of a bot given as a path: itself, or ``bot.…`` in the folder that was given; None for no such thing."""
+    path = Path(source)
+    if path.is_dir():
+        return next((found for found in sorted(path.glob("bot.*")) if found.is_file()), None)
+    return path if path.is_file() else None
+
+
+def _label(source: str) -> str:
+    name = source.removeprefix(HOUSE)
+    if name == source:
+        if "://" in source:
+            return parse_url(source, LOCAL_POLICY).url
+        if program(source) is None:
+            raise NoSuchPlayer(
+                f"{source!r} is no player: give a bot's URL (http://…), its file (there is none of that name), "
+                f"or {HOUSE}{{{','.join(players())}}}"
+            )
+        parts = Path(os.path.normpath(source)).parts
+        return "/".join(parts[-2:] if parts[-1].startswith("bot.") else parts[-1:])  # bot.py says little of whose it is
+    if name not in players():
+        raise NoSuchPlayer(f"there is no house player {name!r}; there are {', '.join(players())}")
+    return name
+
+
+def _value(spec: Option, text: str) -> Any:
+    if spec.kind == "bool":
+        truths = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+        return truths.get(text.lower(), text)
+    if spec.kind == "int" and text.removeprefix("-").isdecimal() and len(text) < 20:
+        return int(text)
+    if spec.kind == "list":
+        return text.split(",") if text else []
+    return text

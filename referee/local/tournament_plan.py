@@ -1,0 +1,100 @@
+"""What a local tournament plays: every deal by the same tables in all turns of their seats. Pure.
+
+Playing it is ``local_playing``'s, keeping it ``local_record``'s.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations, permutations
+from math import comb, factorial
+from typing import Final
+
+from referee.errors import BadOption
+from referee.games import game
+from referee.local import matches
+from referee.local.matches import Entrant, Sitting, local_id
+from referee.match.canonical import Json
+from referee.ratings.sprt import Hypotheses
+
+MOST_OF_A_DEAL: Final = 2_000  # matches; they are played again together when they were cut
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPlan:
+    """All that is to be played. ``playing`` has game, options, entrants, seed and limits of its matches.
+
+    Every set of entrants that fills a table plays every deal, once in each order of its seats: ``cyclic`` turns
+    them, ``all`` takes every permutation. All matches of a deal share their cards: they are one deal group.
+    """
+
+    playing: matches.Plan
+    seats: int
+    deals: int
+    orders: str = "cyclic"
+    hypotheses: Hypotheses | None = None
+
+    @property
+    def matches_of_a_deal(self) -> int:
+        orders = factorial(self.seats) if self.orders == "all" else self.seats
+        return comb(len(self.playing.entrants), self.seats) * orders
+
+    def check(self) -> None:
+        """Raises ``BadOption`` where this cannot be played."""
+        entrants = len(self.playing.entrants)
+        if entrants < self.seats:
+            raise BadOption("seats", f"{entrants} players do not fill a table of {self.seats}")
+        if self.matches_of_a_deal > MOST_OF_A_DEAL:
+            count = f"{self.matches_of_a_deal:,}"
+            raise BadOption(
+                "players", f"{count} matches a deal, at most {MOST_OF_A_DEAL:,}: take fewer players or orders"
+            )
+        if self.hypotheses and entrants != 2:
+            raise BadOption("sprt", f"the test is for two players, not {entrants}")
+
+    def sittings(self, deal: int) -> Iterator[Sitting]:
+        """The matches of a deal (numbered from 1), always in the same order."""
+        seed = self.playing.seed
+        group_id = local_id("grp", "tournament", seed, deal)
+        cards = hashlib.sha256(f"referee tournament local|{seed}|{deal}".encode()).digest()
+        for number, seated in enumerate(self._seatings()):
+            match_id = local_id("mat", "tournament", seed, deal, number)
+            yield Sitting(match_id, seated, group_id, cards, f"{seed}|{deal}|{number}")
+
+    def to_json(self) -> Json:
+        """What must be the same for a tournament to be gone on with. The number of deals need not be."""
+        playing = self.playing
+        return {
+            "format": 1,
+            "game": playing.game,
+            "rules_version": game(playing.game).rules_version,
+            "options": playing.options,
+            "players": [{"name": one.name, "source": one.source, "version": one.version} for one in playing.entrants],
+            "seats": self.seats,
+            "orders": self.orders,
+            "seed": playing.seed,
+            "time": asdict(playing.limits),
+            "sprt": asdict(self.hypotheses) if self.hypotheses else None,
+        }
+
+    def _seatings(self) -> Iterator[Sequence[Entrant]]:
+        for table in combinations(self.playing.entrants, self.seats):
+            if self.orders == "all":
+                yield from permutations(table)
+            else:
+                yield from (table[turn:] + table[:turn] for turn in range(self.seats))
+
+
+def hypotheses(text: str) -> Hypotheses:
+    """The test of a text like ``elo0=0,elo1=20,alpha=0.05,beta=0.05``; what is left out is as here. Raises
+    ``BadOption``."""
+    numbers: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, number = part.strip().partition("=")
+        if name not in ("elo0", "elo1", "alpha", "beta") or name in numbers:
+            raise BadOption("sprt", f"{part!r} is not one of elo0=, elo1=, alpha=, beta=, each once")
+        try:
+            numbers[name] = float(number)
+        except ValueError:
+            raise BadOption("sprt", f"{part!r}: expected a number") from None
+    return Hypotheses(**numbers)

@@ -1,0 +1,147 @@
+"""The table of a local tournament: points per match and Elo against the field, with error bars over deals."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import log10
+from typing import Final
+
+from referee.cli.tables import Standings
+from referee.local.tournament_plan import LocalPlan
+from referee.local.tournament_store import Finished
+from referee.match.canonical import Json
+from referee.ratings.sprt import Running
+from referee.standings import ErrorBar, Outcome, bootstrap
+from referee.standings.totals import tally
+
+TAIL: Final = 0.025  # outside a 95 % interval, at each end
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One player. Elo is what its points per match are worth against the others here (None: without bound, it won
+    or lost everything); ``low`` and ``high`` bound 95 % and are None with less than two deals."""
+
+    place: int
+    player: str
+    matches: int
+    points: float
+    wins: int
+    returns: int
+    faults: int
+    points_per_match: float
+    points_low: float | None
+    points_high: float | None
+    elo: float | None
+    elo_low: float | None
+    elo_high: float | None
+
+
+def table(plan: LocalPlan, finished: Sequence[Finished]) -> list[Line]:
+    """Best first; equal points per match share a place. Whoever has not played has no line."""
+    names = [entrant.name for entrant in plan.playing.entrants]
+    outcomes = [Outcome(one.names, one.placements, one.returns, f"deal {one.deal}") for one in finished]
+    sums = tally(names, outcomes)
+    faults = dict.fromkeys(names, 0)
+    for one in finished:
+        for name, count in zip(one.names, one.faults, strict=True):
+            faults[name] += count
+    draw = hashlib.sha256(f"error bars|{plan.playing.seed}".encode()).digest()
+    bars = {str(name): bar for name, bar in bootstrap(names, outcomes, draw=draw).items() if sums.matches[name]}
+    means = {name: _mean(bar) for name, bar in bars.items()}
+    bounds = {name: _bounds(bar) for name, bar in bars.items()}
+    return [
+        Line(
+            place=1 + sum(other > means[name] for other in means.values()),
+            player=name,
+            matches=sums.matches[name],
+            points=sums.points[name] / sums.unit,
+            wins=sums.wins[name],
+            returns=sums.returns[name],
+            faults=faults[name],
+            points_per_match=means[name],
+            points_low=bounds[name][0],
+            points_high=bounds[name][1],
+            elo=elo(means[name]),
+            elo_low=elo(bounds[name][0]),
+            elo_high=elo(bounds[name][1]),
+        )
+        for name in sorted(means, key=lambda name: (-means[name], names.index(name)))
+    ]
+
+
+def elo(score: float | None) -> float | None:
+    """How far above the others a score per match puts a player; None where no distance would."""
+    return None if score is None or not 0 < score < 1 else 400 * log10(score / (1 - score))
+
+
+def shown(title: str, lines: Sequence[Line]) -> Standings:
+    """As the terminal has it."""
+    titles = ("place", "player", "matches", "points", "wins", "per match", "95 %", "Elo", "95 %", "faults")
+    rows = [
+        (
+            *(str(line.place), line.player, str(line.matches), f"{line.points:.1f}", str(line.wins)),
+            f"{line.points_per_match:.3f}",
+            _interval(line.points_low, line.points_high, ".3f"),
+            _elo(line.points_per_match),
+            "-" if line.points_low is None else f"{_elo(line.points_low)} … {_elo(line.points_high)}",
+            str(line.faults),
+        )
+        for line in lines
+    ]
+    return Standings(title, titles, rows, frozenset({"player"}))
+
+
+def verdict(plan: LocalPlan, running: Running) -> str:
+    """How the test stands, in a sentence."""
+    test = running.test
+    first, other = (entrant.name for entrant in plan.playing.entrants)
+    ratio = f"log-likelihood ratio {running.ratio:.2f} of {test.lower:.2f} … {test.upper:.2f}, {running.groups} deals"
+    claims = {
+        "h0": f"H0, {first} is {test.elo0:g} Elo above {other}",
+        "h1": f"H1, {first} is {test.elo1:g} Elo above {other}",
+    }
+    against = {"h0": f"not {test.elo1:g} or more", "h1": f"not {test.elo0:g} or less"}
+    if running.verdict is None:
+        return f"not settled: {ratio}"
+    return f"settled: {claims[running.verdict]}, {against[running.verdict]} ({ratio})"
+
+
+def as_json(plan: LocalPlan, finished: Sequence[Finished], running: Running | None) -> Json:
+    """The whole outcome; ``seed`` and the rest of the plan are what the directory's plan.json says."""
+    test = None
+    if running:
+        ratio = {"ratio": running.ratio, "lower": running.test.lower, "upper": running.test.upper}
+        test = {"verdict": running.verdict, "deals": running.groups, **ratio}
+    return {
+        "plan": plan.to_json(),
+        "deals": len({one.deal for one in finished}),
+        "matches": len(finished),
+        "players": [asdict(line) for line in table(plan, finished)],
+        "test": test,
+    }
+
+
+def _mean(bar: ErrorBar) -> float:
+    assert bar.points_per_match is not None, "only players with matches are asked for"
+    return float(bar.points_per_match)
+
+
+def _bounds(bar: ErrorBar) -> tuple[float | None, float | None]:
+    """The bar's, but for a player that won or lost everything, of whom resampling finds no spread: how bad a share p of
+    other deals may be that nobody saw one in n, (1 - p)^n = 2.5 % (Clopper and Pearson 1934)."""
+    if bar.low is None or bar.points_per_match not in (0, 1):
+        return bar.low, bar.high
+    seen = float(TAIL ** (1 / bar.groups))
+    return (seen, 1.0) if bar.points_per_match == 1 else (0.0, 1 - seen)
+
+
+def _interval(low: float | None, high: float | None, form: str) -> str:
+    return "-" if low is None or high is None else f"{low:{form}} … {high:{form}}"
+
+
+def _elo(score: float | None) -> str:
+    if score is None:
+        return "-"
+    value = elo(score)
+    return f"{value:+.0f}" if value is not None else "+inf" if score >= 1 else "-inf"

@@ -1,0 +1,1 @@
+"""One match without I/O: its coordinator, log, chance, time limits and replay."""

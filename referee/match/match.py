@@ -1,0 +1,345 @@
+"""One match without clock or socket: questions go out, answers come in, rows of the log come back.
+
+Asking, measuring and storing are the driver's; what is legal is the game's.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Self
+
+from referee import __version__
+from referee.errors import BadLog, IllegalAction, IllegalOutcome
+from referee.games import game
+from referee.games.state import Event, Seat
+from referee.match.canonical import Json, dumps
+from referee.match.chance import Chance
+from referee.match.rows import Log, parsed, seen
+from referee.match.time_limits import Banks, Limits
+
+LOG_FORMAT = 1
+FAULTS_IN_A_ROW = 3  # then a seat is not called again
+FAULTS_IN_A_MATCH = 10
+
+FAULTS: dict[str, str] = {  # the closed list: what a bot can do wrong, as told to its owner
+    "dns_failed": "the bot's host name could not be looked up",
+    "unreachable": "no connection, or it broke before an answer came",
+    "tls_failed": "the TLS handshake or the certificate was refused",
+    "egress_denied": "the bot's address is not one the referee may call",
+    "deadline": "no complete answer within the budget and the bank",
+    "redirect_refused": "the bot answered with a redirect",
+    "bad_status": "the bot answered with a status other than 200",
+    "bad_content_type": "the answer was not application/json in UTF-8",
+    "encoding_refused": "the answer was compressed",
+    "headers_too_large": "the head of the answer was too large",
+    "response_too_large": "the body of the answer was larger than 64 KiB",
+    "bad_http": "the answer was not well-formed HTTP/1.1",
+    "bad_json": "the body was not strict JSON",
+    "bad_schema": "the body was JSON but not an answer of this protocol",
+    "stale_decision": "the answer names another decision",
+    "illegal_action": "the action is not legal here",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A question to one seat. ``n`` numbers the decision points of a match, from 0; seats that choose at once
+    share it. ``news`` holds the events this seat may see since its last question."""
+
+    seat: Seat
+    n: int
+    observation: Json
+    news: list[Event]
+    legal: list[Json]
+    default: Json
+    time: Json  # budget_ms, bank_ms, last_ms (null before the first answer)
+
+    @property
+    def deadline_ms(self) -> int:
+        """All the time the seat has for this answer."""
+        return int(self.time["budget_ms"] + self.time["bank_ms"])
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back from a seat: an ``action``, or ``choice`` (an index into the legal list), or ``trouble``
+    (a code of ``FAULTS``) when neither could be had."""
+
+    seat: Seat
+    action: Json | None = None
+    choice: int | None = None
+    trouble: str = ""
+    ms: int = 0
+    note: str = ""
+
+    def to_json(self) -> Json:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, stored: Json) -> Self:
+        return cls(**stored)
+
+
+def new_header(
+    *,
+    match_id: str,
+    game_name: str,
+    options: Json,
+    players: Sequence[Json],
+    group: Json,
+    rated: bool = False,
+    limits: Limits | None = None,
+) -> Json:
+    """What row 0 says. ``players`` are ``{"bot","name","version"}`` by seat, ``group`` is
+    ``{"id","commitment","entries"}``; raises ``NoSuchGame`` or ``BadOption``."""
+    rules = game(game_name)
+    return {
+        "log_format": LOG_FORMAT,
+        "match": match_id,
+        "game": game_name,
+        "rules_version": rules.rules_version,
+        "engine_version": __version__,
+        "options": rules.complete_options(len(players), options),
+        "seats": len(players),
+        "players": list(players),
+        "time": asdict(limits or Limits()),
+        "rated": rated,
+        "group": group,
+    }
+
+
+class Match:
+    """A match from its header: ``begin`` once, then ``requests`` and ``receive`` until ``over``.
+
+    The same header, chance and answers always give the same log, byte for byte.
+    """
+
+    def __init__(self, header: Json, chance: Chance) -> None:
+        self.header = header
+        self.rules = game(header["game"])
+        self.state = self.rules.start(header["seats"], header["options"])
+        self.log = Log()
+        self.banks = Banks(Limits(**header["time"]), header["seats"])
+        self.faults = [0] * header["seats"]
+        self.retired: set[Seat] = set()
+        self.n = 0
+        self.last_fault = ""  # what was wrong with the answer received last
+        self._faults_running = [0] * header["seats"]
+        self._chance = chance
+        self._nodes: Counter[str] = Counter()
+        self._events: list[Event] = []
+        self._told = [0] * header["seats"]  # events before the seat's last question
+        self._answered: dict[Seat, Json] = {}  # members of the rows of the open decision point
+
+    @classmethod
+    def resume(cls, header: Json, chance: Chance, lines: Sequence[bytes], sealed: Iterable[Answer] = ()) -> Self:
+        """The match as its record left it, with the sealed answers of the open decision point given again.
+
+        Raises ``BadLog`` unless playing the recorded answers writes the recorded lines, byte for byte.
+        """
+        match = cls(header, chance)
+        match.begin()
+        compared = match.agree(lines, 0)
+        for number, line in enumerate(lines):
+            row = parsed(line)
+            if is_answer(row):
+                match.replay(number, row)
+                compared = match.agree(lines, compared)
+        if compared < len(lines):
+            raise BadLog(compared, "the record goes on where the match, replayed, waits for an answer")
+        for answer in sealed:
+            match.receive(answer)
+        return match
+
+    @property
+    def over(self) -> bool:
+        return self.state.over
+
+    @property
+    def lines(self) -> list[bytes]:
+        """The log so far, as stored."""
+        return self.log.lines
+
+    def begin(self) -> list[Json]:
+        """Writes the header and plays up to the first question; gives the rows."""
+        first = len(self.log.rows)
+        assert first == 0, "a match begins once"
+        self.log.append("header", **self.header)
+        self._advance()
+        return self.log.rows[first:]
+
+    def requests(self) -> list[Request]:
+        """The open questions, by rising seat; the same until one of them is answered."""
+        return [self._request(seat) for seat in sorted(self.state.pending())]
+
+    def receive(self, answer: Answer) -> list[Json]:
+        """Plays an answer, or the default where it is not legal, and gives the rows that follow.
+
+        While other seats of the same decision point still choose, nothing follows: ``[]``.
+        """
+        first = len(self.log.rows)
+        seat, fault = answer.seat, answer.trouble
+        assert seat in self.state.pending(), f"seat {seat} was not asked"
+        assert not fault or fault in FAULTS, f"unknown fault {fault!r}"
+        self._told[seat] = len(self._events)
+        self.banks.spend(seat, answer.ms)
+        played, events = None, None
+        if not fault:
+            try:
+                played, events = self._play(answer)
+            except IllegalAction:
+                fault = "illegal_action"
+        if events is None:
+            played = self.state.default(seat)
+            events = self.state.apply(seat, played)
+        self._book(seat, fault)
+        self.last_fault = fault
+        members = {"action": played, "source": "default" if fault else "bot", "ms": answer.ms}
+        if fault:
+            members["fault"] = fault
+        if answer.note:
+            members["note"] = answer.note
+        self._decided(seat, members, events)
+        self._advance()
+        return self.log.rows[first:]
+
+    def replay(self, number: int, row: Json) -> list[Json]:
+        """Receives the answer of a recorded decision row; raises ``BadLog`` naming ``number`` if it cannot be."""
+        try:
+            answer = Answer(
+                row["seat"],
+                None if row["source"] == "default" else row["action"],
+                trouble=row.get("fault", ""),
+                ms=row["ms"],
+                note=row.get("note", ""),
+            )
+        except KeyError as error:
+            raise BadLog(number, f"the decision lacks {error}") from None
+        if answer.seat not in self.state.pending():
+            raise BadLog(number, f"seat {answer.seat} was not asked here")
+        if answer.trouble and answer.trouble not in FAULTS:
+            raise BadLog(number, f"unknown fault {answer.trouble!r}")
+        if not isinstance(answer.ms, int) or answer.ms < 0:
+            raise BadLog(number, f"ms must be a whole number of milliseconds, got {answer.ms!r}")
+        try:
+            return self.receive(answer)
+        except IllegalOutcome as error:
+            raise BadLog(len(self.lines), str(error)) from error
+
+    def agree(self, lines: Sequence[bytes], start: int) -> int:
+        """Compares recorded lines from ``start`` on with those played, as far as both go, and gives where that is.
+
+        Raises ``BadLog`` at the first that differs.
+        """
+        end = min(len(lines), len(self.lines))
+        for number in range(start, end):
+            if lines[number] != self.lines[number]:
+                raise BadLog(number, difference(lines[number], self.log.rows[number]))
+        return end
+
+    def _play(self, answer: Answer) -> tuple[Json, list[Event]]:
+        action = answer.action
+        if answer.choice is not None:
+            legal = self.state.legal(answer.seat)
+            if not 0 <= answer.choice < len(legal):
+                raise IllegalAction(f"choice {answer.choice} of {len(legal)} legal actions")
+            action = legal[answer.choice]
+        action = self.state.checked(answer.seat, action)
+        return action, self.state.apply(answer.seat, action)
+
+    def _request(self, seat: Seat) -> Request:
+        state, banks = self.state, self.banks
+        return Request(
+            seat=seat,
+            n=self.n,
+            observation=state.observation(seat),
+            news=seen(self.rules, self._events[self._told[seat] :], seat, state.options),
+            legal=state.legal(seat),
+            default=state.default(seat),
+            time={
+                "budget_ms": banks.limits.budget_ms,
+                "bank_ms": banks.bank_ms[seat],
+                "last_ms": banks.last_ms[seat],
+            },
+        )
+
+    def _book(self, seat: Seat, fault: str) -> None:
+        self._faults_running[seat] = self._faults_running[seat] + 1 if fault else 0
+        self.faults[seat] += bool(fault)
+        if self._faults_running[seat] >= FAULTS_IN_A_ROW or self.faults[seat] >= FAULTS_IN_A_MATCH:
+            self.retired.add(seat)
+
+    def _advance(self) -> None:
+        """Plays what needs no answer: chance, moves that everybody can see are forced, retired seats; the end."""
+        while not self.over:
+            asked = self.state.chance()
+            if asked is not None:
+                self._draw(asked)
+            elif not self._play_unasked():
+                return
+        self.log.append(
+            "result",
+            scores=self.state.scores(),
+            returns=self.state.returns(),
+            placements=self.state.placements(),
+            faults=self.faults,
+        )
+
+    def _draw(self, asked: Json) -> None:
+        outcome = self._chance.outcome(asked, self._nodes[asked["kind"]])
+        self._nodes[asked["kind"]] += 1
+        events = self.state.resolve(outcome)
+        self._events += events
+        self.log.append("chance", chance=asked, outcome=outcome, events=events)
+
+    def _play_unasked(self) -> bool:
+        """Plays one forced or retired seat, if there is one."""
+        for seat in sorted(self.state.pending()):
+            action = self.state.forced(seat)
+            if action is not None:
+                members = {"action": action, "source": "forced", "ms": 0}
+            elif seat in self.retired:
+                action = self.state.default(seat)
+                members = {"action": action, "source": "default", "retired": True, "ms": 0}
+            else:
+                continue
+            self._decided(seat, members, self.state.apply(seat, action))
+            return True
+        return False
+
+    def _decided(self, seat: Seat, members: Json, events: list[Event]) -> None:
+        """Keeps the decision until its point is complete, then writes the rows by rising seat."""
+        self._answered[seat] = members
+        if seat in self.state.sealed:
+            return
+        self._events += events
+        last = max(self._answered)
+        for decider in sorted(self._answered):
+            row_events = events if decider == last else []
+            self.log.append("decision", n=self.n, seat=decider, **self._answered[decider], events=row_events)
+        self._answered = {}
+        self.n += 1
+
+
+def is_answer(row: Json) -> bool:
+    """Whether a row holds an answer of a bot (or its lack), not a move the match makes by itself."""
+    return row.get("type") == "decision" and row.get("source") != "forced" and not row.get("retired")
+
+
+def difference(line: bytes, expected: Json) -> str:
+    """Says in which members a recorded line departs from the row that the rules give."""
+    try:
+        row = parsed(line)
+    except ValueError as error:
+        return f"not a row: {error}"
+    wrong = [name for name in {**expected, **row} if row.get(name, ...) != expected.get(name, ...)]
+    if not wrong:
+        return "the row is not in canonical spelling"
+    return "; ".join(f"{name} is {_short(row, name)}, the rules give {_short(expected, name)}" for name in wrong)
+
+
+def _short(row: Json, name: str) -> str:
+    if name not in row:
+        return "absent"
+    text = dumps(row[name]).decode()
+    return text if len(text) <= 120 else text[:120] + "…"

@@ -1,0 +1,1 @@
+"""Matches: arranged, queued, claimed, recorded, finished; their deal groups, logs and visibility."""

@@ -1,0 +1,176 @@
+"""Claims: which runner plays a match now. A claim is a lease and an epoch; every later write carries the epoch."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from sqlalchemy import Table, and_, case, func, or_, select, tuple_, update
+from sqlalchemy.orm import Session
+
+from referee.bots.tables import Bot, Examination
+from referee.db.engine import changed, lease_now, now, queue_up
+from referee.db.leases import LEASE_S, expired
+from referee.matches import match_queue
+from referee.matches.match_queue import LOST_BEFORE_ALONE as LOST_BEFORE_ALONE
+from referee.matches.tables import OPEN, Match, MatchSeat
+
+CLAIMS_BEFORE_STUCK: Final = 5
+
+_MATCHES, _SEATS, _BOTS = (cast(Table, model.__table__) for model in (Match, MatchSeat, Bot))
+_M = _MATCHES.c
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A match that is ours as long as its epoch is this."""
+
+    match_id: str
+    epoch: int
+
+
+def claim(
+    session: Session, limit: int, *, alone: bool = False, match_id: str | None = None, friendlies: int | None = None
+) -> list[Claim]:
+    """Claim up to ``limit`` matches that are due or lost their runner, in the order of ``match_queue.chosen``. Each
+    match goes to one caller only. The matches of a duplicate group come together, even if they exceed ``limit``.
+
+    A match whose claim was lost twice is claimed only with ``alone=True``, and is stuck after five such claims that
+    recorded no row. No bot gets more matches at the same time than the calls it accepts. ``friendlies`` limits the
+    friendlies of one account in progress; it does not apply to matches claimed with ``alone=True``.
+    """
+    queue_up(session, "claims")  # so that what a bot may take is counted by one at a time
+    boot, seconds = lease_now(session)
+    if alone:
+        _give_up_on_hopeless(session, boot, seconds)
+        units = match_queue.chosen_alone(session, boot, seconds, limit, match_id=match_id)
+    else:
+        units = match_queue.chosen(session, boot, seconds, limit, match_id=match_id, friendlies=friendlies)
+    return _take(session, _locked(session, units, boot, seconds), boot, seconds, alone)
+
+
+def renew(session: Session, claims: Iterable[Claim]) -> set[str]:
+    """Holds claims on and gives the ids of those that are still ours."""
+    wanted = [(claim.match_id, claim.epoch) for claim in claims]
+    boot, seconds = lease_now(session)
+    ours = ours_of(session, wanted)
+    _prolong(session, ours, boot, seconds)
+    return ours
+
+
+def give_back(session: Session, claims: Iterable[Claim]) -> int:
+    """Lets others claim these matches at once; claims that are no longer ours are passed over.
+
+    What is given back was not lost: such a claim does not count towards stuck.
+    """
+    wanted = [(claim.match_id, claim.epoch) for claim in claims]
+    held = tuple_(Match.id, Match.epoch).in_(wanted)
+    idle = Match.claims_without_progress
+    freed = update(Match).where(held, Match.status == "running").values(status="due", lease_boot=None, lease_until=None)
+    return changed(session, freed.values(claims_without_progress=case((idle > 0, idle - 1), else_=0)))
+
+
+def ours_of(session: Session, wanted: Sequence[tuple[str, int]]) -> set[str]:
+    """Those of these (id, epoch) that may still be written to; they are locked until the transaction ends."""
+    if not wanted:
+        return set()
+    held = tuple_(Match.id, Match.epoch).in_(wanted)
+    query = select(Match.id).where(held, Match.status == "running").order_by(Match.id)
+    return set(session.scalars(query.with_for_update()))
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What there is to do. ``alone`` are matches that want a work-horse of their own."""
+
+    waiting: int
+    due: int
+    running: int
+    expired: int
+    alone: list[str]
+    checks_due: int  # and examinations
+    stuck: int
+
+
+def sweep(session: Session) -> Sweep:
+    """Counts for the scheduler, which wakes runners by them."""
+    boot, seconds = lease_now(session)
+    # Two counts, because the states alone are counted from the index.
+    counted = select(Match.status, func.count()).where(Match.status.in_(OPEN))
+    by_status: dict[str, int] = dict(session.execute(counted.group_by(Match.status)).all())
+    lost = select(func.count()).select_from(_MATCHES).where(match_queue.lost(boot, seconds))
+    alone = [
+        (row.created_at, row.id)
+        for wanted in match_queue.alone(boot, seconds)
+        for row in session.execute(wanted.order_by(_M.created_at, _M.id).limit(20))
+    ]
+    checks = select(func.count()).where(
+        or_(Bot.check_state == "due", and_(Bot.check_state == "running", expired(Bot, boot, seconds)))
+    )
+    examinations = select(func.count()).where(
+        or_(Examination.state == "due", and_(Examination.state == "running", expired(Examination, boot, seconds)))
+    )
+    return Sweep(
+        waiting=by_status.get("waiting", 0),
+        due=by_status.get("due", 0),
+        running=by_status.get("running", 0),
+        expired=session.scalars(lost).one(),
+        alone=[match_id for _, match_id in sorted(alone)[:20]],
+        checks_due=session.scalars(checks).one() + session.scalars(examinations).one(),
+        stuck=by_status.get("stuck", 0),
+    )
+
+
+def _give_up_on_hopeless(session: Session, boot: str, seconds: float) -> None:
+    tried = _M.claims_without_progress >= CLAIMS_BEFORE_STUCK
+    for wanted in match_queue.alone(boot, seconds):
+        session.connection().execute(
+            update(_MATCHES)
+            .where(_M.id.in_(wanted.with_only_columns(_M.id)), tried)
+            .values(status="stuck", reason=f"{CLAIMS_BEFORE_STUCK} claims recorded nothing", epoch=_M.epoch + 1)
+            .values(lease_boot=None, lease_until=None)
+        )
+
+
+def _locked(session: Session, units: Sequence[Sequence[str]], boot: str, seconds: float) -> list[str]:
+    """Those of the matches that nobody else is changing at this moment, in order; of a unit all or none."""
+    if not units:
+        return []
+    wanted = select(_M.id).where(_M.id.in_([one for unit in units for one in unit]))
+    free = wanted.where(or_(match_queue.DUE, match_queue.lost(boot, seconds))).order_by(_M.id)
+    locked = set(session.scalars(free.with_for_update(skip_locked=True)))
+    return [one for unit in units if locked.issuperset(unit) for one in unit]
+
+
+def _take(session: Session, match_ids: Sequence[str], boot: str, seconds: float, alone: bool) -> list[Claim]:
+    if not match_ids:
+        return []
+    fresh = select(_M.id).where(_M.id.in_(match_ids), _M.started_at.is_(None))
+    _keep_addresses(session, list(session.scalars(fresh)))
+    lost = and_(_M.status == "running", _M.lease_boot == boot)
+    taken = (
+        update(_MATCHES)
+        .where(_M.id.in_(match_ids))
+        .values(status="running", epoch=_M.epoch + 1, lease_boot=boot, lease_until=seconds + LEASE_S)
+        .values(lost_claims=_M.lost_claims + case((lost, 1), else_=0))
+        .values(claims_without_progress=_M.claims_without_progress + int(alone))
+        .values(started_at=func.coalesce(_M.started_at, now(session)))
+    )
+    epochs = {row.id: row.epoch for row in session.connection().execute(taken.returning(_M.id, _M.epoch))}
+    return [Claim(match_id, epochs[match_id]) for match_id in match_ids]
+
+
+def _keep_addresses(session: Session, match_ids: Sequence[str]) -> None:
+    """Matches keep the addresses, names and versions they begin with."""
+    if not match_ids:
+        return
+    kept = {"bot_name": _BOTS.c.name, "version": _BOTS.c.version, "url": _BOTS.c.proven_url}
+    values = {
+        name: select(column).where(_BOTS.c.id == _SEATS.c.bot_id).scalar_subquery() for name, column in kept.items()
+    }
+    session.connection().execute(update(_SEATS).where(_SEATS.c.match_id.in_(match_ids)).values(values))
+
+
+def _prolong(session: Session, match_ids: set[str], boot: str, seconds: float) -> None:
+    if match_ids:
+        held = {"lease_boot": boot, "lease_until": seconds + LEASE_S}
+        session.execute(update(Match).where(Match.id.in_(match_ids)).values(held))

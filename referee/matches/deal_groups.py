@@ -1,0 +1,257 @@
+"""Deal groups: a sealed seed promised beforehand, the bots' nonces, and the reveal when all matches are over."""
+
+import hmac
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import Row, Table, bindparam, select, update
+from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import set_committed_value
+from sqlalchemy.orm.util import identity_key
+
+from referee.db.engine import lease_now, now
+from referee.db.ids import new_id
+from referee.db.leases import LEASE_S
+from referee.errors import NotFound, RefereeError, StaleEpoch
+from referee.ladders import ledger
+from referee.ladders.tables import Result
+from referee.match.chance import commitment
+from referee.match.log import reveal_line
+from referee.matches import logs
+from referee.matches.tables import Group, Match
+
+ENDED = ("finished", "cancelled", "void")
+
+
+class WrongMasterKey(RefereeError):
+    """A sealed seed does not open to what was promised: the master key is not the one it was sealed with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A claimed opening: whom to ask for nonces, and how far an earlier claimer came."""
+
+    group_id: str
+    epoch: int
+    commitment: str
+    entries: list[str]
+    nonce_hashes: list[str] | None
+
+
+def create_group(
+    session: Session,
+    entries: Sequence[str],
+    *,
+    master_key: bytes,
+    tournament_id: str | None = None,
+    kind: str = "own",
+) -> Group:
+    """A new group with a fresh seed; ``entries`` are the bots whose nonces count, in this order, each once."""
+    group = Group(**fresh(entries, now(session), master_key, tournament_id), kind=kind)
+    session.add(group)
+    return group
+
+
+def fresh(entries: Sequence[str], moment: datetime, master_key: bytes, tournament_id: str | None) -> dict[str, Any]:
+    """The row of a new group."""
+    group_id, seed = new_id("group"), secrets.token_bytes(32)
+    return {
+        "id": group_id,
+        "commitment": commitment(seed, group_id),
+        "seed_sealed": _sealed(seed, group_id, master_key),
+        "state": "new",
+        "entries": list(dict.fromkeys(entries)),
+        "tournament_id": tournament_id,
+        "epoch": 0,
+        "created_at": moment,
+    }
+
+
+def get_group(session: Session, group_id: str) -> Group:
+    group = session.get(Group, group_id)
+    if group is None:
+        raise NotFound("group", group_id)
+    return group
+
+
+def claim_opening(session: Session, group_id: str) -> Opening | None:
+    """The right to ask the bots for nonces; None when the group is open already or another asks them now."""
+    group = _locked(session, group_id)
+    boot, seconds = lease_now(session)
+    held = group.lease_until is not None and group.lease_until > seconds and group.lease_boot == boot
+    if group.state != "new" or held:
+        return None
+    group.epoch += 1
+    group.lease_boot, group.lease_until = boot, seconds + LEASE_S
+    session.flush()
+    return Opening(group.id, group.epoch, group.commitment, list(group.entries), group.nonce_hashes)
+
+
+def record_nonce_hashes(session: Session, group_id: str, epoch: int, hashes: Sequence[str]) -> list[str]:
+    """Keeps the hashes (by entry, "" where none came) and gives back those that count: the first recorded."""
+    group = _claimed(session, group_id, epoch)
+    if group.nonce_hashes is None:
+        group.nonce_hashes = _fitting(group, hashes)
+    _prolong(session, group)
+    return list(group.nonce_hashes)
+
+
+def open_group(session: Session, group_id: str, epoch: int, nonces: Sequence[str]) -> None:
+    """Keeps the nonces (by entry, "" where none came or it did not fit) and lets the matches begin."""
+    group = _claimed(session, group_id, epoch)
+    if group.nonce_hashes is None:
+        raise ValueError("the hashes of the nonces are recorded before the nonces")
+    group.nonces = _fitting(group, nonces)
+    group.state = "open"
+    group.lease_boot = group.lease_until = None
+
+
+def renew_opening(session: Session, group_id: str, epoch: int) -> bool:
+    """Holds the claim on; False when another has it."""
+    try:
+        _prolong(session, _claimed(session, group_id, epoch))
+    except StaleEpoch:
+        return False
+    return True
+
+
+def give_back_opening(session: Session, group_id: str, epoch: int) -> None:
+    """Lets others ask at once; a claim that is no longer ours is passed over."""
+    group = _locked(session, group_id)
+    if group.epoch == epoch and group.state == "new":
+        group.lease_boot = group.lease_until = None
+
+
+def seed_of(group: Group, master_key: bytes) -> bytes:
+    """The seed; raises ``WrongMasterKey`` when it is not the promised one."""
+    return _seed(group.id, group.seed_sealed, group.commitment, master_key)
+
+
+def close_if_over(
+    session: Session,
+    group_id: str,
+    *,
+    master_key: bytes,
+    last_lines: Mapping[str, tuple[int, bytes]] | None = None,
+) -> bool:
+    """Ends the group once its last match is over; tells whether it did so now.
+
+    1. Its results enter the ledger, in their order, and move the ratings. 2. The seed is revealed in every log.
+    ``last_lines`` are the last rows, with their numbers, of logs that were packed just now.
+    """
+    session.flush()
+    ledger.take_turn(session)
+    group = session.connection().execute(_GROUP, {"of": group_id}).one_or_none()
+    if group is None:
+        raise NotFound("group", group_id)
+    matches = session.connection().execute(_MATCHES_OF, {"of": group_id}).all()
+    if group.state == "over" or any(match.status not in ENDED for match in matches):
+        return False
+    seed = _seed(group.id, group.seed_sealed, group.commitment, master_key)
+    blank = [""] * len(group.entries)
+    nonces, hashes = group.nonces or blank, group.nonce_hashes or blank
+    known = last_lines or {}
+    for match_id in (match.id for match in matches):
+        last = known.get(match_id) or logs.last_line(session, match_id)
+        if last is not None:
+            logs.append_reveal(session, match_id, reveal_line(last[0] + 1, last[1], seed, nonces, hashes))
+    session.connection().execute(_CLOSE, {"of": group_id})
+    ledger.count(session, _counting(matches))
+    known_to_session = session.identity_map.get(identity_key(Group, group_id))
+    if known_to_session is not None:
+        set_committed_value(known_to_session, "state", "over")
+    return True
+
+
+def left_open(session: Session, *, limit: int = 100) -> list[str]:
+    """Groups that nobody closed when their last match was cancelled."""
+    going_on = select(Match.id).where(Match.group_id == Group.id, Match.status.not_in(ENDED)).exists()
+    begun = select(Match.id).where(Match.group_id == Group.id).exists()
+    return list(session.scalars(select(Group.id).where(Group.state != "over", begun, ~going_on).limit(limit)))
+
+
+def reveal_of(session: Session, group_id: str, master_key: bytes) -> dict[str, Any] | None:
+    """What ``revealed`` gives for the group of this id."""
+    return revealed(get_group(session, group_id), master_key)
+
+
+def revealed(group: Group, master_key: bytes) -> dict[str, Any] | None:
+    """Seed and nonces for everybody, once the group is over; before that None."""
+    if group.state != "over":
+        return None
+    return {
+        "seed": seed_of(group, master_key).hex(),
+        "nonces": group.nonces or [""] * len(group.entries),
+        "nonce_hashes": group.nonce_hashes or [""] * len(group.entries),
+    }
+
+
+def _counting(matches: Sequence[Row[Any]]) -> list[ledger.Counting]:
+    """What the results of finished rated matches bring, in the order of the results."""
+    rated = [match for match in matches if match.status == "finished" and match.ladder_id is not None]
+    return [
+        ledger.Counting(match.ladder_id, match.id, match.bots, match.placements, match.rated)
+        for match in sorted(rated, key=lambda match: int(match.seq))
+    ]
+
+
+def _seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) -> bytes:
+    seed = _sealed(sealed, group_id, master_key)
+    if commitment(seed, group_id) != promised:
+        raise WrongMasterKey(f"the seed of {group_id} does not fit its commitment")
+    return seed
+
+
+def _sealed(seed: bytes, group_id: str, master_key: bytes) -> bytes:
+    """The seed under a pad of its own; sealing twice opens it."""
+    pad = hmac.digest(master_key, f"deal-seed|{group_id}".encode(), "sha256")
+    return bytes(one ^ other for one, other in zip(seed, pad, strict=True))
+
+
+def _locked(session: Session, group_id: str) -> Group:
+    group = session.scalar(
+        select(Group).where(Group.id == group_id).with_for_update().execution_options(populate_existing=True)
+    )
+    if group is None:
+        raise NotFound("group", group_id)
+    return group
+
+
+def _claimed(session: Session, group_id: str, epoch: int) -> Group:
+    group = _locked(session, group_id)
+    if group.epoch != epoch or group.state != "new":
+        raise StaleEpoch(f"opening {epoch} of group {group_id} is no longer ours")
+    return group
+
+
+def _prolong(session: Session, group: Group) -> None:
+    boot, seconds = lease_now(session)
+    group.lease_boot, group.lease_until = boot, seconds + LEASE_S
+
+
+def _fitting(group: Group, values: Sequence[str]) -> list[str]:
+    if len(values) != len(group.entries):
+        raise ValueError(f"expected {len(group.entries)} values, got {len(values)}")
+    return list(values)
+
+
+# Built once, and on the tables themselves: they run at the end of every match.
+_GROUPS, _MATCHES, _RESULTS = (cast(Table, model.__table__) for model in (Group, Match, Result))
+_GROUP = (
+    select(*(_GROUPS.c[n] for n in ("id", "state", "seed_sealed", "commitment", "entries", "nonces", "nonce_hashes")))
+    .where(_GROUPS.c.id == bindparam("of"))
+    .with_for_update()
+)
+_MATCHES_OF = (
+    select(
+        *(_MATCHES.c[name] for name in ("id", "status")),
+        *(_RESULTS.c[name] for name in ("seq", "ladder_id", "bots", "placements", "rated")),
+    )
+    .select_from(_MATCHES.outerjoin(_RESULTS, _RESULTS.c.match_id == _MATCHES.c.id))
+    .where(_MATCHES.c.group_id == bindparam("of"))
+    .order_by(_MATCHES.c.id)
+)
+_CLOSE = update(_GROUPS).where(_GROUPS.c.id == bindparam("of")).values(state="over")

@@ -1,0 +1,60 @@
+"""The health of bots: one that cannot be called to the end of three matches in a row is paused, its owner told."""
+
+from collections.abc import Iterable
+from typing import Final, cast
+
+from sqlalchemy import Table, or_, select, update
+from sqlalchemy.orm import Session
+
+from referee.bots import house_bots
+from referee.bots.bots import MOST_SOUR
+from referee.bots.tables import Bot
+from referee.ladders.tables import Result
+from referee.matches import results
+from referee.matches.recording import Record
+from referee.matches.results import Outcome
+from referee.matches.tables import Match
+from referee.webhooks import outbox
+
+PAUSED: Final = (
+    f"not called to the end of {MOST_SOUR} matches in a row: see its faults, then resume it;"
+    " it is checked and plays again"
+)
+
+_BOTS = cast(Table, Bot.__table__)
+_COLUMNS = _BOTS.c
+
+
+def finish(session: Session, tail: Record, outcome: Outcome, *, master_key: bytes, sour: Iterable[int] = ()) -> Result:
+    """Ends a match as ``results.finish`` does, and notes in the same transaction which seats (``sour``) were given up:
+    too many faults, or an address that may not be called."""
+    result = results.finish(session, tail, outcome, master_key=master_key)
+    note(session, tail.match_id, sour=[result.bots[seat] for seat in sour], sat=result.bots)
+    return result
+
+
+def note(session: Session, match_id: str, *, sour: Iterable[str], sat: Iterable[str]) -> list[str]:
+    """Counts the match for the bots that ``sat`` in it, house bots apart; gives those that are paused for it."""
+    soured = set(sour)
+    touched = or_(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.sour_matches > 0)
+    locked = select(_COLUMNS.id).where(_COLUMNS.id.in_(sorted(soured.union(sat))), touched)
+    # In the order of their ids: the same bots may meet in matches that end at the same moment, each sour in another.
+    bots = session.scalars(locked.order_by(_COLUMNS.id).with_for_update(key_share=True)).all()
+    if well := set(bots) - soured:
+        session.connection().execute(update(_BOTS).where(_COLUMNS.id.in_(sorted(well))).values(sour_matches=0))
+    if not soured:
+        return []
+    counted = update(_BOTS).where(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.status != house_bots.STATUS)
+    session.connection().execute(counted.values(sour_matches=_COLUMNS.sour_matches + 1))
+    given_up = (
+        update(_BOTS)
+        .where(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.sour_matches >= MOST_SOUR, _COLUMNS.status == "verified")
+        .values(status="paused", status_reason=PAUSED, revision=_COLUMNS.revision + 1)
+        .returning(_COLUMNS.id, _COLUMNS.name, _COLUMNS.owner_id)
+    )
+    paused = session.connection().execute(given_up).all()
+    tournament_id = session.scalar(select(Match.tournament_id).where(Match.id == match_id)) if paused else None
+    for bot in paused:
+        told = {"bot": bot.id, "name": bot.name, "tournament": tournament_id, "reason": PAUSED}
+        outbox.emit(session, "bot.unhealthy", [bot.owner_id], told)
+    return [bot.id for bot in paused]

@@ -1,0 +1,372 @@
+"""Choosing what is played next: who arranged it takes turns with the others, and of his matches the oldest comes first.
+
+Nothing is changed here; what was chosen is taken in ``claims``.
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, Final, cast
+
+from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, case, exists, func, literal_column, select
+from sqlalchemy.orm import Session
+
+from referee.bots.tables import Bot, Examination
+from referee.db.leases import expired
+from referee.matches.tables import AGE, Group, Match, MatchSeat, friendly
+
+LOST_BEFORE_ALONE: Final = 2
+EXAMINED_AT_ONCE: Final = 4  # calls that an examination makes to its bot, at most
+WINDOWS: Final = (100, 2_000, 20_000)  # of his oldest, the wider where it has to be; what comes behind waits, too
+MOST_LOOKED_AT: Final = 400  # matches of one creator among which those are sought whose bots can take all calls
+
+# The tables themselves: runners ask several times a second, and what the ORM adds would be most of the cost.
+_MATCHES, _SEATS, _BOTS, _GROUPS = (cast(Table, model.__table__) for model in (Match, MatchSeat, Bot, Group))
+_M = _MATCHES.c
+# Spelt out, not bound: only so the databases see that the index of due matches, or of those lost, holds the answer.
+DUE: Final[ColumnElement[bool]] = _M.status == literal_column("'due'")
+LOST_TWICE: Final[ColumnElement[bool]] = _M.lost_claims > literal_column("1")
+_AGE = [_M[name] for name in AGE]
+_FRIENDLY: Final = friendly(_M)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Matches that are claimed together or not at all: a single match, or the due matches of a duplicate group.
+
+    ``friendly_of`` is the account that arranged the match, if it is a friendly.
+    """
+
+    match_ids: tuple[str, ...]
+    created_at: datetime
+    friendly_of: str | None = None
+
+
+@dataclass(slots=True)
+class Calls:
+    """How many calls bots could still take. ``left`` holds those that play, ``most`` what bots declared."""
+
+    left: dict[str, int]
+    most: dict[str, int] = field(default_factory=dict)
+
+    def full(self) -> list[str]:
+        return [bot for bot, calls in self.left.items() if calls <= 0]
+
+    def take(self, wanted: Mapping[str, int]) -> bool:
+        """Books the seats (by bot) if all of them can be called.
+
+        A bot in more seats of one table, or of one duplicate group, than it takes calls could else never play: it
+        must then have all its calls free, and its runner asks in turn. Where a bot that is wanted more than once has
+        too few calls free, they are kept for it: single seats, of which one fits after the other, come after.
+        """
+        fits = all(self._of(bot) >= min(seats, self.most[bot]) for bot, seats in wanted.items())
+        if fits or (max(wanted.values()) > 1 and all(self._of(bot) > 0 for bot in wanted)):
+            self.left |= {bot: self._of(bot) - seats for bot, seats in wanted.items()}
+        return fits
+
+    def _of(self, bot: str) -> int:
+        return self.left.get(bot, self.most[bot])
+
+
+@dataclass(slots=True)
+class Room:
+    """Track what may still be claimed: calls of bots, and friendlies of accounts.
+
+    ``playing`` contains, for each account, how many of the matches it arranged are in progress, and how many of these
+    are friendlies. ``friendlies`` is the limit of friendlies in progress per account, None for no limit.
+    """
+
+    calls: Calls
+    playing: dict[str | None, tuple[int, int]]
+    friendlies: int | None
+
+    def has_friendly(self, account: str | None) -> bool:
+        """Return whether another friendly of this account may start."""
+        return self.friendlies is None or account is None or self._friendlies_of(account) < self.friendlies
+
+    def without(self) -> list[str]:
+        """Return the accounts of which no further friendly may start."""
+        return [account for account in self.playing if account is not None and not self.has_friendly(account)]
+
+    def take(self, unit: Unit, seats: Mapping[str, Counter[str]]) -> bool:
+        """Reserve room for the unit if its bots and the limit of its account allow; return whether they do."""
+        account = unit.friendly_of
+        if not self.has_friendly(account) or not self.calls.take(_wanted(unit, seats)):
+            return False
+        if account is not None:
+            self.playing[account] = self.playing_of(account), self._friendlies_of(account) + 1
+        return True
+
+    def playing_of(self, account: str | None) -> int:
+        return self.playing.get(account, (0, 0))[0]
+
+    def _friendlies_of(self, account: str) -> int:
+        return self.playing.get(account, (0, 0))[1]
+
+
+def chosen(
+    session: Session,
+    boot: str,
+    seconds: float,
+    limit: int,
+    *,
+    match_id: str | None = None,
+    friendlies: int | None = None,
+) -> list[list[str]]:
+    """Return matches to claim, in order; the matches of one list must be claimed together. Return about ``limit``
+    matches: a duplicate group with more matches comes alone.
+
+    1. Matches that lost their runner, the oldest first, each by itself. 2. Due matches: the account with the fewest
+    matches in progress comes next, with its oldest match. No bot gets more matches than the calls it accepts, and no
+    account has more than ``friendlies`` friendlies in progress.
+    """
+    room = Room(Calls(calls_left(session, boot, seconds)), playing(session, boot, seconds), friendlies)
+    lost = select(_M.id, _M.created_at, _M.created_by, _FRIENDLY.label("friendly")).where(_lost_once(boot, seconds))
+    if barred := room.without():
+        lost = lost.where(~and_(_FRIENDLY, func.coalesce(_M.created_by, "").in_(barred)))
+    taken = _fitting(session, room, [_single(row) for row in _rows(session, lost, limit, match_id)], limit)
+    if len(taken) < limit:
+        queue = _Queue(session, boot, seconds, limit, room, match_id)
+        taken += queue.next_units(limit - len(taken))
+    return [list(unit.match_ids) for unit in taken]
+
+
+def chosen_alone(
+    session: Session, boot: str, seconds: float, limit: int, *, match_id: str | None = None
+) -> list[list[str]]:
+    """The same of matches that lost their claimer too often to be played beside others."""
+    room = Room(Calls(calls_left(session, boot, seconds)), {}, None)
+    rows = [row for wanted in alone(boot, seconds) for row in _rows(session, wanted, limit, match_id)]
+    units = [Unit((row.id,), row.created_at) for row in sorted(rows, key=lambda row: (row.created_at, row.id))]
+    return [list(unit.match_ids) for unit in _fitting(session, room, units, limit)]
+
+
+def lost(boot: str, seconds: float) -> ColumnElement[bool]:
+    """Matches whose claimer is gone."""
+    return and_(_M.status == literal_column("'running'"), expired(_M, boot, seconds))
+
+
+def alone(boot: str, seconds: float) -> list[Select[Any]]:
+    """The ids and ages of matches that want a work-horse of their own: those due, those whose claimer is gone. Two
+    questions, because each is then answered from an index."""
+    columns = select(_M.id, _M.created_at)
+    gone = columns.where(lost(boot, seconds), _losses(boot, seconds) >= LOST_BEFORE_ALONE)
+    return [columns.where(DUE, LOST_TWICE), gone]
+
+
+def _lost_once(boot: str, seconds: float) -> ColumnElement[bool]:
+    return and_(lost(boot, seconds), _losses(boot, seconds) < LOST_BEFORE_ALONE)
+
+
+def _losses(boot: str, seconds: float) -> ColumnElement[int]:
+    """Claims lost, the present one counted. A restart of the machine is not held against a match."""
+    return _M.lost_claims + case((and_(_M.lease_until <= seconds, _M.lease_boot == boot), 1), else_=0)
+
+
+class _Queue:
+    """Due matches in the order in which they are given out."""
+
+    def __init__(
+        self, session: Session, boot: str, seconds: float, limit: int, room: Room, match_id: str | None
+    ) -> None:
+        self._session = session
+        self._lease = boot, seconds
+        self._at_once = limit + 4
+        self._room = room
+        self._match_id = match_id
+        self._passed: set[str] = set()
+        self._due: dict[str | None, int] | None = None
+
+    def next_units(self, limit: int) -> list[Unit]:
+        taken: list[Unit] = []
+        room = limit
+        heap = [(playing, oldest, creator or "") for creator, oldest, playing in self._creators()]
+        heapq.heapify(heap)
+        lines = {creator: self._line(creator or None) for _, _, creator in heap}
+        while heap and room > 0:
+            playing, _, creator = heapq.heappop(heap)
+            unit = next(lines[creator], None)
+            if unit is None:
+                continue
+            if taken and len(unit.match_ids) > room:
+                break  # it comes first when the next asks
+            taken.append(unit)
+            room -= len(unit.match_ids)
+            heapq.heappush(heap, (playing + len(unit.match_ids), unit.created_at, creator))
+        return taken
+
+    def _creators(self) -> list[tuple[str | None, datetime, int]]:
+        """Who has due matches: since when the oldest waits, and how many are being played."""
+        waiting = [(row[0], row[1]) for row in self._session.execute(_CREATORS)]
+        waiting.append((None, self._session.scalar(_OF_NOBODY)))
+        return [(creator, oldest, self._room.playing_of(creator)) for creator, oldest in waiting if oldest is not None]
+
+    def _line(self, creator: str | None) -> Iterator[Unit]:
+        """What this creator's turn brings, as far as the bots can be called at that moment."""
+        looked_at = 0
+        while looked_at < MOST_LOOKED_AT:
+            units = self._units(creator)
+            looked_at += len(units)
+            if not units:
+                return
+            seats = _seats(self._session, self._room.calls, [one for unit in units for one in unit.match_ids])
+            for unit in units:
+                if any(one in self._passed for one in unit.match_ids):
+                    continue
+                self._passed.update(unit.match_ids)
+                if self._room.take(unit, seats):
+                    yield unit
+
+    def _units(self, creator: str | None) -> list[Unit]:
+        """Return the creator's next few units, without full bots, and without friendlies if its share is used up."""
+        looked = (self._oldest(creator, window) for window in self._windows(creator))
+        rows: Sequence[Any] = next((found for found in looked if found), [])
+        together = self._together([row.group_id for row in rows if row.kind == "duplicate"])
+        units = []
+        for row in rows:
+            match_ids = together[row.group_id] if row.kind == "duplicate" else (row.id,)
+            if match_ids:
+                units.append(Unit(match_ids, row.created_at, creator if row.friendly else None))
+            else:
+                self._passed.add(row.id)
+        return units
+
+    def _windows(self, creator: str | None) -> Iterator[int]:
+        """Those of ``WINDOWS`` that show more than the one before."""
+        yield WINDOWS[0]
+        if self._due is None:
+            self._due = {row[0]: row[1] for row in self._session.execute(_DUE_OF_CREATORS)}
+        yield from (wider for narrower, wider in pairwise(WINDOWS) if self._due.get(creator, 0) > narrower)
+
+    def _oldest(self, creator: str | None, window: int) -> Sequence[Any]:
+        columns = *(_M[name] for name in (*AGE, "group_id")), _FRIENDLY.label("friendly")
+        line = select(*columns).where(DUE, ~LOST_TWICE, _M.created_by == creator)
+        if self._match_id is not None:
+            line = line.where(_M.id == self._match_id)
+        if self._passed:
+            line = line.where(_M.id.not_in(self._passed))
+        oldest = line.order_by(*_AGE).limit(window).subquery()
+        query = select(oldest, _GROUPS.c.kind).join(_GROUPS, _GROUPS.c.id == oldest.c.group_id)
+        if not self._room.has_friendly(creator):
+            query = query.where(~oldest.c.friendly)
+        if full := self._room.calls.full():
+            # Not by the index of bots, which SQLite would else prefer: a bot may have sat in very many matches.
+            sits = func.coalesce(_SEATS.c.bot_id, "").in_(full)
+            query = query.where(~exists().where(_SEATS.c.match_id == oldest.c.id, sits))
+        return self._session.execute(query.order_by(*(oldest.c[name] for name in AGE)).limit(self._at_once)).all()
+
+    def _together(self, group_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """The due matches of duplicate groups; none of a group while another runner plays one of it."""
+        found: dict[str, tuple[str, ...]] = dict.fromkeys(group_ids, ())
+        if not found:
+            return found
+        boot, seconds = self._lease
+        in_order = select(_M.group_id, _M.id).where(_M.group_id.in_(list(found))).order_by(*_AGE)
+        played = {
+            row.group_id
+            for row in self._session.execute(
+                in_order.where(_M.status == literal_column("'running'"), ~expired(_M, boot, seconds))
+            )
+        }
+        for row in self._session.execute(in_order.where(DUE, ~LOST_TWICE)):
+            if row.group_id not in played:
+                found[row.group_id] += (row.id,)
+        return found
+
+
+def _single(row: Any) -> Unit:
+    return Unit((row.id,), row.created_at, row.created_by if row.friendly else None)
+
+
+def _fitting(session: Session, room: Room, units: Sequence[Unit], limit: int) -> list[Unit]:
+    """Return the units for which there is room, in order."""
+    if not units:
+        return []
+    seats = _seats(session, room.calls, [one for unit in units for one in unit.match_ids])
+    taken: list[Unit] = []
+    for unit in units:
+        if len(taken) < limit and room.take(unit, seats):
+            taken.append(unit)
+    return taken
+
+
+def _rows(session: Session, query: Select[Any], limit: int, match_id: str | None) -> Sequence[Any]:
+    if match_id is not None:
+        query = query.where(_M.id == match_id)
+    return session.execute(query.order_by(*_AGE).limit(3 * limit + 20)).all()
+
+
+def _seats(session: Session, calls: Calls, match_ids: Sequence[str]) -> dict[str, Counter[str]]:
+    """How often each bot sits at these matches; what the bots declared is noted with their calls."""
+    seats: dict[str, Counter[str]] = {match_id: Counter() for match_id in match_ids}
+    for match_id, bot_id, max_calls in session.execute(_SEATED, {"matches": match_ids}):
+        seats[match_id][bot_id] += 1
+        calls.most[bot_id] = max_calls
+    return seats
+
+
+def _wanted(unit: Unit, seats: Mapping[str, Counter[str]]) -> Counter[str]:
+    return sum((seats[match_id] for match_id in unit.match_ids), Counter())
+
+
+def playing(session: Session, boot: str, seconds: float) -> dict[str | None, tuple[int, int]]:
+    """Return, for each account, how many matches it arranged are in progress, and how many of these are friendlies."""
+    rows = session.execute(_PLAYING_OF_CREATORS, {"boot": boot, "seconds": seconds})
+    return {creator: (count, friendlies) for creator, count, friendlies in rows}
+
+
+def examined(session: Session, boot: str, seconds: float) -> set[str]:
+    """Return the bots that are being examined."""
+    return set(session.scalars(_EXAMINED, {"boot": boot, "seconds": seconds}))
+
+
+def calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
+    """How many more calls each bot that plays, or is examined, now could take; a seat takes one at a time."""
+    left = {row[0]: row[1] for row in session.execute(_CALLS_LEFT, {"boot": boot, "seconds": seconds})}
+    for bot_id, most in session.execute(_EXAMINED, {"boot": boot, "seconds": seconds}):
+        left[bot_id] = left.get(bot_id, most) - EXAMINED_AT_ONCE
+    return left
+
+
+def _creators() -> Select[Any]:
+    """Each creator that has due matches, with the time of the oldest: one step in the index for each."""
+    first = _first_due(func.min(_M.created_by).label("creator"))
+    line = first.cte("line", recursive=True)
+    after = _first_due(func.min(_M.created_by)).where(_M.created_by > line.c.creator)
+    line = line.union_all(select(after.scalar_subquery()).where(line.c.creator.is_not(None)))
+    oldest = _first_due(func.min(_M.created_at)).where(_M.created_by == line.c.creator)
+    return select(line.c.creator, oldest.scalar_subquery()).where(line.c.creator.is_not(None))
+
+
+def _first_due(first: ColumnElement[Any]) -> Select[Any]:
+    return select(first).where(DUE)
+
+
+# Built once: a runner that looks for work spends more time on building questions than on their answers.
+_PLAYED: Final = and_(_M.status == literal_column("'running'"), ~expired(_M, bindparam("boot"), bindparam("seconds")))
+_PLAYING_OF_CREATORS: Final = (
+    select(_M.created_by, func.count(), func.sum(case((_FRIENDLY, 1), else_=0))).where(_PLAYED).group_by(_M.created_by)
+)
+_DUE_OF_CREATORS: Final = select(_M.created_by, func.count()).where(DUE).group_by(_M.created_by)
+_CALLS_LEFT: Final = (
+    select(_BOTS.c.id, _BOTS.c.max_calls - func.count())
+    .join(_SEATS, _SEATS.c.bot_id == _BOTS.c.id)
+    .join(_MATCHES, _M.id == _SEATS.c.match_id)
+    .where(_PLAYED)
+    .group_by(_BOTS.c.id, _BOTS.c.max_calls)
+)
+_EXAMINED: Final = (
+    select(_BOTS.c.id, _BOTS.c.max_calls)
+    .join(Examination, Examination.bot_id == _BOTS.c.id)
+    .where(Examination.state == "running", ~expired(Examination, bindparam("boot"), bindparam("seconds")))
+)
+_SEATED: Final = (
+    select(_SEATS.c.match_id, _SEATS.c.bot_id, _BOTS.c.max_calls)
+    .join(_BOTS, _BOTS.c.id == _SEATS.c.bot_id)
+    .where(_SEATS.c.match_id.in_(bindparam("matches", expanding=True)))
+)
+_CREATORS: Final = _creators()
+_OF_NOBODY: Final[Select[Any]] = _first_due(func.min(_M.created_at)).where(_M.created_by.is_(None))

@@ -1,0 +1,35 @@
+"""Limits on the friendlies of one account: how many are open, how much time they grant, how many are in progress."""
+
+from typing import Final
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from referee.accounts.tables import Account
+from referee.errors import QuotaExceeded
+from referee.match.time_limits import Limits
+from referee.matches.tables import OPEN, Match, friendly
+
+OPEN_FRIENDLIES: Final = 10
+LONGEST: Final = Limits(budget_ms=5_000, bank_ms=60_000)
+SLOTS_SHARE: Final = 4  # friendlies of one account take at most one out of this many slots of a runner
+
+
+def check_friendlies(session: Session, account_id: str) -> None:
+    """Raise ``QuotaExceeded`` when the account has reached its limit of open friendlies.
+
+    Lock the account until the transaction ends, so that concurrent requests are counted one by one.
+    """
+    session.execute(select(Account.id).where(Account.id == account_id).with_for_update(key_share=True))
+    arranged = select(func.count()).where(Match.created_by == account_id, friendly(), Match.status.in_(OPEN))
+    count = session.scalars(arranged).one()
+    if count >= OPEN_FRIENDLIES:
+        raise QuotaExceeded(
+            f"You have {count} open friendlies; the limit is {OPEN_FRIENDLIES}. Wait until one is over, or cancel one "
+            "with POST /api/v1/matches/ID/cancel."
+        )
+
+
+def friendlies_at_once(runner_slots: int) -> int:
+    """Return how many friendlies of one account may be in progress at the same time."""
+    return max(1, runner_slots // SLOTS_SHARE)

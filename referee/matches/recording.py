@@ -1,0 +1,161 @@
+"""Writing down a match while it is played: rows, sealed answers, evidence; several matches in one transaction."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from sqlalchemy import Table, bindparam, delete, insert, update
+from sqlalchemy.orm import Session
+
+from referee.db.engine import lease_now, now
+from referee.db.leases import LEASE_S
+from referee.db.names import printable
+from referee.matches.tables import Fault, LogRow, Match, SealedAnswer
+
+FEW: Final = 4  # records up to which a savepoint costs more than it saves
+MAX_KEPT_BYTES: Final = 64 * 1024  # of a request or a reply kept as evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """An answer of a decision point whose other seats still owe theirs."""
+
+    n: int
+    seat: int
+    answer: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a bot did wrong at decision point ``n``, as its owner may see it."""
+
+    n: int
+    seat: int
+    bot_id: str
+    code: str
+    detail: str = ""
+    request: bytes | None = None
+    reply: bytes | None = None
+    timing: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What happened in one match since its last record. ``start`` is how many rows were recorded before, also
+    where there are no new ``lines``; ``unsealed`` are decision points (``n``) whose sealed answers became rows."""
+
+    match_id: str
+    epoch: int
+    start: int = 0
+    lines: Sequence[bytes] = ()
+    sealed: Sequence[Sealed] = ()
+    unsealed: Sequence[int] = ()
+    evidence: Sequence[Evidence] = field(default=())
+
+
+def record_batch(session: Session, records: Sequence[Record]) -> set[str]:
+    """Writes what is ours to write and gives the ids of the matches that no longer are: nothing of them is written.
+
+    A match also counts as lost when its rows do not continue the recorded ones. What is recorded holds the claim on.
+    """
+    boot, seconds = lease_now(session)
+    lease = {"lease_boot": boot, "lease_until": seconds + LEASE_S}
+    # In order of ids, so that two batches cannot wait for each other.
+    ordered = sorted(records, key=lambda record: (record.match_id, record.start))
+    moves = [
+        {
+            "of": record.match_id,
+            "held": record.epoch,
+            "start": record.start,
+            "rows": record.start + len(record.lines),
+            **lease,
+        }
+        for record in ordered
+    ]
+    together = len(moves) > FEW and _all_moved(session, moves)
+    good = ordered if together else _moved_one_by_one(session, ordered, moves)
+    _write(session, good)
+    return {record.match_id for record in ordered if record not in good}
+
+
+def _all_moved(session: Session, moves: Sequence[dict[str, Any]]) -> bool:
+    """All in one go, which is nearly always what happens; otherwise nothing has changed."""
+    connection = session.connection()
+    attempt = connection.begin_nested()
+    if connection.execute(_MOVE, moves).rowcount == len(moves):
+        attempt.commit()
+        return True
+    attempt.rollback()
+    return False
+
+
+def _moved_one_by_one(session: Session, records: Sequence[Record], moves: Sequence[dict[str, Any]]) -> list[Record]:
+    """The records whose matches are still ours and that continue what is recorded."""
+    connection = session.connection()
+    return [
+        record for record, move in zip(records, moves, strict=True) if connection.execute(_MOVE, move).rowcount == 1
+    ]
+
+
+# Built once, and on the tables themselves: this runs for every decision, and what the ORM adds would cost more than
+# all of the play.
+_MATCHES, _ROWS, _SEALED = (cast(Table, model.__table__) for model in (Match, LogRow, SealedAnswer))
+_MOVE = (
+    update(_MATCHES)
+    .where(_MATCHES.c.id == bindparam("of"), _MATCHES.c.epoch == bindparam("held"))
+    .where(_MATCHES.c.status == "running", _MATCHES.c.rows == bindparam("start"))
+    .values({name: bindparam(name) for name in ("rows", "lease_boot", "lease_until")})
+    .values(claims_without_progress=0)
+)
+_ADD_ROW, _ADD_SEALED = insert(_ROWS), insert(_SEALED)
+_UNSEAL = delete(_SEALED).where(_SEALED.c.match_id == bindparam("of"), _SEALED.c.n == bindparam("point"))
+
+
+def _write(session: Session, records: Sequence[Record]) -> None:
+    moment: float = now(session).timestamp()
+    rows = [
+        {"match_id": record.match_id, "row": record.start + offset, "line": line, "recorded_at": moment}
+        for record in records
+        for offset, line in enumerate(record.lines)
+    ]
+    sealed = [
+        {"match_id": record.match_id, "n": one.n, "seat": one.seat, "answer": one.answer}
+        for record in records
+        for one in record.sealed
+    ]
+    opened = [{"of": record.match_id, "point": n} for record in records for n in record.unsealed]
+    for statement, values in ((_ADD_ROW, rows), (_ADD_SEALED, sealed), (_UNSEAL, opened)):
+        if values:
+            session.connection().execute(statement, values)
+    write_evidence(session, records)
+
+
+def write_evidence(session: Session, records: Sequence[Record]) -> None:
+    if not any(record.evidence for record in records):
+        return
+    moment = now(session)
+    _insert_all(
+        session,
+        Fault,
+        [
+            {
+                "match_id": record.match_id,
+                "n": one.n,
+                "seat": one.seat,
+                "bot_id": one.bot_id,
+                "code": one.code,
+                "detail": printable(one.detail)[:1000],
+                "request": one.request and one.request[:MAX_KEPT_BYTES],
+                "reply": one.reply and one.reply[:MAX_KEPT_BYTES],
+                "timing": one.timing,
+                "created_at": moment,
+            }
+            for record in records
+            for one in record.evidence
+        ],
+    )
+
+
+def _insert_all(session: Session, table: Any, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        session.execute(insert(table), rows)

@@ -1,0 +1,97 @@
+"""How fast and how well a bot answered, by version and day, counted from the logs of its last matches."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from referee.errors import BadLog
+from referee.match.rows import parsed
+from referee.matches import deal_groups, logs
+from referee.matches.tables import Group, Match, MatchLog, MatchSeat
+
+MATCHES: Final = 200  # the last so many are read: a log takes some two milliseconds
+
+Key = tuple[str | None, date | None]
+
+
+@dataclass
+class Stretch:
+    """What a bot did in matches that ended between two moments. ``ms`` has an item for each question it was asked."""
+
+    version: str | None
+    day: date | None
+    first_at: datetime
+    last_at: datetime
+    matches: int = 0
+    ms: list[int] = field(default_factory=list)
+    faults: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A match of the bot that is over, and its answers there: milliseconds, and a fault or ""."""
+
+    match_id: str
+    version: str | None
+    finished_at: datetime
+    answers: Sequence[tuple[int, str]]
+
+
+def last_matches(session: Session, bot_id: str, before: Sequence[Played] = ()) -> Sequence[Played]:
+    """The last ``MATCHES`` of a bot whose deal groups are over, the newest first; ``before`` itself when there are no
+    others. A log that was damaged tells of no answers."""
+    query = (
+        select(Match.id, MatchSeat.seat, MatchSeat.version, Match.finished_at)
+        .join(MatchSeat, MatchSeat.match_id == Match.id)
+        .join(Group, Group.id == Match.group_id)
+        .join(MatchLog, MatchLog.match_id == Match.id)  # one that ended before its first row has none
+        .where(MatchSeat.bot_id == bot_id, Match.status.in_(deal_groups.ENDED), Group.state == "over")
+        .where(Match.finished_at.is_not(None))
+        .order_by(Match.finished_at.desc(), MatchSeat.match_id, MatchSeat.seat)
+        .limit(MATCHES)
+    )
+    found = session.execute(query).all()
+    known = {one.match_id: one for one in before}
+    if before and [row.id for row in found] == [one.match_id for one in before]:
+        return before
+    return [
+        known.get(row.id)
+        or Played(row.id, row.version, row.finished_at, tuple(_answers(_lines(session, row.id), row.seat)))
+        for row in found
+    ]
+
+
+def stretches(played: Sequence[Played], *, by_day: bool = False) -> list[Stretch]:
+    """One for each version, or for each version and day (UTC), the latest first."""
+    found: dict[Key, Stretch] = {}
+    for one in played:
+        day = one.finished_at.date() if by_day else None
+        made = Stretch(one.version, day, one.finished_at, one.finished_at)
+        stretch = found.setdefault((one.version, day), made)
+        stretch.first_at = min(stretch.first_at, one.finished_at)
+        stretch.last_at = max(stretch.last_at, one.finished_at)
+        stretch.matches += 1
+        stretch.ms += [ms for ms, _ in one.answers]
+        stretch.faults.update(fault for _, fault in one.answers if fault)
+    return sorted(found.values(), key=lambda stretch: stretch.last_at, reverse=True)
+
+
+def _lines(session: Session, match_id: str) -> list[bytes]:
+    try:
+        return logs.log_lines(session, match_id)
+    except BadLog:
+        return []
+
+
+def _answers(lines: Sequence[bytes], seat: int) -> Iterator[tuple[int, str]]:
+    """Of the questions the seat was really asked: forced moves, and those of a seat given up, took no call."""
+    for line in lines:
+        if b'"type":"decision"' in line:
+            row = parsed(line)
+            if row["seat"] == seat and row["source"] != "forced" and not row.get("retired"):
+                yield row["ms"], row.get("fault", "")

@@ -1,0 +1,199 @@
+"""Arranging matches: plans checked once, then written many at a time, each in the deal group it asks for."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, cast
+
+from sqlalchemy import Row, Table, insert, select
+from sqlalchemy.orm import Session
+
+from referee import __version__
+from referee.bots import certificates, house_bots
+from referee.bots.tables import Bot
+from referee.db.engine import now
+from referee.db.ids import new_id
+from referee.errors import BadOption, Conflict, NotFound
+from referee.games import game as rules_of
+from referee.match.canonical import dumps
+from referee.match.time_limits import Limits
+from referee.matches import deal_groups
+from referee.matches.tables import Group, Match, MatchSeat
+from referee.matches.unrated import has_owner_twice
+
+Json = dict[str, Any]
+
+# The tables themselves: what the ORM adds to a row would cost more than all the rest.
+_GROUPS, _MATCHES, _SEATS = (cast(Table, model.__table__) for model in (Group, Match, MatchSeat))
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """Plans with equal deals share a group: ``key`` tells one from the other, ``kind`` is one of GROUP_KINDS."""
+
+    key: Hashable
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be played, by whom in which seat, and for which table of which event.
+
+    ``entrants``, where given, tells by seat whose seat it is; another bot sits there for it, and counts for nothing.
+    Without a ``deal`` the match is a group of its own.
+    """
+
+    game: str
+    bots: Sequence[str]
+    options: Mapping[str, Any]
+    limits: Limits
+    rated: bool = True
+    created_by: str | None = None
+    tournament_id: str | None = None
+    stage: int | None = None
+    table_no: int | None = None
+    leg: int | None = None
+    entrants: Sequence[str] | None = None
+    deal: Deal | None = None
+    replay_of: str | None = None
+
+
+def arrange(session: Session, plans: Sequence[Plan], *, master_key: bytes, group: Group | None = None) -> list[str]:
+    """Arranges matches, due at once, in the groups of their deals unless one is given; their ids in order.
+
+    Rated only where asked for and all bots have different owners. Raises ``BadOption``, ``NoSuchGame``,
+    ``NotFound``, ``Conflict`` when a bot is not verified or does not play the game, and ``NoCertificate`` for a rated
+    match of no event: who plays in an event is the event's to say.
+    """
+    draft = _Draft(session, plans)
+    draft.check()
+    moment = now(session)
+    made = {} if group else draft.groups(moment, master_key)
+    group_ids = [group.id if group else made[key]["id"] for key in draft.deals]
+    rows = [
+        {**draft.row(plan), "group_id": id, "created_at": moment} for plan, id in zip(plans, group_ids, strict=True)
+    ]
+    seats = [seat for plan, row in zip(plans, rows, strict=True) for seat in draft.seats(plan, row["id"])]
+    session.flush()  # a given group may not be written yet
+    for table, batch in zip((_GROUPS, _MATCHES, _SEATS), (list(made.values()), rows, seats), strict=True):
+        if batch:
+            session.connection().execute(insert(table), batch)
+    return [row["id"] for row in rows]
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """Plans with what is known of their bots and games, looked up once for all of them."""
+
+    session: Session
+    plans: Sequence[Plan]
+
+    @cached_property
+    def bots(self) -> Mapping[str, Row[Any]]:
+        wanted = {bot_id for plan in self.plans for bot_id in plan.bots}
+        columns = (Bot.id, Bot.owner_id, Bot.status, Bot.name, Bot.version, Bot.games)
+        query = select(*columns).where(Bot.id.in_(wanted))
+        if any(not plan.rated and plan.tournament_id is None for plan in self.plans):
+            # Shared locks in id order: a concurrent pause of a bot comes first, or finds the friendly and cancels it.
+            query = query.order_by(Bot.id).with_for_update(read=True)
+        return {bot.id: bot for bot in self.session.execute(query)}
+
+    @cached_property
+    def options(self) -> dict[tuple[str, int, bytes], Json]:
+        """The complete options of each combination that occurs."""
+        of_kind = {_key(plan): plan for plan in self.plans}
+        return {key: rules_of(one.game).start(len(one.bots), one.options).options for key, one in of_kind.items()}
+
+    @cached_property
+    def deals(self) -> list[Hashable]:
+        """What the group of each plan is known by: its deal, else its place."""
+        return [plan.deal or place for place, plan in enumerate(self.plans)]
+
+    def groups(self, moment: datetime, master_key: bytes) -> dict[Hashable, Json]:
+        """The row of a new group for each deal. Bots of the house have no part in the chance."""
+        together: dict[Hashable, list[Plan]] = {}
+        for key, plan in zip(self.deals, self.plans, strict=True):
+            together.setdefault(key, []).append(plan)
+        return {key: self._group(plans, moment, master_key) for key, plans in together.items()}
+
+    def _group(self, plans: Sequence[Plan], moment: datetime, master_key: bytes) -> Json:
+        entries = [bot for plan in plans for bot in plan.bots if self.bots[bot].status != house_bots.STATUS]
+        kind = plans[0].deal.kind if plans[0].deal else "own"
+        return {**deal_groups.fresh(entries, moment, master_key, plans[0].tournament_id), "kind": kind}
+
+    def check(self) -> None:
+        _ = self.options
+        for game, bot_id in {(plan.game, bot_id): None for plan in self.plans for bot_id in plan.bots}:
+            self._check_bot(bot_id, game)
+        rated = [plan for plan in self.plans if plan.tournament_id is None and self._is_rated(plan)]
+        for game, bot_id in {(plan.game, bot_id): None for plan in rated for bot_id in plan.bots}:
+            certificates.demand(self.session, self.session.get_one(Bot, bot_id), game)
+
+    def _check_bot(self, bot_id: str, game: str) -> None:
+        bot = self.bots.get(bot_id)
+        if bot is None:
+            raise NotFound("bot", bot_id)
+        if bot.status not in ("verified", house_bots.STATUS):
+            raise Conflict(f"bot {bot.name!r} is {bot.status}; only verified bots are seated")
+        if game not in bot.games:
+            raise BadOption("bots", f"bot {bot.name!r} does not play {game}; its card lists {', '.join(bot.games)}")
+
+    def row(self, plan: Plan) -> Json:
+        return {
+            "id": new_id("match"),
+            "game": plan.game,
+            "rules_version": rules_of(plan.game).rules_version,
+            "engine_version": __version__,
+            "options": self.options[_key(plan)],
+            "seats": len(plan.bots),
+            "budget_ms": plan.limits.budget_ms,
+            "bank_ms": plan.limits.bank_ms,
+            "rated": self._is_rated(plan),
+            "status": "due",
+            "epoch": 0,
+            "lost_claims": 0,
+            "claims_without_progress": 0,
+            "rows": 0,
+            "tournament_id": plan.tournament_id,
+            "stage": plan.stage,
+            "table_no": plan.table_no,
+            "leg": plan.leg,
+            "replay_of": plan.replay_of,
+            "created_by": plan.created_by,
+        }
+
+    def _is_rated(self, plan: Plan) -> bool:
+        if not plan.rated:
+            return False
+        counted = zip(plan.bots, self._counted(plan), strict=True)
+        owners = [self.bots[bot_id].owner_id for bot_id, counts in counted if counts]
+        return len(owners) >= 2 and not has_owner_twice(owners)
+
+    def _counted(self, plan: Plan) -> list[bool]:
+        """By seat: what the house plays, or whoever sits there for another, counts for nobody."""
+        return [
+            self.bots[bot].status != house_bots.STATUS and entrant == bot
+            for bot, entrant in zip(plan.bots, plan.entrants or plan.bots, strict=True)
+        ]
+
+    def seats(self, plan: Plan, match_id: str) -> list[Json]:
+        bots, counted = [self.bots[bot_id] for bot_id in plan.bots], self._counted(plan)
+        entrants = plan.entrants or plan.bots
+        return [
+            {
+                "match_id": match_id,
+                "seat": seat,
+                "bot_id": bot.id,
+                "entrant_id": entrants[seat] if entrants[seat] != bot.id else None,
+                "rated": counted[seat],
+                "bot_name": bot.name,
+                "version": bot.version,
+                "faults": 0,
+            }
+            for seat, bot in enumerate(bots)
+        ]
+
+
+def _key(plan: Plan) -> tuple[str, int, bytes]:
+    return plan.game, len(plan.bots), dumps(dict(plan.options))

@@ -1,0 +1,172 @@
+"""Matches: deal groups, seats, rows of logs, evidence of faults."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, ColumnElement, ForeignKey, Index, String, Text, and_, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from referee.db.base import Base, Counted, Id, Json, Name, Word, one_of
+
+MATCH_STATES = ("waiting", "due", "running", "finished", "cancelled", "stuck", "void")
+GOING_ON = ("waiting", "due", "running")
+OPEN = (*GOING_ON, "stuck")  # a stuck match is not over until somebody decides what becomes of it
+GROUP_STATES = ("new", "open", "over")
+GROUP_KINDS = ("own", "common", "duplicate")
+AGE = ("created_at", "stage", "table_no", "leg", "id")  # the order in which matches are played
+
+
+def _some(name: str, rows: str, *columns: str) -> Index:
+    """An index of those rows alone; it serves questions that name them in the same words."""
+    return Index(name, *columns, sqlite_where=text(rows), postgresql_where=text(rows))
+
+
+class Group(Base):
+    """Matches that replay the same cards: one alone, the tables of a stage, or the same bots in other seats."""
+
+    __tablename__ = "deal_groups"
+    __table_args__ = (one_of("state", GROUP_STATES), one_of("kind", GROUP_KINDS))
+
+    id: Mapped[str] = mapped_column(Id, primary_key=True)
+    commitment: Mapped[str] = mapped_column(String(64))
+    seed_sealed: Mapped[bytes]
+    state: Mapped[str] = mapped_column(Word, index=True)
+    kind: Mapped[str] = mapped_column(Word, default="own")
+    entries: Mapped[list[Any]]  # bot ids
+    nonce_hashes: Mapped[list[Any] | None]  # by entry, "" for an absent one
+    nonces: Mapped[list[Any] | None]
+    tournament_id: Mapped[str | None] = mapped_column(ForeignKey("tournaments.id"), index=True)
+    epoch: Mapped[int]
+    lease_boot: Mapped[str | None] = mapped_column(String(64))
+    lease_until: Mapped[float | None]
+    created_at: Mapped[datetime]
+
+
+class Match(Base):
+    """One match: what is played, how far it is, and who may write to it now."""
+
+    __tablename__ = "matches"
+    __table_args__ = (
+        one_of("status", MATCH_STATES),
+        Index(None, "status", "created_at", "id"),
+        Index(None, "created_at", "id"),
+        Index(None, "tournament_id", "stage", "table_no"),
+        # What runners look for: small, however many matches are over. The status comes first, though it is always
+        # the same: else SQLite prefers the index above.
+        _some("ix_matches_due", "status = 'due'", "status", "created_by", *AGE),
+        _some("ix_matches_lost", "lost_claims > 1", "status", "lost_claims"),
+    )
+
+    id: Mapped[str] = mapped_column(Id, primary_key=True)
+    game: Mapped[str] = mapped_column(Word, index=True)
+    rules_version: Mapped[int]
+    engine_version: Mapped[str] = mapped_column(Word)
+    options: Mapped[Json]
+    seats: Mapped[int]
+    budget_ms: Mapped[int]
+    bank_ms: Mapped[int]
+    rated: Mapped[bool]
+    status: Mapped[str] = mapped_column(Word)
+    epoch: Mapped[int]
+    lease_boot: Mapped[str | None] = mapped_column(String(64))
+    lease_until: Mapped[float | None]
+    lost_claims: Mapped[int]
+    claims_without_progress: Mapped[int]
+    rows: Mapped[int]  # of its log, recorded so far
+    group_id: Mapped[str] = mapped_column(ForeignKey("deal_groups.id"), index=True)
+    tournament_id: Mapped[str | None] = mapped_column(ForeignKey("tournaments.id"))
+    stage: Mapped[int | None]
+    table_no: Mapped[int | None]
+    leg: Mapped[int | None]  # of several matches at one table, from 1
+    replay_of: Mapped[str | None] = mapped_column(ForeignKey("matches.id"))
+    created_by: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"), index=True)
+    created_at: Mapped[datetime]
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    reason: Mapped[str | None] = mapped_column(Text)
+
+    @property
+    def is_friendly(self) -> bool:
+        """Return whether this is a friendly: unrated and outside tournaments. ``friendly`` is the same in SQL."""
+        return self.tournament_id is None and not self.rated
+
+
+class MatchSeat(Base):
+    """A place in a match. Name, version and address are the ones the match was started with."""
+
+    __tablename__ = "match_seats"
+
+    match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), primary_key=True)
+    seat: Mapped[int] = mapped_column(primary_key=True)
+    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), index=True)
+    entrant_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # whose seat a stand-in takes
+    rated: Mapped[bool] = mapped_column(default=True)  # counts where the match does
+    bot_name: Mapped[str] = mapped_column(Name)
+    version: Mapped[str | None] = mapped_column(String(128))
+    url: Mapped[str | None] = mapped_column(String(2048))
+    faults: Mapped[int]
+    placement: Mapped[int | None]
+    returns: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class LogRow(Base):
+    """A row of the log of a match that is being played."""
+
+    __tablename__ = "log_rows"
+
+    match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), primary_key=True)
+    row: Mapped[int] = mapped_column(primary_key=True)
+    line: Mapped[bytes]
+    recorded_at: Mapped[float | None]  # seconds since 1970 in UTC; unknown for rows older than the column
+
+
+class SealedAnswer(Base):
+    """An answer that waits for the others of its decision point; the runner alone reads it."""
+
+    __tablename__ = "sealed_answers"
+
+    match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), primary_key=True)
+    n: Mapped[int] = mapped_column(primary_key=True)
+    seat: Mapped[int] = mapped_column(primary_key=True)
+    answer: Mapped[Json]
+
+
+class MatchLog(Base):
+    """The log of a match that is over. ``digest`` is the hash of its last line, which chains all before it."""
+
+    __tablename__ = "match_logs"
+
+    match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), primary_key=True)
+    packed: Mapped[bytes]  # gzip of the lines, each with its line end
+    reveal_line: Mapped[bytes | None]
+    digest: Mapped[str] = mapped_column(String(64))
+    rows: Mapped[int]
+
+
+class Fault(Base):
+    """Evidence of what a bot did wrong, for its owner."""
+
+    __tablename__ = "faults"
+    __table_args__ = (Index(None, "match_id", "id"), Index(None, "bot_id", "id"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Counted, primary_key=True)
+    match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"))
+    n: Mapped[int]
+    seat: Mapped[int]
+    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"))
+    code: Mapped[str] = mapped_column(Word)
+    detail: Mapped[str] = mapped_column(Text)
+    request: Mapped[bytes | None]
+    reply: Mapped[bytes | None]
+    timing: Mapped[Json | None]
+    created_at: Mapped[datetime]
+
+
+def friendly(match: Any = Match) -> ColumnElement[bool]:
+    """Return the condition for friendlies: unrated matches outside tournaments. ``match`` provides the columns."""
+    return and_(match.tournament_id.is_(None), match.rated.is_(False))
+
+
+def unbegun() -> ColumnElement[bool]:
+    """Matches to come, of which nobody has played anything."""
+    return and_(Match.status.in_(["waiting", "due"]), Match.started_at.is_(None))

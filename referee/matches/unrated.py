@@ -1,0 +1,81 @@
+"""Derive why a match is unrated from the database. ``arranging`` decides which matches are rated."""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from referee.accounts.tables import Account
+from referee.bots import house_bots
+from referee.bots.tables import Bot
+from referee.matches.tables import Match, MatchSeat
+from referee.tournaments.tables import Tournament
+
+UNRATED: Final[dict[str, str]] = {  # all reasons
+    "friendly": "an account arranged it as an unrated match",
+    "tournament_terms": "its tournament is not rated",
+    "one_owner_twice": "two bots of one owner sit at its table",
+    "house_player": "house players take seats, and fewer than two bots remain to be rated",
+    "substitute": "house players replace absent bots, and fewer than two bots remain to be rated",
+}
+
+
+def unrated_reasons(session: Session, matches: Iterable[Match]) -> dict[str, str]:
+    """Return, by match id, the reason (one of ``UNRATED``) for each of these matches that is unrated."""
+    unrated = [match for match in matches if not match.rated]
+    if not unrated:
+        return {}
+    rated_events = _rated_tournaments(session, {match.tournament_id for match in unrated})
+    organisers = _organisers(session, {match.created_by for match in unrated if match.is_friendly})
+    by_seats = [match.id for match in unrated if match.tournament_id in rated_events or match.created_by in organisers]
+    owners = _owners(session, by_seats)
+    reasons = {}
+    for match in unrated:
+        if match.tournament_id is not None and match.tournament_id not in rated_events:
+            reasons[match.id] = "tournament_terms"
+        elif match.id not in owners:
+            reasons[match.id] = "friendly"
+        elif has_owner_twice(owners[match.id]):
+            reasons[match.id] = "one_owner_twice"
+        elif match.tournament_id is not None:
+            reasons[match.id] = "substitute"
+        else:  # arranged by an organiser: unrated on request if there are two bots to rate, else for lack of them
+            reasons[match.id] = "friendly" if len(owners[match.id]) > 1 else "house_player"
+    return reasons
+
+
+def table_unrated_reason(tournament: Tournament, owners: Collection[str]) -> str | None:
+    """Return why a table of these owners' bots is unrated, as far as that is known before its matches are arranged."""
+    if not tournament.rated:
+        return "tournament_terms"
+    return "one_owner_twice" if has_owner_twice(owners) else None
+
+
+def has_owner_twice(owners: Collection[str]) -> bool:
+    """Return whether two bots at a table have the same owner: then it is unrated, even in a rated tournament."""
+    return len(set(owners)) < len(owners)
+
+
+def _rated_tournaments(session: Session, tournament_ids: set[str | None]) -> set[str]:
+    return set(session.scalars(select(Tournament.id).where(Tournament.id.in_(tournament_ids), Tournament.rated)))
+
+
+def _organisers(session: Session, account_ids: set[str | None]) -> set[str]:
+    """Return those of the accounts that may ask for rated matches."""
+    query = select(Account.id).where(Account.id.in_(account_ids), Account.role.in_(["organiser", "admin"]))
+    return set(session.scalars(query))
+
+
+def _owners(session: Session, match_ids: Sequence[str]) -> dict[str, list[str]]:
+    """Return the owners of the seats of each match, without house players.
+
+    The owner of a substitute's seat is the owner of the bot that it replaces.
+    """
+    entrant = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)
+    query = select(MatchSeat.match_id, Bot.owner_id, Bot.status).join(Bot, Bot.id == entrant)
+    owners: dict[str, list[str]] = {match_id: [] for match_id in match_ids}
+    for match_id, owner_id, status in session.execute(query.where(MatchSeat.match_id.in_(match_ids))):
+        if status != house_bots.STATUS:
+            owners[match_id].append(owner_id)
+    return owners

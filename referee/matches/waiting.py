@@ -1,0 +1,211 @@
+"""Why am I waiting: for a bot, where each of its open matches stands in the queue and what keeps it from being played
+now; for one without matches, why it has none. Rivals are told by their seat alone."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, and_, exists, func, select
+from sqlalchemy.orm import Session
+
+from referee.bots import house_bots
+from referee.bots.bots import MOST_SOUR, get_bot
+from referee.bots.tables import Bot
+from referee.db.engine import lease_now, now
+from referee.db.leases import expired
+from referee.matches import match_queue
+from referee.matches.quotas import friendlies_at_once
+from referee.matches.tables import OPEN, Group, Match, MatchSeat, friendly
+from referee.matches.waiting_reasons import Reason
+from referee.tournaments.entry_reasons import entry_reason
+from referee.tournaments.tables import Tournament, TournamentEntry
+
+MOST_SHOWN: Final = 20  # matches, and events
+MANY_SEATS: Final = 5_000
+QUIET: Final = timedelta(seconds=10)  # that a match may be due while nobody plays before a runner is missed
+ALIVE: Final = ("draft", "open", "running", "paused")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMatch:
+    """A match that is not over. Without a ``reason`` it is being played. ``position`` counts from 1 among all due
+    matches, as if no bot were full; it is known for due ones alone."""
+
+    match_id: str
+    tournament_id: str | None
+    position: int | None
+    reason: Reason | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenEvent:
+    """An event the bot is entered in and has no open match of."""
+
+    tournament_id: str
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """``playing`` of its matches are being played, ``open`` are not over; the first of these in order of age.
+    ``reason`` is the one that matters most; None while it plays."""
+
+    bot_id: str
+    playing: int
+    open: int
+    matches: list[OpenMatch]
+    events: list[OpenEvent]
+    reason: Reason | None
+
+
+def waiting(session: Session, bot_id: str, *, runner_slots: int) -> Waiting:
+    """Return everything a bot is waiting for now, if each runner has ``runner_slots`` slots; raise ``NotFound``."""
+    bot = get_bot(session, bot_id)
+    hall = _Hall(session, *lease_now(session), friendlies=friendlies_at_once(runner_slots))
+    rows = _open_matches(session, bot_id)
+    playing = sum(row.status == "running" and not hall.is_lost(row) for row in rows)
+    matches = [hall.judged(row, bot_id) for row in rows[:MOST_SHOWN]]
+    events = _events(session, bot, {row.tournament_id for row in rows})
+    reason = None
+    if not playing:
+        reasons = [one.reason for one in matches] + [_of_bot(bot)] + [one.reason for one in events]
+        reason = next((one for one in reasons if one is not None), Reason("not_entered"))
+    return Waiting(bot_id, playing, len(rows), matches, events, reason)
+
+
+def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
+    """In the order in which they would be played."""
+    columns = (
+        *(Match.id, Match.status, Match.tournament_id, Match.created_by, Match.created_at, Match.group_id),
+        friendly().label("friendly"),
+        *(Match.lease_boot, Match.lease_until, Match.lost_claims, Group.state, Group.kind),
+    )
+    query = (
+        select(*columns).join(Group, Group.id == Match.group_id).where(Match.status.in_(OPEN), _sits(session, bot_id))
+    )
+    return session.execute(query.order_by(Match.created_at, Match.stage, Match.table_no, Match.leg, Match.id)).all()
+
+
+def _sits(session: Session, bot_id: str) -> ColumnElement[bool]:
+    """Whether the bot sits at a match: looked up among its seats or, where it sat in very many, at each match."""
+    seats = select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
+    if len(session.scalars(seats.limit(MANY_SEATS)).all()) < MANY_SEATS:
+        return Match.id.in_(seats)
+    # Not by the index of bots, which SQLite would else prefer.
+    return exists().where(MatchSeat.match_id == Match.id, func.coalesce(MatchSeat.bot_id, "") == bot_id)
+
+
+class _Hall:
+    """What is being played, and who is in the queue."""
+
+    def __init__(self, session: Session, boot: str, seconds: float, *, friendlies: int) -> None:
+        self._session = session
+        self._boot, self._seconds = boot, seconds
+        self._friendlies = friendlies
+        self._moment: datetime = now(session)
+        self._left = match_queue.calls_left(session, boot, seconds)
+        self._examined = match_queue.examined(session, boot, seconds)
+        self._playing = match_queue.playing(session, boot, seconds)
+        self._wants_alone = any(session.execute(one.limit(1)).first() for one in match_queue.alone(boot, seconds))
+        self._due: dict[str | None, int] | None = None
+        self._at: dict[tuple[str | None, datetime], tuple[int, list[str]]] = {}
+
+    def is_lost(self, row: Any) -> bool:
+        return row.lease_until is None or row.lease_until <= self._seconds or row.lease_boot != self._boot
+
+    def judged(self, row: Any, bot_id: str) -> OpenMatch:
+        ahead = self._ahead(row) if row.status == "due" else None
+        position = None if ahead is None else ahead + 1
+        return OpenMatch(row.id, row.tournament_id, position, self._reason(row, bot_id, ahead or 0))
+
+    def _reason(self, row: Any, bot_id: str, ahead: int) -> Reason | None:
+        if row.status == "running":
+            if self.is_lost(row):
+                was_lost_before = row.lost_claims + (row.lease_boot == self._boot) >= match_queue.LOST_BEFORE_ALONE
+                return Reason("played_alone" if was_lost_before else "runner_needed")
+            return Reason("group_opening") if row.state == "new" else None
+        if row.status in ("waiting", "stuck"):
+            return Reason("stuck" if row.status == "stuck" else "tournament_paused")
+        if row.lost_claims >= match_queue.LOST_BEFORE_ALONE:
+            return Reason("played_alone")
+        if not self._left and self._moment - row.created_at > QUIET:
+            return Reason("runner_needed")
+        if self._wants_alone:
+            return Reason("alone_first")
+        if full := self._full(row, bot_id):
+            return full
+        if row.friendly and self._playing.get(row.created_by, (0, 0))[1] >= self._friendlies:
+            return Reason("friendly_share")
+        return Reason("behind", ahead=ahead) if ahead else Reason("next")
+
+    def _full(self, row: Any, bot_id: str) -> Reason | None:
+        """Whether it is for its bots, or for its group, that it cannot be played."""
+        together = Match.group_id == row.group_id if row.kind == "duplicate" else Match.id == row.id
+        query = select(MatchSeat.match_id, MatchSeat.seat, Bot.id, Bot.max_calls).join(Bot, Bot.id == MatchSeat.bot_id)
+        query = query.join(Match, Match.id == MatchSeat.match_id).where(together, Match.status == "due")
+        seats = self._session.execute(query.order_by(MatchSeat.seat)).all()
+        wanted = Counter(seat.id for seat in seats)
+        own = [seat for seat in seats if seat.match_id == row.id]
+        for seat in sorted(own, key=lambda seat: seat.id != bot_id):
+            missing = min(wanted[seat.id], seat.max_calls) - self._left.get(seat.id, seat.max_calls)
+            if missing > 0 and seat.id != bot_id:
+                return Reason("rival_full", seat=seat.seat)
+            if missing > 0:
+                for_examination = match_queue.EXAMINED_AT_ONCE if bot_id in self._examined else 0
+                return Reason("bot_examined" if missing <= for_examination else "bot_full")
+        if row.kind == "duplicate":
+            played = and_(Match.status == "running", ~expired(Match, self._boot, self._seconds))
+            if self._session.scalar(select(Match.id).where(Match.group_id == row.group_id, played).limit(1)):
+                return Reason("group_playing")
+        return None
+
+    def _ahead(self, row: Any) -> int:
+        """Matches that are taken before it when those who arranged any take turns."""
+        if self._due is None:
+            counted = select(Match.created_by, func.count()).where(match_queue.DUE).group_by(Match.created_by)
+            self._due = {row[0]: row[1] for row in self._session.execute(counted)}
+        own = self._own_ahead(row)
+        others = sum(min(count, own + 1) for creator, count in self._due.items() if creator != row.created_by)
+        return own + others
+
+    def _own_ahead(self, row: Any) -> int:
+        key = row.created_by, row.created_at
+        if key not in self._at:
+            line = select(Match.id).where(match_queue.DUE, Match.created_by == row.created_by)
+            older = line.where(Match.created_at < row.created_at).with_only_columns(func.count())
+            same = line.where(Match.created_at == row.created_at)
+            same = same.order_by(Match.stage, Match.table_no, Match.leg, Match.id)
+            self._at[key] = self._session.scalars(older).one(), list(self._session.scalars(same))
+        before, same_moment = self._at[key]
+        return before + same_moment.index(row.id)
+
+
+def _of_bot(bot: Bot) -> Reason | None:
+    """Why the bot itself is given nothing new."""
+    match bot.status:
+        case "verified" | house_bots.STATUS:
+            return None
+        case "paused":
+            return Reason("unhealthy" if bot.sour_matches >= MOST_SOUR else "paused")
+        case "retired":
+            return Reason("retired")
+        case _ if bot.check_state == "idle":
+            return Reason("check_failed")
+        case _:
+            return Reason("not_verified")
+
+
+def _events(session: Session, bot: Bot, besides: set[str | None]) -> list[OpenEvent]:
+    """Why it has no match in those of its events in which it has none."""
+    entry = TournamentEntry
+    query = select(entry, Tournament).join(Tournament, Tournament.id == entry.tournament_id)
+    query = query.where(entry.bot_id == bot.id, entry.withdrawn_at.is_(None), Tournament.status.in_(ALIVE))
+    query = query.where(Tournament.id.not_in([one for one in besides if one is not None]))
+    rows = session.execute(query.order_by(Tournament.created_at, Tournament.id).limit(MOST_SHOWN))
+    found: list[OpenEvent] = []
+    for entered, event in rows.all():
+        of_bot = _of_bot(bot) if event.status == "running" else None
+        found.append(OpenEvent(event.id, of_bot or entry_reason(session, event, entered, bot)))
+    return found

@@ -1,0 +1,1 @@
+"""The bot protocol: messages, strict JSON, signatures and what each fault means."""

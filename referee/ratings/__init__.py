@@ -1,0 +1,1 @@
+"""Ratings from results: Elo, the strengths of all bots at once, and sequential tests."""

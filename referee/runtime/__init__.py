@@ -1,0 +1,1 @@
+"""Running the service: supervisor, processes, data directory and embedded Redis."""

@@ -1,0 +1,139 @@
+"""Child processes and the signals that concern them: start, watch, bring back, stop. Which ones is up to others."""
+
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Self
+
+from referee.runtime import parent_death
+
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+STEADY_S = 30.0  # a child that lived this long starts with a clean slate
+LONGEST_PAUSE_S = 30.0
+
+
+@dataclass(slots=True)
+class Child:
+    """One process to keep running. It has a session of its own, so a Ctrl-C in the terminal reaches us alone."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    folder: Path
+    log: Path
+    pass_fds: Sequence[int] = ()
+    process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    falls: int = field(default=0, init=False)  # in a row
+    due: float = field(default=0.0, init=False)  # when to start it again
+    _born: float = field(default=0.0, init=False)
+
+    def start(self) -> None:
+        """Starts it, tied to us: it is told to stop when we are gone without a word."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=dict(self.environment),
+                cwd=self.folder,
+                pass_fds=self.pass_fds,
+                start_new_session=True,
+                preexec_fn=parent_death.tied(signal.SIGTERM),  # started by a main thread without others
+            )
+        self._born = time.monotonic()
+
+    def fell(self) -> bool:
+        """Whether it has died since the last look; plans its return."""
+        if self.process is None or self.process.poll() is None:
+            return False
+        lived_s = time.monotonic() - self._born
+        self.falls = 1 if lived_s > STEADY_S else self.falls + 1
+        self.due = time.monotonic() + min(LONGEST_PAUSE_S, 0.25 * 2**self.falls)
+        self.process = None
+        return True
+
+    def tail(self, lines: int = 12) -> str:
+        """The last lines of its log."""
+        try:
+            with self.log.open("rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - 8192))
+                return "\n".join(log.read().decode(errors="replace").splitlines()[-lines:])
+        except OSError:
+            return ""
+
+
+def stop(children: Iterable[Child], patience_s: float, signals: "Signals") -> list[str]:
+    """Asks all at once to stop and waits; who is not gone in time, or at a second word to us, is killed and named."""
+    live = [child for child in children if child.process is not None]
+    for child in live:
+        _send(child, signal.SIGTERM)
+    end = time.monotonic() + patience_s
+    while any(_alive(child) for child in live) and time.monotonic() < end and signals.stop_requests < 2:
+        signals.wait(0.2)
+    killed = [child for child in live if _alive(child)]
+    for child in killed:
+        _send(child, signal.SIGKILL)
+    for child in live:
+        if child.process is not None:
+            child.process.wait()
+            child.process = None
+    return [child.name for child in killed]
+
+
+def _alive(child: Child) -> bool:
+    return child.process is not None and child.process.poll() is None
+
+
+def _send(child: Child, word: signal.Signals) -> None:
+    if child.process is not None:
+        with suppress(ProcessLookupError):
+            child.process.send_signal(word)
+
+
+class Signals:
+    """Signals as something to wait for: the words to stop, and the death of a child."""
+
+    def __init__(self) -> None:
+        self.stop_requests = 0
+        self._read = self._write = -1
+        self._before: dict[signal.Signals, object] = {}
+
+    def __enter__(self) -> Self:
+        self._read, self._write = os.pipe()
+        os.set_blocking(self._read, False)
+        os.set_blocking(self._write, False)
+        signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+        for number in STOP_SIGNALS:
+            if number == signal.SIGHUP and signal.getsignal(number) == signal.SIG_IGN:
+                continue  # started to outlive its terminal
+            self._before[number] = signal.signal(number, self._stop)
+        self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, _nothing)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        signal.set_wakeup_fd(-1)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]  # what signal.signal gave us
+        os.close(self._read)
+        os.close(self._write)
+
+    def wait(self, seconds: float) -> None:
+        """Returns at the next signal, or when the time is up."""
+        select.select([self._read], [], [], max(0.0, seconds))
+        with suppress(BlockingIOError):
+            os.read(self._read, 4096)
+
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        self.stop_requests += 1
+
+
+def _nothing(_number: int, _frame: FrameType | None) -> None:
+    """A handler there must be, or the signal would not wake us."""

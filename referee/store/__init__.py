@@ -1,1 +1,0 @@
-"""The record: everything that must outlive a process. One file an aggregate; functions take a ``Session`` first."""

@@ -1,1 +1,0 @@
-"""Webhooks: whom to tell, what is to be sent, and how often it was tried."""

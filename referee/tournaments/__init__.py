@@ -1,0 +1,1 @@
+"""Tournaments: terms, entries, rounds, progress and standings."""

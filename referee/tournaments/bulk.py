@@ -1,0 +1,196 @@
+"""Read all logs and all results of a tournament in pages, each in a short transaction of its own.
+
+Logs come in the order in which matches ended, up to the first whose deal group is not over: so what is taken up again
+after any of them is complete, also while the event goes on. Matches that were cut off have no place in that order;
+their logs come last, once the event and all its deal groups are over.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy.orm import Session
+
+from referee.errors import BadLog, BadOption
+from referee.ladders.tables import Result
+from referee.matches import logs
+from referee.matches.tables import Group, Match, MatchLog, MatchSeat
+from referee.tournaments.tournaments import get_tournament
+from referee.tournaments.watching import last_seq
+
+PAGE: Final = 200
+OVER: Final = ("finished", "cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far logs were taken: after the result ``seq``, and, of matches that were cut off, after ``cut_off``."""
+
+    seq: int = 0
+    cut_off: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What there is to take: results up to ``until``, matches cut off if ``ended``; ``logs`` of them in all, and
+    ``closed`` ones that are left out, because they are not open yet or come after one that is not."""
+
+    until: int
+    ended: bool
+    logs: int
+    closed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A match whose log is to be read."""
+
+    match_id: str
+    place: Place
+    status: str
+    reason: str | None
+    stage: int | None
+    table: int | None
+    leg: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A seat of a match that has its result."""
+
+    seq: int
+    match_id: str
+    tournament_id: str | None
+    stage: int | None
+    table: int | None
+    leg: int | None
+    group_id: str
+    status: str
+    reason: str | None
+    finished_at: datetime
+    seat: int
+    bot: str
+    name: str
+    version: str | None
+    entrant: str
+    rated: bool
+    placement: int
+    returns: int
+
+
+def place_after(session: Session, tournament_id: str, match_id: str | None) -> Place:
+    """The place after the log of this match; the beginning for None. Raises ``BadOption`` when it is none of these."""
+    if match_id is None:
+        return Place()
+    query = select(Match, Result.seq).outerjoin(Result, Result.match_id == Match.id).join(MatchLog)
+    found = session.execute(query.where(Match.id == match_id, Match.tournament_id == tournament_id)).one_or_none()
+    if found is None:
+        raise BadOption("after", "not a match of this event with a log")
+    match, seq = found
+    if seq is not None:
+        return Place(seq)
+    return Place(last_seq(session), match.id)
+
+
+def extent(session: Session, tournament_id: str, place: Place) -> Extent:
+    """Raises ``NotFound``."""
+    any_open = select(Group.id).where(Group.tournament_id == tournament_id, Group.state != "over").limit(1)
+    ended = get_tournament(session, tournament_id).status in OVER and session.scalar(any_open) is None
+    shut = (
+        select(func.min(Result.seq))
+        .join(Match, Match.id == Result.match_id)
+        .join(Group, Group.id == Match.group_id)
+        .where(Match.tournament_id == tournament_id, Group.state != "over")
+    )
+    first_shut = session.scalar(shut)
+    until = last_seq(session) if first_shut is None else first_shut - 1
+    results = select(func.count()).select_from(Match).join(Result, Result.match_id == Match.id)
+    results = results.where(Match.tournament_id == tournament_id)
+    count = session.scalar(results.where(Result.seq > place.seq, Result.seq <= until)) or 0
+    closed = session.scalar(results.where(Result.seq > until)) or 0
+    cut = session.scalar(_cut_off(tournament_id, place.cut_off, func.count(Match.id))) or 0
+    return Extent(until, ended, count + (cut if ended else 0), closed + (0 if ended else cut))
+
+
+def next_logs(session: Session, tournament_id: str, place: Place, until: int, ended: bool) -> list[Named]:
+    """The matches whose logs come next, at most ``PAGE``; none at the end."""
+    columns = (Match.id, Match.status, Match.reason, Match.stage, Match.table_no, Match.leg)
+    query = select(*columns, Result.seq).join(Match, Match.id == Result.match_id)
+    query = query.where(of_event(tournament_id), Result.seq > place.seq, Result.seq <= until)
+    rows = session.execute(query.order_by(Result.seq).limit(PAGE)).all() if place.seq < until else []
+    if rows:
+        return [_named(row, Place(row.seq)) for row in rows]
+    if not ended:
+        return []
+    cut = _cut_off(tournament_id, place.cut_off, *columns).order_by(Match.id).limit(PAGE)
+    return [_named(row, Place(until, row.id)) for row in session.execute(cut)]
+
+
+def packed_log(session: Session, match_id: str) -> bytes | None:
+    """The log as it is stored, with its reveal: gzip members. None when it is damaged."""
+    try:
+        return logs.download(session, session.get_one(Match, match_id), gzipped=True)
+    except BadLog:
+        return None
+
+
+def seats(session: Session, which: ColumnElement[bool], *, after: int, until: int) -> list[Seat]:
+    """Return the seats of the matches with the next results, at most ``PAGE`` matches."""
+    found = select(Result, Match).join(Match, Match.id == Result.match_id)
+    found = found.where(which, Result.seq > after, Result.seq <= until)
+    rows = session.execute(found.order_by(Result.seq).limit(PAGE))
+    return seats_of(session, [(result, match) for result, match in rows])
+
+
+def seats_of(session: Session, played: Sequence[tuple[Result, Match]]) -> list[Seat]:
+    """Return the seats of these matches, match after match."""
+    query = select(MatchSeat).where(MatchSeat.match_id.in_([match.id for _, match in played]))
+    named = {(seat.match_id, seat.seat): seat for seat in session.scalars(query)}
+    return [
+        _seat(result, match, number, named[match.id, number])
+        for result, match in played
+        for number in range(len(result.bots))
+    ]
+
+
+def of_event(tournament_id: str) -> ColumnElement[bool]:
+    """Results of an event, to be looked for by number: concatenated, the column serves no index, and so neither
+    database sorts all matches of the event for each page."""
+    return Match.tournament_id.concat("") == tournament_id
+
+
+def _cut_off(tournament_id: str, after: str, *columns: Any) -> Select[Any]:
+    """Matches that ended without a result, but have a log."""
+    query = select(*columns).select_from(Match).join(MatchLog, MatchLog.match_id == Match.id)
+    query = query.outerjoin(Result, Result.match_id == Match.id)
+    of_these = Match.tournament_id == tournament_id, Match.status == "cancelled", Result.seq.is_(None)
+    return query.where(*of_these, Match.id > after)
+
+
+def _named(row: Any, place: Place) -> Named:
+    return Named(row.id, place, row.status, row.reason, row.stage, row.table_no, row.leg)
+
+
+def _seat(result: Result, match: Match, number: int, seat: MatchSeat) -> Seat:
+    return Seat(
+        seq=result.seq,
+        match_id=match.id,
+        tournament_id=match.tournament_id,
+        stage=match.stage,
+        table=match.table_no,
+        leg=match.leg,
+        group_id=match.group_id,
+        status=match.status,
+        reason=match.reason,
+        finished_at=result.finished_at,
+        seat=number,
+        bot=result.bots[number],
+        name=seat.bot_name,
+        version=seat.version,
+        entrant=result.entrants[number],
+        rated=seat.rated,
+        placement=result.placements[number],
+        returns=result.returns[number],
+    )

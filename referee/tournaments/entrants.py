@@ -1,0 +1,164 @@
+"""Who takes part in an event at this moment: which entries can play, who plays their seats, how they were rated."""
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Text, cast, func, select
+from sqlalchemy.orm import Session
+
+from referee.bots import certificates
+from referee.bots.tables import Bot
+from referee.ladders.tables import Ladder, LadderAct, Rating, RatingChange
+from referee.match.canonical import dumps
+from referee.matches.tables import Match
+from referee.pairing import Entrant
+from referee.ratings.elo import START
+from referee.tournaments.tables import Tournament, TournamentEntry
+
+AT_ONCE: Final = 500  # ids in one query
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """An entry with what is known of its bot now. ``stand_in`` is who plays for it meanwhile."""
+
+    bot_id: str
+    owner_id: str
+    seed: int | None
+    since: int
+    withdrawn_at: datetime | None
+    preflight: str
+    version: str | None
+    stand_in: str | None
+    bot_status: str
+    bot_version: str | None
+    certified: bool  # enough to go on, where the event is rated
+    plays_game: bool
+
+    def in_order(self, tournament: Tournament) -> bool:
+        """Whether the bot itself may be seated."""
+        return (
+            self.bot_status == "verified"
+            and self.plays_game
+            and self.certified
+            and self.preflight != "absent"
+            and (not self.changed_version(tournament))
+        )
+
+    def changed_version(self, tournament: Tournament) -> bool:
+        """Whether it is not the version that started, in an event that demands it."""
+        return tournament.frozen_version and self.version is not None and self.bot_version != self.version
+
+    def played_by(self, tournament: Tournament) -> str | None:
+        """The bot that sits in its seats now; None: nobody does."""
+        if self.withdrawn_at is not None:
+            return None
+        return self.bot_id if self.in_order(tournament) else self.stand_in
+
+
+def seats_of(session: Session, tournament: Tournament, bot_ids: Collection[str] | None = None) -> list[Seat]:
+    """The entries (of these bots, or all) in their order, but for those that withdrew before the event began."""
+    query = _entries(tournament)
+    if bot_ids is None:
+        rows = list(session.execute(query))
+    else:
+        wanted = sorted(bot_ids)
+        portions = [wanted[at : at + AT_ONCE] for at in range(0, len(wanted), AT_ONCE)]
+        rows = [row for ids in portions for row in session.execute(query.where(TournamentEntry.bot_id.in_(ids)))]
+    began = tournament.started_at
+    seats = [_seat(tournament, *row) for row in rows]
+    return [seat for seat in seats if seat.withdrawn_at is None or (began is not None and seat.withdrawn_at > began)]
+
+
+def entrants(session: Session, tournament: Tournament, *, today: bool = False) -> tuple[Entrant, ...]:
+    """All who took part from the start or joined later, as the pairing sees them. Ratings are those at the start,
+    unless those of ``today`` are asked for; of an event that is over they are those of its end, less what was made
+    void of it since, because a final table must not move by what is played elsewhere."""
+    rated, games = _ratings(session, tournament, today=today)
+    return tuple(
+        Entrant(
+            id=seat.bot_id,
+            owner=seat.owner_id,
+            rating=rated.get(seat.bot_id, START),
+            seed=seat.seed,
+            since=seat.since,
+            active=seat.played_by(tournament) is not None,
+            games=games.get(seat.bot_id, 0),
+        )
+        for seat in seats_of(session, tournament)
+    )
+
+
+def _ratings(session: Session, tournament: Tournament, *, today: bool) -> tuple[dict[str, int], dict[str, int]]:
+    """(values in micro-points, games today) by bot on the event's ladder; the values as they were when it began,
+    because whoever asks again after some matches must get the same."""
+    key = hashlib.sha256(dumps(dict(tournament.options))).hexdigest()
+    wanted = Ladder.game == tournament.game, Ladder.options_key == key, Ladder.seats == tournament.seats
+    ladder_id = session.scalar(select(Ladder.id).where(*wanted))
+    if ladder_id is None:
+        return {}, {}
+    entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
+    of_ladder = Rating.ladder_id == ladder_id, Rating.bot_id.in_(entered)
+    now = session.execute(select(Rating.bot_id, Rating.value, Rating.games).where(*of_ladder)).all()
+    values = {bot_id: value for bot_id, value, _ in now}
+    games = {bot_id: games for bot_id, _, games in now}
+    moment = tournament.finished_at if today else tournament.started_at
+    if moment is None:
+        return values, games
+    acts = select(func.max(LadderAct.seq)).where(LadderAct.ladder_id == ladder_id, LadderAct.created_at <= moment)
+    last = session.scalar(acts) or 0
+    values |= _before_later_changes(session, tournament, ladder_id, last)
+    if today:
+        rated_then = _changed_up_to(session, ladder_id, last)
+        games = {bot_id: games for bot_id, games in games.items() if bot_id in rated_then}
+        for bot_id, lost in _moved_by_own_voids(session, tournament, ladder_id, last):
+            values[bot_id] += int(lost)
+    return values, games
+
+
+def _changed_up_to(session: Session, ladder_id: str, last: int) -> set[str]:
+    changes = select(RatingChange.bot_id).where(RatingChange.ladder_id == ladder_id, RatingChange.seq <= last)
+    return set(session.scalars(changes.distinct()))
+
+
+def _moved_by_own_voids(session: Session, tournament: Tournament, ladder_id: str, last: int) -> Any:
+    """(bot, by how much) for whatever was made void of the event after an act."""
+    voids = select(LadderAct.seq).join(Match, Match.id == LadderAct.match_id)
+    voids = voids.where(LadderAct.kind == "void", LadderAct.seq > last, Match.tournament_id == tournament.id)
+    entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
+    moved = select(RatingChange.bot_id, func.sum(RatingChange.after - RatingChange.before))
+    moved = moved.where(RatingChange.ladder_id == ladder_id, RatingChange.seq.in_(voids))
+    return session.execute(moved.where(RatingChange.bot_id.in_(entered)).group_by(RatingChange.bot_id)).all()
+
+
+def _before_later_changes(session: Session, tournament: Tournament, ladder_id: str, last: int) -> dict[str, int]:
+    """The values before the first change after an act, where there was one."""
+    entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
+    first = (
+        select(RatingChange.bot_id, func.min(RatingChange.seq).label("seq"))
+        .where(RatingChange.ladder_id == ladder_id, RatingChange.seq > last, RatingChange.bot_id.in_(entered))
+        .group_by(RatingChange.bot_id)
+        .subquery()
+    )
+    joined = (RatingChange.bot_id == first.c.bot_id) & (RatingChange.seq == first.c.seq)
+    changes = select(RatingChange.bot_id, RatingChange.before).join(first, joined)
+    return dict(session.execute(changes).all())
+
+
+def _seat(tournament: Tournament, *columns: Any) -> Seat:
+    # The games as they are stored, because to parse them for thousands of bots takes longer than all the rest.
+    return Seat(*(*columns[:-1], f'"{tournament.game}"' in columns[-1]))
+
+
+def _entries(tournament: Tournament) -> Any:
+    entry = TournamentEntry
+    columns = (
+        *(entry.bot_id, Bot.owner_id, entry.seed, entry.since, entry.withdrawn_at, entry.preflight),
+        *(entry.version, entry.stand_in_id, Bot.status, Bot.version),
+        *(certificates.keeps_place(tournament), cast(Bot.games, Text)),
+    )
+    query = select(*columns).join(Bot, Bot.id == entry.bot_id)
+    return query.where(entry.tournament_id == tournament.id).order_by(entry.number)

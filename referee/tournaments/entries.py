@@ -1,0 +1,146 @@
+"""Entries of a tournament: taken, withdrawn, seeded by hand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import case, func, select
+from sqlalchemy.orm import Session
+
+from referee.bots import bots, certificates
+from referee.bots.tables import Bot
+from referee.db.engine import now
+from referee.db.paging import Cursor, Page, check_limit, number_of
+from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
+from referee.tournaments import starting
+from referee.tournaments.tables import Stage, Tournament, TournamentEntry
+from referee.tournaments.terms import most_entries
+from referee.tournaments.tournaments import locked_in_state
+
+LARGEST_SEED: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many entries there are: those not withdrawn, of these asked, ready and absent, and with a stand-in now."""
+
+    entered: int
+    withdrawn: int
+    asked: int
+    ready: int
+    absent: int
+    stand_ins: int
+
+
+def list_entries(
+    session: Session, tournament_id: str, *, preflight: str | None = None, limit: int = 50, cursor: Cursor | None = None
+) -> Page[tuple[TournamentEntry, Bot]]:
+    """A page of entries in their order, withdrawn ones among them."""
+    check_limit(limit)
+    query = select(TournamentEntry, Bot).join(Bot, Bot.id == TournamentEntry.bot_id)
+    query = query.where(TournamentEntry.tournament_id == tournament_id)
+    if preflight is not None:
+        query = query.where(TournamentEntry.preflight == preflight)
+    if cursor is not None:
+        query = query.where(TournamentEntry.number > number_of(cursor))
+    rows = [(entry, bot) for entry, bot in session.execute(query.order_by(TournamentEntry.number).limit(limit + 1))]
+    return Page(rows[:limit], [rows[limit - 1][0].number] if len(rows) > limit else None)
+
+
+def counts(session: Session, tournament_id: str) -> Counts:
+    """How many take part, and how their bots did before the start."""
+    there = TournamentEntry.withdrawn_at.is_(None)
+    asked, ready, absent = (there & (TournamentEntry.preflight == one) for one in ("asked", "ready", "absent"))
+    columns = (there, ~there, asked, ready, absent, there & TournamentEntry.stand_in_id.is_not(None))
+    query = select(*(func.coalesce(func.sum(case((column, 1), else_=0)), 0) for column in columns))
+    return Counts(*map(int, session.execute(query.where(TournamentEntry.tournament_id == tournament_id)).one()))
+
+
+def enter(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
+    """Enters a verified bot that plays the game; a bot that withdrew may come back, in its old place.
+
+    Who enters an event that runs plays from its next stage on. Raises ``Conflict`` where the event takes no entries
+    now, ``BadOption`` for a bot that does not play the game, ``NoCertificate`` where the event is rated and it has
+    none that fits, ``QuotaExceeded``.
+    """
+    tournament = _taking_entries(session, tournament_id)
+    bot = bots.get_bot(session, bot_id)
+    if bot.status != "verified":
+        raise Conflict(f"bot {bot.name!r} is {bot.status}; only verified bots may enter")
+    if tournament.game not in bot.games:
+        raise BadOption("bot", f"bot {bot.name!r} does not play {tournament.game}")
+    if tournament.rated:
+        certificates.demand(session, bot, tournament.game)
+    entry = session.get(TournamentEntry, (tournament_id, bot_id))
+    if entry is not None and entry.withdrawn_at is None:
+        raise Conflict(f"bot {bot.name!r} is entered already")
+    if entry is None:
+        entry = TournamentEntry(tournament_id=tournament_id, bot_id=bot_id, number=_next_number(session, tournament))
+        session.add(entry)
+    entry.withdrawn_at, entry.preflight, entry.preflight_reason = None, "none", None
+    if tournament.status != "open":
+        _join_late(session, tournament, entry, bot)
+    tournament.revision += 1
+    session.flush()
+    return entry
+
+
+def withdraw(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
+    """Takes a bot out: what it has begun is played, its other matches are cancelled and count for nobody."""
+    tournament = locked_in_state(session, tournament_id, "open", "running", "paused")
+    entry = session.get(TournamentEntry, (tournament_id, bot_id))
+    if entry is None:
+        raise NotFound("entry", bot_id)
+    if entry.withdrawn_at is None:
+        entry.withdrawn_at, entry.stand_in_id = now(session), None
+        bots.cancel_unbegun(session, bot_id, tournament_id)
+        tournament.revision += 1
+    return entry
+
+
+def set_seeds(session: Session, tournament_id: str, seeds: Mapping[str, int | None]) -> Tournament:
+    """Seeds entries by hand, before the start: 1 is the strongest, None leaves it to the rating.
+
+    Raises ``BadOption`` for a bot that is not entered, for a seed out of bounds and for one given twice.
+    """
+    tournament = locked_in_state(session, tournament_id, "draft", "open")
+    query = select(TournamentEntry).where(TournamentEntry.tournament_id == tournament_id)
+    entered = {entry.bot_id: entry for entry in session.scalars(query)}
+    for bot_id, seed in seeds.items():
+        if bot_id not in entered:
+            raise BadOption("seeds", f"bot {bot_id} is not entered")
+        if seed is not None and not 1 <= seed <= LARGEST_SEED:
+            raise BadOption("seeds", f"must be 1 to {LARGEST_SEED}, not {seed}")
+        entered[bot_id].seed = seed
+    given = [entry.seed for entry in entered.values() if entry.seed is not None]
+    if len(set(given)) != len(given):
+        raise BadOption("seeds", "no two bots may have the same")
+    tournament.revision += 1
+    session.flush()
+    return tournament
+
+
+def _taking_entries(session: Session, tournament_id: str) -> Tournament:
+    tournament = locked_in_state(session, tournament_id, "open", "running", "paused")
+    if tournament.status == "open":
+        tournament = starting.start_by_itself(session, tournament_id)  # it may be due already
+    if tournament.status != "open" and not tournament.late_entry:
+        raise Conflict(f"the tournament is {tournament.status} and takes no late entries")
+    return tournament
+
+
+def _next_number(session: Session, tournament: Tournament) -> int:
+    count = select(func.count()).where(TournamentEntry.tournament_id == tournament.id)
+    number = session.scalars(count).one()
+    if number >= most_entries(tournament.format):
+        raise QuotaExceeded(f"this tournament takes at most {most_entries(tournament.format)} entries")
+    return number
+
+
+def _join_late(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
+    """From the next stage on; the bot is called at once, as the others were before the start. Its version is that with
+    which it answers; who comes back keeps the one it had, or a frozen version could be changed by leaving."""
+    newest = select(func.max(Stage.number)).where(Stage.tournament_id == tournament.id)
+    entry.since = (session.scalar(newest) or 0) + 1
+    entry.preflight = "asked"
+    bots.request_check(session, bot.id)

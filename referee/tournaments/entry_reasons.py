@@ -1,0 +1,87 @@
+"""Find out why an entrant of a tournament currently has no match there."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import exists, func, select
+from sqlalchemy.orm import Session
+
+from referee.bots import certificates
+from referee.bots.tables import Bot
+from referee.matches.tables import Match, MatchSeat
+from referee.matches.waiting_reasons import Reason
+from referee.tournaments import matchmaking
+from referee.tournaments.entrants import seats_of
+from referee.tournaments.rounds import newest
+from referee.tournaments.tables import Stage, Tournament, TournamentEntry
+
+
+def entry_reason(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> Reason:
+    """Return why a bot that could otherwise play has no open match in an unfinished tournament."""
+    if tournament.status in ("draft", "open"):
+        return Reason("start_missed" if tournament.status_reason else "event_not_started")
+    if tournament.status == "paused":
+        return Reason("tournament_paused")
+    if entry.preflight == "absent":
+        return Reason("absent")
+    if tournament.preflight_until is not None:
+        return Reason("preflight")
+    if tournament.game not in bot.games:
+        return Reason("other_game")
+    if session.scalar(select(Bot.id).where(Bot.id == bot.id, certificates.keeps_place(tournament))) is None:
+        return Reason("no_certificate")
+    if tournament.frozen_version and entry.version is not None and bot.version != entry.version:
+        return Reason("other_version")
+    return _of_ladder(session, tournament) if tournament.format == "ladder" else _of_stages(session, tournament, entry)
+
+
+def _of_ladder(session: Session, tournament: Tournament) -> Reason:
+    if matchmaking.is_ending(tournament):
+        return Reason("ladder_ending")
+    owners = {seat.owner_id for seat in seats_of(session, tournament) if seat.played_by(tournament) is not None}
+    return Reason("ladder_next" if len(owners) >= tournament.seats else "no_rivals")
+
+
+def _of_stages(session: Session, tournament: Tournament, entry: TournamentEntry) -> Reason:
+    if entry.since > max(newest(session, tournament.id), 1):
+        return Reason("joins_later", stage=entry.since)
+    going_on = select(Stage).where(Stage.tournament_id == tournament.id, Stage.ended_at.is_(None))
+    stages = session.scalars(going_on.order_by(Stage.number)).all()
+    without = _tables_without_match(session, stages, entry)
+    to_come = next((stage for stage, at in without if not _is_arranged(stage, at)), None)
+    if to_come is not None:
+        return Reason("table_to_come", stage=to_come.number)
+    resting = [stage for stage in stages if any(bye["entrant"] == entry.bot_id for bye in stage.byes)]
+    if tournament.format == "knockout" and stages and not resting and not _sits_in(stages[-1], entry.bot_id):
+        return Reason("knocked_out")
+    if session.scalar(select(exists().where(Match.tournament_id == tournament.id, Match.status == "stuck"))):
+        return Reason("held_up")
+    if resting:
+        return Reason("bye", stage=resting[-1].number)
+    if without:
+        return Reason("table_empty", stage=without[-1][0].number)
+    return Reason("stage_not_over" if stages else "not_paired")
+
+
+def _tables_without_match(session: Session, stages: Sequence[Stage], entry: TournamentEntry) -> list[tuple[Stage, int]]:
+    """Return the stage and the index of each table of this entrant for which no match was ever arranged."""
+    seated = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id) == entry.bot_id
+    of_stages = Match.tournament_id == entry.tournament_id, Match.stage.in_([stage.number for stage in stages])
+    query = select(Match.stage, Match.table_no).join(MatchSeat, MatchSeat.match_id == Match.id)
+    played = {(number, table) for number, table in session.execute(query.where(*of_stages, seated))}
+    return [
+        (stage, at)
+        for stage in stages
+        for at, table in enumerate(stage.tables)
+        if entry.bot_id in table["entrants"] and (stage.number, at + 1) not in played
+    ]
+
+
+def _is_arranged(stage: Stage, at: int) -> bool:
+    """Return whether this table has had its turn. Tables take turns by section, then by number."""
+    section = stage.tables[at]["section"]
+    before = sum((table["section"], place) < (section, at) for place, table in enumerate(stage.tables))
+    return before < stage.arranged
+
+
+def _sits_in(stage: Stage, bot_id: str) -> bool:
+    return any(bot_id in table["entrants"] for table in stage.tables)

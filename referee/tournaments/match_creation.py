@@ -1,0 +1,147 @@
+"""The matches of a stage's tables: who sits where in each leg, which of them share their cards."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any, Final
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from referee.match.time_limits import Limits
+from referee.matches.scheduling import Deal, Plan, arrange
+from referee.matches.tables import Match
+from referee.pairing import Table
+from referee.tournaments.entrants import seats_of
+from referee.tournaments.rounds import LARGEST_GROUP, table_of
+from referee.tournaments.tables import Stage, Tournament
+
+PORTION: Final = LARGEST_GROUP  # seats in one transaction, about; a deal group is never split
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Matches to be arranged at a table: ``sets`` of them, after those of ``done`` sets. A set is one match, in
+    duplicate deals one for each order of the seats."""
+
+    table_no: int
+    table: Table
+    section: int | None
+    sets: int
+    done: int = 0
+
+
+def arrange_portion(session: Session, tournament: Tournament, stage: Stage, *, master_key: bytes) -> int:
+    """Arranges the first matches of the stage's next tables; gives how many tables that were.
+
+    A table at which somebody sits who left, or who cannot play and has no stand-in, stays without matches.
+    """
+    tables = _next_tables(stage, len(orders(tournament)))
+    arrange_tables(session, tournament, stage.number, tables, master_key=master_key)
+    stage.arranged += len(tables)
+    session.flush()
+    return len(tables)
+
+
+def arrange_tables(
+    session: Session, tournament: Tournament, stage: int, tables: Sequence[Wanted], *, master_key: bytes
+) -> list[str]:
+    """Arranges what is wanted, as far as its entrants can play; the ids of the matches."""
+    by_entrant = players_of(session, tournament, {one for wanted in tables for one in wanted.table.entrants})
+    played = [one for one in tables if all(by_entrant.get(entrant) for entrant in one.table.entrants)]
+    shared = Counter(wanted.section for wanted in played if wanted.section is not None)
+    plans = [
+        plan
+        for wanted in played
+        for plan in _plans(
+            tournament, stage, wanted, by_entrant, shares=wanted.section is not None and shared[wanted.section] > 1
+        )
+    ]
+    return arrange(session, plans, master_key=master_key)
+
+
+def players_of(session: Session, tournament: Tournament, entrants: Iterable[str]) -> dict[str, str | None]:
+    """Who plays for each of these entrants now; None: nobody."""
+    seats = seats_of(session, tournament, set(entrants))
+    return {seat.bot_id: seat.played_by(tournament) for seat in seats}
+
+
+def orders(tournament: Tournament) -> list[tuple[int, ...]]:
+    """The orders in which the places of a table are taken by one set of its matches."""
+    places = tuple(range(tournament.seats))
+    if tournament.deals != "duplicate":
+        return [places]
+    return list(permutations(places)) if tournament.orders == "all" else [_turned(places, by) for by in places]
+
+
+def plan_for(tournament: Tournament, entrants: Sequence[str], players: Mapping[str, str | None], **more: Any) -> Plan:
+    """A match of the event, its seats taken by whoever plays for the entrants now."""
+    return Plan(
+        game=tournament.game,
+        bots=[players[one] or one for one in entrants],
+        options=tournament.options,
+        limits=Limits(tournament.budget_ms, tournament.bank_ms),
+        rated=tournament.rated,
+        created_by=tournament.created_by,
+        tournament_id=tournament.id,
+        entrants=list(entrants),
+        **more,
+    )
+
+
+def sets_arranged(session: Session, tournament: Tournament, stage: int, tables: Sequence[int]) -> dict[int, int]:
+    """How many sets of matches each of these tables has."""
+    query = select(Match.table_no, func.max(Match.leg)).where(Match.tournament_id == tournament.id)
+    query = query.where(Match.stage == stage, Match.table_no.in_(tables)).group_by(Match.table_no)
+    each = len(orders(tournament))
+    return {table_no: leg // each for table_no, leg in session.execute(query) if table_no and leg}
+
+
+def _next_tables(stage: Stage, matches_a_set: int) -> list[Wanted]:
+    in_order = sorted(range(len(stage.tables)), key=lambda index: (stage.tables[index]["section"], index))
+    taken: list[Wanted] = []
+    seats = 0
+    for index in in_order[stage.arranged :]:
+        stored = stage.tables[index]
+        if seats >= PORTION and stored["section"] != taken[-1].section:
+            break
+        table = table_of(stored)
+        taken.append(Wanted(index + 1, table, stored["section"], table.legs))
+        seats += table.legs * matches_a_set * len(table.entrants)
+    return taken
+
+
+def _plans(
+    tournament: Tournament, stage: int, wanted: Wanted, players: Mapping[str, str | None], *, shares: bool
+) -> list[Plan]:
+    each = orders(tournament)
+    plans = []
+    for number in range(wanted.done, wanted.done + wanted.sets):
+        seated = _turned(wanted.table.entrants, number if len(each) == 1 else 0)
+        for place, order in enumerate(each):
+            plans.append(
+                plan_for(
+                    tournament,
+                    [seated[index] for index in order],
+                    players,
+                    stage=stage,
+                    table_no=wanted.table_no,
+                    leg=number * len(each) + place + 1,
+                    deal=_deal(wanted, number, duplicate=len(each) > 1, shares=shares),
+                )
+            )
+    return plans
+
+
+def _deal(wanted: Wanted, number: int, *, duplicate: bool, shares: bool) -> Deal | None:
+    if duplicate:
+        return Deal((wanted.table_no, number), "duplicate")
+    return Deal((wanted.section, number), "common") if shares else None
+
+
+def _turned(places: tuple[Any, ...], by: int) -> tuple[Any, ...]:
+    by %= len(places)
+    return places[by:] + places[:by]

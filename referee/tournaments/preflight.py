@@ -1,0 +1,201 @@
+"""Before an event begins every bot is called; who does not answer is absent, until it answers again.
+
+The same look goes on while the event runs: it marks changed versions, and seats and sends away the stand-in.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Select, and_, exists, false, or_, select, true, update
+from sqlalchemy.orm import Session
+
+from referee.bots import certificates, checks, house_bots
+from referee.bots.tables import Bot, Examination
+from referee.db.engine import changed, now
+from referee.matches.tables import Match, MatchSeat, unbegun
+from referee.tournaments.tables import Tournament, TournamentEntry
+from referee.webhooks import outbox
+
+PATIENCE: Final = timedelta(seconds=60)  # a check takes a few seconds; longer it takes only when we are at fault
+PATIENCE_A_BOT: Final = timedelta(seconds=0.1)
+ASKED_AGAIN_AFTER: Final = timedelta(seconds=60)
+AT_ONCE: Final = 200  # entries settled in one transaction
+
+
+def ask(session: Session, tournament: Tournament, moment: datetime) -> None:
+    """Asks for a check of every bot that is to play, and notes until when their answers are waited for."""
+    entered = TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None)
+    fresh = {"preflight": "asked", "preflight_reason": None, "stand_in_id": None}
+    asked = update(TournamentEntry).where(*entered).values(**fresh, version=None, version_changed_at=None)
+    entries = changed(session, asked.execution_options(synchronize_session=False))
+    _check_again(session, Bot.id.in_(select(TournamentEntry.bot_id).where(*entered)), moment)
+    tournament.preflight_until = moment + PATIENCE + PATIENCE_A_BOT * entries
+
+
+def is_over(session: Session, tournament: Tournament, moment: datetime) -> bool:
+    """Whether all bots were called, or were waited for long enough."""
+    if tournament.preflight_until is None or tournament.preflight_until <= moment:
+        return True
+    waiting = select(TournamentEntry.bot_id).where(
+        TournamentEntry.tournament_id == tournament.id,
+        TournamentEntry.preflight == "asked",
+        TournamentEntry.withdrawn_at.is_(None),
+    )
+    return session.scalar(waiting.limit(1)) is None
+
+
+def is_unsettled(session: Session, tournament: Tournament, moment: datetime) -> bool:
+    """Whether ``settle`` has something to do."""
+    query = _unsettled(tournament, moment).with_only_columns(TournamentEntry.bot_id)
+    return session.scalar(query.limit(1)) is not None
+
+
+def settle(session: Session, tournament: Tournament) -> None:
+    """Notes who is ready and who is absent, marks changed versions, seats the stand-in where one is needed and sends
+    it away where the bot is back, and asks the absent again. Some entries at a time."""
+    moment = now(session)
+    _settle_ready(session, tournament)
+    query = _unsettled(tournament, moment).order_by(TournamentEntry.number).limit(AT_ONCE)
+    for entry, bot in session.execute(query).all():
+        _judge(session, tournament, entry, bot)
+        if entry.version is None and entry.preflight == "ready":
+            entry.version = bot.version
+        elif entry.version != bot.version and entry.version_changed_at is None and entry.version is not None:
+            entry.version_changed_at = moment
+        _seat_stand_in(session, tournament, entry, bot)
+        if _is_other_version(tournament, entry, bot):
+            _give_up_seats(session, tournament, entry)
+        if entry.preflight == "absent" and bot.check_state == "idle":
+            _check_again(session, and_(Bot.id == bot.id, _long_ago(moment)), moment)
+    session.flush()
+
+
+def _settle_ready(session: Session, tournament: Tournament) -> None:
+    """Those of whom nothing else is to be noted, which is nearly all of them, at once."""
+    of_bot = Bot.id == TournamentEntry.bot_id
+    well = select(Bot.id).where(of_bot, Bot.status == "verified", Bot.check_state == "idle")
+    well = well.where(Bot.check_report["ok"].as_boolean().is_(True), _may_play(tournament))
+    version = select(Bot.version).where(of_bot).scalar_subquery()
+    waiting = (
+        TournamentEntry.tournament_id == tournament.id,
+        TournamentEntry.preflight == "asked",
+        TournamentEntry.version.is_(None),
+        TournamentEntry.withdrawn_at.is_(None),
+    )
+    ready = update(TournamentEntry).where(*waiting, well.exists()).values(preflight="ready", version=version)
+    session.execute(ready.execution_options(synchronize_session=False))
+
+
+def _unsettled(tournament: Tournament, moment: datetime) -> Select[TournamentEntry, Bot]:
+    """Entries of which something has to be noted. What ``settle`` does to one takes it out of here."""
+    entry, verified, idle = TournamentEntry, Bot.status == "verified", _is_idle(tournament)
+    other_version = and_(entry.version.is_not(None), entry.version.is_distinct_from(Bot.version))
+    out_of_order = or_(entry.preflight == "absent", ~verified, other_version if tournament.frozen_version else false())
+    reported_well = and_(Bot.check_report["ok"].as_boolean().is_(True), _may_play(tournament))
+    reasons = [
+        and_(entry.preflight == "asked", or_(~verified, idle)),
+        and_(entry.preflight == "absent", verified, idle, or_(reported_well, _long_ago(moment))),
+        and_(other_version, entry.version_changed_at.is_(None)),
+        and_(entry.stand_in_id.is_not(None), ~out_of_order),
+    ]
+    if tournament.stand_in is not None:
+        reasons.append(and_(entry.stand_in_id.is_(None), entry.preflight != "asked", out_of_order))
+    if tournament.frozen_version:
+        reasons.append(and_(other_version, entry.bot_id.in_(_unbegun(tournament).with_only_columns(MatchSeat.bot_id))))
+    query = select(entry, Bot).join(Bot, Bot.id == entry.bot_id)
+    return query.where(entry.tournament_id == tournament.id, entry.withdrawn_at.is_(None), or_(*reasons))
+
+
+def _judge(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
+    """What the bot's check says of an entry that waits for it, or is absent."""
+    if entry.preflight not in ("asked", "absent") or _is_awaited(session, tournament, bot):
+        return
+    was, reason = entry.preflight, _absence(session, tournament, bot)
+    entry.preflight, entry.preflight_reason = ("absent" if reason else "ready"), reason
+    if reason and was == "asked":
+        told = {"bot": bot.id, "name": bot.name, "tournament": tournament.id, "reason": reason}
+        outbox.emit(session, "bot.unhealthy", [bot.owner_id], told)
+
+
+def _is_awaited(session: Session, tournament: Tournament, bot: Bot) -> bool:
+    """Whether its check, in a rated event its examination too, is not over."""
+    if bot.status != "verified":
+        return False
+    return bot.check_state != "idle" or (tournament.rated and checks.is_pending(session, bot.id))
+
+
+def _is_idle(tournament: Tournament) -> ColumnElement[bool]:
+    """The same of the bot of the row, the other way round."""
+    examined = exists().where(Examination.bot_id == Bot.id, Examination.state != "idle")
+    return and_(Bot.check_state == "idle", ~examined) if tournament.rated else Bot.check_state == "idle"
+
+
+def _may_play(tournament: Tournament) -> ColumnElement[bool]:
+    return certificates.fits(tournament.game) if tournament.rated else true()
+
+
+def _absence(session: Session, tournament: Tournament, bot: Bot) -> str | None:
+    """Why the bot cannot play; None when it can."""
+    if bot.status != "verified":
+        return f"the bot is {bot.status}"
+    report = bot.check_report
+    if report is None or report.get("ok"):
+        lacking = certificates.missing(session, bot, tournament.game) if tournament.rated else None
+        return f"no_certificate: {lacking}" if lacking else None
+    steps = [report.get("challenge"), report.get("card")]
+    code = next((step["code"] for step in steps if step and step.get("code")), "check_failed")
+    return f"the check before the start failed: {code}"
+
+
+def _seat_stand_in(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
+    away = entry.preflight == "absent" or bot.status != "verified" or _is_other_version(tournament, entry, bot)
+    if not away:
+        entry.stand_in_id = None
+    elif tournament.stand_in is not None and entry.stand_in_id is None:
+        entry.stand_in_id = house_bots.house_bot(session, tournament.stand_in).id
+
+
+def _is_other_version(tournament: Tournament, entry: TournamentEntry, bot: Bot) -> bool:
+    return tournament.frozen_version and entry.version is not None and entry.version != bot.version
+
+
+def _give_up_seats(session: Session, tournament: Tournament, entry: TournamentEntry) -> None:
+    """What was arranged for the version of the start, and is not begun, another version must not play: the stand-in
+    does, else nobody."""
+    seats = _unbegun(tournament).where(MatchSeat.bot_id == entry.bot_id).with_only_columns(Match.id)
+    ids = list(session.scalars(seats.order_by(Match.id).with_for_update(of=Match)))
+    if not ids:
+        return
+    if entry.stand_in_id is None:
+        gone = {"status": "cancelled", "reason": "version_changed", "finished_at": now(session)}
+        session.execute(update(Match).where(Match.id.in_(ids)).values(gone))
+        return
+    stand_in = session.get_one(Bot, entry.stand_in_id)
+    named = {"bot_name": stand_in.name, "version": stand_in.version}
+    taken = {"bot_id": stand_in.id, "entrant_id": entry.bot_id, "rated": False, **named}
+    session.execute(
+        update(MatchSeat).where(MatchSeat.match_id.in_(ids), MatchSeat.bot_id == entry.bot_id).values(taken)
+    )
+    counted = select(MatchSeat.match_id).where(MatchSeat.match_id.in_(ids), MatchSeat.rated)
+    alone = counted.group_by(MatchSeat.match_id)
+    still_rated = {match_id for match_id in session.scalars(alone) if _rated_seats(session, match_id) > 1}
+    session.execute(update(Match).where(Match.id.in_(set(ids) - still_rated)).values(rated=False))
+
+
+def _rated_seats(session: Session, match_id: str) -> int:
+    return len(session.scalars(select(MatchSeat.seat).where(MatchSeat.match_id == match_id, MatchSeat.rated)).all())
+
+
+def _unbegun(tournament: Tournament) -> Any:
+    query = select(MatchSeat).join(Match, Match.id == MatchSeat.match_id)
+    return query.where(Match.tournament_id == tournament.id, unbegun())
+
+
+def _long_ago(moment: datetime) -> ColumnElement[bool]:
+    return or_(Bot.checked_at.is_(None), Bot.checked_at <= moment - ASKED_AGAIN_AFTER)
+
+
+def _check_again(session: Session, which: ColumnElement[bool], moment: datetime) -> None:
+    due = {"check_state": "due", "check_due_at": moment, "check_epoch": Bot.check_epoch + 1, "checks_lost": 0}
+    free = update(Bot).where(which, Bot.status == "verified", Bot.check_state == "idle").values(due)
+    session.execute(free.execution_options(synchronize_session=False))

@@ -1,0 +1,98 @@
+"""An event's stages for those who watch: how far each is, and the matches of its tables."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, case, func, select
+from sqlalchemy.orm import Session
+
+from referee.db.paging import Cursor, Page, check_limit, number_of
+from referee.errors import NotFound
+from referee.matches.deal_groups import ENDED
+from referee.matches.tables import Match
+from referee.tournaments.tables import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class StageLine:
+    """A stage in numbers: ``arranged`` of its tables have matches; of ``matches`` so far ``done`` are over."""
+
+    number: int
+    label: str
+    tables: int
+    byes: int
+    arranged: int
+    matches: int
+    done: int
+    created_at: datetime
+    ended_at: datetime | None
+
+    @property
+    def state(self) -> str:
+        """decided, playing or over."""
+        if self.ended_at is not None:
+            return "over"
+        return "playing" if self.matches else "decided"
+
+
+def list_stages(
+    session: Session, tournament_id: str, *, limit: int = 50, cursor: Cursor | None = None
+) -> Page[StageLine]:
+    """Stages by number."""
+    check_limit(limit)
+    query = _lines(tournament_id).order_by(Stage.number).limit(limit + 1)
+    if cursor is not None:
+        query = query.where(Stage.number > number_of(cursor))
+    rows = session.execute(query).all()
+    lines = _counted(session, tournament_id, rows[:limit])
+    return Page(lines, [lines[-1].number] if len(rows) > limit else None)
+
+
+def stage_line(session: Session, tournament_id: str, number: int) -> StageLine:
+    """Raises ``NotFound`` for a stage that is not decided."""
+    rows = session.execute(_lines(tournament_id).where(Stage.number == number)).all()
+    if not rows:
+        raise NotFound("stage", str(number))
+    return _counted(session, tournament_id, rows)[0]
+
+
+def matches_at(session: Session, tournament_id: str, stage: int, tables: Sequence[int]) -> dict[int, list[Match]]:
+    """The matches of these tables, by table, in the order of their legs."""
+    query = select(Match).where(Match.tournament_id == tournament_id, Match.stage == stage)
+    found: dict[int, list[Match]] = defaultdict(list)
+    ordered = query.where(Match.table_no.in_(tables)).order_by(Match.table_no, Match.leg, Match.id)
+    for match in session.scalars(ordered):
+        found[match.table_no or 0].append(match)
+    return found
+
+
+def tables_over(session: Session, tournament_id: str, stage: int) -> set[int]:
+    """The numbers of the tables that have matches, all of them over."""
+    query = select(Match.table_no).where(Match.tournament_id == tournament_id, Match.stage == stage)
+    counted = query.group_by(Match.table_no).having(func.count() == func.sum(_one_if(Match.status.in_(ENDED))))
+    return {number for number in session.scalars(counted) if number is not None}
+
+
+def _lines(tournament_id: str) -> Select[int, str, int, int, int, datetime, datetime | None]:
+    tables, byes = func.json_array_length(Stage.tables), func.json_array_length(Stage.byes)
+    query = select(Stage.number, Stage.label, tables, byes, Stage.arranged, Stage.created_at, Stage.ended_at)
+    return query.where(Stage.tournament_id == tournament_id)
+
+
+def _counted(session: Session, tournament_id: str, rows: Sequence[Any]) -> list[StageLine]:
+    numbers = [row[0] for row in rows]
+    query = select(Match.stage, func.count(), func.sum(_one_if(Match.status.in_(ENDED))))
+    query = query.where(Match.tournament_id == tournament_id, Match.stage.in_(numbers)).group_by(Match.stage)
+    counts = {stage: (matches, int(done)) for stage, matches, done in session.execute(query)}
+    lines = []
+    for number, label, tables, byes, arranged, created_at, ended_at in rows:
+        matches, done = counts.get(number, (0, 0))
+        lines.append(StageLine(number, label, tables, byes, arranged, matches, done, created_at, ended_at))
+    return lines
+
+
+def _one_if(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return case((condition, 1), else_=0)

@@ -1,0 +1,166 @@
+"""The stages of an event in the record, and the event as its format is told of it."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from referee import pairing
+from referee.bots.tables import Bot
+from referee.ladders.tables import Result
+from referee.matches.tables import OPEN, Match
+from referee.pairing.duplicates import as_one
+from referee.pairing.formats import formats
+from referee.pairing.sections import sections
+from referee.tournaments.entrants import entrants
+from referee.tournaments.outcomes import scored
+from referee.tournaments.tables import Stage, Tournament, TournamentEntry
+
+Json = dict[str, Any]
+LARGEST_GROUP: Final = 160  # seats that share a deal: their matches are arranged in one transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How far a stage is: ``tables`` it has, ``arranged`` of them, ``open`` matches that are not over."""
+
+    number: int
+    tables: int
+    arranged: int
+    open: int
+
+
+def format_of(tournament: Tournament) -> pairing.Format:
+    return formats()[tournament.format]
+
+
+def draw_of(tournament: Tournament) -> bytes:
+    """Decides by lot; before the start, when nothing is decided, zeros stand for it."""
+    return tournament.draw or bytes(32)
+
+
+def event_of(session: Session, tournament: Tournament, *, before: int | None = None) -> pairing.Event:
+    """The event from the record alone: its entrants as they are now, its stages (those before a number, or all) and
+    every finished match at their tables. Formats that look at no result are told of none."""
+    query = select(Stage).where(Stage.tournament_id == tournament.id).order_by(Stage.number)
+    if before is not None:
+        query = query.where(Stage.number < before)
+    rows = list(session.scalars(query))
+    legs = {} if format_of(tournament).static else legs_of(session, tournament)
+    return pairing.Event(
+        seats=tournament.seats,
+        options=tournament.format_options,
+        cycles=tournament.cycles,
+        entrants=entrants(session, tournament),
+        played=tuple(_played(row, legs) for row in rows),
+        draw=draw_of(tournament),
+    )
+
+
+def course_of(session: Session, tournament: Tournament) -> tuple[pairing.Event, pairing.Stage | None]:
+    """The event as it was before the stage that is going on, and that stage; None when the newest is over."""
+    newest_first = select(Stage).where(Stage.tournament_id == tournament.id).order_by(Stage.number.desc())
+    row = session.scalar(newest_first.limit(1))
+    if row is None or row.ended_at is not None:
+        return event_of(session, tournament), None
+    return event_of(session, tournament, before=row.number), _stage_of(row)
+
+
+def legs_of(
+    session: Session, tournament: Tournament, stage: int | None = None, tables: Sequence[int] | None = None
+) -> dict[tuple[int, int], list[pairing.Leg]]:
+    """The finished matches of each (stage, table), in the order of their legs; a stage's, some tables', or all. In a
+    knockout, which counts legs, the matches of a duplicate set are one."""
+    by_seat = Result.bots, Result.entrants, Result.placements, Result.returns
+    query = select(Match.stage, Match.table_no, Match.group_id, *by_seat)
+    query = query.join(Result, Result.match_id == Match.id)
+    query = query.where(Match.tournament_id == tournament.id, Match.status == "finished", Match.stage.is_not(None))
+    if stage is not None:
+        query = query.where(Match.stage == stage)
+    if tables is not None:
+        query = query.where(Match.table_no.in_(tables))
+    sets_are_legs = tournament.format == "knockout" and tournament.deals == "duplicate"
+    found: dict[tuple[int, int], dict[object, list[pairing.Leg]]] = defaultdict(dict)
+    rows = session.execute(query.order_by(Match.stage, Match.table_no, Match.leg, Result.seq))
+    for place, (number, table_no, group, bots, *told) in enumerate(rows):
+        entrants, placements, returns = (tuple(values) for values in told)
+        leg = pairing.Leg(entrants, placements, returns, scored(entrants, bots))
+        found[number, table_no].setdefault(group if sets_are_legs else place, []).append(leg)
+    return {
+        table: [as_one(matches) if len(matches) > 1 else matches[0] for matches in legs.values()]
+        for table, legs in found.items()
+    }
+
+
+def table_of(stored: Json) -> pairing.Table:
+    return pairing.Table(tuple(stored["entrants"]), stored["label"], stored["legs"])
+
+
+def row_of(session: Session, tournament: Tournament, number: int, stage: pairing.Stage, moment: datetime) -> Stage:
+    """A stage to be written. Each table keeps the number of the deal group it is of, ``section``."""
+    groups = _sections(session, tournament, stage)
+    section_of = {index: number for number, indexes in enumerate(groups) for index in indexes}
+    return Stage(
+        tournament_id=tournament.id,
+        number=number,
+        label=stage.label[:40],
+        tables=[
+            {"entrants": list(one.entrants), "label": one.label, "legs": one.legs, "section": section_of[index]}
+            for index, one in enumerate(stage.tables)
+        ],
+        byes=[{"entrant": bye.entrant, "reason": bye.reason} for bye in stage.byes],
+        arranged=0,
+        created_at=moment,
+    )
+
+
+def extents(session: Session, tournament: Tournament) -> list[Extent]:
+    """The stages that are not over, in their order."""
+    going_on = (
+        select(Match.stage, func.count())
+        .where(Match.tournament_id == tournament.id, Match.status.in_(OPEN), Match.stage.is_not(None))
+        .group_by(Match.stage)
+    )
+    open_matches = dict(session.execute(going_on).all())
+    tables = func.json_array_length(Stage.tables)
+    query = select(Stage.number, tables, Stage.arranged)
+    query = query.where(Stage.tournament_id == tournament.id, Stage.ended_at.is_(None)).order_by(Stage.number)
+    return [
+        Extent(number, tables, arranged, open_matches.get(number, 0))
+        for number, tables, arranged in session.execute(query)
+    ]
+
+
+def newest(session: Session, tournament_id: str) -> int:
+    """The number of the newest stage; 0 before the first."""
+    return session.scalar(select(func.max(Stage.number)).where(Stage.tournament_id == tournament_id)) or 0
+
+
+def following(event: pairing.Event, stage: pairing.Stage) -> pairing.Event:
+    """The event with one more stage, of which nothing is played yet."""
+    played = pairing.Played(stage, tuple(() for _ in stage.tables))
+    return replace(event, played=(*event.played, played))
+
+
+def _played(row: Stage, legs: dict[tuple[int, int], list[pairing.Leg]]) -> pairing.Played:
+    stage = _stage_of(row)
+    counted = tuple(tuple(legs.get((row.number, number), ())) for number in range(1, len(stage.tables) + 1))
+    return pairing.Played(stage, counted)
+
+
+def _stage_of(row: Stage) -> pairing.Stage:
+    byes = tuple(pairing.Bye(one["entrant"], one["reason"]) for one in row.byes)
+    return pairing.Stage(tuple(table_of(one) for one in row.tables), byes, row.label)
+
+
+def _sections(session: Session, tournament: Tournament, stage: pairing.Stage) -> list[list[int]]:
+    if tournament.deals != "common":
+        return [[index] for index in range(len(stage.tables))]
+    query = select(Bot.id, Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
+    owners = dict(session.execute(query.where(TournamentEntry.tournament_id == tournament.id)).all())
+    tables = [table.entrants for table in stage.tables]
+    return sections(tables, owners, limit=max(2, LARGEST_GROUP // tournament.seats))

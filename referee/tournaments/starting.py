@@ -1,0 +1,109 @@
+"""The start of an event: asked for by its organiser or due by itself, and what holds it up."""
+
+import secrets
+from datetime import UTC, datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from referee.bots.tables import Bot
+from referee.db.engine import now
+from referee.errors import BadOption
+from referee.tournaments import preflight
+from referee.tournaments.match_creation import orders
+from referee.tournaments.rounds import event_of, format_of
+from referee.tournaments.tables import Tournament, TournamentEntry
+from referee.tournaments.tournaments import locked_in_state
+from referee.webhooks import outbox
+from referee.webhooks.tables import Webhook
+
+
+def start(session: Session, tournament_id: str, *, draw: bytes | None = None) -> Tournament:
+    """Closes the entries, draws by what all lots of the event are decided, and has every bot called.
+
+    The scheduler pairs the first stage when all have answered. Raises ``BadOption`` when the bots that could play
+    are too few, or too many, for the format.
+    """
+    tournament = locked_in_state(session, tournament_id, "open")
+    moment = now(session)
+    tournament.status, tournament.status_reason = "running", None
+    tournament.started_at, tournament.draw = moment, draw or secrets.token_bytes(32)
+    preflight.ask(session, tournament, moment)
+    _plan(session, tournament)
+    tournament.revision += 1
+    return tournament
+
+
+def due_by_themselves(session: Session, moment: datetime) -> list[str]:
+    """Open events whose time to start has come."""
+    query = select(Tournament.id).where(Tournament.status == "open", Tournament.starts_at <= moment)
+    return list(session.scalars(query.order_by(Tournament.id)))
+
+
+def start_by_itself(session: Session, tournament_id: str) -> Tournament:
+    """Start an open tournament if its start time has passed, however long ago: the service may have been down.
+
+    A tournament that cannot start now has missed its start. It stays open, its organiser is notified, and it waits for
+    a manual start or a new time: it must not start while the remaining bots are being entered.
+    """
+    tournament = locked_in_state(session, tournament_id, "open")
+    if tournament.starts_at is None or tournament.starts_at > now(session):
+        return tournament
+    try:
+        with session.begin_nested():
+            return start(session, tournament_id)
+    except BadOption as error:
+        at = tournament.starts_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        _miss(session, tournament, f"the start at {at} was missed because {error.reason}")
+    return tournament
+
+
+def _miss(session: Session, tournament: Tournament, reason: str) -> None:
+    told = f"{reason}; start the tournament manually or set a new time"
+    tournament.starts_at, tournament.status_reason = None, told
+    tournament.revision += 1
+    held_up = {"tournament": tournament.id, "name": tournament.name, "reason": told}
+    outbox.emit(session, "tournament.held_up", {tournament.created_by}, held_up)
+
+
+def begin(session: Session, tournament: Tournament) -> bool:
+    """End the pre-flight so that the first stage can be paired.
+
+    With too few bots left, open the tournament again as one that missed its start, notify its organiser, and return
+    False.
+    """
+    tournament.preflight_until = None
+    tournament.revision += 1
+    try:
+        _plan(session, tournament)
+    except BadOption as error:
+        tournament.status, tournament.started_at, tournament.draw, tournament.planned = "open", None, None, None
+        _miss(session, tournament, f"too few bots answered: {error.reason}")
+        return False
+    tell(session, tournament, "tournament.started")
+    return True
+
+
+def _plan(session: Session, tournament: Tournament) -> None:
+    """Notes how many matches the event will have, as far as can be foreseen. Raises ``BadOption`` unless those who
+    can play, with stand-ins for the absent, make an event."""
+    session.flush()
+    event, format = event_of(session, tournament), format_of(tournament)
+    playing = sum(entrant.active for entrant in event.entrants)
+    format.check(playing, tournament.seats, tournament.format_options, tournament.cycles)
+    tournament.planned = format.planned(event) * len(orders(tournament))
+
+
+def tell(session: Session, tournament: Tournament, event: str) -> None:
+    """Tells the organiser and all whose bots take part."""
+    owners = select(Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
+    owners = owners.join(Webhook, Webhook.account_id == Bot.owner_id)
+    owners = owners.where(TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None))
+    told = {
+        "tournament": tournament.id,
+        "name": tournament.name,
+        "game": tournament.game,
+        "format": tournament.format,
+        "status": tournament.status,
+    }
+    outbox.emit(session, event, {tournament.created_by, *session.scalars(owners)}, told)

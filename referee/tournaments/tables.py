@@ -1,0 +1,83 @@
+"""Tournaments: entries and stages."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from referee.db.base import Base, Id, Json, Name, Word, one_of
+
+TOURNAMENT_STATES = ("draft", "open", "running", "paused", "finished", "cancelled")
+PREFLIGHTS = ("none", "asked", "ready", "absent")
+
+
+class Tournament(Base):
+    """An event: entries, a format, and the matches that follow from them."""
+
+    __tablename__ = "tournaments"
+    __table_args__ = (one_of("status", TOURNAMENT_STATES), Index(None, "created_at", "id"))
+
+    id: Mapped[str] = mapped_column(Id, primary_key=True)
+    name: Mapped[str] = mapped_column(Name)
+    game: Mapped[str] = mapped_column(Word)
+    options: Mapped[Json]
+    seats: Mapped[int]
+    format: Mapped[str] = mapped_column(Word)
+    cycles: Mapped[int]
+    rated: Mapped[bool]
+    budget_ms: Mapped[int]
+    bank_ms: Mapped[int]
+    format_options: Mapped[Json] = mapped_column(default=dict)  # complete, as the format gave them
+    deals: Mapped[str] = mapped_column(Word, default="own")  # one of GROUP_KINDS
+    orders: Mapped[str] = mapped_column(Word, default="cyclic")  # of seats in duplicate deals: "cyclic" or "all"
+    trusted: Mapped[bool] = mapped_column(default=False)  # duplicate deals count for ratings all the same
+    open_seats: Mapped[bool] = mapped_column(default=False)  # rivals bear their names
+    late_entry: Mapped[bool] = mapped_column(default=False)
+    frozen_version: Mapped[bool] = mapped_column(default=False)
+    stand_in: Mapped[str | None] = mapped_column(Word)  # the house player that takes an absent seat
+    starts_at: Mapped[datetime | None]  # by itself
+    draw: Mapped[bytes | None]  # decides by lot; drawn at the start, told at the end
+    planned: Mapped[int | None]  # matches, as far as can be foreseen
+    preflight_until: Mapped[datetime | None]
+    status: Mapped[str] = mapped_column(Word, index=True)
+    status_reason: Mapped[str | None] = mapped_column(Text)
+    created_by: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
+    created_at: Mapped[datetime]
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    revision: Mapped[int]
+
+
+class TournamentEntry(Base):
+    """A bot in a tournament; ``number`` is the order of entry."""
+
+    __tablename__ = "tournament_entries"
+    __table_args__ = (UniqueConstraint("tournament_id", "number"), one_of("preflight", PREFLIGHTS))
+
+    tournament_id: Mapped[str] = mapped_column(ForeignKey("tournaments.id"), primary_key=True)
+    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True, index=True)
+    number: Mapped[int]
+    withdrawn_at: Mapped[datetime | None]
+    seed: Mapped[int | None]  # by hand: 1 is the strongest
+    since: Mapped[int] = mapped_column(default=1)  # the first stage it may play in
+    version: Mapped[str | None] = mapped_column(String(128))  # at the start of the event
+    version_changed_at: Mapped[datetime | None]
+    preflight: Mapped[str] = mapped_column(Word, default="none")
+    preflight_reason: Mapped[str | None] = mapped_column(Text)
+    stand_in_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # who plays its seats now
+
+
+class Stage(Base):
+    """What the pairing decided for one stage; its matches follow from it, a portion at a time."""
+
+    __tablename__ = "tournament_stages"
+
+    tournament_id: Mapped[str] = mapped_column(ForeignKey("tournaments.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    label: Mapped[str] = mapped_column(Word)
+    tables: Mapped[list[Any]]  # {"entrants": [bot ids by seat], "label": "", "legs": 1}
+    byes: Mapped[list[Any]]  # {"entrant": bot id, "reason": "odd"}
+    arranged: Mapped[int]  # tables whose first matches exist
+    created_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]

@@ -1,0 +1,128 @@
+"""The terms of an event as its organiser asks for them: checked together, completed. Keeping them is done elsewhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from math import factorial
+from typing import Any, Final
+
+from referee.db.names import checked_name
+from referee.errors import BadOption
+from referee.games import game as rules_of
+from referee.house.strategies import players
+from referee.match.time_limits import Limits
+from referee.matches.tables import GROUP_KINDS
+from referee.pairing.formats import formats
+from referee.tournaments.tables import Tournament
+
+Json = dict[str, Any]
+
+FORMATS: Final = tuple(formats())
+ORDERS: Final = ("cyclic", "all")
+MAX_CYCLES: Final = 100
+MAX_ORDERS: Final = 24  # matches of one table in duplicate deals
+MAX_ENTRIES: Final = {"swiss": 10_000, "ladder": 10_000, "knockout": 1024, "gauntlet": 1000}
+FEWER_ENTRIES: Final = 200  # of the other formats, in which everybody meets everybody
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is played, how, by whom. ``deals`` None: shared cards where the event is rated, else each match its own."""
+
+    name: str
+    game: str
+    seats: int
+    options: Mapping[str, Any]
+    limits: Limits
+    format: str = "round_robin"
+    format_options: Mapping[str, Any] = field(default_factory=dict)
+    cycles: int = 1
+    rated: bool = True
+    deals: str | None = None
+    orders: str = "cyclic"
+    trusted: bool = False
+    open_seats: bool = False
+    late_entry: bool = False
+    frozen_version: bool = False
+    stand_in: str | None = None
+    starts_at: datetime | None = None
+
+    @classmethod
+    def of(cls, tournament: Tournament) -> "Terms":
+        """Those a tournament was given."""
+        kept = {name: getattr(tournament, name) for name in cls.__dataclass_fields__ if name != "limits"}
+        return cls(**kept, limits=Limits(tournament.budget_ms, tournament.bank_ms))
+
+    def changed(self, changes: Mapping[str, Any]) -> "Terms":
+        """These terms with some others; another format begins with its own options, and the usual deals stay usual."""
+        if changes.get("format", self.format) != self.format:
+            changes = {"format_options": {}, **changes}
+        if "deals" not in changes and {"rated", "format"} & set(changes) and self.deals == self._usual_deals():
+            changes = {"deals": None, **changes}
+        return replace(self, **changes)
+
+    def columns(self) -> Json:
+        """All columns these terms fill; raises ``BadOption``, whose field is one of the terms (``options.rounds``), and
+        ``NoSuchGame`` for what does not fit together."""
+        if self.format not in FORMATS:
+            raise BadOption("format", f"must be one of {', '.join(FORMATS)}")
+        if not 1 <= self.cycles <= MAX_CYCLES:
+            raise BadOption("cycles", f"must be 1 to {MAX_CYCLES}")
+        format_options = formats()[self.format].options(self.format_options, self.seats)
+        self._check_cycles(format_options)
+        complete = self._complete_options()
+        deals = self.deals or self._usual_deals()
+        self._check_deals(deals)
+        self._check_entries()
+        kept = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "limits"}
+        return kept | {
+            "name": checked_name(self.name),
+            "options": complete,
+            "format_options": format_options,
+            "deals": deals,
+            "budget_ms": self.limits.budget_ms,
+            "bank_ms": self.limits.bank_ms,
+        }
+
+    def _complete_options(self) -> Json:
+        try:
+            return rules_of(self.game).start(self.seats, self.options).options
+        except BadOption as error:
+            field = "seats" if error.field == "players" else f"options.{error.field}"
+            raise BadOption(field, error.reason) from None
+
+    def _usual_deals(self) -> str:
+        return "common" if self.rated and self.format != "ladder" else "own"
+
+    def _check_cycles(self, format_options: Json) -> None:
+        """What the format says of the number of cycles; of the number of entries it is asked at the start."""
+        try:
+            formats()[self.format].check(most_entries(self.format), self.seats, format_options, self.cycles)
+        except BadOption as error:
+            if error.field == "cycles":
+                raise
+
+    def _check_deals(self, deals: str) -> None:
+        if deals not in GROUP_KINDS:
+            raise BadOption("deals", f"must be one of {', '.join(GROUP_KINDS)}")
+        if self.format == "ladder" and deals != "own":
+            raise BadOption("deals", "must be own: a ladder has no stages whose tables could share their cards")
+        if self.orders not in ORDERS:
+            raise BadOption("orders", f"must be one of {', '.join(ORDERS)}")
+        if deals != "duplicate":
+            return
+        if self.rated and not self.trusted:
+            raise BadOption("trusted", "must be true for a rated event whose bots meet the same cards again")
+        if self.orders == "all" and factorial(self.seats) > MAX_ORDERS:
+            raise BadOption("orders", f"all orders of {self.seats} seats are more than {MAX_ORDERS} matches a table")
+
+    def _check_entries(self) -> None:
+        if self.late_entry and not formats()[self.format].takes_late_entries:
+            raise BadOption("late_entry", f"must be false: {self.format} takes no late entries")
+        if self.stand_in is not None and self.stand_in not in players():
+            raise BadOption("stand_in", f"must be null or one of {', '.join(players())}")
+
+
+def most_entries(format: str) -> int:
+    """How many bots an event of this format takes."""
+    return MAX_ENTRIES.get(format, FEWER_ENTRIES)

@@ -1,0 +1,95 @@
+"""Tournaments as announced: made, found, listed, locked. Their entries, their start and their stages stand beside."""
+
+from typing import Any, Final
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from referee.accounts.tables import Account
+from referee.bots.tables import Bot
+from referee.db.engine import now
+from referee.db.ids import new_id
+from referee.db.paging import Cursor, Page, newest_first
+from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
+from referee.tournaments.tables import Tournament, TournamentEntry
+from referee.tournaments.terms import FORMATS as FORMATS
+from referee.tournaments.terms import MAX_CYCLES as MAX_CYCLES
+from referee.tournaments.terms import Terms
+
+UNFINISHED_PER_OWNER: Final = 20
+ALIVE: Final = ("draft", "open", "running", "paused")
+
+
+def create_tournament(
+    session: Session, name: str, *, created_by: str, status: str = "open", **terms: Any
+) -> Tournament:
+    """A new tournament, open for entries unless it is a draft; ``terms`` are those of ``Terms``.
+
+    Raises ``BadOption``, ``NoSuchGame`` and ``QuotaExceeded``.
+    """
+    columns = Terms(name=name, **terms).columns()
+    moment = now(session)
+    check_starts_ahead(columns["starts_at"], moment)
+    _check_quota(session, created_by)
+    tournament = Tournament(
+        id=new_id("tournament"), **columns, status=status, created_by=created_by, created_at=moment, revision=1
+    )
+    session.add(tournament)
+    session.flush()
+    return tournament
+
+
+def check_starts_ahead(starts_at: Any, moment: Any) -> None:
+    """Raises ``BadOption`` for a start by itself that lies in the past."""
+    if starts_at is not None and starts_at <= moment:
+        raise BadOption("starts_at", f"must be later than now, {moment.isoformat(timespec='seconds')}")
+
+
+def get_tournament(session: Session, tournament_id: str) -> Tournament:
+    tournament = session.get(Tournament, tournament_id)
+    if tournament is None:
+        raise NotFound("tournament", tournament_id)
+    return tournament
+
+
+def list_tournaments(
+    session: Session,
+    *,
+    status: str | None = None,
+    game: str | None = None,
+    limit: int = 50,
+    cursor: Cursor | None = None,
+) -> Page[Tournament]:
+    query = select(Tournament)
+    if status is not None:
+        query = query.where(Tournament.status == status)
+    if game is not None:
+        query = query.where(Tournament.game == game)
+    return newest_first(session, query, Tournament.created_at, Tournament.id, limit=limit, cursor=cursor)
+
+
+def entries(session: Session, tournament_id: str) -> list[tuple[TournamentEntry, Bot]]:
+    """All entries in their order, withdrawn ones among them."""
+    query = select(TournamentEntry, Bot).join(Bot, Bot.id == TournamentEntry.bot_id)
+    query = query.where(TournamentEntry.tournament_id == tournament_id).order_by(TournamentEntry.number)
+    return [(entry, bot) for entry, bot in session.execute(query)]
+
+
+def locked_in_state(session: Session, tournament_id: str, *states: str) -> Tournament:
+    """The tournament, locked; raises ``Conflict`` unless it is in one of the states."""
+    locked = select(Tournament).where(Tournament.id == tournament_id).with_for_update()
+    # Fresh: it may have been read, and changed by another, before the lock was had.
+    tournament = session.scalar(locked.execution_options(populate_existing=True))
+    if tournament is None:
+        raise NotFound("tournament", tournament_id)
+    if tournament.status not in states:
+        raise Conflict(f"the tournament is {tournament.status}, not {' or '.join(states)}")
+    return tournament
+
+
+def _check_quota(session: Session, account_id: str) -> None:
+    if session.scalar(select(Account.id).where(Account.id == account_id).with_for_update()) is None:
+        raise NotFound("account", account_id)
+    unfinished = select(func.count()).where(Tournament.created_by == account_id, Tournament.status.in_(ALIVE))
+    if session.scalars(unfinished).one() >= UNFINISHED_PER_OWNER:
+        raise QuotaExceeded(f"an account has at most {UNFINISHED_PER_OWNER} tournaments going on")

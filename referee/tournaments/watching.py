@@ -1,0 +1,69 @@
+"""What those who watch an event are told, read in short steps: how it stands, and the matches that ended since."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session
+
+from referee.ladders.tables import Result
+from referee.matches.tables import Match
+from referee.tournaments.tables import Tournament
+
+PAGE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A match that has its result: everybody may know who played. ``seq`` is the order in which matches end."""
+
+    seq: int
+    tournament_id: str
+    match_id: str
+    stage: int | None
+    table: int | None
+    leg: int | None
+    status: str  # finished, or void since
+    reason: str | None
+    entrants: list[str]
+    bots: list[str]
+    placements: list[int]
+    returns: list[int]
+    finished_at: datetime
+
+
+def last_seq(session: Session) -> int:
+    """The number of the last result of all, 0 before the first."""
+    return session.scalar(select(func.max(Result.seq))) or 0
+
+
+def last_counting(session: Session, tournament_id: str) -> int:
+    """The number of the last result of this event that counts now, 0 where there is none."""
+    query = select(func.max(Result.seq)).join(Match, Match.id == Result.match_id)
+    return session.scalar(query.where(Match.tournament_id == tournament_id, Match.status == "finished")) or 0
+
+
+def states(session: Session, tournament_ids: Collection[str]) -> dict[str, tuple[str, str | None]]:
+    """Status and reason of each of these events."""
+    query = select(Tournament.id, Tournament.status, Tournament.status_reason).where(Tournament.id.in_(tournament_ids))
+    return {id: (status, reason) for id, status, reason in session.execute(query)}
+
+
+def ended_since(
+    session: Session, tournament_ids: Collection[str], *, after: int, until: int, limit: int = PAGE
+) -> list[Ended]:
+    """Matches of these events whose results have numbers above ``after`` and up to ``until``, in their order."""
+    # Concatenated, the column serves no index: new results are few, an event's matches may be many.
+    watched = Match.tournament_id.concat("").in_(tournament_ids)
+    query = _ended().where(watched, Result.seq > after, Result.seq <= until)
+    return [Ended(*row) for row in session.execute(query.order_by(Result.seq).limit(limit))]
+
+
+def _ended() -> Select[Any]:
+    columns: Sequence[Any] = (
+        *(Result.seq, Match.tournament_id, Match.id, Match.stage, Match.table_no, Match.leg, Match.status),
+        *(Match.reason, Result.entrants, Result.bots, Result.placements, Result.returns, Result.finished_at),
+    )
+    return select(*columns).join(Match, Match.id == Result.match_id)

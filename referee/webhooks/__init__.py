@@ -1,0 +1,1 @@
+"""Webhooks: subscriptions of owners, the outbox, and deliveries."""

@@ -1,0 +1,57 @@
+"""Who wants to be told, and what was sent."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from referee.db.base import Base, Id, Word, one_of
+
+WEBHOOK_STATES = ("unverified", "active", "disabled")
+DELIVERY_STATES = ("due", "delivered", "failed")
+
+
+class Webhook(Base):
+    """An address that is told what happens to its owner's bots and events."""
+
+    __tablename__ = "webhooks"
+    __table_args__ = (one_of("status", WEBHOOK_STATES),)
+
+    id: Mapped[str] = mapped_column(Id, primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
+    url: Mapped[str] = mapped_column(String(2048))
+    events: Mapped[list[Any]]  # types it wants
+    status: Mapped[str] = mapped_column(Word)
+    status_reason: Mapped[str | None] = mapped_column(Text)
+    secret_generation: Mapped[int]
+    previous_secret_until: Mapped[datetime | None]
+    failing_since: Mapped[datetime | None]
+    revision: Mapped[int]
+    created_at: Mapped[datetime]
+
+
+class Delivery(Base):
+    """One message to one webhook: what it says, and how often it was tried."""
+
+    __tablename__ = "deliveries"
+    __table_args__ = (
+        one_of("status", DELIVERY_STATES),
+        Index(None, "status", "due_at"),
+        Index(None, "webhook_id", "created_at", "id"),
+    )
+
+    id: Mapped[str] = mapped_column(Id, primary_key=True)
+    webhook_id: Mapped[str] = mapped_column(ForeignKey("webhooks.id"))
+    event: Mapped[str] = mapped_column(Word)
+    body: Mapped[bytes]
+    status: Mapped[str] = mapped_column(Word)
+    attempts: Mapped[int]
+    due_at: Mapped[datetime]
+    answer: Mapped[int | None]  # the last HTTP status
+    problem: Mapped[str | None] = mapped_column(Text)  # why the last attempt failed
+    epoch: Mapped[int]
+    lease_boot: Mapped[str | None] = mapped_column(String(64))
+    lease_until: Mapped[float | None]
+    created_at: Mapped[datetime]
+    delivered_at: Mapped[datetime | None]

@@ -1,0 +1,179 @@
+"""Addresses that owners want to be told at: made, changed, disabled. What is sent to them is ``deliveries``'."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.orm import Session
+
+from referee.accounts.tables import Account
+from referee.bots.bots import OLD_SECRET_LASTS
+from referee.db.engine import now
+from referee.db.ids import new_id
+from referee.db.paging import Cursor, Page, newest_first
+from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
+from referee.webhooks import outbox
+from referee.webhooks.tables import Delivery, Webhook
+
+PER_ACCOUNT: Final = 10
+CHOICE: Final = tuple(event for event in outbox.EVENTS if event != outbox.PING)  # pings come when asked for
+
+
+def create(session: Session, account_id: str, url: str, events: Sequence[str]) -> Webhook:
+    """A new webhook, unverified, with a ping due. ``url`` is already parsed and rebuilt by the guard.
+
+    Raises ``BadOption`` for events that are none and ``QuotaExceeded``.
+    """
+    events = _chosen(events)
+    _check_quota(session, account_id)
+    webhook = Webhook(
+        id=new_id("webhook"),
+        account_id=account_id,
+        url=url,
+        events=events,
+        status="unverified",
+        secret_generation=1,
+        revision=1,
+        created_at=now(session),
+    )
+    session.add(webhook)
+    session.flush()
+    ping(session, webhook.id)
+    return webhook
+
+
+def get_webhook(session: Session, webhook_id: str, *, account_id: str | None = None) -> Webhook:
+    """The webhook; with ``account_id`` only if it is that account's. Raises ``NotFound``."""
+    webhook = session.get(Webhook, webhook_id)
+    if webhook is None or (account_id is not None and webhook.account_id != account_id):
+        raise NotFound("webhook", webhook_id)
+    return webhook
+
+
+def list_webhooks(session: Session, account_id: str, *, limit: int = 50, cursor: Cursor | None = None) -> Page[Webhook]:
+    query = select(Webhook).where(Webhook.account_id == account_id)
+    return newest_first(session, query, Webhook.created_at, Webhook.id, limit=limit, cursor=cursor)
+
+
+def edit(
+    session: Session,
+    webhook_id: str,
+    *,
+    revision: int,
+    url: str | None = None,
+    events: Sequence[str] | None = None,
+    enabled: bool | None = None,
+) -> Webhook:
+    """Moves a webhook, changes what it is told, switches it off or on again. After a new address, and when switched
+    on, it is unverified until a ping was answered. Raises ``BadOption``, and ``Conflict`` for an old revision."""
+    webhook = _locked(session, webhook_id)
+    if webhook.revision != revision:
+        raise Conflict(f"the webhook has revision {webhook.revision}, the change was made to revision {revision}")
+    if events is not None:
+        webhook.events = _chosen(events)
+    moved = url is not None and url != webhook.url
+    if url is not None and moved:
+        webhook.url = url
+        _recall(session, webhook)
+    if enabled is False and webhook.status != "disabled":
+        disable(session, webhook, "by its owner")
+    elif enabled is True and webhook.status == "disabled":
+        _doubt(session, webhook, None)
+    elif moved and webhook.status != "disabled":
+        _doubt(session, webhook, "the address changed")
+    webhook.revision += 1
+    session.flush()
+    return webhook
+
+
+def remove(session: Session, webhook_id: str) -> None:
+    """Takes a webhook away with all that was, or was to be, sent to it. Raises ``NotFound``."""
+    webhook = _locked(session, webhook_id, to_remove=True)
+    session.execute(delete(Delivery).where(Delivery.webhook_id == webhook.id))
+    session.delete(webhook)
+    session.flush()
+
+
+def rotate_secret(session: Session, webhook_id: str) -> Webhook:
+    """Moves to the next secret; the one before signs too for a day."""
+    webhook = _locked(session, webhook_id)
+    webhook.secret_generation += 1
+    webhook.previous_secret_until = now(session) + OLD_SECRET_LASTS
+    webhook.revision += 1
+    return webhook
+
+
+def signing_generations(webhook: Webhook, moment: datetime) -> tuple[int, ...]:
+    """The generations of the secret that sign now: the present one first, for a day also the one before."""
+    both = webhook.previous_secret_until is not None and webhook.previous_secret_until > moment
+    return (webhook.secret_generation, *([webhook.secret_generation - 1] if both else []))
+
+
+def ping(session: Session, webhook_id: str) -> Delivery:
+    """Puts a ping into the outbox; answered well it makes an unverified webhook active.
+
+    Pings that are still due give way to it. Raises ``Conflict`` when the webhook is disabled.
+    """
+    webhook = _locked(session, webhook_id)
+    if webhook.status == "disabled":
+        raise Conflict("the webhook is disabled; enable it first")
+    if webhook.status == "unverified":
+        webhook.failing_since = None
+    older = [Delivery.webhook_id == webhook.id, Delivery.status == "due", Delivery.event == outbox.PING]
+    _give_up(session, older, "another ping was asked for")
+    sent = outbox.put(session, webhook, outbox.PING, {"webhook": webhook.id})
+    session.flush()
+    return sent
+
+
+def disable(session: Session, webhook: Webhook, reason: str) -> None:
+    """Nothing more is sent there; what was still due has failed, and can be sent again once it is enabled."""
+    webhook.status, webhook.status_reason, webhook.failing_since = "disabled", reason, None
+    webhook.revision += 1
+    due = [Delivery.webhook_id == webhook.id, Delivery.status == "due"]
+    _give_up(session, due, "the webhook was disabled")
+
+
+def _doubt(session: Session, webhook: Webhook, reason: str | None) -> None:
+    webhook.status, webhook.status_reason, webhook.failing_since = "unverified", reason, None
+    ping(session, webhook.id)
+
+
+def _recall(session: Session, webhook: Webhook) -> None:
+    """What is under way to the old address counts for nothing: it goes to the new one as well."""
+    due = update(Delivery).where(Delivery.webhook_id == webhook.id, Delivery.status == "due")
+    session.execute(due.values(epoch=Delivery.epoch + 1, lease_boot=None, lease_until=None))
+
+
+def _give_up(session: Session, which: Sequence[object], problem: str) -> None:
+    failed = update(Delivery).where(*which)  # type: ignore[arg-type]  # conditions are typed as what they compare
+    values = {"status": "failed", "problem": problem, "epoch": Delivery.epoch + 1}
+    session.execute(failed.values(**values, lease_boot=None, lease_until=None))
+
+
+def _locked(session: Session, webhook_id: str, *, to_remove: bool = False) -> Webhook:
+    """The webhook; messages can be put into the outbox for it meanwhile, unless it is to be removed."""
+    query = select(Webhook).where(Webhook.id == webhook_id).with_for_update(key_share=not to_remove)
+    # Fresh: it may have been read, and changed by another, before the lock was had.
+    webhook = session.scalar(query.execution_options(populate_existing=True))
+    if webhook is None:
+        raise NotFound("webhook", webhook_id)
+    return webhook
+
+
+def _chosen(events: Sequence[str]) -> list[str]:
+    """The events in the order of the closed list."""
+    unknown = sorted(set(events) - set(CHOICE))
+    if unknown or not events:
+        raise BadOption("events", f"must name at least one of {', '.join(CHOICE)}, and nothing else")
+    return [event for event in CHOICE if event in events]
+
+
+def _check_quota(session: Session, account_id: str) -> None:
+    # The row of the account is locked, so that its webhooks are counted by one at a time.
+    if session.scalar(select(Account.id).where(Account.id == account_id).with_for_update()) is None:
+        raise NotFound("account", account_id)
+    owned = select(func.count()).where(Webhook.account_id == account_id)
+    if session.scalars(owned).one() >= PER_ACCOUNT:
+        raise QuotaExceeded(f"an account has at most {PER_ACCOUNT} webhooks; delete one first")

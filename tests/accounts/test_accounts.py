@@ -1,0 +1,111 @@
+"""Accounts and tokens."""
+
+import hashlib
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import text as sql
+
+from referee.accounts import accounts
+from referee.db.engine import Database
+from referee.errors import BadOption, Forbidden, NameTaken, NotFound, QuotaExceeded
+from tests.database.world import World
+
+
+def test_a_token_opens_its_account_until_it_is_revoked(world: World) -> None:
+    owner = world.account()
+    with world.database.write() as session:
+        token, text = accounts.create_token(session, owner, "laptop")
+    with world.database.read() as session:
+        opened = accounts.account_of(session, text)
+    with world.database.write() as session:
+        accounts.revoke_token(session, owner, token.id)
+    with world.database.read() as session:
+        after = accounts.account_of(session, text)
+
+    assert opened is not None
+    assert (opened.id, after) == (owner, None)
+
+
+def test_E6_only_the_hash_of_a_token_is_kept(world: World) -> None:
+    owner = world.account()
+    with world.database.write() as session:
+        token, text = accounts.create_token(session, owner, "laptop")
+    with world.database.read() as session:
+        kept = " ".join(str(value) for value in session.execute(sql("SELECT * FROM tokens")).one())
+
+    assert text not in kept
+    assert text[8:-4] not in kept
+    assert token.sha256 == hashlib.sha256(text.encode()).hexdigest()
+    assert token.hint == f"{text[:8]}…{text[-4:]}"
+
+
+@pytest.mark.parametrize("text", ["", "ref_", "ref_" + "0" * 49, "Bearer x", "x" * 1_000_000, "ref_é" + "0" * 48])
+def test_E6_other_texts_open_nothing(database: Database, text: str) -> None:
+    with database.read() as session:
+        assert accounts.account_of(session, text) is None
+
+
+def test_a_slip_of_the_hand_is_seen_by_the_checksum() -> None:
+    text = accounts.new_token_text()
+    slip = text[:20] + ("a" if text[20] != "a" else "b") + text[21:]
+
+    assert accounts.is_token_text(text)
+    assert not accounts.is_token_text(slip)
+
+
+def test_a_token_of_another_account_cannot_be_revoked(world: World) -> None:
+    owner, stranger = world.account(), world.account()
+    with world.database.write() as session:
+        token, text = accounts.create_token(session, owner, "laptop")
+
+    with pytest.raises(NotFound), world.database.write() as session:
+        accounts.revoke_token(session, stranger, token.id)
+    with world.database.read() as session:
+        assert accounts.account_of(session, text) is not None
+        assert [one.id for one in accounts.list_tokens(session, owner)] == [token.id]
+
+
+def test_an_account_has_a_limited_number_of_living_tokens(world: World) -> None:
+    owner = world.account()
+    with world.database.write() as session:
+        tokens = [accounts.create_token(session, owner, "a token")[0] for _ in range(accounts.TOKENS_PER_ACCOUNT)]
+
+    with pytest.raises(QuotaExceeded), world.database.write() as session:
+        accounts.create_token(session, owner, "one more")
+    with world.database.write() as session:
+        accounts.revoke_token(session, owner, tokens[0].id)
+        accounts.create_token(session, owner, "one more")
+
+
+def test_the_last_use_is_noted_to_the_hour(world: World) -> None:
+    owner = world.account()
+    with world.database.write() as session:
+        token, _ = accounts.create_token(session, owner, "laptop")
+        first, second = accounts.touch_token(session, token.id), accounts.touch_token(session, token.id)
+        world.clock.moment += timedelta(hours=2)
+        third = accounts.touch_token(session, token.id)
+
+    assert (first, second, third) == (True, False, True)
+
+
+def test_names_that_look_alike_are_one_name(database: Database) -> None:
+    with database.write() as session:
+        accounts.create_account(session, "Alpha Team")
+
+    with pytest.raises(NameTaken), database.write() as session:
+        accounts.create_account(session, "ALPHA-TEAM")
+    with database.read() as session:
+        assert accounts.find_account(session, "alpha team").name == "Alpha Team"
+
+
+def test_roles_are_checked(database: Database) -> None:
+    with database.write() as session:
+        owner = accounts.create_account(session, "Ann Owner")
+        admin = accounts.create_account(session, "Root", "admin")
+        with pytest.raises(BadOption):
+            accounts.create_account(session, "Nobody", "king")
+
+    accounts.require_role(admin, "organiser")
+    with pytest.raises(Forbidden):
+        accounts.require_role(owner, "organiser")

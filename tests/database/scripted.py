@@ -1,0 +1,120 @@
+"""Events played without cards: who wins which table is written down beforehand, so that a run can be repeated."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from referee.db.engine import Database, now
+from referee.match.canonical import dumps
+from referee.matches import results
+from referee.matches.recording import Record
+from referee.matches.tables import Group, Match, MatchSeat
+from referee.tournaments import progression
+from referee.tournaments.tables import Stage, Tournament, TournamentEntry
+from tests.surroundings import MASTER_KEY
+
+LINE = dumps({"engine_version": "1"})
+
+
+class Killed(Exception):
+    """The process was killed here."""
+
+
+class Dying(Database):
+    """Its process is killed at the end of every transaction, before the commit."""
+
+    @contextmanager
+    def write(self, *, durable: bool = True, idle_s: float | None = None) -> Iterator[Session]:
+        with super().write(durable=durable, idle_s=idle_s) as session:
+            yield session
+            raise Killed
+
+
+def steps(dying: Dying, database: Database, tournament_id: str) -> None:
+    """Carries an event on as far as it goes, every step being taken by a process that is killed over it, and then
+    by another. Nothing is told from one to the other but by the record."""
+    while True:
+        with suppress(Killed):
+            progression.carry_on(dying, tournament_id, master_key=MASTER_KEY)
+        if progression.carry_on(database, tournament_id, master_key=MASTER_KEY) is None:
+            return
+
+
+def play_due(database: Database, tournament_id: str, limit: int | None = None) -> int:
+    """Ends due matches of the event as the script says, the first tables first; tells how many."""
+    query = select(Match.id).where(Match.tournament_id == tournament_id, Match.status == "due")
+    with database.read() as session:
+        ids = list(session.scalars(query.order_by(Match.stage, Match.table_no, Match.leg, Match.id).limit(limit)))
+    for match_id in ids:
+        play(database, match_id)
+    return len(ids)
+
+
+def play(database: Database, match_id: str, script: Callable[[Sequence[str], str], list[int]] | None = None) -> None:
+    """Ends one match: the script gives the returns by seat for the entrants and the name of the table."""
+    with database.write() as session:
+        begun = update(Match).where(Match.id == match_id).values(status="running", epoch=Match.epoch + 1)
+        session.execute(begun.values(started_at=now(session)))
+        match = session.get_one(Match, match_id)
+        seats = select(MatchSeat).where(MatchSeat.match_id == match_id).order_by(MatchSeat.seat)
+        entrants = [seat.entrant_id or seat.bot_id for seat in session.scalars(seats)]
+        returns = (script or luck)(entrants, f"{match.stage} {match.table_no} {match.leg}")
+        placements = [1 + sum(other > own for other in returns) for own in returns]
+        outcome = results.Outcome(placements, returns, returns, [0] * len(returns))
+        results.finish(session, Record(match_id, match.epoch, 0, [LINE]), outcome, master_key=MASTER_KEY)
+
+
+def luck(entrants: Sequence[str], table: str) -> list[int]:
+    """Anything, the same for the same table; ties among it."""
+    return [hashlib.sha256(f"{one} {table}".encode()).digest()[0] % 8 for one in entrants]
+
+
+def shape(database: Database, tournament_id: str) -> Mapping[str, Any]:
+    """All that was decided for an event, without ids and times: stages, matches with their groups, entries, end."""
+    with database.read() as session:
+        return {
+            "event": _event(session, tournament_id),
+            "stages": _stages(session, tournament_id),
+            "matches": _matches(session, tournament_id),
+            "entries": _entries(session, tournament_id),
+        }
+
+
+def _event(session: Session, tournament_id: str) -> list[Any]:
+    tournament = session.get_one(Tournament, tournament_id)
+    return [tournament.status, tournament.planned]
+
+
+def _stages(session: Session, tournament_id: str) -> list[Any]:
+    query = select(Stage).where(Stage.tournament_id == tournament_id).order_by(Stage.number)
+    return [(one.number, one.label, one.tables, one.byes, one.arranged) for one in session.scalars(query)]
+
+
+def _entries(session: Session, tournament_id: str) -> list[Any]:
+    query = select(TournamentEntry).where(TournamentEntry.tournament_id == tournament_id)
+    entries = session.scalars(query.order_by(TournamentEntry.number))
+    return [(one.bot_id, one.since, one.preflight, one.withdrawn_at is None) for one in entries]
+
+
+def _matches(session: Session, tournament_id: str) -> list[Any]:
+    """Each match with the tables that share its cards."""
+    query = select(Match, Group.kind).join(Group, Group.id == Match.group_id)
+    found = session.execute(query.where(Match.tournament_id == tournament_id)).all()
+    seats = select(MatchSeat).where(MatchSeat.match_id.in_([match.id for match, _ in found])).order_by(MatchSeat.seat)
+    seated: dict[str, list[tuple[str, str | None]]] = {}
+    for seat in session.scalars(seats):
+        seated.setdefault(seat.match_id, []).append((seat.bot_id, seat.entrant_id))
+    together: dict[str, list[Any]] = {}
+    for match, _ in found:
+        together.setdefault(match.group_id, []).append(_place(match))
+    return sorted(
+        (_place(match), match.status, kind, seated[match.id], sorted(together[match.group_id])) for match, kind in found
+    )
+
+
+def _place(match: Match) -> tuple[int, int, int]:
+    return (match.stage or 0, match.table_no or 0, match.leg or 0)

@@ -1,0 +1,93 @@
+"""Short ways through the life of an event in the record: entries, the start, checks that went well, steps, results."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from referee.bots import handshakes
+from referee.bots.tables import Bot
+from referee.db.engine import Database
+from referee.db.ids import new_id
+from referee.match.time_limits import Limits
+from referee.tournaments import entries, progress, progression, starting, tournaments
+from referee.webhooks.tables import Webhook
+from tests.database.world import GAME, World
+from tests.surroundings import MASTER_KEY
+
+DRAW = bytes(range(32))
+
+
+def create(world: World, **terms: Any) -> str:
+    usual = {"game": GAME, "options": {}, "seats": 2, "limits": Limits()}
+    organiser = terms.pop("created_by", None) or world.account("organiser")
+    with world.database.write() as session:
+        return tournaments.create_tournament(session, "A Cup", created_by=organiser, **{**usual, **terms}).id
+
+
+def listening(world: World) -> str:
+    """Open the account of an organiser with a webhook for what holds up their tournaments; return its id."""
+    organiser = world.account("organiser")
+    hook = {"events": ["tournament.held_up"], "status": "active", "url": "https://x.example/", "revision": 1}
+    with world.database.write() as session:
+        moment = world.clock.now()
+        session.add(Webhook(id=new_id("webhook"), account_id=organiser, secret_generation=1, created_at=moment, **hook))
+    return organiser
+
+
+def entered(world: World, count: int, **terms: Any) -> tuple[str, list[str]]:
+    """An open event with so many bots, each of an owner of its own."""
+    seated = world.bots(count)
+    tournament_id = create(world, **terms)
+    enter(world, tournament_id, *seated)
+    return tournament_id, seated
+
+
+def enter(world: World, tournament_id: str, *bots: str) -> None:
+    with world.database.write() as session:
+        for bot in bots:
+            entries.enter(session, tournament_id, bot)
+
+
+def start(world: World, tournament_id: str, *, draw: bytes = DRAW) -> None:
+    with world.database.write() as session:
+        starting.start(session, tournament_id, draw=draw)
+
+
+def answer_checks(database: Database, absent: Sequence[str] = ()) -> None:
+    """What a runner would find when it calls the bots: all answer as they did before, but for the absent."""
+    with database.write() as session:
+        while claimed := handshakes.claim_due_checks(session):
+            for check in claimed:
+                bot = session.get_one(Bot, check.bot_id)
+                card = handshakes.Card(bot.version or "1.0", bot.games, bot.max_calls)
+                failed = {"ok": False, "challenge": {"ok": False, "code": "unreachable"}, "card": None}
+                if check.bot_id in absent:
+                    handshakes.finish_check(session, check.bot_id, check.epoch, failed, None)
+                else:
+                    handshakes.finish_check(session, check.bot_id, check.epoch, {"ok": True}, card)
+
+
+def go_on(database: Database, tournament_id: str) -> list[str]:
+    """Takes steps until the event has to wait; their names."""
+    taken = []
+    while step := progression.carry_on(database, tournament_id, master_key=MASTER_KEY):
+        taken.append(step)
+        assert len(taken) < 1000, taken[-5:]
+    return taken
+
+
+def begun(world: World, count: int, **terms: Any) -> tuple[str, list[str]]:
+    """An event whose bots were called and whose first matches are due."""
+    tournament_id, seated = entered(world, count, **terms)
+    begin(world, tournament_id)
+    return tournament_id, seated
+
+
+def begin(world: World, tournament_id: str, absent: Sequence[str] = ()) -> None:
+    start(world, tournament_id)
+    answer_checks(world.database, absent)
+    go_on(world.database, tournament_id)
+
+
+def progress_of(world: World, tournament_id: str) -> progress.Progress:
+    with world.database.read() as session:
+        return progress.progress(session, tournament_id)

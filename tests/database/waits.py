@@ -1,0 +1,80 @@
+"""Create bots that wait in certain ways, for the tests of the reasons."""
+
+from typing import Any
+
+from sqlalchemy import select
+
+from referee.bots import bots, handshakes
+from referee.matches.claims import CLAIMS_BEFORE_STUCK
+from referee.matches.tables import Match, MatchSeat
+from referee.tournaments import progression
+from referee.tournaments.tables import Stage
+from tests.database.tournaments import DRAW, answer_checks, begun, go_on, start
+from tests.database.world import CARD, World
+from tests.surroundings import MASTER_KEY
+
+ONE_CALL = handshakes.Card("1.0", CARD.games, 1)
+
+
+def lost_twice(world: World, match_id: str) -> None:
+    for _ in range(2):
+        assert world.claim(match_id=match_id)
+        world.pass_seconds(16)
+
+
+def make_stuck(world: World, match_id: str) -> None:
+    lost_twice(world, match_id)
+    for _ in range(CLAIMS_BEFORE_STUCK):
+        assert world.claim(alone=True, match_id=match_id)
+        world.pass_seconds(16)
+    assert world.claim(alone=True) == []
+
+
+def full(world: World) -> tuple[str, list[str]]:
+    """Return a bot that accepts one call, and its two matches, the first of which is in progress."""
+    bot_id, other = world.bot(card=ONE_CALL), world.bot()
+    match_ids = [world.match([bot_id, other]) for _ in range(2)]
+    assert [claim.match_id for claim in world.claim(2)] == match_ids[:1]
+    return bot_id, match_ids
+
+
+def registered(world: World) -> str:
+    owner = world.account()
+    with world.database.write() as session:
+        return bots.register(session, owner, "New bot", "http://127.0.0.1:8998/").id
+
+
+def steps_until(world: World, tournament_id: str, name: str) -> None:
+    start(world, tournament_id, draw=DRAW)
+    answer_checks(world.database)
+    while progression.carry_on(world.database, tournament_id, master_key=MASTER_KEY) != name:
+        pass
+
+
+def resting(world: World, **terms: Any) -> tuple[str, str]:
+    """Return the bot with the bye among three in a Swiss, and its tournament."""
+    tournament_id, _ = begun(world, 3, format="swiss", **terms)
+    with world.database.read() as session:
+        (one,) = session.get_one(Stage, (tournament_id, 1)).byes
+        return str(one["entrant"]), tournament_id
+
+
+def half_played(world: World) -> tuple[str, str, str]:
+    """Return a Swiss with one match over and one due: the tournament, a bot of the first, and the second match."""
+    tournament_id, _ = begun(world, 4, format="swiss")
+    (first,) = world.claim()
+    bot_id = world.finish(first).bots[0]
+    go_on(world.database, tournament_id)
+    with world.database.read() as session:
+        other = session.scalars(select(Match.id).where(Match.status == "due")).one()
+    return tournament_id, bot_id, other
+
+
+def on_ladder(world: World) -> tuple[str, str]:
+    """Return a bot on a ladder where two others play."""
+    tournament_id, seated = begun(world, 3, format="ladder", format_options={"at_once": 1})
+    (claim,) = world.claim()
+    with world.database.read() as session:
+        playing = set(session.scalars(select(MatchSeat.bot_id).where(MatchSeat.match_id == claim.match_id)))
+    (left,) = set(seated) - playing
+    return left, tournament_id

@@ -1,0 +1,165 @@
+"""Helpers that fill a record for the tests: owners, verified bots, matches played to their end; clocks as numbers."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from referee import schema
+from referee.accounts import accounts
+from referee.bots import bots, certificates, handshakes
+from referee.db.engine import Database
+from referee.match.chance import CommittedChance
+from referee.match.match import Answer, Match
+from referee.match.time_limits import Limits
+from referee.matches import claims, deal_groups, matches, results
+from referee.matches.claims import Claim
+from referee.matches.recording import Record
+from tests.surroundings import MASTER_KEY
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+GAME = "saint-poker"
+CARD = handshakes.Card(version="1.0", games=[GAME, "pool-nap"], max_calls=100)
+
+
+@dataclass
+class FakeClock:
+    """Time as numbers: the date moves a millisecond at each look, the time since boot only by hand."""
+
+    moment: datetime = START
+    boot_id: str = "boot-1"
+    seconds: float = 1000.0
+
+    def now(self) -> datetime:
+        self.moment += timedelta(milliseconds=1)
+        return self.moment
+
+    def boot(self) -> tuple[str, float]:
+        return self.boot_id, self.seconds
+
+
+@dataclass
+class World:
+    """A database and short ways to put things into it, each a transaction."""
+
+    database: Database
+    numbers: Any = field(default_factory=lambda: itertools.count(1))
+
+    @property
+    def clock(self) -> FakeClock:
+        clock = self.database.clock
+        assert isinstance(clock, FakeClock)
+        return clock
+
+    def account(self, role: str = "owner") -> str:
+        with self.database.write() as session:
+            return self._account(session, role)
+
+    def bot(self, owner_id: str | None = None, card: handshakes.Card = CARD, name: str = "") -> str:
+        """A verified bot, of an owner of its own unless one is given."""
+        with self.database.write() as session:
+            return self._bot(session, owner_id or self._account(session), card, name)
+
+    def bots(self, count: int) -> list[str]:
+        with self.database.write() as session:
+            return [self._bot(session, self._account(session), CARD) for _ in range(count)]
+
+    def _account(self, session: Session, role: str = "owner") -> str:
+        return accounts.create_account(session, f"Account {next(self.numbers)} x", role).id
+
+    def _bot(self, session: Session, owner_id: str, card: handshakes.Card, name: str = "") -> str:
+        number = next(self.numbers)
+        name = name or f"Bot {number} x"
+        bot_id = bots.register(session, owner_id, name, f"http://127.0.0.1:{9000 + number}/").id
+        (check,) = handshakes.claim_due_checks(session)
+        certify(session, bot_id, card)
+        handshakes.finish_check(session, bot_id, check.epoch, {"ok": True}, card)
+        return bot_id
+
+    def match(self, seated: Sequence[str] | None = None, **plan: Any) -> str:
+        """A due match, of two new bots unless they are given."""
+        seated = seated or self.bots(2)
+        with self.database.write() as session:
+            return self.matched(session, seated, **plan).id
+
+    def matched(self, session: Session, seated: Sequence[str], **plan: Any) -> schema.Match:
+        group = plan.pop("group", None)
+        wanted = matches.Plan(**{"game": GAME, "bots": seated, "options": {}, "limits": Limits(), **plan})
+        return matches.create_match(session, wanted, master_key=MASTER_KEY, group=group)
+
+    def claim(self, limit: int = 1, **how: Any) -> list[Claim]:
+        with self.database.write() as session:
+            return claims.claim(session, limit, **how)
+
+    def pass_seconds(self, seconds: float) -> None:
+        """Lets leases age: by the fake clock, and by moving them where the server's clock judges."""
+        if self.database.is_sqlite:
+            self.clock.seconds += seconds
+            return
+        with self.database.write() as session:
+            for table in (schema.Match, schema.Bot, schema.Group, schema.Examination):
+                session.execute(update(table).values(lease_until=table.lease_until - seconds))
+
+    def open_group(self, match_id: str) -> None:
+        """Gives the match's group empty nonces, unless it is open."""
+        with self.database.write() as session:
+            opening = deal_groups.claim_opening(session, matches.get_match(session, match_id).group_id)
+            if opening is not None:
+                blank = [""] * len(opening.entries)
+                deal_groups.record_nonce_hashes(session, opening.group_id, opening.epoch, blank)
+                deal_groups.open_group(session, opening.group_id, opening.epoch, blank)
+
+    def load(self, match_id: str) -> matches.Loaded:
+        with self.database.read() as session:
+            return matches.load(session, match_id, master_key=MASTER_KEY)
+
+    def resumed(self, match_id: str) -> Match:
+        """The match as far as it is recorded."""
+        self.open_group(match_id)
+        loaded = self.load(match_id)
+        chance = CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or [])
+        sealed = [Answer.from_json(one) for one in loaded.sealed]
+        if loaded.lines:
+            return Match.resume(loaded.header, chance, loaded.lines, sealed)
+        match = Match(loaded.header, chance)
+        match.begin()
+        return match
+
+    def finish(self, claim: Claim, *, choice: int = 0) -> schema.Result:
+        """Plays a claimed match to its end, each seat by its ``choice``-th action, and ends it in the record."""
+        match = self.resumed(claim.match_id)
+        start = len(self.load(claim.match_id).lines)
+        played(match, choice)
+        return self.ended(claim, match, start)
+
+    def ended(self, claim: Claim, match: Match, start: int) -> schema.Result:
+        with self.database.write() as session:
+            tail = Record(claim.match_id, claim.epoch, start, match.lines[start:])
+            return results.finish(session, tail, outcome(match), master_key=MASTER_KEY)
+
+    def play(self, seated: Sequence[str], *, choice: int = 0, **plan: Any) -> schema.Result:
+        """Arranges, claims and plays a match."""
+        match_id = self.match(seated, **plan)
+        (claim,) = self.claim(match_id=match_id)
+        return self.finish(claim, choice=choice)
+
+
+def certify(session: Session, bot_id: str, card: handshakes.Card) -> None:
+    """As if the bot had been examined and passed in all games of this card; its next check is then all there is."""
+    certificates.issue(session, bot_id, card.version, certificates.rules_today(card.games))
+
+
+def played(match: Match, choice: int = 0) -> None:
+    """Answers until the match is over."""
+    while not match.over:
+        for request in match.requests():
+            match.receive(Answer(request.seat, choice=min(choice, len(request.legal) - 1)))
+
+
+def outcome(match: Match) -> results.Outcome:
+    state = match.state
+    return results.Outcome(state.placements(), state.returns(), state.scores(), match.faults)

@@ -1,0 +1,321 @@
+"""Transactions, locks and forks of the record."""
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import select, text
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.orm import Session
+
+from referee.accounts import accounts
+from referee.accounts.tables import Account, Token
+from referee.db.clock import SystemClock
+from referee.db.engine import LONG_IDLE_S, Database, lease_now
+from referee.errors import Unavailable
+from referee.ladders import ledger
+from referee.settings import BadSettings
+from tests.database import postgres
+from tests.database.world import FakeClock, World
+
+
+def names(session: Session) -> list[str]:
+    return sorted(session.scalars(select(Account.name)))
+
+
+def test_a_transaction_that_raises_leaves_nothing(database: Database) -> None:
+    with suppress(RuntimeError), database.write() as session:
+        accounts.create_account(session, "Ann Owner")
+        raise RuntimeError("half way")
+
+    with database.read() as session:
+        assert names(session) == []
+
+
+def test_a_reader_cannot_write(database: Database) -> None:
+    with pytest.raises((DBAPIError, Unavailable)), database.read() as session:
+        session.execute(text("DELETE FROM accounts"))
+
+
+def test_what_was_read_stays_readable_after_the_transaction(database: Database) -> None:
+    with database.write() as session:
+        account = accounts.create_account(session, "Ann Owner")
+
+    assert account.name == "Ann Owner"
+    assert account.created_at.utcoffset() is not None
+
+
+def test_F12_a_reader_sees_one_snapshot_while_others_write(database: Database) -> None:
+    with database.read() as reading:
+        assert names(reading) == []
+
+        with database.write() as session:
+            accounts.create_account(session, "Ann Owner")
+
+        assert names(reading) == []
+    with database.read() as session:
+        assert names(session) == ["Ann Owner"]
+
+
+def test_rows_that_point_nowhere_are_refused(database: Database) -> None:
+    with pytest.raises(IntegrityError), database.write() as session:
+        session.add(
+            Token(id="tok_x", account_id="acc_nobody", name="x", sha256="x", hint="x", created_at=database.clock.now())
+        )
+
+
+@pytest.mark.parametrize(("durable", "level"), [(True, 2), (False, 1)])
+def test_K17_only_decisions_may_be_lost_and_on_sqlite_alone(database: Database, durable: bool, level: int) -> None:
+    with database.write() as session:  # the connection has served another purpose before
+        names(session)
+
+    with database.write(durable=durable) as session:
+        if database.is_sqlite:
+            assert session.scalar(text("PRAGMA synchronous")) == level
+            assert session.scalar(text("PRAGMA journal_mode")) == "wal"
+        else:
+            assert session.scalar(text("SHOW synchronous_commit")) == "on"
+
+
+def test_many_threads_write_without_losing_an_update(world: World) -> None:
+    token = world.account()
+
+    def count_up() -> None:
+        for _ in range(20):
+            with world.database.write() as session:
+                account = session.scalars(select(Account).where(Account.id == token).with_for_update()).one()
+                account.name = str(int(account.name) + 1) if account.name.isdigit() else "1"
+
+    threads = [threading.Thread(target=count_up) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    with world.database.read() as session:
+        assert names(session) == ["100"]
+
+
+def test_a_forked_child_opens_connections_of_its_own(world: World) -> None:
+    account_id = world.account()
+    with world.database.write() as parents:
+        # The child is born while the parent holds the lock and a connection; it must neither wait for a lock
+        # that only the parent's memory knows, nor end the parent's transaction by closing what it inherited.
+        in_child = forked(lambda: child_reads(world.database))
+        accounts.create_account(parents, "Of the parent")
+    child_wrote = forked(lambda: child_writes(world.database, account_id))
+
+    assert (in_child, child_wrote) == (0, 0)
+    with world.database.read() as session:
+        assert names(session) == ["From the child", "Of the parent"]
+
+
+def child_reads(database: Database) -> None:
+    with database.read() as session:
+        assert len(names(session)) == 1
+
+
+def child_writes(database: Database, account_id: str) -> None:
+    with database.write() as session:
+        session.get_one(Account, account_id).name = "From the child"
+
+
+def forked(work: Callable[[], None]) -> int:
+    """Does the work in a forked child; gives its exit status, 0 when it went well."""
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def rename_everybody(session: Session) -> None:
+    session.execute(text("UPDATE accounts SET name = 'never committed'"))
+
+
+@contextmanager
+def another_process_in_a_write(database: Database, work: Callable[[Session], None] = rename_everybody) -> Iterator[int]:
+    """Keep a process inside a write transaction, in which it has done some ``work``, until the block ends."""
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            with database.write() as session:
+                work(session)
+                os.write(write_end, b"x")
+                time.sleep(60)
+        finally:
+            os._exit(1)
+    try:
+        assert os.read(read_end, 1) == b"x"
+        yield pid
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(read_end)
+        os.close(write_end)
+
+
+def test_K14_K33_writers_give_up_in_time_while_readers_go_on(url: str) -> None:
+    database = Database(url, clock=FakeClock(), write_wait_s=0.3)
+    with database.write() as session:
+        account_id = accounts.create_account(session, "Ann Owner").id
+
+    with another_process_in_a_write(database) as pid:
+        os.kill(pid, signal.SIGSTOP)
+        began = time.monotonic()
+        with pytest.raises(Unavailable), database.write() as session:
+            session.get_one(Account, account_id, with_for_update=True)
+        waited = time.monotonic() - began
+        with database.read() as session:
+            assert names(session) == ["Ann Owner"]
+    with database.write() as session:  # the holder is dead: all go on
+        session.get_one(Account, account_id, with_for_update=True).name = "Ben Owner"
+
+    assert 0.25 < waited < 5
+    database.dispose()
+
+
+# -- PostgreSQL: hosts that freeze or vanish --
+
+
+def test_K33_who_freezes_while_it_records_a_result_holds_up_the_others_no_longer_than_is_allowed(
+    postgres_url: str,
+) -> None:
+    database = Database(postgres_url, write_wait_s=30, write_idle_s=0.5)
+
+    def record_a_result(session: Session) -> None:
+        ledger.take_turn(session)
+
+    with another_process_in_a_write(database, record_a_result) as pid:
+        os.kill(pid, signal.SIGSTOP)
+        with database.write(idle_s=60) as session:
+            record_a_result(session)  # possible only once the server has ended the session of the stopped process
+        assert os.waitpid(pid, os.WNOHANG) == (0, 0)  # which is still there and has committed nothing
+    database.dispose()
+
+
+def test_K33_a_writer_may_be_silent_for_seconds_and_who_says_so_for_longer(postgres_url: str) -> None:
+    database = Database(postgres_url)
+
+    def allowed(session: Session) -> str:
+        return str(session.scalar(text("SHOW idle_in_transaction_session_timeout")))
+
+    with database.write() as session:
+        assert allowed(session) == "5s"
+    with database.write(idle_s=LONG_IDLE_S) as session:
+        assert allowed(session) == "10min"
+    with database.read() as session:
+        assert allowed(session) == "1min"
+    with database.read(idle_s=LONG_IDLE_S) as session:
+        assert allowed(session) == "10min"
+    with database.changing_schema() as connection:
+        assert connection.scalar(text("SHOW idle_in_transaction_session_timeout")) == "10min"
+    database.dispose()
+
+
+def test_K33_either_end_of_a_connection_notices_within_seconds_that_the_other_vanished(
+    postgres_server: postgres.Server, postgres_url: str
+) -> None:
+    database = Database(postgres_server.url_by_tcp("filled"))
+    shown = ("tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "tcp_user_timeout")
+
+    with database.read() as session:
+        server_side = [session.scalar(text(f"SHOW {name}")) for name in (*shown, "client_connection_check_interval")]
+        connection: psycopg.Connection = session.connection().connection.dbapi_connection  # type: ignore[assignment]
+        with socket.socket(fileno=os.dup(connection.fileno())) as line:
+            options = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT, socket.TCP_USER_TIMEOUT)
+            our_side = [line.getsockopt(socket.IPPROTO_TCP, option) for option in options]
+            assert line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+
+    assert our_side == [5, 2, 3, 10_000]
+    assert server_side == ["5", "2", "3", "10000", "5s"]
+    database.dispose()
+
+
+def test_what_the_url_says_of_the_connection_comes_first(postgres_server: postgres.Server, postgres_url: str) -> None:
+    database = Database(f"{postgres_server.url_by_tcp('filled')}?keepalives_idle=77")
+
+    with database.read() as session:
+        connection: psycopg.Connection = session.connection().connection.dbapi_connection  # type: ignore[assignment]
+        with socket.socket(fileno=os.dup(connection.fileno())) as line:
+            assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 77
+    database.dispose()
+
+
+def test_E25_a_full_disk_is_unavailable_and_leaves_no_half_effect(tmp_path: Path, sqlite_template: Path) -> None:
+    path = tmp_path / "referee.db"
+    path.write_bytes(sqlite_template.read_bytes())
+    database = Database(f"sqlite:///{path}")
+
+    def fill(session: Session) -> None:
+        accounts.create_account(session, "Ann Owner")
+        session.execute(text("PRAGMA max_page_count = 1"))  # no page can be added any more
+        session.execute(text("UPDATE accounts SET name = :long"), {"long": "x" * 1_000_000})
+
+    with pytest.raises(Unavailable), database.write() as session:
+        fill(session)
+
+    with database.read() as session:
+        assert names(session) == []
+    database.dispose()
+
+
+def test_a_server_that_is_gone_is_unavailable(tmp_path: Path) -> None:
+    database = Database(f"postgresql://referee@/none?host={tmp_path}")
+
+    with pytest.raises(Unavailable), database.read() as session:
+        names(session)
+    with pytest.raises(Unavailable), database.write() as session:
+        names(session)
+
+
+def test_K19_leases_are_not_judged_by_the_date(world: World) -> None:
+    with world.database.read() as session:
+        before = lease_now(session)
+    world.clock.moment = world.clock.moment.replace(year=2099)
+    with world.database.read() as session:
+        after = lease_now(session)
+
+    assert before[0] == after[0]
+    assert 0 <= after[1] - before[1] < 60
+
+
+def test_the_clock_of_leases_runs_on_and_knows_the_boot() -> None:
+    clock = SystemClock()
+    boot, seconds = clock.boot()
+
+    assert boot
+    assert (boot, True) == (clock.boot()[0], clock.boot()[1] >= seconds)
+
+
+def test_other_systems_and_memory_are_refused() -> None:
+    with pytest.raises(BadSettings, match="postgresql"):
+        Database("mysql://localhost/x")
+    with pytest.raises(BadSettings, match="file"):
+        Database("sqlite://")
+
+
+def test_a_record_whose_readers_are_too_many_is_unavailable(url: str) -> None:
+    database = Database(url, write_wait_s=0.1)
+    most = 30  # of PostgreSQL's connections by one process; SQLite's are files and cost nothing
+    with ExitStack() as open_ones:
+        for _ in range(most):
+            open_ones.enter_context(database.read()).execute(text("SELECT 1"))
+        if database.is_sqlite:
+            open_ones.enter_context(database.read()).execute(text("SELECT 1"))
+        else:
+            with pytest.raises(Unavailable), database.read() as session:
+                names(session)
+    database.dispose()

@@ -1,0 +1,158 @@
+"""Ids that say nothing, names that cannot be mistaken for one another."""
+
+import hashlib
+import unicodedata
+
+import pytest
+
+from referee.db.ids import PATTERN, new_id
+from referee.db.names import checked_name, name_key, printable
+from referee.errors import BadOption
+
+
+def test_D6_ids_are_128_random_bits_behind_a_prefix() -> None:
+    ids = {new_id("match") for _ in range(1000)}
+
+    assert len(ids) == 1000
+    assert all(one.startswith("mat_") and PATTERN.fullmatch(one) for one in ids)
+    # Every place of the number but the first, which holds three bits, takes on all 32 digits.
+    assert all(len({one[place] for one in ids}) == 32 for place in range(5, 30))
+
+
+@pytest.mark.parametrize("text", ["", "mat_", "mat_" + "a" * 25, "MAT_" + "a" * 26, "mat_" + "a" * 25 + "\n", "../x"])
+def test_E20_other_texts_are_no_ids(text: str) -> None:
+    assert PATTERN.fullmatch(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("Ann", "Ann"), ("R2-D2 v1.0_b", "R2-D2 v1.0_b"), ("Ａｎｎ", "Ann"), ("Жанна", "Жанна"), ("ﬁsh", "fish")],
+)
+def test_E14_names_of_letters_digits_and_a_little_punctuation(text: str, name: str) -> None:
+    assert checked_name(text) == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "",
+            "ab",
+            "x" * 33,
+            "x" * 10_000,
+            "<script>",
+            '"><img onerror>',
+            "a\0b",
+            "a\nb",
+            "a  b",
+            " abc",
+            "abc ",
+            "-abc",
+        ),
+        *(
+            "ab\u202ec",
+            "ab\u200bc",
+            "abc\U0001f600",
+            "javascript:x",
+            "a/b",
+            "a;b",
+            "abc\ud800",
+            "a\u0301\u0301\u0301bc",
+        ),
+    ],
+)
+def test_E14_other_names_are_refused(text: str) -> None:
+    with pytest.raises(BadOption, match="name"):
+        checked_name(text)
+
+
+DEFAULT_IGNORABLE = (  # DerivedCoreProperties.txt of Unicode 15.1
+    *((0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F)),
+    *((0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF)),
+    *((0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF)),
+)
+
+
+@pytest.mark.parametrize("form", ["abc{}", "a{}bc", "{}abc", "{0}{0}{0}"])
+def test_E14_what_draws_nothing_is_in_no_name(form: str) -> None:
+    signs = [chr(point) for first, last in DEFAULT_IGNORABLE for point in range(first, last + 1)]
+
+    def is_allowed(name: str) -> bool:
+        try:
+            return checked_name(name) != "abc"
+        except BadOption:
+            return False
+
+    assert len(signs) > 4000
+    assert [f"{ord(sign):x}" for sign in signs if is_allowed(form.format(sign))] == []
+
+
+def test_E14_a_name_with_fillers_of_before_they_were_refused_looks_like_the_name_without() -> None:
+    assert name_key("Alice\N{HANGUL JUNGSEONG FILLER}") == name_key("Alice")
+
+
+def test_the_keys_that_are_stored_are_those_that_are_computed() -> None:
+    letters = [sign for sign in map(chr, range(0x110000)) if unicodedata.ucd_3_2_0.category(sign)[0] == "L"]
+
+    keys = "\n".join(f"{sign} {name_key(sign)} {name_key(f'A{sign}')}" for sign in letters)
+
+    # If it fails: a migration has to compute all keys anew, as 0005 does. Letters of an old Unicode, since newer
+    # versions of Python know more.
+    assert hashlib.sha256(keys.encode()).hexdigest()[:16] == "746fed035ecc64ac"
+
+
+def test_no_name_has_a_key_that_is_kept_for_others() -> None:
+    letters = [sign for sign in map(chr, range(0x110000)) if unicodedata.category(sign)[0] in "LN"]
+
+    keys = [name_key(f"house{sign}sound") for sign in letters]
+
+    assert [key for key in keys if ":" in key or " " in key] == []  # of house bots, and spare ones
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Alpha", "ALPHA"),
+        ("Alpha", "Аlpha"),  # a Cyrillic A
+        ("bill", "bi11"),
+        ("Bob 0", "bob O"),
+        ("a b c", "a-b_c"),
+        ("café", "cafe"),
+        ("corner", "comer"),
+        ("ΑΒΕ", "ABE"),  # Greek capitals
+        ("Ilse", "llse"),
+        ("House sound", "Houꜱe soᴜnd"),  # small capitals
+        ("House sound", "Hoʊse sound"),
+        ("House", "\N{GREEK CAPITAL LETTER ETA}ouse"),
+        ("House", "Ꮋouse"),  # Cherokee
+        ("House", "ꓧouse"),  # Lisu
+        ("House", "\N{GREEK CAPITAL LETTER ETA WITH TONOS}ouse"),
+        ("HONEY", "ΗΟΝΕΥ"),  # Greek capitals, whose small letters look different
+        ("Bill", "Bi\N{CYRILLIC SMALL LETTER PALOCHKA}l"),
+        ("Bill", "Bi\N{CYRILLIC LETTER PALOCHKA}l"),
+        ("Bill", "Bi\N{LATIN LETTER RETROFLEX CLICK}l"),
+        ("Bob", "B\N{COPTIC SMALL LETTER O}b"),
+        ("Bob", "\N{COPTIC CAPITAL LETTER VIDA}ob"),
+        ("Bob", "Bo\N{LATIN SMALL LETTER TONE SIX}"),
+        ("Bob", "Bo\N{LATIN SMALL LETTER BETA}"),
+        ("Bob", "\N{CHEROKEE LETTER YV}ob"),
+        ("Bob", "B\N{MYANMAR LETTER WA}b"),
+        ("Zoo", "\N{GREEK CAPITAL LETTER ZETA}\N{GREEK SMALL LETTER OMICRON}\N{GREEK SMALL LETTER OMICRON}"),
+        ("Niva", "Νι\N{GREEK SMALL LETTER NU}\N{GREEK SMALL LETTER ALPHA}"),
+        ("Жанна", "ЖАННА"),
+        ("Νίκος", "ΝΊΚΟΣ"),
+        ("Ɓaba", "ɓaba"),
+    ],
+)
+def test_E14_names_that_look_alike_share_a_key(one: str, other: str) -> None:
+    assert name_key(checked_name(one)) == name_key(checked_name(other))
+
+
+def test_names_that_differ_have_keys_of_their_own() -> None:
+    names = ["alpha", "beta", "gamma", "bot 2", "bot 3", "жук", "жар", "日本", "中国", "한국", "ไทย", "שלום"]
+
+    assert len({name_key(name) for name in names}) == len(names)
+
+
+def test_text_of_bots_is_made_fit_to_store() -> None:
+    assert printable("a\0b\ud800c") == "a\N{REPLACEMENT CHARACTER}b?c"

@@ -1,0 +1,86 @@
+"""Who sits at a table of the service: house bots, asked in the runner's process; what bots are told of rivals."""
+
+import asyncio
+from typing import Any
+
+from aiohttp import web
+from sqlalchemy import select
+
+from referee.bots import bots, house_bots
+from referee.db.engine import now
+from referee.db.ids import new_id
+from referee.house.seat import HouseSeat
+from referee.match.match import Request
+from referee.match.rows import parsed
+from referee.tournaments.tables import Tournament
+from tests.protocol.schemas import check
+from tests.surroundings import MASTER_KEY
+from tests.workers.conftest import Scripted, World
+
+
+def test_a_bot_plays_house_bots_at_once_and_the_log_verifies(world: World) -> None:
+    async def story() -> str:
+        async with world.houses("first"):
+            with world.database.write() as session:
+                seated = [bot.id for bot in house_bots.house_bots(session)]
+            match_id = world.arrange("prince-albert", [*world.bot_ids, *seated])
+            tally = await world.run()
+            assert (tally.finished, tally.failed) == (1, 0)
+            return match_id
+
+    match_id = asyncio.run(story())
+
+    rows = [parsed(line) for line in world.lines(match_id)]
+    asked = [row for row in rows if row["type"] == "decision" and row["seat"] > 0]
+    assert world.verified(match_id).ok
+    assert not rows[0]["rated"]
+    assert {(row["ms"], row.get("fault")) for row in asked} == {(0, None)}
+    assert len([nonce for nonce in rows[-1]["nonces"] if nonce]) == 1
+    assert world.differences() == []
+
+
+def test_a_question_asked_again_is_answered_alike_and_another_by_other_dice() -> None:
+    legal = [{"type": "take", "card": card} for card in ("2c", "3c", "4c", "5c")]
+
+    def answer(n: int, match_id: str = "mat_1") -> object:
+        request = Request(0, n, {"phase": "pickup"}, [], legal, legal[0], {})
+        return asyncio.run(HouseSeat("random", "saint-poker", match_id, MASTER_KEY).ask(request)).action
+
+    assert [answer(n) for n in range(20)] == [answer(n) for n in range(20)]
+    assert len({str(answer(n)) for n in range(20)}) > 1
+    assert [answer(n) for n in range(20)] != [answer(n, "mat_2") for n in range(20)]
+
+
+def test_rivals_bear_ids_that_hold_for_their_event_and_names_only_where_it_is_open(world: World) -> None:
+    told: dict[str, list[dict[str, str]]] = {}
+
+    async def note(request: web.Request) -> None:
+        question = check("decide_request", await request.read())
+        told[question["match"]["id"]] = question["match"]["players"]
+
+    def event(**how: Any) -> str:
+        with world.database.write() as session:
+            owner_id = bots.get_bot(session, world.bot_ids[0]).owner_id
+            made = {"options": {}, "seats": 2, "format": "round_robin", "cycles": 1, "rated": True, "status": "running"}
+            limits = {"budget_ms": 1000, "bank_ms": 1000, "revision": 1}
+            fixed = {"name": "Event", "game": "saint-poker", "created_by": owner_id, "created_at": now(session)}
+            session.add(Tournament(id=new_id("tournament"), **made, **limits, **fixed, **how))
+            session.flush()
+            return session.scalars(select(Tournament.id).order_by(Tournament.created_at.desc())).first() or ""
+
+    async def story() -> list[str]:
+        async with world.houses(Scripted(note), "first"):
+            closed, opened = event(), event(open_seats=True)
+            pair = world.bot_ids
+            plans = [(pair, closed), (pair[::-1], closed), (pair, opened), (pair, None)]
+            ids = [world.arrange("saint-poker", seated, tournament_id=within) for seated, within in plans]
+            ids.append(world.arrange("saint-poker", pair, rated=False))
+            await world.run()
+            return ids
+
+    first, second, opened, outside, unrated = (told[match_id] for match_id in asyncio.run(story()))
+
+    assert [one["id"] for one in first] == [one["id"] for one in second][::-1]
+    assert len({one["id"] for players in (first, opened, outside, unrated) for one in players}) == 8
+    assert [one.get("name") for one in first + outside] == [None] * 4
+    assert [one.get("name") for one in opened + unrated] == ["Bot 1", "Bot 2"] * 2

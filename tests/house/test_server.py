@@ -1,0 +1,162 @@
+"""House players as real HTTP bots, called by the real client."""
+
+import asyncio
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from referee.botclient import client
+from referee.botclient.client import BotSeat, Target
+from referee.botclient.match_driver import drive
+from referee.house.server import serve
+from referee.protocol import messages
+from referee.protocol.aliases import aliases
+from referee.protocol.signing import bot_secret
+from tests.botclient.hostile import LOOPBACK, PATIENCE_S, SECRET, caller
+from tests.botclient.test_match_driver import begun, unrecorded
+from tests.protocol.schemas import check
+
+ROOT = Path(__file__).parents[2]
+
+
+async def is_a_proper_bot(url: str, others_url: str) -> None:
+    """Proves itself, shows its card, gives nonces, refuses strangers and plays a match without a fault."""
+    bot = caller(url, now=None)
+    proven = await client.challenge(bot)
+    shown = await client.fetch_card(bot)
+    assert (proven.fault, shown.fault) == ("", "")
+    check("challenge_reply", proven.reply.body)
+    check("card_reply", shown.reply.body)
+
+    digest = "0" * 64
+    first = await client.notify(bot, messages.group_start_body("grp_1", digest), "grp_1_start_1")
+    promised = check("nonce_hash_reply", first.body)["nonce_hash"]
+    second = await client.notify(bot, messages.group_start_body("grp_1", digest, [promised, ""]), "grp_1_start_2")
+    nonce = check("nonce_reply", second.body)["nonce"]
+    assert hashlib.sha256(nonce.encode()).hexdigest() == promised
+    assert messages.read_nonce(second.body) == nonce
+
+    ended = await client.notify(bot, messages.group_end_body("grp_1", digest, digest, [nonce, ""]), "grp_1_end")
+    assert ended.ok
+
+    stranger = client.BotCaller(Target("bot_test", url, (bot_secret(b"x" * 32, "bot_x", 1),)), LOOPBACK)
+    assert (await client.challenge(stranger)).fault == "bad_status"
+    await plays([url, others_url])
+    bot.close()
+    stranger.close()
+
+
+async def plays(urls: list[str]) -> None:
+    match = begun(len(urls))
+    ids = aliases(b"", "match", urls)
+    seats = [BotSeat(caller(url, now=None), match.header, place, ids=ids) for place, url in enumerate(urls)]
+    await drive(match, lambda request: seats[request.seat].ask(request), unrecorded)
+    assert match.faults == [0] * len(urls)
+    assert all(seat.last is not None for seat in seats)
+    for seat in seats:
+        body, reply = seat.last or (b"", client.Reply())
+        check("decide_request", body)
+        check("decide_reply", reply.body)
+        seat.close()
+
+
+def test_a_house_player_is_a_proper_bot() -> None:
+    async def served() -> None:
+        house, other = await serve("sound", secret=SECRET), await serve("first")
+        await is_a_proper_bot(house.url, other.url)
+        await house.close()
+        await other.close()
+
+    asyncio.run(asyncio.wait_for(served(), PATIENCE_S * 3))
+
+
+def test_a_house_player_learns_its_secret_later() -> None:
+    async def served() -> None:
+        house = await serve("random")
+        bot = caller(house.url, now=None)
+        assert (await client.challenge(bot)).fault == "bad_status"
+        house.secret = SECRET
+        assert (await client.challenge(bot)).fault == ""
+        bot.close()
+        await house.close()
+
+    asyncio.run(served())
+
+
+def test_a_house_player_reads_its_secret_from_a_file_that_comes_later(tmp_path: Path) -> None:
+    file = tmp_path / "secret.txt"
+
+    async def served() -> list[str]:
+        house = await serve("random", secret_file=file)
+        bot = caller(house.url, now=None)
+        faults = [(await client.challenge(bot)).fault]
+        for text in ("password", SECRET + "\n"):
+            file.write_text(text)
+            faults.append((await client.challenge(bot)).fault)
+        bot.close()
+        await house.close()
+        return faults
+
+    assert asyncio.run(served()) == ["bad_status", "bad_status", ""]
+
+
+def test_a_wrong_proof_is_told_apart() -> None:
+    async def served() -> str:
+        house = await serve("random", secret=SECRET)
+        other = bot_secret(b"m" * 32, "bot_test", 2)
+        # Signed with both, as during a rotation, proven with a third.
+        bot = client.BotCaller(Target("bot_test", house.url, (SECRET,)), LOOPBACK)
+        bot.target = Target("bot_test", house.url, (other,))
+        found = (await client.challenge(bot)).fault
+        bot.close()
+        await house.close()
+        return found
+
+    assert asyncio.run(served()) == "wrong_proof"
+
+
+def test_latency_can_be_pretended() -> None:
+    async def served() -> float:
+        house = await serve("first", latency_ms=40)
+        match = begun(2)
+        seat = BotSeat(caller(house.url), match.header, 0)
+        answer = await seat.ask(match.requests()[0])
+        seat.close()
+        await house.close()
+        assert answer.trouble == ""
+        assert seat.last is not None
+        return seat.last[1].timing.wait_ms
+
+    assert asyncio.run(served()) >= 40
+
+
+def test_a_house_bot_in_a_process_of_its_own_ends_on_SIGTERM() -> None:
+    program = "from referee.house.server import run; run('first', started=lambda url: print(url, flush=True))"
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+
+        async def card() -> client.Check:
+            return await client.fetch_card(caller(url))
+
+        shown = asyncio.run(card())
+        os.kill(process.pid, signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 0
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+    assert shown.card is not None
+    assert shown.card.max_calls == 100
+
+
+def test_the_package_carries_the_schemas() -> None:
+    folder = Path(messages.__file__).parent / "schemas"
+
+    assert json.loads((folder / "decide_request.json").read_text())["title"] == "Question"

@@ -1,0 +1,215 @@
+"""What an audit finds, what it freezes, and how a repair puts it right."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import delete, func, select, text, update
+
+from referee.cli import main
+from referee.db.engine import Database
+from referee.ladders import audit, ratings, repairs, voiding
+from referee.ladders.audit_findings import Difference
+from referee.ladders.ladder_audit import check_ladder
+from referee.ladders.tables import Ladder, LadderAct, Rating, RatingCount, Result
+from referee.match.canonical import dumps
+from referee.match.rows import linked, parsed
+from referee.matches import deal_groups, logs
+from referee.matches.tables import Match, MatchLog
+from tests.database.world import FakeClock, World
+from tests.surroundings import MASTER_KEY
+
+
+def found(world: World) -> list[Difference]:
+    with world.database.read() as session:
+        return list(audit.audit(session))
+
+
+def mend(world: World, ladder_id: str) -> repairs.Repaired:
+    with world.database.write() as session:
+        return repairs.repair(session, ladder_id)
+
+
+def values(world: World) -> dict[str, tuple[int, int]]:
+    with world.database.read() as session:
+        return {row.bot_id: (row.value, row.games) for row in session.scalars(select(Rating))}
+
+
+@pytest.fixture
+def ladder(world: World) -> str:
+    """Five results among three bots, the second of them void."""
+    bots = world.bots(3)
+    played = [world.play([bots[n % 3], bots[(n + 1) % 3]], choice=n % 2) for n in range(5)]
+    with world.database.write() as session:
+        voiding.void(session, played[1].match_id, "wrong", by=None, master_key=MASTER_KEY)
+    assert found(world) == []
+    return str(played[0].ladder_id)
+
+
+PLANTED = "INSERT INTO ladder_acts (ladder_id, created_at, kind, match_id) SELECT id, created_at, {} FROM ladders"
+TAMPERED = [
+    ("UPDATE ratings SET value = value + 1 WHERE bot_id = (SELECT min(bot_id) FROM ratings)", "rating"),
+    ("UPDATE rating_changes SET after = after + 1 WHERE seq = 3", "change"),
+    ("UPDATE rating_changes SET games = games + 1 WHERE seq = 6", "change"),
+    ("DELETE FROM rating_changes", "change"),
+    ("DELETE FROM ratings", "rating"),
+    ("UPDATE rating_counts SET bots = 0", "count"),
+    ("UPDATE results SET placements = '[2, 2]' WHERE seq = 3", "result"),
+    ("UPDATE results SET placements = '[]' WHERE seq = 4", "result"),
+    ("UPDATE matches SET status = 'finished' WHERE status = 'void'", "act"),
+    ("UPDATE results SET rated = '[true, false]' WHERE seq = 4", "result"),
+    ("UPDATE results SET ladder_id = NULL WHERE seq = 4", "result"),
+    (
+        "UPDATE match_seats SET returns = returns + 1 WHERE match_id = (SELECT match_id FROM results WHERE seq = 3)",
+        "seats",
+    ),
+    ("UPDATE matches SET rated = false WHERE id = (SELECT match_id FROM results WHERE seq = 3)", "match"),
+    ("UPDATE matches SET status = 'cancelled' WHERE id = (SELECT match_id FROM results WHERE seq = 3)", "match"),
+    (PLANTED.format("'void', (SELECT match_id FROM results WHERE seq = 4)"), "act"),
+    (PLANTED.format("'void', NULL"), "act"),
+    (PLANTED.format("'result', NULL"), "act"),
+    (PLANTED.format("'result', (SELECT id FROM matches WHERE status = 'due')"), "act"),
+    ("DELETE FROM rating_changes WHERE seq = 5; DELETE FROM ladder_acts WHERE seq = 5", "act"),
+]
+
+
+def test_K27_F3_what_was_tampered_with_is_named_frozen_and_put_right(world: World, ladder: str) -> None:
+    world.match()
+    true = values(world)
+    for change, named in TAMPERED if world.database.is_sqlite else TAMPERED[::2]:
+        with world.database.write() as session:
+            for statement in change.split(";"):
+                session.execute(text(statement))
+        with world.database.read() as session:  # the logs are replayed only where they tell
+            of_logs = list(audit.check_logs(session)) if named in ("result", "match", "seats") else []
+            differences = [*of_logs, *check_ladder(session, ladder, lambda more: None)]
+        assert named in {one.what for one in differences}, change
+        with world.database.write() as session:
+            assert repairs.freeze(session, differences) == [ladder]
+        with world.database.read() as session:
+            assert "an audit found" in str(ratings.get_ladder(session, ladder).frozen_reason)
+
+        with world.database.write() as session:
+            repaired = repairs.repair(session, ladder, matches=repairs.doubted(differences))
+
+        with world.database.read() as session:
+            assert list(check_ladder(session, ladder, lambda more: None)) == [], change
+        assert values(world).keys() == true.keys()
+        if "ladder_acts WHERE" not in change:  # a result that enters late counts after the others
+            assert values(world) == true, change
+        with world.database.read() as session:
+            assert ratings.get_ladder(session, ladder).frozen_reason is None
+            act = session.get_one(LadderAct, repaired.seq)
+            assert (act.kind, act.ladder_id, act.reason) == ("repair", ladder, repaired.reason)
+    assert found(world) == []
+
+
+def test_a_repair_tells_what_stood_and_what_follows_and_frozen_values_wait_for_it(world: World, ladder: str) -> None:
+    with world.database.write() as session:
+        bot, right = session.execute(select(Rating.bot_id, Rating.value).order_by(Rating.bot_id)).first() or ("", 0)
+        session.execute(update(Rating).where(Rating.bot_id == bot).values(value=right + 1))
+
+    repaired = mend(world, ladder)
+
+    assert repaired.done == [f"rating of {bot} from {right + 1} to {right} after {values(world)[bot][1]} games"]
+    with world.database.read() as session:
+        latest = ratings.history(session, ladder, bot, limit=1).items[0]
+    assert (latest.kind, latest.before, latest.after) == ("repair", right + 1, right)
+
+    bots = sorted(values(world))
+    with world.database.write() as session:
+        session.execute(update(Ladder).values(frozen_reason="in doubt"))
+    before = values(world)
+
+    late = world.play(bots[:2])
+    with world.database.write() as session:
+        voiding.void(session, late.match_id, "wrong", by=None, master_key=MASTER_KEY)
+    world.play([bots[0], bots[2]], choice=1)
+
+    assert values(world) == before
+    with world.database.read() as session:
+        acts = list(session.scalars(select(LadderAct.kind).order_by(LadderAct.seq)))
+    assert acts[-3:] == ["result", "void", "result"]
+    mend(world, ladder)
+    assert values(world) != before
+    assert found(world) == []
+    world.play(bots[1:])
+    assert found(world) == []
+
+    # an act whose result is gone is made void
+    with world.database.write() as session:
+        last = session.scalars(select(Result.match_id).order_by(Result.seq.desc())).first()
+        session.execute(delete(Result).where(Result.match_id == last))
+    assert {one.what for one in found(world)} >= {"match", "act", "change"}
+
+    mend(world, ladder)
+
+    assert [one.what for one in found(world)] == ["match"]  # of which no log is a result
+
+
+def test_logs_and_reveals_are_told_and_freeze_nothing_and_progress_tells_of_all(world: World, ladder: str) -> None:
+    steps: list[int] = []
+    with world.database.read() as session:
+        assert list(audit.audit(session, steps.append)) == []
+        assert sum(steps) == audit.size(session) == 5 + 6
+        assert session.scalar(select(func.sum(RatingCount.bots)).where(RatingCount.ladder_id == ladder)) == 2 * 3
+    with world.database.write() as session:
+        one, two, three = session.scalars(select(MatchLog.match_id).order_by(MatchLog.match_id).limit(3))
+        session.execute(update(MatchLog).where(MatchLog.match_id == one).values(reveal_line=None))
+        deal_groups.get_group(session, session.get_one(Match, two).group_id).nonces = ["x" * 32, ""]
+        session.execute(update(MatchLog).where(MatchLog.match_id == three).values(packed=b"gone"))
+
+    told = [(one.what, one.id, one.ladder_id) for one in found(world)]
+
+    assert told == [("reveal", one, None), ("reveal", two, None), ("log", three, None)]
+    with world.database.write() as session:
+        assert repairs.freeze(session, found(world)) == []
+
+
+def test_K18_a_stored_log_without_its_result_is_told(world: World, ladder: str) -> None:
+    with world.database.write() as session:
+        match_id = str(session.scalar(select(func.min(MatchLog.match_id))))
+        *lines, _, reveal = logs.log_lines(session, match_id)
+        members = {name: parsed(reveal)[name] for name in ("seed", "nonces", "nonce_hashes")}
+        session.execute(delete(MatchLog).where(MatchLog.match_id == match_id))
+        logs.pack(session, match_id, lines)
+        logs.append_reveal(session, match_id, dumps(linked("reveal", members, len(lines), lines[-1])))
+
+    (told,) = found(world)
+
+    assert (told.what, told.id) == ("log", match_id)
+    assert told.stored.endswith("the log ends before the match is over: expected the result row here")
+
+
+def test_the_command_names_freezes_repairs_and_tells_json(tmp_path: Path, sqlite_template: Path) -> None:
+    (tmp_path / "referee.db").write_bytes(sqlite_template.read_bytes())
+    world = World(Database(f"sqlite:///{tmp_path / 'referee.db'}"))
+    world.database.clock = FakeClock()
+    result = world.play(world.bots(2), choice=1)
+    with world.database.write() as session:
+        session.execute(update(Rating).where(Rating.bot_id == result.bots[0]).values(value=Rating.value + 1))
+
+    def run(*options: str) -> tuple[int, str]:
+        ran = CliRunner(env={"REFEREE_DATA": str(tmp_path)}).invoke(main, ["audit", *options])
+        return ran.exit_code, ran.stdout
+
+    code, told = run("--json", "--read-only")
+    assert (code, [one["what"] for one in json.loads(told)["differences"]]) == (1, ["rating"])
+    assert frozen(world) is None
+    code, told = run()
+    assert (code, result.bots[0] in told, f"frozen until `referee audit --repair`: {result.ladder_id}" in told) == (
+        1, True, True,
+    )  # fmt: skip
+    assert "an audit found: rating" in str(frozen(world))
+    code, told = run("--json", "--repair")
+    assert (code, json.loads(told)["repaired"][0]["ladder"], json.loads(told)["left"]) == (0, result.ladder_id, [])
+    assert frozen(world) is None
+    assert run() == (0, f"{tmp_path}: the record holds\n")
+    assert run("--repair", "--read-only")[0] == 2
+    world.database.dispose()
+
+
+def frozen(world: World) -> str | None:
+    with world.database.read() as session:
+        return session.scalars(select(Ladder.frozen_reason)).one()

@@ -1,0 +1,83 @@
+"""Places counted in bands are the places one would count by hand, whatever happened before."""
+
+import random
+
+from sqlalchemy import select
+
+from referee.accounts.tables import Account
+from referee.bots.tables import Bot
+from referee.db.engine import Database
+from referee.ladders import ledger, ranks, ratings
+from referee.ladders.rating_replay import Held
+from referee.ladders.tables import Rating, RatingCount
+from referee.ratings.elo import MICRO, START
+from tests.database.world import GAME, World
+
+SIZE = 120
+
+
+def test_places_and_counts_hold_through_any_moves(world: World, database: Database) -> None:
+    dice = random.Random(5)
+    with database.write() as session:
+        ladder_id = ratings.ladder_for(session, GAME, {}, 2).id
+        bots = [f"bot_{number}" for number in range(SIZE)]
+        session.add(Account(id="acc", name="x", name_key="x", role="owner", created_at=world.clock.now()))
+        session.flush()
+        session.add_all(bot_row(bot, world) for bot in bots)
+    held: dict[str, Held] = {}
+    for _ in range(3):
+        with database.write() as session:
+            moved = {bot: some_rating(dice) for bot in dice.sample(bots, SIZE // 2)}
+            ranks.count_moves(session, ladder_id, [held[bot] for bot in moved if bot in held], moved.values())
+            held |= moved
+            for bot, (value, games) in moved.items():
+                session.merge(Rating(ladder_id=ladder_id, bot_id=bot, value=value, games=games, as_of_seq=0))
+
+        with database.read() as session:
+            stored = {(row.width, row.band): row.bots for row in session.scalars(select(RatingCount)) if row.bots}
+            assert stored == ranks.bands(held.values())
+            check(session_places={bot: ranks.place_of(session, ladder_id, bot) for bot in bots}, held=held)
+            lines = ratings.ladder_page(session, ladder_id, limit=100).page.items
+            own = {line.bot_id: ranks.place_of(session, ladder_id, line.bot_id) for line in lines}
+            assert all(place is not None and place.place == line.place for line in lines if (place := own[line.bot_id]))
+
+
+def check(session_places: dict[str, ranks.Place | None], held: dict[str, Held]) -> None:
+    playing = [one.value for one in held.values() if one.games]
+    for bot, place in session_places.items():
+        if not held.get(bot, Held()).games:
+            assert place is None
+            continue
+        assert place is not None
+        assert (place.place, place.of) == (1 + sum(value > held[bot].value for value in playing), len(playing))
+
+
+def some_rating(dice: random.Random) -> Held:
+    """Near the start and far off, on the edges of bands and below zero, often the same; some without a match."""
+    value = dice.choice(
+        [START, START + 1, START - 1, 1536 * MICRO, 1536 * MICRO - 1, -1, 0, -64 * MICRO]
+        + [round(dice.gauss(START, 2 * MICRO)), round(dice.gauss(START, 300 * MICRO))] * 4
+    )
+    return dice.choice([Held(), Held(value, 1), Held(value, 9)])
+
+
+def bot_row(bot_id: str, world: World) -> Bot:
+    return Bot(
+        id=bot_id, owner_id="acc", name=bot_id, name_key=bot_id, url="", host="", status="verified", games=[],
+        max_calls=1, secret_generation=1, revision=1, created_at=world.clock.now(), check_state="idle", check_epoch=0,
+        checks_lost=0,
+    )  # fmt: skip
+
+
+def test_a_result_brings_its_bots_to_their_places(world: World) -> None:
+    bots = world.bots(3)
+    result = world.play(bots[:2], choice=1)
+    ladder = str(result.ladder_id)
+    with world.database.read() as session:
+        found = [ranks.place_of(session, ladder, bot) for bot in bots]
+        values = ledger.standing_at(session, ladder, ratings.last_seq(session, ladder), bots)
+
+    assert [place and (place.place, place.of, place.games) for place in found] == [
+        *((1 + sum(values[other].value > values[bot].value for other in bots[:2]), 2, 1) for bot in bots[:2]),
+        None,
+    ]

@@ -1,0 +1,207 @@
+"""The ledger under everything that can happen to it: what is stored is always the fold of its acts."""
+
+import os
+import random
+import threading
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import select, update
+
+from referee.bots import house_bots
+from referee.bots.handshakes import Card
+from referee.bots.tables import Bot
+from referee.errors import BadOption
+from referee.ladders import audit, ledger, ratings, voiding
+from referee.ladders.tables import LadderAct, Rating, Result
+from referee.matches import deal_groups, matches
+from referee.matches.claims import Claim
+from referee.matches.tables import Match, MatchSeat
+from referee.ratings.elo import START, elo_changes
+from tests.database.world import CARD, World, certify
+from tests.surroundings import MASTER_KEY
+
+STEPS = int(os.environ.get("REFEREE_LEDGER_STEPS", "20"))
+SEED = int(os.environ.get("REFEREE_CAMPAIGN_SEED", "2"))
+
+
+def standing(world: World) -> dict[str, tuple[int, int]]:
+    with world.database.read() as session:
+        return {row.bot_id: (row.value, row.games) for row in session.scalars(select(Rating)) if row.games}
+
+
+def by_hand(world: World) -> dict[str, tuple[int, int]]:
+    """The plain fold of what counts: acts in order, none that was made void."""
+    values: dict[str, tuple[int, int]] = {}
+    with world.database.read() as session:
+        void = set(session.scalars(select(LadderAct.match_id).where(LadderAct.kind == "void")))
+        entered = select(Result).join(LadderAct, LadderAct.match_id == Result.match_id)
+        for result in session.scalars(entered.where(LadderAct.kind == "result").order_by(LadderAct.seq)):
+            if result.match_id not in void:
+                known = [values.get(bot, (START, 0)) for bot in result.bots]
+                changes = elo_changes([one[0] for one in known], [one[1] for one in known], result.placements)
+                for bot, (value, games), change in zip(result.bots, known, changes, strict=True):
+                    values[bot] = value + change, games + 1
+    return values
+
+
+def differences(world: World) -> list[str]:
+    with world.database.read() as session:
+        return [str(one) for one in audit.audit(session)]
+
+
+def test_whatever_comes_in_whatever_order_stored_is_the_fold_of_what_counts(world: World) -> None:
+    dice = random.Random(SEED)
+    bots = world.bots(5)
+    moments: dict[int, dict[str, tuple[int, int]]] = {}
+    for _ in range(STEPS if world.database.is_sqlite else STEPS // 2):
+        step(world, dice, bots)
+        assert standing(world) == by_hand(world)
+        with world.database.read() as session:
+            ladder = session.scalar(select(LadderAct.ladder_id))
+            if ladder is not None:
+                moments[ratings.last_seq(session, ladder)] = standing(world)
+
+    assert differences(world) == []
+    assert len(moments) > 3
+    with world.database.read() as session:
+        assert ladder is not None
+        for seq, then in moments.items():
+            page = ratings.ladder_at(session, ladder, seq, limit=2)
+            rest = ratings.ladder_at(session, ladder, seq, limit=10, cursor=page.page.next) if page.page.next else None
+            lines = [*page.page.items, *(rest.page.items if rest else [])]
+            assert {line.bot_id: (line.value, line.games) for line in lines} == then
+            assert [line.place for line in lines] == [
+                1 + sum(other.value > line.value for other in lines) for line in lines
+            ]
+        with pytest.raises(BadOption, match="last act"):
+            ratings.ladder_at(session, ladder, max(moments) + 10**6)
+
+
+def step(world: World, dice: random.Random, bots: list[str]) -> None:
+    """Something happens: matches of a group begin, one ends, one becomes void or is cancelled."""
+    with world.database.read() as session:
+        by_state: dict[str, list[str]] = {}
+        for match in session.scalars(select(Match).order_by(Match.created_at, Match.id)):
+            by_state.setdefault(match.status, []).append(match.id)
+    match dice.choice(["arrange", "finish", "finish", "finish", "void", "cancel"]):
+        case "arrange":
+            shared(world, [dice.sample(bots, 2) for _ in range(dice.choice([1, 1, 3]))])
+        case "finish" if "due" in by_state:
+            (claim,) = world.claim(match_id=dice.choice(by_state["due"]))
+            world.finish(claim, choice=dice.choice([0, 1]))
+        case "void" if "finished" in by_state:
+            make_void(world, dice.choice(by_state["finished"]))
+        case "cancel" if "due" in by_state and dice.random() < 0.3:
+            with world.database.write() as session:
+                matches.cancel(session, dice.choice(by_state["due"]), master_key=MASTER_KEY, whole_group=True)
+        case _:
+            world.play(dice.sample(bots, 2), choice=dice.choice([0, 1]))
+
+
+def shared(world: World, tables: list[list[str]]) -> list[str]:
+    with world.database.write() as session:
+        group = deal_groups.create_group(session, [bot for table in tables for bot in table], master_key=MASTER_KEY)
+        return [world.matched(session, table, group=group).id for table in tables]
+
+
+def make_void(world: World, match_id: str) -> None:
+    with world.database.write() as session:
+        voiding.void(session, match_id, "by lot", by=None, master_key=MASTER_KEY)
+
+
+def test_voids_while_other_results_come_in_lose_and_double_nothing(world: World) -> None:
+    bots = world.bots(4)
+    over = [world.play([bots[n % 4], bots[(n + 1) % 4]], choice=n % 2).match_id for n in range(4)]
+    for n in range(4):
+        world.match([bots[n % 4], bots[(n + 2) % 4]])
+    shared(world, [bots[:2], bots[2:]])
+    claims = world.claim(10)
+    failures: list[Exception] = []
+
+    def all_of(effect: Callable[[], object]) -> None:
+        try:
+            effect()
+        except Exception as error:  # noqa: BLE001  # told below
+            failures.append(error)
+
+    def finish(some: list[Claim]) -> None:
+        for claim in some:
+            world.finish(claim)
+
+    def make_all_void(some: list[str]) -> None:
+        for match_id in some:
+            make_void(world, match_id)
+
+    works = [lambda: finish(claims[::2]), lambda: finish(claims[1::2])]
+    works += [lambda: make_all_void(over[:2]), lambda: make_all_void(over[2:])]
+    threads = [threading.Thread(target=all_of, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert failures == []
+    assert standing(world) == by_hand(world)
+    assert differences(world) == []
+    assert sum(value for value, _ in standing(world).values()) % START == 0
+
+
+def test_a_seat_of_the_house_takes_no_part(world: World) -> None:
+    one, other = world.bots(2)
+    with world.database.write() as session:
+        stand_in = house_bots.house_bot(session, "sound").id
+    match_id = world.match([one, other, stand_in])
+    with world.database.write() as session:
+        session.execute(update(Match).where(Match.id == match_id).values(rated=True))
+        seat = update(MatchSeat).where(MatchSeat.match_id == match_id, MatchSeat.bot_id == stand_in)
+        session.execute(seat.values(rated=False))
+    (claim,) = world.claim(match_id=match_id)
+
+    result = world.finish(claim, choice=1)
+
+    assert (result.rated, set(standing(world))) == ([True, True, False], {one, other})
+    assert [standing(world)[bot][0] - START for bot in (one, other)] == elo_changes(
+        [START] * 2, [0] * 2, result.placements[:2]
+    )
+    assert differences(world) == []
+
+
+def test_the_history_marks_a_change_of_version(world: World) -> None:
+    bot, other = world.bots(2)
+
+    def played_as(version: str) -> Result:
+        with world.database.write() as session:
+            session.execute(update(Bot).where(Bot.id == bot).values(version=version))
+            certify(session, bot, Card(version, CARD.games, 100))
+        return world.play([bot, other])
+
+    before = [played_as(version) for version in ("1.0", "1.0", "2.0")]
+    make_void(world, before[-1].match_id)
+    last = played_as("3.0")
+
+    with world.database.read() as session:
+        whole = ratings.history(session, str(last.ladder_id), bot).items
+        first = ratings.history(session, str(last.ladder_id), bot, limit=1)
+        second = ratings.history(session, str(last.ladder_id), bot, limit=4, cursor=first.next)
+    assert [(one.kind, one.version, one.version_changed) for one in whole] == [
+        ("result", "3.0", True),
+        ("void", None, False),
+        ("result", "2.0", True),
+        ("result", "1.0", False),
+        ("result", "1.0", False),
+    ]
+    assert whole == [*first.items, *second.items]
+    assert [one.games for one in whole] == [3, 2, 3, 2, 1]
+
+
+def test_a_bot_is_told_as_it_stood_at_any_act(world: World) -> None:
+    seated = world.bots(2)
+    played = [world.play(seated, choice=1) for _ in range(2)]
+    with world.database.read() as session:
+        ladder = str(played[0].ladder_id)
+        last = ratings.last_seq(session, ladder)
+        for seq in (0, last - 1, last):
+            told = ledger.standing_at(session, ladder, seq, seated)
+            lines = {line.bot_id: line.value for line in ratings.ladder_at(session, ladder, seq).page.items}
+            assert {bot: held.value for bot, held in told.items() if held.games} == lines

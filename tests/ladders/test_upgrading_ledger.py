@@ -1,0 +1,84 @@
+"""A record of the first schema, with results and ratings in it, becomes one with a ledger, and goes on."""
+
+import itertools
+import shutil
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy import func, inspect, select
+
+from referee.bots.tables import Examination
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
+from referee.ladders import audit, ranks, ratings
+from referee.ladders.tables import LadderAct, RatingChange, RatingCount, Result
+from referee.schema import Base
+from tests.database.world import CARD, FakeClock, World, certify
+
+# In an order in which they may refer to each other.
+KEPT = (
+    *("accounts", "bots", "deal_groups", "matches", "match_seats", "match_logs", "ladders", "results"),
+    *("ratings", "rating_changes"),
+)
+
+
+def test_results_ratings_and_changes_of_the_first_schema_become_a_ledger_that_holds(
+    empty_url: str, sqlite_template: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "today.db"
+    shutil.copy(sqlite_template, path)
+    today = World(Database(f"sqlite:///{path}", clock=FakeClock()))
+    bots = today.bots(3)
+    for number in range(6):
+        today.play([bots[number % 3], bots[(number + 1) % 3]], choice=number % 2, rated=number != 2)
+    old = Database(empty_url, clock=FakeClock())
+    upgrade(old, to="0001")
+    copy_back(today.database, old)
+
+    upgrade(old)
+
+    with old.read() as session:
+        assert [str(one) for one in audit.audit(session)] == []
+        results = list(session.scalars(select(Result).order_by(Result.seq)))
+        acts = list(session.scalars(select(LadderAct).order_by(LadderAct.seq)))
+        assert [(act.seq, act.match_id, act.kind) for act in acts] == [
+            (result.seq, result.match_id, "result") for result in results if result.ladder_id
+        ]
+        assert all(result.entrants == result.bots and result.rated == [True, True] for result in results)
+        ladder = acts[0].ladder_id
+        lines = ratings.ladder_page(session, ladder).page.items
+        own = [ranks.place_of(session, ladder, line.bot_id) for line in lines]
+        assert [(place and place.place, place and place.of) for place in own] == [(line.place, 3) for line in lines]
+        assert session.scalars(select(func.sum(RatingCount.bots))).one() == 2 * 3
+        assert sum(session.scalars(select(func.max(RatingChange.games)).group_by(RatingChange.bot_id))) == 2 * 5
+    with old.write() as session:
+        due = session.scalars(select(Examination.bot_id).where(Examination.state == "due"))
+        assert set(due) == {*bots}  # they were verified before there were certificates
+        for bot_id in bots:
+            certify(session, bot_id, CARD)
+    World(old, numbers=itertools.count(100)).play(bots[:2])
+    with old.read() as session:
+        assert [str(one) for one in audit.audit(session)] == []
+        assert session.scalars(select(func.max(LadderAct.seq))).one() > acts[-1].seq
+    old.dispose()
+    today.database.dispose()
+
+
+def copy_back(today: Database, old: Database) -> None:
+    """The rows as the first schema held them: changes and ratings bore the numbers of results."""
+    with today.read() as session, old.changing_schema() as connection:
+        query = select(LadderAct.seq, Result.seq).join(Result, Result.match_id == LadderAct.match_id)
+        numbers = dict(session.execute(query).all())
+        for name in KEPT:
+            there = {column["name"] for column in inspect(connection).get_columns(name)}
+            columns = [column for column in Base.metadata.tables[name].columns if column.name in there]
+            rows = [dict(row) for row in session.execute(select(*columns)).mappings()]
+            for row in rows:
+                if name == "rating_changes":
+                    row["seq"] = numbers[row["seq"]]
+                if name == "ratings":
+                    row["as_of_seq"] = numbers[row["as_of_seq"]]
+            table = sa.table(name, *(sa.column(column.name, column.type) for column in columns))
+            connection.execute(sa.insert(table), rows)
+        if not old.is_sqlite:
+            connection.execute(sa.text("SELECT setval(pg_get_serial_sequence('results', 'seq'), 100)"))

@@ -1,0 +1,240 @@
+"""Bots given as files: started for the time of the matches, told their port and secret, ended with them."""
+
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.cli import main
+from referee.local import bot_files, matches
+from referee.runtime.output_tail import KEPT_BYTES
+from tests.cli.running import PATIENCE_S, surroundings
+
+STARTER = Path(__file__).parents[2] / "bots" / "python" / "bot.py"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written where the command runs does not end up in the project."""
+    monkeypatch.chdir(tmp_path)
+
+
+def play(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["play", "saint-poker", *arguments])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a starter bot."""
+    made = tmp_path / "mybot"
+    made.mkdir()
+    shutil.copy(STARTER, made)
+    return made
+
+
+def test_a_file_is_started_once_asked_with_signatures_and_stopped(folder: Path) -> None:
+    entrants = matches.entrants([str(folder / "bot.py"), "house:first", str(folder)])
+
+    with bot_files.started(entrants, ()) as running:
+        port = running.processes[0].port
+        (one, house, other) = running.entrants
+        assert len(running.processes) == 1
+        assert one.address == other.address == f"http://127.0.0.1:{port}"
+        assert house.address == "house:first"
+        assert len(running.secrets) == 1
+
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", port)) != 0
+    assert running.processes[0].process.returncode is not None
+
+
+def test_play_takes_a_file_beside_house_players_and_the_seed_still_decides(folder: Path, tmp_path: Path) -> None:
+    logs = [tmp_path / "one.ndjson", tmp_path / "two.ndjson"]
+
+    played = [play(str(folder), "house:sound", "--seed", "5", "--log", str(log), "--tell") for log in logs]
+
+    assert played[0].exit_code == 0, played[0].output
+    assert "mybot  " in played[0].output
+    assert "Result\n  1. " in played[0].output
+    rows = [[json.loads(line) for line in log.read_text().splitlines()] for log in logs]
+    assert rows[0][-2]["faults"] == [0, 0]
+    assert rows[0][0]["players"] == rows[1][0]["players"]
+
+
+def test_a_single_match_of_a_file_is_there_to_be_looked_at(folder: Path, tmp_path: Path) -> None:
+    play(str(folder), "house:first", "--no-files")
+    assert not (tmp_path / "replay.html").exists()
+    played = play(str(folder), "house:first")
+
+    assert played.output.endswith("log: replay.ndjson\npage: replay.html\n")
+    assert (tmp_path / "replay.html").read_text().startswith("<!doctype html>")
+    assert CliRunner().invoke(main, ["verify", "replay.ndjson"]).exit_code == 0
+
+
+def test_a_bot_that_prints_its_own_url_is_found_there(tmp_path: Path) -> None:
+    bot = tmp_path / "own.py"
+    bot.write_text(STARTER.read_text().replace('int((sys.argv[1:] or [os.environ.get("PORT", 9000)])[0])', "0"))
+
+    played = play(str(bot), "house:first", "--json")
+
+    assert json.loads(played.output)["faults"] == [0, 0]
+
+
+def test_any_program_may_be_a_bot(tmp_path: Path) -> None:
+    bot = tmp_path / "program"
+    bot.write_text(f'#!/bin/sh\nexec {sys.executable} {STARTER} "$1"\n')
+    bot.chmod(0o755)
+
+    assert json.loads(play(str(bot), "house:first", "--json").output)["faults"] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import sys; sys.exit('no licence')", "bot.py ended with status 1 before it listened. It wrote:\nno licence"),
+        ("1 +", "SyntaxError"),
+    ],
+)
+def test_a_bot_that_does_not_come_up_is_told_with_its_last_words(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "bot.py").write_text(text)
+
+    played = play(str(tmp_path / "bot.py"), "house:first")
+
+    assert played.exit_code == 1
+    assert said in played.output
+
+
+def test_the_last_words_of_a_bot_that_does_not_come_up_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(r"import sys; sys.exit('\x1b]0;mine\x07 \x1b[2J no licence')")
+
+    played = play(str(tmp_path / "bot.py"), "house:first")
+
+    assert "no licence" in played.output
+    assert "\x1b" not in played.output
+
+
+def test_what_a_failing_bot_wrote_is_shown_after_the_match(folder: Path) -> None:
+    text = STARTER.read_text().replace(
+        "def decided(question):", "def decided(question):\n    os._exit(print('I give up') or 3)"
+    )
+    (folder / "bot.py").write_text(text)
+
+    played = play(str(folder), "house:first")
+
+    assert played.exit_code == 3
+    assert "mybot ended with status 3; it wrote:" in played.output
+    assert "I give up" in played.output
+
+
+def test_what_is_no_program_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("nothing")
+
+    assert "may not be executed (chmod +x)" in play(str(tmp_path / "notes.txt"), "house:first").output
+    missing = play(str(tmp_path / "absent.py"), "house:first")
+    assert missing.exit_code == 2
+    assert "its file (there is none of that name)" in " ".join(missing.output.split())
+
+
+def test_check_examines_a_file_with_a_secret_of_its_own(folder: Path) -> None:
+    examined = CliRunner().invoke(main, ["check", str(folder), "--questions", "10", "--game", "pool-nap", "--json"])
+
+    report = json.loads(examined.output)
+    assert (examined.exit_code, report["verdict"], report["signed"]) == (0, "pass", True)
+
+
+@pytest.mark.parametrize("given", ["house:sound", "absent.py", "ftp://example.org"])
+def test_check_refuses_what_is_no_bot(given: str) -> None:
+    assert CliRunner().invoke(main, ["check", given]).exit_code == 2
+
+
+@pytest.mark.parametrize("word", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_no_word_to_stop_leaves_behind_what_a_bot_has_started(tmp_path: Path, word: signal.Signals) -> None:
+    bot, known = tmp_path / "bot with\nblanks é", tmp_path / "pid"
+    bot.write_text("#!/bin/sh\ntrap '' TERM\nsleep 600 &\necho $! > made\nmv made pid\nwait\n")
+    bot.chmod(0o755)
+    command = [sys.executable, "-m", "referee", "play", "saint-poker", str(bot), "house:first"]
+    playing = subprocess.Popen(command, env=surroundings(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    awaited(known.exists)
+    child = int(known.read_text())
+
+    playing.send_signal(word)
+    playing.send_signal(word)  # an impatient one
+    playing.wait(PATIENCE_S)
+
+    awaited(lambda: not Path(f"/proc/{child}").exists())
+
+
+def awaited(done: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_bot_that_writes_without_end_plays_and_takes_no_room(folder: Path) -> None:
+    text = STARTER.read_text().replace(
+        "def decided(question):", "def decided(question):\n    print('x' * 1_000_000, end='')\n    print('the last')"
+    )
+    (folder / "bot.py").write_text(text)
+    entrants = matches.entrants([str(folder / "bot.py")])
+
+    played = play(str(folder), "house:first", "--json")
+    with bot_files.started(entrants, ()) as running:
+        written = running.processes[0].written
+
+    assert json.loads(played.output)["faults"] == [0, 0]
+    assert len(written.head) <= KEPT_BYTES
+
+
+def test_a_bot_that_has_ended_is_not_looked_for_at_anothers_port(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        text = f"import os; os.write(1, b'http://127.0.0.1:{port}'); os._exit(0)"
+        (tmp_path / "bot.py").write_text(text)
+
+        played = play(str(tmp_path / "bot.py"), "house:first")
+
+    assert "ended with status 0 before it listened" in played.output
+
+
+def test_a_bot_learns_its_own_secret_and_nothing_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REFEREE_TOKEN", "ref_ours")
+    monkeypatch.setenv("DATABASE_URL", "postgresql://ours")
+    (tmp_path / "bot.py").write_text("import os, sys; sys.exit(' '.join(sorted(os.environ)))")
+
+    played = play(str(tmp_path / "bot.py"), "house:first")
+
+    assert "REFEREE_BOT_SECRET" in played.output
+    assert "REFEREE_TOKEN" not in played.output
+    assert "DATABASE_URL" not in played.output
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [("#!/bin/sh\r\n", "end as lines of Windows do?"), ("echo no first line\n", "as #!/bin/sh does?")],
+)
+def test_a_program_that_cannot_be_run_is_told_why(tmp_path: Path, first: str, said: str) -> None:
+    bot = tmp_path / "program"
+    bot.write_bytes(first.encode())
+    bot.chmod(0o755)
+
+    assert said in play(str(bot), "house:first").output
+
+
+def test_bots_of_the_same_name_are_told_apart_and_have_ports_of_their_own(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other" / "mybot"
+    shutil.copytree(folder, other)
+    entrants = matches.entrants([str(folder), str(other)])
+
+    with bot_files.started(entrants, ()) as running:
+        assert len({one.port for one in running.processes}) == 2
+        assert len({one.address for one in running.entrants}) == 2
+        assert len({one.name for one in running.entrants}) == 2

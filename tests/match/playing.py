@@ -1,0 +1,50 @@
+"""Matches for tests: headers, seeded chance and seats that choose by a written rule."""
+
+from collections.abc import Callable
+from random import Random
+
+from referee.games import catalogue
+from referee.match.canonical import Json
+from referee.match.chance import CommittedChance, commitment
+from referee.match.match import Answer, Match, Request, new_header
+from referee.match.time_limits import Limits
+
+SEED = bytes(range(32))
+GROUP = "grp_0000000000000000000000test"
+Chooser = Callable[[Request], Answer]
+
+
+def header(game: str, seats: int, options: Json | None = None, limits: Limits | None = None) -> Json:
+    players = [{"bot": f"bot_{seat}", "name": f"Bot {seat}", "version": "1"} for seat in range(seats)]
+    entries = [player["bot"] for player in players]
+    return new_header(
+        match_id="mat_0000000000000000000000test",
+        game_name=game,
+        options=options or {},
+        players=players,
+        group={"id": GROUP, "commitment": commitment(SEED, GROUP), "entries": entries},
+        limits=limits,
+    )
+
+
+def chance(seats: int = 2) -> CommittedChance:
+    return CommittedChance(SEED, GROUP, [""] * seats)
+
+
+def at_random(dice: Random) -> Chooser:
+    return lambda request: Answer(request.seat, dice.choice(request.legal), ms=dice.randrange(1, 400))
+
+
+def played(head: Json, choose: Chooser, source: CommittedChance | None = None) -> Match:
+    """A whole match, each open question answered by ``choose`` in rising order of seats."""
+    match = Match(head, source or chance(head["seats"]))
+    match.begin()
+    while not match.over:
+        for request in match.requests():
+            match.receive(choose(request))
+    return match
+
+
+def tables() -> list[tuple[str, int]]:
+    """Every game with its fewest and its most seats."""
+    return [(name, seats) for name, rules in catalogue().items() for seats in (rules.seats[0], rules.seats[-1])]

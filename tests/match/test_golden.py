@@ -1,0 +1,23 @@
+"""Golden logs: what the engine wrote once, it writes today, byte for byte."""
+
+import pytest
+
+from referee.games import catalogue
+from referee.match.log import verify
+from tests.golden import RECORDED, path, recorded
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_the_engine_writes_the_golden_log(name: str) -> None:
+    assert path(name).read_bytes().splitlines() == recorded(name)
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_the_golden_log_verifies(name: str) -> None:
+    report = verify(path(name).read_bytes().splitlines())
+
+    assert (report.ok, report.revealed) == (True, True)
+
+
+def test_every_game_has_a_golden_log() -> None:
+    assert {game for game, _, _ in RECORDED.values()} == set(catalogue())

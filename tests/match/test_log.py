@@ -1,0 +1,285 @@
+"""Verification from the bytes alone: a good log passes, a touched one is refused with its row."""
+
+from collections.abc import Callable
+from functools import partial
+from random import Random
+
+import pytest
+
+from referee.match.canonical import Json, dumps
+from referee.match.log import reveal_line, verify, visible
+from referee.match.match import Answer
+from referee.match.rows import digest, parsed
+from tests.golden import RECORDED, path
+from tests.match.playing import SEED, at_random, header, played, tables
+
+Rows = list[Json]
+
+
+@pytest.fixture(scope="module")
+def good() -> list[bytes]:
+    match = played(header("saint-poker", 3, {"rounds": 2}), at_random(Random(1)))
+    return [*match.lines, reveal_line(len(match.lines), match.lines[-1], SEED, [""] * 3, [""] * 3)]
+
+
+def relinked(rows: Rows) -> list[bytes]:
+    """The rows as a careful forger would store them: links made to fit again."""
+    lines: list[bytes] = []
+    for row in rows:
+        lines.append(dumps({**row, "prev": digest(lines[-1]) if lines else None}))
+    return lines
+
+
+def forged(lines: list[bytes], change: Callable[[Rows], object]) -> list[bytes]:
+    rows = [parsed(line) for line in lines]
+    change(rows)
+    return relinked(rows)
+
+
+@pytest.mark.parametrize(("game", "seats"), tables())
+def test_the_log_of_any_match_verifies(game: str, seats: int) -> None:
+    match = played(header(game, seats), at_random(Random(7)))
+    reveal = reveal_line(len(match.lines), match.lines[-1], SEED, [""] * seats, [""] * seats)
+
+    sealed, opened = verify(match.lines), verify([*match.lines, reveal])
+
+    assert (sealed.ok, sealed.revealed) == (True, False)
+    assert (opened.ok, opened.revealed, opened.placements) == (True, True, match.state.placements())
+
+
+def test_line_ends_do_not_matter(good: list[bytes]) -> None:
+    assert verify(line + b"\r\n" for line in good).ok
+
+
+def test_K18_a_flipped_byte_anywhere_is_found(good: list[bytes]) -> None:
+    dice = Random(2)
+    for number, line in enumerate(good):
+        at = dice.randrange(len(line))
+        touched = line[:at] + bytes([line[at] ^ 1]) + line[at + 1 :]
+
+        report = verify([*good[:number], touched, *good[number + 1 :]])
+
+        assert not report.ok
+        assert report.row in (number, number + 1), f"row {number}: {report.reason}"
+
+
+def test_a_log_cut_short_is_refused_at_its_end(good: list[bytes]) -> None:
+    report = verify(good[:10])
+
+    assert (report.ok, report.row) == (False, 10)
+    assert "ends before" in report.reason
+
+
+def golden(name: str) -> list[bytes]:
+    return path(name).read_bytes().splitlines()
+
+
+def with_retired_seats() -> list[bytes]:
+    """Return a match with many rows after its last answer, when no bot is called any more."""
+    match = played(header("saint-poker", 3), lambda request: Answer(request.seat, trouble="deadline"))
+    assert match.retired == {0, 1, 2}
+    assert sum(b'"retired":true' in line for line in match.lines) > 20
+    return [*match.lines, reveal_line(len(match.lines), match.lines[-1], SEED, [""] * 3, [""] * 3)]
+
+
+def numbered(rows: Rows) -> list[bytes]:
+    """Return the rows as a careful forger would store them, with adjusted numbers and links."""
+    return relinked([{**row, "row": number} for number, row in enumerate(rows)])
+
+
+LOGS: dict[str, Callable[[], list[bytes]]] = {
+    **{name: partial(golden, name) for name in RECORDED},
+    "retired": with_retired_seats,
+}
+named_log = pytest.mark.parametrize("name", LOGS)
+
+
+@named_log
+def test_K18_a_row_taken_out_anywhere_is_missed(name: str) -> None:
+    lines = LOGS[name]()
+    rows = [parsed(line) for line in lines]
+    for number in range(len(rows) - 1):
+        report = verify(numbered([*rows[:number], *rows[number + 1 :]]))
+
+        assert not report.ok, f"without row {number}"
+        # Rows of one decision point are written together: a missing one may be reported at any of them.
+        same_point = [at for at, row in enumerate(rows) if "n" in row and row["n"] == rows[number].get("n")]
+        assert report.row in (number, *same_point, *(at + 1 for at in same_point)), f"without row {number}: {report}"
+
+
+@named_log
+def test_K18_a_log_cut_short_anywhere_is_told_by_the_row_that_follows(name: str) -> None:
+    lines = LOGS[name]()
+    rows = [parsed(line) for line in lines]
+    for end in range(1, len(rows) - 1):
+        for cut in (lines[:end], numbered([*rows[:end], rows[-1]])):
+            report = verify(cut)
+
+            assert (report.ok, report.row) == (False, end), report
+            missing = rows[end]
+            kind = {"decision": f"a decision of seat {missing.get('seat')}", "result": "the result row"}
+            expected = kind.get(missing["type"]) or f"the outcome of a {missing['chance']['kind']}"
+            assert report.reason == f"the log ends before the match is over: expected {expected} here"
+
+
+@named_log
+def test_a_log_that_lacks_its_reveal_alone_holds_and_is_not_revealed(name: str) -> None:
+    report = verify(LOGS[name]()[:-1])
+
+    assert (report.ok, report.revealed) == (True, False)
+
+
+def test_an_empty_log_is_refused() -> None:
+    assert verify([]).reason == "the log is empty"
+
+
+def decision(rows: Rows) -> int:
+    return next(number for number, row in enumerate(rows) if row["type"] == "decision")
+
+
+def set_illegal(rows: Rows) -> None:
+    rows[decision(rows)]["action"] = {"type": "river", "card": "??"}
+
+
+def set_score(rows: Rows) -> None:
+    rows[-2]["scores"] = [9, 9, 9]
+
+
+def set_placements(rows: Rows) -> None:
+    rows[-2]["placements"] = [1, 1, 1]
+
+
+def set_event(rows: Rows) -> None:
+    next(row for row in rows if row["type"] == "decision" and row["events"])["events"][0]["round"] = 2
+
+
+def set_deal(rows: Rows) -> None:
+    deck = rows[1]["outcome"]
+    deck[50], deck[51] = deck[51], deck[50]
+    rows[1]["events"][1]["deck"] = deck
+
+
+def set_seed(rows: Rows) -> None:
+    rows[-1]["seed"] = "00" * 32
+
+
+def set_nonce(rows: Rows) -> None:
+    rows[-1]["nonces"][0] = "another"
+
+
+def set_fault(rows: Rows) -> None:
+    rows[decision(rows)]["fault"] = "deadline"
+
+
+def set_seat(rows: Rows) -> None:
+    rows[decision(rows)]["seat"] = 2
+
+
+def set_options(rows: Rows) -> None:
+    rows[0]["options"]["rounds"] = 99
+
+
+def set_rules_version(rows: Rows) -> None:
+    rows[0]["rules_version"] = 99
+
+
+def set_commitment(rows: Rows) -> None:
+    rows[0]["group"]["commitment"] = "0" * 64
+
+
+def drop_a_row(rows: Rows) -> None:
+    del rows[5]
+    for number, row in enumerate(rows):
+        row["row"] = number
+
+
+def repeat_the_result(rows: Rows) -> None:
+    rows.insert(-1, {**rows[-2], "row": rows[-1]["row"]})
+    rows[-1]["row"] += 1
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (set_illegal, "illegal_action"),
+        (set_score, "scores is"),
+        (set_placements, "placements is"),
+        (set_event, "events is"),
+        (set_deal, "does not follow from the revealed seed"),
+        (set_seed, "not the one promised"),
+        (set_nonce, "does not fit its hash"),
+        (set_fault, ""),
+        (set_seat, ""),
+        (set_options, "rounds: expected"),
+        (set_rules_version, "this engine knows"),
+        (set_commitment, "not the one promised"),
+        (drop_a_row, ""),
+        (repeat_the_result, "superfluous row"),
+    ],
+)
+def test_a_forged_log_with_fitting_links_is_refused(
+    good: list[bytes], change: Callable[[Rows], object], words: str
+) -> None:
+    report = verify(forged(good, change))
+
+    assert not report.ok
+    assert words in report.reason
+
+
+@pytest.mark.parametrize("junk", [b"", b"{", b"[]", b"1", b"\xff", b'{"a":1}', b"[" * 100_000, b'{"type":"header"}'])
+def test_junk_is_refused_not_crashed_on(good: list[bytes], junk: bytes) -> None:
+    assert not verify([junk]).ok
+    assert not verify([good[0], junk]).ok
+    assert not verify([*good[:-1], junk]).ok
+
+
+@pytest.mark.parametrize("value", [None, 1, -1, "x", [], {}, [None], {"id": 1}, True, 1e300])
+def test_members_of_a_wrong_kind_are_refused_not_crashed_on(good: list[bytes], value: object) -> None:
+    for number in (0, 1, 2, len(good) - 2, len(good) - 1):
+        for name in parsed(good[number]):
+            if parsed(good[number])[name] != value:
+                rows = [parsed(line) for line in good]
+                rows[number][name] = value
+                accepted = verify(relinked(rows)).ok
+                assert not accepted or (number, name) in HARMLESS, (number, name, value)
+
+
+# What a forger of all links may change unseen: the account of who sat there and how long it took. The links
+# themselves are what ``relinked`` mends.
+HARMLESS = {(number, name) for number in range(200) for name in ("prev",)} | {
+    (0, "players"),
+    (0, "match"),
+    (0, "rated"),
+    (0, "engine_version"),
+    (2, "ms"),
+    (0, "log_format"),
+}
+
+
+def test_D1_before_the_group_is_over_a_row_is_its_masked_events_alone(good: list[bytes]) -> None:
+    for line in good[:-1]:
+        row = parsed(line)
+
+        assert sorted(visible(row, header("saint-poker", 2), None, group_over=False)) == ["events", "row"]
+        assert visible(row, header("saint-poker", 2), None, group_over=True) == row
+
+
+def test_D3_worlds_that_differ_in_hidden_cards_show_the_public_the_same() -> None:
+    shown = []
+    for swap in (False, True):
+        match = played(header("saint-poker", 2, {"rounds": 1}), at_random(Random(4)))
+        row = parsed(match.lines[1])
+        if swap:
+            row["outcome"][0], row["outcome"][30] = row["outcome"][30], row["outcome"][0]
+            row["events"][1]["hands"][0][0] = row["outcome"][0]
+            row["events"][1]["deck"] = row["outcome"]
+        shown.append(dumps(visible(row, header("saint-poker", 2), None, group_over=False)))
+
+    assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize("value", [b"9" * 25, b'"\\ud800"', b"[" * 300 + b"]" * 300])
+def test_K18_a_row_of_values_that_no_log_can_hold_is_refused(good: list[bytes], value: bytes) -> None:
+    report = verify([*good[:2], good[2].replace(b'"ms":', b'"ms":%b,"more":' % value), *good[3:]])
+
+    assert (report.ok, report.row) == (False, 2)

@@ -1,0 +1,234 @@
+"""The coordinator: questions, answers, faults, clocks, forced moves, resuming."""
+
+from random import Random
+
+import pytest
+
+from referee.errors import BadLog
+from referee.match.match import Answer, Match, Request
+from referee.match.time_limits import Limits
+from tests.match.playing import at_random, chance, header, played, tables
+
+ONE_ROUND = {"rounds": 1}
+
+
+def begun(seats: int = 2, limits: Limits | None = None) -> Match:
+    match = Match(header("saint-poker", seats, ONE_ROUND, limits), chance(seats))
+    match.begin()
+    return match
+
+
+def first_choice(request: Request) -> Answer:
+    return Answer(request.seat, request.legal[0])
+
+
+def test_the_header_comes_first_and_the_first_outcome_carries_the_events_before_it() -> None:
+    match = Match(header("saint-poker", 2), chance())
+
+    rows = match.begin()
+
+    assert [row["type"] for row in rows] == ["header", "chance"]
+    assert "events" not in rows[0]
+    assert [event["event"] for event in rows[1]["events"]] == ["match_start", "deal", "river_setup"]
+
+
+def test_seats_that_choose_at_once_are_asked_at_once_under_one_number() -> None:
+    requests = begun(3).requests()
+
+    assert [(request.seat, request.n) for request in requests] == [(0, 0), (1, 0), (2, 0)]
+
+
+def test_the_last_seat_to_choose_reveals_all_and_rows_stand_by_rising_seat() -> None:
+    match = begun()
+
+    assert match.receive(Answer(1, choice=3)) == []
+    rows = match.receive(Answer(0, choice=0))
+
+    assert [(row["seat"], len(row["events"])) for row in rows] == [(0, 0), (1, 1)]
+    assert rows[1]["events"][0]["event"] == "river"
+    assert [row["n"] for row in rows] == [0, 0]
+
+
+@pytest.mark.parametrize(("game", "seats"), tables())
+def test_D5_the_order_of_arrival_leaves_no_trace(game: str, seats: int) -> None:
+    rising, falling = (Match(header(game, seats), chance(seats)) for _ in range(2))
+    for match, backwards in ((rising, False), (falling, True)):
+        match.begin()
+        dice = Random(5)
+        while not match.over:
+            asked = match.requests()
+            answers = [Answer(request.seat, dice.choice(request.legal)) for request in asked]
+            for answer in reversed(answers) if backwards else answers:
+                match.receive(answer)
+
+    assert rising.lines == falling.lines
+
+
+def test_D5_a_sealed_answer_changes_no_other_seats_question() -> None:
+    match = begun(3)
+    before = match.requests()
+
+    match.receive(Answer(1, choice=0))
+
+    assert match.requests() == [before[0], before[2]]
+
+
+def test_news_are_the_events_since_the_last_question_to_that_seat() -> None:
+    match = begun()
+    told = match.requests()[0].news
+    for request in match.requests():
+        match.receive(first_choice(request))
+
+    news = match.requests()[0].news
+
+    assert [event["event"] for event in told] == ["match_start", "deal", "river_setup"]
+    assert [event["event"] for event in news] == ["river"]
+
+
+def test_news_hide_what_the_seat_may_not_know() -> None:
+    deal = begun().requests()[1].news[1]
+
+    assert set(deal["deck"]) == {"??"}
+    assert set(deal["hands"][0]) == {"??"}
+    assert "??" not in deal["hands"][1]
+
+
+def test_an_open_question_asked_again_is_the_same() -> None:
+    match = begun()
+
+    assert match.requests() == match.requests()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(0, {"type": "river", "card": "??"}),
+        Answer(0, {"type": "fold"}),
+        Answer(0, choice=99),
+        Answer(0, choice=-1),
+        Answer(0, None),
+    ],
+)
+def test_C6_an_illegal_answer_plays_the_default_and_is_noted(answer: Answer) -> None:
+    match = begun()
+    default = match.requests()[0].default
+    match.receive(Answer(1, choice=0))
+
+    rows = match.receive(answer)
+
+    assert rows[0]["action"] == default
+    assert rows[0]["source"] == "default"
+    assert rows[0]["fault"] == "illegal_action"
+    assert match.faults == [1, 0]
+
+
+def test_trouble_plays_the_default_and_its_time_counts() -> None:
+    match = begun(limits=Limits(budget_ms=100, bank_ms=500))
+    match.receive(Answer(1, choice=0))
+
+    row = match.receive(Answer(0, trouble="deadline", ms=400))[0]
+
+    assert (row["fault"], row["ms"]) == ("deadline", 400)
+    # 400 ms are 300 over the budget of 100: 200 of the bank are left.
+    assert match.requests()[0].time == {"budget_ms": 100, "bank_ms": 200, "last_ms": 400}
+    assert match.requests()[0].deadline_ms == 300
+
+
+def test_a_note_stands_beside_the_move() -> None:
+    match = begun()
+    match.receive(Answer(1, choice=0))
+
+    assert match.receive(Answer(0, choice=0, note="low card first"))[0]["note"] == "low card first"
+
+
+def test_B18_C11_three_faults_in_a_row_retire_a_seat_for_the_match() -> None:
+    match = Match(header("saint-poker", 2), chance())
+    match.begin()
+    asked = []
+    while not match.over:
+        for request in match.requests():
+            asked.append(request.seat)
+            broken = request.seat == 0
+            match.receive(Answer(request.seat, trouble="unreachable") if broken else first_choice(request))
+
+    unasked = [row for row in match.log.rows if row.get("retired")]
+
+    assert asked.count(0) == 3
+    assert match.faults == [3, 0]
+    assert all(row["source"] == "default" and "fault" not in row for row in unasked)
+
+
+def test_B18_faults_that_are_not_in_a_row_retire_a_seat_at_the_tenth() -> None:
+    match = Match(header("saint-poker", 2), chance())
+    match.begin()
+    turns = 0
+    while not match.over:
+        for request in match.requests():
+            if request.seat == 0:
+                turns += 1
+            broken = request.seat == 0 and turns % 2 == 0
+            match.receive(Answer(request.seat, trouble="bad_json") if broken else first_choice(request))
+
+    assert match.faults == [10, 0]
+    assert turns == 20
+
+
+def test_D4_what_everybody_sees_is_forced_is_played_without_asking() -> None:
+    match = played(header("saint-poker", 2), first_choice)
+
+    forced = [row for row in match.log.rows if row.get("source") == "forced"]
+
+    # Round 8 ends with two cards in every hand to select: one point of two seats.
+    assert [(row["seat"], row["action"]["type"]) for row in forced] == [(0, "select"), (1, "select")]
+
+
+def test_the_result_ends_the_log() -> None:
+    match = played(header("saint-poker", 2, ONE_ROUND), first_choice)
+
+    result = match.log.rows[-1]
+
+    assert result["type"] == "result"
+    assert sorted(result) == ["faults", "placements", "prev", "returns", "row", "scores", "type"]
+
+
+@pytest.mark.parametrize(("game", "seats"), tables())
+def test_D12_a_match_resumed_anywhere_asks_the_same_and_ends_the_same(game: str, seats: int) -> None:
+    whole = played(header(game, seats), at_random(Random(3)))
+    lines: list[bytes] = []
+    dice = Random(3)
+    choose = at_random(dice)
+    match = Match(header(game, seats), chance(seats))
+    match.begin()
+    questions = 0
+    while not match.over:
+        requests = match.requests()
+        questions += 1
+        if questions % 7 == 0 or questions < 4:
+            match = Match.resume(header(game, seats), chance(seats), lines)
+            assert match.requests() == requests
+        sealed: list[Answer] = []
+        for number, request in enumerate(requests):
+            if questions % 5 == 0 and number == 1:
+                match = Match.resume(header(game, seats), chance(seats), lines, sealed)
+            answer = choose(request)
+            sealed.append(answer)
+            match.receive(answer)
+        lines = list(match.lines)
+
+    assert match.lines == whole.lines
+
+
+def test_K25_a_record_that_the_rules_contradict_is_not_resumed() -> None:
+    whole = played(header("saint-poker", 2, ONE_ROUND), first_choice)
+    lines = list(whole.lines)
+    lines[2] = lines[2].replace(b'"ms":0', b'"ms":1')
+
+    with pytest.raises(BadLog, match="prev"):
+        Match.resume(header("saint-poker", 2, ONE_ROUND), chance(), lines)
+
+
+def test_a_record_longer_than_the_match_is_not_resumed() -> None:
+    whole = played(header("saint-poker", 2, ONE_ROUND), first_choice)
+
+    with pytest.raises(BadLog):
+        Match.resume(header("saint-poker", 2, ONE_ROUND), chance(), [*whole.lines, whole.lines[-1]])

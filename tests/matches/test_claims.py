@@ -1,0 +1,218 @@
+"""Who may write to a match: leases, epochs, crashes, limits."""
+
+import threading
+
+from referee.match.match import Answer
+from referee.matches import claims, matches, recording
+from referee.matches.claims import CLAIMS_BEFORE_STUCK, Claim
+from referee.matches.recording import Record
+from tests.database.world import CARD, World
+from tests.surroundings import MASTER_KEY
+
+
+def status(world: World, match_id: str) -> str:
+    with world.database.read() as session:
+        return matches.get_match(session, match_id).status
+
+
+def renew(world: World, *held: Claim) -> set[str]:
+    with world.database.write(durable=False) as session:
+        return claims.renew(session, held)
+
+
+def test_K13_a_claimed_match_is_given_to_nobody_else(world: World) -> None:
+    made = [world.match() for _ in range(3)]
+
+    first, second = world.claim(2), world.claim(2)
+
+    assert [claim.match_id for claim in first + second] == made
+    assert world.claim(2) == []
+
+
+def test_K13_claimers_at_once_never_share(world: World) -> None:
+    seated = world.bots(2)
+    made = {world.match(seated) for _ in range(24)}
+    taken: list[Claim] = []
+
+    def one() -> None:
+        for _ in range(12):
+            taken.extend(world.claim(2))
+
+    threads = [threading.Thread(target=one) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert len(taken) == 24
+    assert {claim.match_id for claim in taken} == made
+
+
+def test_K12_a_claim_of_a_match_that_is_over_or_unknown_gives_nothing(world: World) -> None:
+    match_id = world.match()
+    (claim,) = world.claim()
+    world.finish(claim)
+
+    assert world.claim(match_id=match_id) == []
+    assert world.claim(match_id=match_id, alone=True) == []
+    assert world.claim(match_id="mat_" + "0" * 26) == []
+
+
+def test_a_claim_lasts_as_long_as_it_is_renewed(world: World) -> None:
+    world.match()
+    (claim,) = world.claim()
+
+    for _ in range(5):
+        world.pass_seconds(10)
+        assert renew(world, claim) == {claim.match_id}
+        assert world.claim() == []
+    world.pass_seconds(16)
+    (second,) = world.claim()
+
+    assert (second.match_id, second.epoch) == (claim.match_id, claim.epoch + 1)
+    assert renew(world, claim, second) == {claim.match_id}
+    assert renew(world, claim) == set()
+
+
+def test_K5_a_claim_given_back_is_free_at_once_and_not_counted_as_lost(world: World) -> None:
+    match_id = world.match()
+    for _ in range(4):
+        (claim,) = world.claim()
+        with world.database.write() as session:
+            assert claims.give_back(session, [claim]) == 1
+            assert claims.give_back(session, [claim]) == 0
+
+    assert status(world, match_id) == "due"
+    assert len(world.claim()) == 1
+
+
+def test_K20_a_restart_of_the_machine_frees_all_leases_and_blames_no_match(world: World) -> None:
+    world.match()
+    for boot in ("boot-2", "boot-3", "boot-4", "boot-5"):
+        assert len(world.claim()) == (1 if world.database.is_sqlite or boot == "boot-2" else 0)
+        assert world.claim() == []
+        world.clock.boot_id, world.clock.seconds = boot, 3.0
+
+    # Where the server's clock judges, a restart of a client means nothing: its leases run out by themselves.
+    assert len(world.claim()) == (1 if world.database.is_sqlite else 0)
+
+
+def lose(world: World, *, alone: bool = False) -> None:
+    assert len(world.claim(alone=alone)) == 1
+    world.pass_seconds(16)
+
+
+def test_a_match_lost_twice_is_played_alone(world: World) -> None:
+    poison, other = world.match(), world.match()
+    lose_both = world.claim(2)
+    world.pass_seconds(16)
+    (again,) = world.claim(match_id=poison)
+    world.pass_seconds(16)
+
+    assert {claim.match_id for claim in lose_both} == {poison, other}
+    assert [claim.match_id for claim in world.claim(5)] == [other]
+    with world.database.read() as session:
+        assert claims.sweep(session).alone == [poison]
+    (alone,) = world.claim(5, alone=True)
+    assert (alone.match_id, alone.epoch) == (poison, again.epoch + 1)
+
+
+def test_a_match_not_lost_twice_is_not_given_to_be_played_alone(world: World) -> None:
+    match_id = world.match()
+    assert world.claim(alone=True, match_id=match_id) == []
+    lose(world)
+    assert world.claim(alone=True, match_id=match_id) == []
+
+
+def test_K8_a_match_that_kills_every_runner_is_stuck_in_the_end(world: World) -> None:
+    poison, other = world.match(), world.match()
+    for _ in range(2):
+        (_,) = world.claim(match_id=poison)
+        world.pass_seconds(16)
+
+    for _ in range(CLAIMS_BEFORE_STUCK):
+        lose(world, alone=True)
+
+    assert world.claim(alone=True) == []
+    assert (status(world, poison), status(world, other)) == ("stuck", "due")
+    with world.database.read() as session:
+        swept = claims.sweep(session)
+    assert (swept.stuck, swept.alone, swept.due, swept.expired) == (1, [], 1, 0)
+
+
+def test_K8_a_recorded_row_starts_the_count_anew(world: World) -> None:
+    match_id = world.match()
+    lose(world)
+    lose(world)
+    for _ in range(2 * CLAIMS_BEFORE_STUCK):
+        (claim,) = world.claim(alone=True)
+        match = world.resumed(match_id)
+        start = len(world.load(match_id).lines)
+        for request in match.requests():
+            match.receive(Answer(request.seat, choice=0))
+        if match.over:
+            break
+        with world.database.write(durable=False) as session:
+            recording.record_batch(session, [Record(match_id, claim.epoch, start, match.lines[start:])])
+        world.pass_seconds(16)
+
+    assert status(world, match_id) == "running"
+
+
+def test_a_stuck_match_can_be_cancelled(world: World) -> None:
+    match_id = world.match()
+    lose(world)
+    lose(world)
+    for _ in range(CLAIMS_BEFORE_STUCK):
+        lose(world, alone=True)
+    world.claim(alone=True)
+
+    with world.database.write() as session:
+        assert matches.cancel(session, match_id, master_key=MASTER_KEY).status == "cancelled"
+
+
+def test_no_bot_is_given_more_matches_than_it_takes_calls(world: World) -> None:
+    busy, *others = world.bot(card=CARD.__class__("1", CARD.games, 2)), *world.bots(5)
+    blocked = [world.match([busy, other]) for other in others[:4]]
+    free = world.match(others[3:5])
+
+    first = world.claim(10)
+
+    assert [claim.match_id for claim in first] == [*blocked[:2], free]
+    assert world.claim(10) == []
+    world.finish(first[0])
+    assert [claim.match_id for claim in world.claim(10)] == [blocked[2]]
+    world.pass_seconds(16)  # the claims are lost, so the calls are free again
+    assert len(world.claim(10)) == 3
+
+
+def test_a_bot_with_one_call_can_sit_at_a_table_twice(world: World) -> None:
+    bot = world.bot(card=CARD.__class__("1", CARD.games, 1))
+    world.match([bot, bot])
+    world.match([bot, bot])
+
+    assert len(world.claim(10)) == 1
+
+
+def test_many_blocked_matches_do_not_hide_a_free_one(world: World) -> None:
+    busy, other, *pair = world.bot(card=CARD.__class__("1", CARD.games, 1)), *world.bots(3)
+    for _ in range(30):
+        world.match([busy, other])
+    free = world.match(pair)
+
+    claimed = {claim.match_id for _ in range(2) for claim in world.claim(1)}
+
+    assert free in claimed
+
+
+def test_a_sweep_counts_what_there_is_to_do(world: World) -> None:
+    for _ in range(3):
+        world.match()
+    world.claim(2)
+    world.pass_seconds(16)
+    world.claim(1)
+
+    with world.database.read() as session:
+        swept = claims.sweep(session)
+
+    assert (swept.due, swept.running, swept.expired, swept.waiting, swept.checks_due) == (1, 2, 1, 0, 0)

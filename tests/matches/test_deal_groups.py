@@ -1,0 +1,178 @@
+"""Deal groups: sealed seeds, nonces in two steps, the reveal."""
+
+import hashlib
+
+import pytest
+from sqlalchemy import text
+
+from referee.bots import bots
+from referee.errors import NotReady, StaleEpoch
+from referee.match.chance import commitment
+from referee.match.log import verify
+from referee.match.rows import parsed
+from referee.matches import deal_groups, logs, matches
+from referee.matches.deal_groups import WrongMasterKey
+from tests.database.world import World
+from tests.surroundings import MASTER_KEY
+
+
+def group_of(world: World, match_id: str) -> str:
+    with world.database.read() as session:
+        return matches.get_match(session, match_id).group_id
+
+
+def test_D9_the_seed_is_sealed_at_rest(world: World) -> None:
+    group_id = group_of(world, world.match())
+    with world.database.read() as session:
+        group = deal_groups.get_group(session, group_id)
+        seed = deal_groups.seed_of(group, MASTER_KEY)
+        kept = session.execute(text("SELECT * FROM deal_groups")).one()
+
+    assert commitment(seed, group_id) == group.commitment
+    stored = [bytes(value) if isinstance(value, bytes | memoryview) else str(value).encode() for value in kept]
+    assert not any(seed in value or seed.hex().encode() in value for value in stored)
+
+
+def test_D9_another_master_key_does_not_open_it(world: World) -> None:
+    group_id = group_of(world, world.match())
+    with world.database.read() as session, pytest.raises(WrongMasterKey):
+        deal_groups.seed_of(deal_groups.get_group(session, group_id), b"x" * 32)
+
+
+def test_D9_the_seed_does_not_show_in_errors_or_prints(world: World) -> None:
+    loaded = world.load(world.match())
+
+    assert loaded.seed.hex() not in repr(loaded)
+    assert repr(loaded.seed)[2:-1] not in repr(loaded)
+
+
+def test_no_two_groups_share_a_seed_or_its_pad(world: World) -> None:
+    seated = world.bots(2)
+    with world.database.write() as session:
+        made = [deal_groups.create_group(session, seated, master_key=MASTER_KEY) for _ in range(20)]
+        assert len({deal_groups.seed_of(one, MASTER_KEY) for one in made}) == 20
+        assert len({one.seed_sealed for one in made}) == 20
+
+
+def test_a_bot_in_two_seats_enters_once(world: World) -> None:
+    (bot,) = world.bots(1)
+    with world.database.write() as session:
+        assert deal_groups.create_group(session, [bot, bot], master_key=MASTER_KEY).entries == [bot]
+
+
+def test_one_at_a_time_asks_for_nonces(world: World) -> None:
+    group_id = group_of(world, world.match())
+    with world.database.write() as session:
+        first = deal_groups.claim_opening(session, group_id)
+        assert deal_groups.claim_opening(session, group_id) is None
+    world.pass_seconds(16)
+    with world.database.write() as session:
+        second = deal_groups.claim_opening(session, group_id)
+
+    assert first is not None
+    assert second is not None
+    with pytest.raises(StaleEpoch), world.database.write() as session:
+        deal_groups.record_nonce_hashes(session, group_id, first.epoch, ["", ""])
+    with world.database.write() as session:
+        assert not deal_groups.renew_opening(session, group_id, first.epoch)
+        assert deal_groups.renew_opening(session, group_id, second.epoch)
+
+
+def test_D11_the_first_hashes_recorded_stand_after_a_crash(world: World) -> None:
+    group_id = group_of(world, world.match())
+    with world.database.write() as session:
+        first = deal_groups.claim_opening(session, group_id)
+        assert first is not None
+        deal_groups.record_nonce_hashes(session, group_id, first.epoch, ["aa", ""])
+    world.pass_seconds(16)
+    with world.database.write() as session:
+        second = deal_groups.claim_opening(session, group_id)
+        assert second is not None
+        counting = deal_groups.record_nonce_hashes(session, group_id, second.epoch, ["bb", "cc"])
+        deal_groups.open_group(session, group_id, second.epoch, ["", ""])
+        assert deal_groups.claim_opening(session, group_id) is None
+
+    assert (second.nonce_hashes, counting) == (["aa", ""], ["aa", ""])
+
+
+def test_D8_nonces_never_come_before_their_hashes(world: World) -> None:
+    group_id = group_of(world, world.match())
+    with world.database.write() as session:
+        opening = deal_groups.claim_opening(session, group_id)
+        assert opening is not None
+        with pytest.raises(ValueError, match="before"):
+            deal_groups.open_group(session, group_id, opening.epoch, ["", ""])
+        with pytest.raises(ValueError, match="2 values"):
+            deal_groups.record_nonce_hashes(session, group_id, opening.epoch, [""])
+
+
+@pytest.fixture
+def common(world: World) -> tuple[str, str]:
+    """Two matches that replay the same cards."""
+    tables = [world.bots(2), world.bots(2)]
+    with world.database.write() as session:
+        group = deal_groups.create_group(session, [bot for table in tables for bot in table], master_key=MASTER_KEY)
+        session.flush()
+        one, other = (world.matched(session, table, group=group).id for table in tables)
+    return one, other
+
+
+def test_D1_logs_open_when_the_last_match_of_the_group_is_over(world: World, common: tuple[str, str]) -> None:
+    first, second = world.claim(2)
+    world.finish(first)
+
+    with world.database.read() as session, pytest.raises(NotReady):
+        logs.download(session, matches.get_match(session, first.match_id), gzipped=False)
+    with world.database.read() as session:
+        assert deal_groups.reveal_of(session, group_of(world, first.match_id), MASTER_KEY) is None
+    world.finish(second)
+
+    for match_id in common:
+        with world.database.read() as session:
+            log = logs.download(session, matches.get_match(session, match_id), gzipped=False)
+        report = verify(log.splitlines())
+        assert (report.ok, report.revealed) == (True, True), report
+
+
+def test_D1_a_cancelled_match_closes_the_group_too(world: World, common: tuple[str, str]) -> None:
+    first, second = world.claim(2)
+    world.finish(first)
+    with world.database.write() as session:
+        matches.cancel(session, second.match_id, master_key=MASTER_KEY, whole_group=True)
+
+    with world.database.read() as session:
+        reveal = deal_groups.reveal_of(session, group_of(world, first.match_id), MASTER_KEY)
+        log = logs.download(session, matches.get_match(session, first.match_id), gzipped=False)
+        assert reveal is not None
+        assert parsed(log.splitlines()[-1])["seed"] == reveal["seed"]
+        with pytest.raises(NotReady):  # it ended before its first row
+            logs.download(session, matches.get_match(session, second.match_id), gzipped=False)
+
+
+def test_groups_that_lost_their_matches_to_a_withdrawal_are_found(world: World) -> None:
+    one, other = world.bots(2)
+    group_id = group_of(world, world.match([one, other]))
+    with world.database.write() as session:
+        bots.retire(session, one)
+        assert deal_groups.left_open(session) == [group_id]
+        assert deal_groups.close_if_over(session, group_id, master_key=MASTER_KEY)
+        assert not deal_groups.close_if_over(session, group_id, master_key=MASTER_KEY)
+        assert deal_groups.left_open(session) == []
+
+
+def test_D8_recorded_nonces_are_revealed_with_their_hashes(world: World) -> None:
+    match_id = world.match()
+    nonces = ["a" * 32, "b" * 32]
+    hashes = [hashlib.sha256(nonce.encode()).hexdigest() for nonce in nonces]
+    with world.database.write() as session:
+        opening = deal_groups.claim_opening(session, matches.get_match(session, match_id).group_id)
+        assert opening is not None
+        deal_groups.record_nonce_hashes(session, opening.group_id, opening.epoch, hashes)
+        deal_groups.open_group(session, opening.group_id, opening.epoch, nonces)
+    (claim,) = world.claim()
+    world.finish(claim)
+
+    with world.database.read() as session:
+        lines = logs.log_lines(session, match_id)
+    assert verify(lines).ok
+    assert (parsed(lines[-1])["nonces"], parsed(lines[-1])["nonce_hashes"]) == (nonces, hashes)

@@ -1,0 +1,115 @@
+"""How far the tables of a deal group are: what all of them have drawn, found by reading few rows."""
+
+from random import Random
+
+import pytest
+from sqlalchemy import event, insert, update
+
+from referee.match.canonical import Json, dumps
+from referee.matches import deal_groups, deal_progress
+from referee.matches.deal_progress import Drawn, Tables
+from referee.matches.tables import LogRow, Match
+from tests.database.world import World
+from tests.surroundings import MASTER_KEY
+
+TABLES = 6
+
+
+class Group:
+    """A group whose matches get rows by hand."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        seated = world.bots(2)
+        with world.database.write() as session:
+            group = deal_groups.create_group(session, seated, master_key=MASTER_KEY, kind="common")
+            self.id = group.id
+            matches = [world.matched(session, seated, group=group).id for _ in range(TABLES)]
+        self.rows: dict[str, list[Json]] = {match_id: [] for match_id in matches}
+
+    def add(self, match_id: str, kinds: list[str]) -> None:
+        """Rows of decisions, decks and draws."""
+        made, start = [], len(self.rows[match_id])
+        for kind in kinds:
+            row = {"type": "chance", "chance": {"kind": kind}} if kind != "decision" else decision()
+            made.append(row)
+        self.rows[match_id] += made
+        values = [
+            {"match_id": match_id, "row": start + place, "line": dumps(row), "recorded_at": 0.0}
+            for place, row in enumerate(made)
+        ]
+        with self.world.database.write() as session:
+            if values:
+                session.execute(insert(LogRow), values)
+            session.execute(update(Match).where(Match.id == match_id).values(rows=start + len(made)))
+
+    def end(self, match_id: str) -> None:
+        del self.rows[match_id]
+        with self.world.database.write() as session:
+            session.execute(update(Match).where(Match.id == match_id).values(status="finished"))
+
+    def last(self, tables: Tables) -> Drawn | None:
+        with self.world.database.read() as session:
+            return tables.last(session, self.id)
+
+    def least(self) -> Drawn | None:
+        """By counting all there is."""
+        kinds = [
+            [row.get("chance", {}).get("kind") for row in rows if row["type"] == "chance"]
+            for rows in self.rows.values()
+        ]
+        if not kinds:
+            return None
+        return Drawn(min(one.count("deck") for one in kinds), min(one.count("draw") for one in kinds))
+
+
+def decision() -> Json:
+    """One that speaks of chance."""
+    return {"type": "decision", "action": {"type": "chance", "kind": "deck"}, "note": '"type":"chance"'}
+
+
+def test_what_all_tables_have_drawn_is_found_whatever_they_do(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deal_progress, "PAGE", 3)
+    random, group, tables = Random(7), Group(world), Tables()
+    found, expected = [], []
+
+    while group.rows:
+        match_id = random.choice(list(group.rows))
+        if random.random() < 0.12:
+            group.end(match_id)
+        else:
+            group.add(match_id, random.choices(["decision", "deck", "draw"], [6, 2, 1], k=random.randint(0, 12)))
+        found.append(group.last(tables))
+        expected.append(group.least())
+
+    assert found == expected
+    assert len({(one.decks, one.draws) for one in found if one}) > 5
+    assert found[-1] is None
+
+
+def test_where_there_is_much_to_read_what_is_found_is_never_too_much(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deal_progress, "MOST_READ", 1)
+    group, tables = Group(world), Tables()
+    for match_id in group.rows:
+        group.add(match_id, ["deck", "draw", "deck"])
+
+    found = [group.last(tables) for _ in range(TABLES + 1)]
+
+    assert found[0] == Drawn(0, 0)
+    assert found[-1] == Drawn(2, 1)
+
+
+def test_as_long_as_the_last_is_where_it_was_little_is_asked_for(world: World) -> None:
+    group, tables = Group(world), Tables()
+    ahead = next(iter(group.rows))
+    group.add(ahead, ["draw", "deck", "deck"])
+    group.last(tables)
+    asked: list[str] = []
+    with world.database.read() as session:
+        event.listen(session.connection(), "before_cursor_execute", lambda *said: asked.append(said[2]))
+        again = tables.last(session, group.id)
+
+    assert again == Drawn(0, 0)
+    assert len(asked) <= 3

@@ -1,0 +1,66 @@
+"""Bots that cannot be called to the end of their matches: paused after three in a row, resumed through a check."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from sqlalchemy import select
+
+from referee.bots import bots, handshakes, house_bots
+from referee.match.rows import parsed
+from referee.matches import health
+from referee.webhooks.tables import Delivery, Webhook
+from tests.database.world import CARD, START, World
+
+
+def test_A7_three_sour_matches_in_a_row_pause_a_bot_and_a_check_brings_it_back(world: World) -> None:
+    sick, well = world.bots(2)
+    match_id = world.match([sick, well])
+    with world.database.write() as session:
+        sound = house_bots.house_bot(session, "sound").id
+        owner_id = bots.get_bot(session, sick).owner_id
+        hook = {"url": "https://a.example.org", "status": "active", "secret_generation": 1, "revision": 1}
+        wanted = ["bot.unhealthy"]
+        session.add(Webhook(id="whk_1", account_id=owner_id, events=wanted, created_at=START, **hook))
+        session.flush()
+
+        def sour(*soured: str) -> list[str]:
+            return health.note(session, match_id, sour=soured, sat=[sick, well, sound])
+
+        assert [sour(sick), sour(sick, sound), sour(), sour(sick, sound), sour(sick, sound)] == [[]] * 5
+        assert bots.get_bot(session, sick).status == "verified"  # a good match lay between
+        assert sour(sick, sound) == [sick]
+        assert sour(sick) == []  # one that was being played: it is paused already
+
+    with world.database.write() as session:
+        bot = bots.get_bot(session, sick)
+        assert (bot.status, bot.status_reason, bot.sour_matches) == ("paused", health.PAUSED, 4)
+        assert (bots.get_bot(session, sound).status, bots.get_bot(session, sound).sour_matches) == ("house", 0)
+        assert bots.get_bot(session, well).sour_matches == 0
+        (delivery,) = session.scalars(select(Delivery))
+        assert parsed(delivery.body)["data"] == {
+            "bot": sick, "name": bot.name, "tournament": None, "reason": health.PAUSED
+        }  # fmt: skip
+
+        assert bots.resume(session, sick).status == "unverified"
+        (check,) = handshakes.claim_due_checks(session)
+        assert handshakes.finish_check(session, check.bot_id, check.epoch, {"ok": True}, CARD).status == "verified"
+        assert bots.get_bot(session, sick).sour_matches == 0
+
+
+def test_bots_that_are_sour_each_in_another_match_of_the_same_moment_lock_nobody_out(world: World) -> None:
+    pair = world.bots(2)
+    match_id = world.match(pair)
+    for bot_id in pair:
+        with world.database.write() as session:
+            health.note(session, match_id, sour=[bot_id], sat=[bot_id])
+
+    def ends(sick: str) -> None:
+        for _ in range(50):
+            with world.database.write() as session:
+                health.note(session, match_id, sour=[sick], sat=pair)
+
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(ends, pair))  # a deadlock would raise ``Unavailable``
+
+    with world.database.read() as session:
+        # Whose match was noted last is sour; the other may be too, of two that ended at the same moment.
+        assert any(bots.get_bot(session, bot_id).sour_matches > 0 for bot_id in pair)

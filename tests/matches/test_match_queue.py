@@ -1,0 +1,158 @@
+"""What is played next: turns between those who arranged matches, and duplicate groups that go out whole."""
+
+from collections.abc import Sequence
+
+from referee.match.time_limits import Limits
+from referee.matches import claims, scheduling
+from referee.matches.claims import Claim
+from referee.matches.scheduling import Deal, Plan
+from tests.database.world import CARD, GAME, World
+from tests.surroundings import MASTER_KEY
+
+
+def arranged(world: World, *plans: Plan) -> list[str]:
+    with world.database.write() as session:
+        return scheduling.arrange(session, plans, master_key=MASTER_KEY)
+
+
+def plan(seated: Sequence[str], created_by: str | None = None, *, together: str = "", rated: bool = True) -> Plan:
+    deal = Deal(together, "duplicate") if together else None
+    return Plan(GAME, seated, {}, Limits(), created_by=created_by, deal=deal, rated=rated)
+
+
+def of(claimed: Sequence[Claim]) -> list[str]:
+    return [claim.match_id for claim in claimed]
+
+
+def give_back(world: World, claimed: Sequence[Claim]) -> None:
+    with world.database.write() as session:
+        claims.give_back(session, claimed)
+
+
+def test_E21_many_matches_of_one_account_do_not_delay_the_one_of_another(world: World) -> None:
+    seated, many, few = world.bots(2), world.account(), world.account()
+    early = arranged(world, *[plan(seated, many)] * 30)
+    early += arranged(world, *[plan(seated, many)] * 2)
+    late = arranged(world, *[plan(seated, few)] * 2)
+    of_nobody = arranged(world, plan(seated))
+
+    first, second, third = world.claim(4), world.claim(4), world.claim(4)
+
+    # The fewest being played come next, the longest wait among equals: many, few, nobody; then many and few again.
+    assert [one in early for one in of(first)] == [True, False, False, True]
+    assert of(first)[1] in late
+    assert of(first)[2:3] == of_nobody
+    assert of(second)[0] in late
+    assert set(of(second)[1:] + of(third)) <= set(early[:30])
+    assert early[-1] not in of(third)
+
+
+def test_E21_friendlies_of_one_account_are_played_up_to_its_share_however_often_runners_ask(world: World) -> None:
+    seated, many, few = world.bots(2), world.account(), world.account()
+    early = sorted(
+        arranged(world, *[plan(seated, many, rated=False)] * 130)
+    )  # arranged at the same time, so ordered by id
+    rated = arranged(world, plan(seated, many))  # its account is that of an organiser
+    others = sorted(arranged(world, *[plan(seated, few, rated=False)] * 3))
+
+    claimed = [world.claim(2, friendlies=2) for _ in range(4)]
+
+    mine = [claim for taken in claimed for claim in taken if claim.match_id in early]
+    assert of(mine) == early[:2]
+    assert {one for taken in claimed for one in of(taken)} == {*early[:2], *rated, *others[:2]}
+    world.finish(mine[0])
+    assert of(world.claim(5, friendlies=2)) == early[2:3]
+
+
+def test_E21_friendlies_whose_runner_is_gone_are_taken_up_again_within_the_share(world: World) -> None:
+    seated, many = world.bots(2), world.account()
+    friendlies = sorted(arranged(world, *[plan(seated, many, rated=False)] * 4))
+    assert len(world.claim(4)) == 4
+    world.pass_seconds(16)
+
+    again = [of(world.claim(1, friendlies=2)), of(world.claim(4, friendlies=2)), of(world.claim(4, friendlies=2))]
+
+    assert again == [friendlies[:1], friendlies[1:2], []]
+
+
+def test_a_full_bot_of_one_account_leaves_the_turn_to_others(world: World) -> None:
+    busy, *others = world.bot(card=CARD.__class__("1", CARD.games, 1)), *world.bots(2)
+    first, second = world.account(), world.account()
+    blocked = arranged(world, *[plan([busy, others[0]], first)] * 20)
+    free = arranged(world, plan(others, first), *[plan(others, second)] * 3)
+
+    claimed = of(world.claim(5))
+
+    assert len(claimed) == 5
+    assert set(claimed) == {*free, claimed[0]}
+    assert claimed[0] in blocked
+
+
+def test_thousands_of_matches_that_wait_for_one_bot_hold_up_no_others_of_their_creator(world: World) -> None:
+    busy, *others = world.bot(card=CARD.__class__("1", CARD.games, 1)), *world.bots(2)
+    account_id = world.account()
+    for _ in range(5):  # as of a few gauntlets of the same slow bot
+        arranged(world, *[plan([busy, others[0]], account_id)] * 410)
+    free = arranged(world, plan(others, account_id))
+
+    assert len(world.claim(5)) == 2
+    world.finish(Claim(free[0], 1))
+
+    assert world.claim(5) == []
+
+
+def test_matches_of_a_duplicate_group_go_out_together_even_where_one_was_asked_for(world: World) -> None:
+    seated = world.bots(2)
+    alone = arranged(world, plan(seated))
+    group = arranged(world, plan(seated, together="a"), plan(seated[::-1], together="a"))
+    after = arranged(world, plan(seated))
+
+    first, second, third = world.claim(2), world.claim(1), world.claim(2)
+
+    assert of(first) == alone  # a part of the group would fit; the whole comes first when the next asks
+    assert set(of(second)) == set(group)
+    assert of(third) == after
+
+
+def test_a_duplicate_group_waits_until_its_bots_have_their_calls_free(world: World) -> None:
+    busy, other = world.bot(card=CARD.__class__("1", CARD.games, 2)), world.bot()
+    (before,) = arranged(world, plan([busy, other]))
+    group = arranged(world, *[plan([busy, other], together="a")] * 3)
+
+    (first,) = world.claim(5)
+    assert first.match_id == before
+    assert world.claim(5) == []
+    world.finish(first)
+
+    assert set(of(world.claim(5))) == set(group)  # three seats of a bot that takes two calls: it has them both
+
+
+def test_a_duplicate_group_is_not_held_up_for_ever_by_single_matches_that_fit(world: World) -> None:
+    busy, *others = world.bot(card=CARD.__class__("1", CARD.games, 2)), *world.bots(2)
+    arranged(world, plan([busy, others[0]]))
+    (playing,) = world.claim(5)
+    group = arranged(world, *[plan([busy, others[0]], together="a")] * 2)
+    arranged(world, plan([busy, others[1]]))
+    apart = arranged(world, plan(others))
+
+    # One call of the bot is free and would do for the younger single match: it is kept for the group, nobody else's is.
+    assert of(world.claim(5)) == apart
+    world.finish(playing)
+
+    assert set(of(world.claim(5))) == set(group)
+
+
+def test_a_duplicate_group_given_back_in_parts_goes_out_whole_again(world: World) -> None:
+    seated = world.bots(2)
+    arranged(world, *[plan(seated, together="a")] * 3)
+    claimed = world.claim(3)
+    world.finish(claimed[0])
+
+    give_back(world, claimed[1:2])
+    assert world.claim(3) == []
+    give_back(world, claimed[2:])
+    again = world.claim(1)
+
+    assert set(of(again)) == set(of(claimed[1:]))
+    world.pass_seconds(16)
+    assert len(world.claim(1)) == 1  # what was lost is taken up one by one

@@ -1,0 +1,153 @@
+"""Rows, sealed answers and evidence of running matches."""
+
+import pytest
+
+from referee.match.match import Answer, Match
+from referee.matches import fault_reports, logs, matches, recording
+from referee.matches.claims import Claim
+from referee.matches.recording import MAX_KEPT_BYTES, Evidence, Record, Sealed
+from tests.database.world import World
+from tests.surroundings import MASTER_KEY
+
+
+def record(world: World, *records: Record) -> set[str]:
+    with world.database.write(durable=False) as session:
+        return recording.record_batch(session, records)
+
+
+def lines(world: World, match_id: str) -> list[bytes]:
+    with world.database.read() as session:
+        return logs.log_lines(session, match_id)
+
+
+@pytest.fixture
+def claim(world: World) -> Claim:
+    world.match()
+    return world.claim()[0]
+
+
+def test_several_matches_are_recorded_in_one_transaction(world: World) -> None:
+    one, other = (world.match(), world.match())
+    held = world.claim(2)
+
+    assert record(world, *(Record(claim.match_id, claim.epoch, 0, [b"a", b"b"]) for claim in held)) == set()
+
+    assert lines(world, one) == lines(world, other) == [b"a", b"b"]
+
+
+def test_K4_a_stale_writer_writes_nothing_and_its_neighbours_do(world: World) -> None:
+    world.match()
+    (old,) = world.claim()
+    world.pass_seconds(16)
+    (new,) = world.claim()
+    other_id = world.match()
+    (other,) = world.claim()
+
+    lost = record(
+        world,
+        Record(
+            old.match_id, old.epoch, 0, [b"stale"], [Sealed(0, 0, {"seat": 0})], evidence=[Evidence(0, 0, "b", "x")]
+        ),
+        Record(other.match_id, other.epoch, 0, [b"fine"]),
+    )
+
+    assert lost == {old.match_id}
+    assert (lines(world, old.match_id), lines(world, other_id)) == ([], [b"fine"])
+    assert world.load(old.match_id).sealed == []
+    assert record(world, Record(new.match_id, new.epoch, 0, [b"ours"])) == set()
+
+
+def test_a_cancelled_match_is_stale_for_its_runner(world: World, claim: Claim) -> None:
+    with world.database.write() as session:
+        matches.cancel(session, claim.match_id, master_key=MASTER_KEY)
+
+    assert record(world, Record(claim.match_id, claim.epoch, 0, [b"a"])) == {claim.match_id}
+
+
+@pytest.mark.parametrize("start", [0, 1, 3])
+def test_B15_rows_that_do_not_continue_the_record_are_refused(world: World, claim: Claim, start: int) -> None:
+    record(world, Record(claim.match_id, claim.epoch, 0, [b"a", b"b"]))
+
+    assert record(world, Record(claim.match_id, claim.epoch, start, [b"c"])) == {claim.match_id}
+    assert lines(world, claim.match_id) == [b"a", b"b"]
+
+
+def test_one_match_may_be_recorded_twice_in_a_batch(world: World, claim: Claim) -> None:
+    first, second = Record(claim.match_id, claim.epoch, 0, [b"a"]), Record(claim.match_id, claim.epoch, 1, [b"b"])
+
+    assert record(world, first, second) == set()
+    assert lines(world, claim.match_id) == [b"a", b"b"]
+
+
+def test_sealed_answers_wait_for_the_last_of_their_question(world: World, claim: Claim) -> None:
+    answers = [Answer(0, choice=1, ms=5).to_json(), Answer(1, trouble="deadline").to_json()]
+    record(world, Record(claim.match_id, claim.epoch, sealed=[Sealed(0, 1, answers[1])]))
+    record(world, Record(claim.match_id, claim.epoch, sealed=[Sealed(0, 0, answers[0])]))
+    waiting = world.load(claim.match_id).sealed
+    record(world, Record(claim.match_id, claim.epoch, 0, [b"{}"], unsealed=[0]))
+
+    assert waiting == answers
+    assert world.load(claim.match_id).sealed == []
+
+
+def test_a_match_goes_on_from_its_recorded_answers(world: World, claim: Claim) -> None:
+    undisturbed = world.resumed(claim.match_id)
+    disturbed = world.resumed(claim.match_id)
+    record(world, Record(claim.match_id, claim.epoch, 0, disturbed.lines))
+    start = len(disturbed.lines)
+    while not undisturbed.over:
+        for request in undisturbed.requests():
+            undisturbed.receive(Answer(request.seat, choice=0, ms=7))
+        # The same answers, but after each the runner dies, and the next goes on from the record.
+        disturbed = answered_and_killed(world, claim, disturbed, start)
+        start = len(world.load(claim.match_id).lines)
+
+    assert disturbed.lines == undisturbed.lines
+
+
+def answered_and_killed(world: World, claim: Claim, match: Match, start: int) -> Match:
+    for request in match.requests():
+        answer = Answer(request.seat, choice=0, ms=7)
+        rows = match.receive(answer)
+        if rows:
+            written = Record(claim.match_id, claim.epoch, start, match.lines[start:], unsealed=[request.n])
+        else:
+            written = Record(
+                claim.match_id, claim.epoch, start, sealed=[Sealed(request.n, request.seat, answer.to_json())]
+            )
+        assert record(world, written) == set()
+        match, bodies = world.resumed(claim.match_id), match.requests()
+        assert match.requests() == bodies  # the open question is asked again as it was
+        start = len(world.load(claim.match_id).lines)
+    return match
+
+
+def test_evidence_is_kept_within_limits_and_shown_when_the_match_is_over(world: World) -> None:
+    seated = world.bots(2)
+    world.match(seated)
+    (claim,) = world.claim()
+    bad = Evidence(3, 1, seated[1], "bad_json", "broken \0 text", b"{}", b"x" * 100_000, {"connect_ms": 1})
+    record(world, Record(claim.match_id, claim.epoch, evidence=[bad]))
+    with world.database.read() as session:
+        assert fault_reports.list_faults(session, bot_id=seated[1]).items == []
+    world.finish(claim)
+
+    with world.database.read() as session:
+        (told,) = fault_reports.list_faults(session, bot_id=seated[1]).items
+        fault = fault_reports.get_fault(session, told.fault.id, told.owner_id).fault
+    assert (fault.code, fault.n, fault.seat, fault.request, fault.timing) == (
+        "bad_json",
+        3,
+        1,
+        b"{}",
+        {"connect_ms": 1},
+    )
+    assert fault.reply == b"x" * MAX_KEPT_BYTES
+    assert "\0" not in fault.detail
+
+
+def test_recording_holds_the_claim_on(world: World, claim: Claim) -> None:
+    for row in range(4):
+        world.pass_seconds(10)
+        assert record(world, Record(claim.match_id, claim.epoch, row, [b"x"])) == set()
+    assert world.claim() == []

@@ -1,0 +1,262 @@
+"""The end of a match and what it does to the ladders; the audit that proves it."""
+
+import gzip
+import itertools
+import threading
+
+import pytest
+from sqlalchemy import delete, func, select
+
+from referee.errors import BadLog, NotFound, NotReady, StaleEpoch
+from referee.ladders import audit, ratings
+from referee.ladders.tables import Rating, RatingChange, Result
+from referee.matches import logs, matches, results
+from referee.matches.recording import Record
+from referee.matches.tables import LogRow, MatchLog, SealedAnswer
+from referee.ratings.elo import START, elo_changes
+from tests.database.world import World, outcome, played
+from tests.surroundings import MASTER_KEY
+
+
+def count(world: World, table: type) -> int:
+    with world.database.read() as session:
+        return session.scalars(select(func.count()).select_from(table)).one()
+
+
+def found(world: World) -> list[str]:
+    with world.database.read() as session:
+        return [str(difference) for difference in audit.audit(session)]
+
+
+def test_a_finished_match_is_one_result_one_log_and_moved_ratings(world: World) -> None:
+    seated = world.bots(3)
+    result = world.play(seated)
+
+    with world.database.read() as session:
+        match = matches.get_match(session, result.match_id)
+        seats = matches.seats_of(session, [match.id])[match.id]
+        changes = {row.bot_id: row for row in ratings.changes_of(session, result.seq)}
+    assert (match.status, result.bots) == ("finished", seated)
+    assert [seat.placement for seat in seats] == result.placements
+    expected = elo_changes([START] * 3, [0] * 3, result.placements)
+    assert [changes[bot].after - changes[bot].before for bot in seated] == expected
+    assert (count(world, LogRow), count(world, SealedAnswer), count(world, MatchLog)) == (0, 0, 1)
+    assert found(world) == []
+
+
+def test_F1_a_result_delivered_twice_counts_once(world: World) -> None:
+    world.match()
+    (claim,) = world.claim()
+    match = world.resumed(claim.match_id)
+    played(match)
+    world.ended(claim, match, 0)
+
+    with pytest.raises(StaleEpoch):
+        world.ended(claim, match, 0)
+
+    assert (count(world, Result), count(world, RatingChange)) == (1, 2)
+
+
+def test_F1_two_runners_that_both_play_to_the_end_make_one_result(world: World) -> None:
+    world.match()
+    (old,) = world.claim()
+    match = world.resumed(old.match_id)
+    played(match)
+    world.pass_seconds(16)
+    (new,) = world.claim()
+    ended: list[str] = []
+
+    def end(claim: object, name: str) -> None:
+        try:
+            world.ended(claim, match, 0)  # type: ignore[arg-type]
+            ended.append(name)
+        except StaleEpoch:
+            pass
+
+    threads = [threading.Thread(target=end, args=pair) for pair in ((old, "old"), (new, "new"), (new, "twin"))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert len(ended) == 1
+    assert "old" not in ended
+    assert count(world, Result) == 1
+
+
+def test_the_end_happens_whole_or_not_at_all(world: World) -> None:
+    world.match()
+    (claim,) = world.claim()
+    match = world.resumed(claim.match_id)
+    played(match)
+
+    class Died(Exception):
+        pass
+
+    with pytest.raises(Died):
+        end_and_die(world, Record(claim.match_id, claim.epoch, 0, match.lines), match, Died)
+
+    assert (count(world, Result), count(world, Rating), count(world, MatchLog)) == (0, 0, 0)
+    assert world.ended(claim, match, 0).seq >= 1
+
+
+def end_and_die(world: World, tail: Record, match: object, error: type[Exception]) -> None:
+    with world.database.write() as session:
+        results.finish(session, tail, outcome(match), master_key=MASTER_KEY)  # type: ignore[arg-type]
+        raise error
+
+
+def test_the_last_rows_must_continue_the_recorded_ones(world: World) -> None:
+    world.match()
+    (claim,) = world.claim()
+    match = world.resumed(claim.match_id)
+    played(match)
+
+    with pytest.raises(StaleEpoch):
+        world.ended(claim, match, 3)
+
+
+def test_F2_results_count_in_the_order_of_their_numbers(world: World) -> None:
+    bots = world.bots(4)
+    pairs = [(a, b) for a in bots for b in bots if a != b]
+    for pair in pairs:
+        world.match(pair)
+    claimed = world.claim(len(pairs))
+
+    threads = [threading.Thread(target=world.finish, args=(claim,)) for claim in reversed(claimed)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    with world.database.read() as session:
+        numbers = list(session.scalars(select(Result.seq).order_by(Result.seq)))
+        total = session.scalars(select(func.sum(Rating.value))).one()
+    assert len(numbers) == 12
+    assert total == 4 * START  # F11: no point is made or lost
+    assert found(world) == []
+
+
+def test_K18_a_flipped_byte_in_a_stored_log_is_found(world: World) -> None:
+    result = world.play(world.bots(2))
+    with world.database.write() as session:
+        log = session.get_one(MatchLog, result.match_id)
+        log.packed = log.packed[:40] + bytes([log.packed[40] ^ 1]) + log.packed[41:]
+
+    assert [one.split()[0] for one in found(world)] == ["log"]
+    with world.database.read() as session, pytest.raises(BadLog):
+        logs.download(session, matches.get_match(session, result.match_id), gzipped=True)
+
+
+def test_F3_a_log_whose_lines_were_rewritten_is_found(world: World) -> None:
+    result = world.play(world.bots(2))
+    with world.database.write() as session:
+        log = session.get_one(MatchLog, result.match_id)
+        lines = gzip.decompress(log.packed).splitlines()
+        session.execute(delete(MatchLog))
+        logs.pack(session, result.match_id, [*lines[:-2], lines[-2].replace(b'"ms":0', b'"ms":1'), lines[-1]])
+
+    assert any("log" in one for one in found(world))
+
+
+def test_F3_a_missing_log_is_found(world: World) -> None:
+    world.play(world.bots(2))
+    with world.database.write() as session:
+        session.execute(delete(MatchLog))
+
+    assert [one.split()[0] for one in found(world)] == ["match"]
+
+
+def test_F4_two_bots_of_one_owner_move_no_rating(world: World) -> None:
+    owner = world.account()
+    result = world.play([world.bot(owner), world.bot(owner), world.bot()])
+
+    assert result.ladder_id is None
+    assert (count(world, Result), count(world, Rating)) == (1, 0)
+    with world.database.read() as session:
+        assert matches.get_match(session, result.match_id).rated is False
+    assert found(world) == []
+
+
+def test_an_unrated_match_moves_no_rating(world: World) -> None:
+    assert world.play(world.bots(2), rated=False).ladder_id is None
+    assert count(world, Rating) == 0
+
+
+def test_each_game_options_and_seats_have_a_ladder(world: World) -> None:
+    seated = world.bots(3)
+    first = world.play(seated[:2])
+    again = world.play(seated[1:])
+    three = world.play(seated)
+    nap = world.play(seated, game="pool-nap")
+
+    assert first.ladder_id == again.ladder_id
+    assert len({first.ladder_id, three.ladder_id, nap.ladder_id}) == 3
+    with world.database.read() as session:
+        assert len(ratings.list_ladders(session).items) == 3
+        assert len(ratings.list_ladders(session, game="pool-nap").items) == 1
+        assert len(ratings.ratings_of(session, seated[1])) == 3
+
+
+def test_F12_pages_of_a_ladder_say_as_of_which_result(world: World) -> None:
+    bots = world.bots(5)
+    for one in bots:
+        for other in bots:
+            if one < other:
+                last = world.play([one, other])
+    assert last.ladder_id is not None
+
+    lines, cursor = [], None
+    with world.database.read() as session:
+        for _ in range(3):
+            page = ratings.ladder_page(session, last.ladder_id, limit=2, cursor=cursor)
+            lines += page.page.items
+            cursor = page.page.next
+            assert page.as_of_seq == last.seq
+        whole = ratings.ladder_page(session, last.ladder_id).page.items
+
+    assert cursor is None
+    assert lines == whole
+    assert [line.value for line in whole] == sorted((line.value for line in whole), reverse=True)
+    assert all(line.place == 1 + sum(other.value > line.value for other in whole) for line in whole)
+    assert sum(line.value for line in whole) == 5 * START
+
+
+def test_the_history_of_a_rating_is_a_chain(world: World) -> None:
+    seated = world.bots(2)
+    played_results = [world.play(seated, choice=number % 2) for number in range(5)]
+    ladder = played_results[0].ladder_id
+    assert ladder is not None
+
+    with world.database.read() as session:
+        newest = ratings.history(session, ladder, seated[0], limit=3)
+        rest = ratings.history(session, ladder, seated[0], limit=3, cursor=newest.next)
+    moves = [*newest.items, *rest.items][::-1]
+
+    assert [move.seq for move in moves] == [result.seq for result in played_results]
+    assert moves[0].before == START
+    assert all(one.after == other.before for one, other in itertools.pairwise(moves))
+
+
+def test_the_log_is_served_packed_and_plain_alike(world: World) -> None:
+    result = world.play(world.bots(2))
+    with world.database.read() as session:
+        match = matches.get_match(session, result.match_id)
+        plain = logs.download(session, match, gzipped=False)
+        packed = logs.download(session, match, gzipped=True)
+        lines = logs.log_lines(session, match.id)
+        some = logs.log_lines(session, match.id, start=2, limit=3)
+
+    assert gzip.decompress(packed) == plain == b"".join(line + b"\n" for line in lines)
+    assert some == lines[2:5]
+
+
+def test_a_match_being_played_has_no_log_to_download_and_no_result(world: World) -> None:
+    match_id = world.match()
+    world.claim()
+
+    with world.database.read() as session:
+        with pytest.raises(NotReady):
+            logs.download(session, matches.get_match(session, match_id), gzipped=False)
+        with pytest.raises(NotFound):
+            results.result_of(session, match_id)

@@ -1,0 +1,241 @@
+"""What of a match may be told, and when: at once, at the end of a round, or by age in steps of the clock."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from referee.match.canonical import Json
+from referee.match.log import opens_round, visible
+from referee.match.match import Answer
+from referee.match.rows import parsed
+from referee.matches import deal_groups, matches, visibility
+from referee.matches.deal_progress import Tables
+from referee.matches.recording import Record, record_batch
+from referee.matches.tables import LogRow, Match
+from referee.matches.visibility import Telling
+from tests.database import tournaments
+from tests.database.world import World
+from tests.surroundings import MASTER_KEY
+
+
+class Playing:
+    """A match that is recorded answer by answer, and what is told of it."""
+
+    def __init__(self, world: World, *, arranged: str | None = None, **plan: Any) -> None:
+        self.world = world
+        self.id = arranged or world.match(**{"rated": True, "options": {"rounds": 4}, **plan})
+        (self.claim,) = world.claim(match_id=self.id)
+        self.match = world.resumed(self.id)
+        self.recorded = 0
+        self.telling = Telling(self.id, Tables())
+        self.record()
+
+    def record(self) -> None:
+        """All rows played so far."""
+        with self.world.database.write() as session:
+            tail = Record(self.id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
+            assert not record_batch(session, [tail])
+        self.recorded = len(self.match.lines)
+
+    def answer(self) -> None:
+        """So many answers that rows come of them, which are recorded."""
+        while len(self.match.lines) == self.recorded:
+            self.match.receive(Answer(self.match.requests()[0].seat, choice=0))
+        self.record()
+
+    def answer_until_round(self, count: int) -> None:
+        while len(self.openings()) < count:
+            self.answer()
+
+    def openings(self) -> list[int]:
+        return [row["row"] for row in self.match.log.rows if opens_round(row, self.match.header)]
+
+    def told(self) -> list[int]:
+        """Looks, and gives the numbers of all rows told so far."""
+        with self.world.database.read() as session:
+            self.telling.look(session, visibility.standing(session, self.id))
+        return [item["row"] for item in self.telling.items]
+
+    def answer_until_deal(self, count: int) -> int:
+        """The number of the row with which the deal begins."""
+        while len(decks := self.decks()) < count:
+            self.answer()
+        return decks[count - 1]
+
+    def decks(self) -> list[int]:
+        return [row["row"] for row in self.match.log.rows if row.get("chance", {}).get("kind") == "deck"]
+
+    def pace(self) -> str:
+        with self.world.database.read() as session:
+            return visibility.standing(session, self.id).pace
+
+    def end(self) -> None:
+        start = self.recorded
+        while not self.match.over:
+            self.match.receive(Answer(self.match.requests()[0].seat, choice=0))
+        self.world.ended(self.claim, self.match, start)
+
+    def masked(self) -> list[Json]:
+        rows = [parsed(line) for line in self.match.lines]
+        return [visible(row, rows[0], None, group_over=False) for row in rows]
+
+
+def test_of_unrated_play_rows_are_told_as_they_are_recorded(world: World) -> None:
+    playing = Playing(world, rated=False)
+    counts = [len(playing.told())]
+
+    for _ in range(5):
+        playing.answer()
+        counts.append(len(playing.told()))
+
+    assert counts[0] == 2  # the header, and the deal
+    assert counts[-1] == playing.recorded
+    assert playing.telling.items == playing.masked()
+
+
+def test_D2_of_rated_play_the_rows_of_a_round_are_told_when_the_next_begins(world: World) -> None:
+    playing = Playing(world)
+    told = [playing.told()]
+    while len(playing.openings()) < 3:
+        playing.answer()
+        told.append(playing.told())
+
+    ends = [len(rows) for rows in told]
+    assert set(ends) == {number + 1 for number in playing.openings()}  # nothing in between
+    assert told[-1] == list(range(playing.openings()[-1] + 1))
+    assert playing.telling.items == playing.masked()[: len(told[-1])]
+
+
+def test_D2_D4_of_rated_play_rows_are_told_by_age_in_steps_of_the_clock(world: World) -> None:
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    playing = Playing(world)
+    first = len(playing.told())
+    for second in (3, 8, 11):  # two in one step of the clock, one in the next
+        world.clock.moment = noon + timedelta(seconds=second)
+        playing.answer()
+    told = {}
+    for second in (62, 69, 70, 71, 79, 80):
+        world.clock.moment = noon + timedelta(seconds=second)
+        told[second] = len(playing.told()) - first
+
+    assert playing.openings() == [1]
+    assert told == {62: 0, 69: 0, 70: rows_up_to(playing, 8) - first, 71: told[70], 79: told[70], 80: told[80]}
+    assert told[80] == playing.recorded - first
+
+
+def test_rows_of_an_unknown_age_wait_for_their_round_or_for_a_row_after_them(world: World) -> None:
+    playing = Playing(world)
+    playing.answer()
+    with world.database.write() as session:
+        session.execute(update(LogRow).where(LogRow.match_id == playing.id).values(recorded_at=None))
+    first = playing.told()
+    world.clock.moment += timedelta(seconds=200)
+    still = playing.told()
+    playing.answer()
+    world.clock.moment += timedelta(seconds=80)
+
+    assert still == first == [0, 1]
+    assert playing.told() == list(range(playing.recorded))
+
+
+def test_of_an_event_that_tells_who_sits_where_rows_are_told_at_once(world: World) -> None:
+    playing = Playing(world)
+    playing.answer()
+    hidden = playing.told()
+    event = tournaments.create(world, open_seats=True)
+    with world.database.write() as session:
+        session.execute(update(Match).where(Match.id == playing.id).values(tournament_id=event))
+
+    assert hidden == [0, 1]
+    assert playing.told() == list(range(playing.recorded))
+
+
+def rows_up_to(playing: Playing, second: int) -> int:
+    with playing.world.database.read() as session:
+        query = select(LogRow.recorded_at).where(LogRow.match_id == playing.id)
+        return sum(at is not None and at % 60 <= second + 0.5 for at in session.scalars(query))
+
+
+@pytest.mark.parametrize("end", ["finish", "cancel"])
+def test_all_rows_are_told_when_the_match_is_over(world: World, end: str) -> None:
+    playing = Playing(world)
+    playing.answer()
+    held = playing.told()
+
+    if end == "finish":
+        playing.end()
+    else:
+        with world.database.write() as session:
+            matches.cancel(session, playing.id, master_key=MASTER_KEY)
+
+    assert len(held) < playing.recorded
+    assert playing.told() == list(range(len(playing.match.lines) if end == "finish" else playing.recorded))
+    assert playing.telling.items == playing.masked()[: len(playing.telling.items)]
+
+
+def at_two_tables(world: World, **plan: Any) -> tuple[str, str]:
+    """Two matches, due, of the same cards and different bots."""
+    seated = world.bots(4)
+    with world.database.write() as session:
+        group = deal_groups.create_group(session, seated, master_key=MASTER_KEY, kind="common")
+        first, second = (
+            world.matched(session, two, group=group, options={"rounds": 4}, **plan).id
+            for two in (seated[:2], seated[2:])
+        )
+    return first, second
+
+
+def test_D1_D2_of_cards_that_others_play_too_nothing_is_told_that_they_could_use(world: World) -> None:
+    here, there = at_two_tables(world, game="pool-nap")
+    playing = Playing(world, arranged=here)
+    third = playing.answer_until_deal(3)
+    told = [playing.told()]  # before the others have begun
+    other = Playing(world, arranged=there)
+    other.answer()
+    world.clock.moment += timedelta(seconds=200)
+    told.append(playing.told())  # while they play the first deal
+    ends = [playing.decks()[0]]
+    for deal in (2, 3):
+        other.answer_until_deal(deal)
+        ends.append(playing.decks()[deal - 1])
+        told.append(playing.told())
+    playing.end()
+    told.append(playing.told())  # though it is over, while they play on
+    held = playing.pace()
+    other.answer_until_deal(4)
+    ends.append(playing.decks()[3])
+    told.append(playing.told())
+    other.end()
+
+    assert third == ends[2]
+    assert [len(rows) for rows in told] == [0, *ends[:3], ends[2], ends[3]]
+    assert held == "all_tables"
+    assert playing.told() == list(range(len(playing.match.lines)))
+    assert playing.telling.items == playing.masked()
+
+
+def test_once_the_others_are_over_a_match_is_told_as_one_alone(world: World) -> None:
+    here, there = at_two_tables(world)
+    playing, other = Playing(world, arranged=here), Playing(world, arranged=there)
+    playing.answer_until_round(3)
+    before = playing.told(), playing.pace()
+    with world.database.write() as session:
+        session.execute(update(Match).where(Match.id == there).values(status="stuck"))
+    stuck = playing.told(), playing.pace()
+    with world.database.write() as session:
+        session.execute(update(Match).where(Match.id == there).values(status="void"))
+
+    assert before == stuck == ([0], "all_tables")  # the cards of this game are dealt once, for all of its rounds
+    assert playing.pace() == "rounds"
+    assert playing.told() == list(range(playing.openings()[-1] + 1))
+    assert (other.told(), other.pace()) == ([0], "all_tables")  # void, and its cards still played
+
+
+def test_of_unrated_play_of_the_same_cards_rows_are_told_at_once(world: World) -> None:
+    here, _ = at_two_tables(world, rated=False)
+    playing = Playing(world, arranged=here)
+    playing.answer()
+
+    assert playing.told() == list(range(playing.recorded))

@@ -1,0 +1,99 @@
+"""Why am I waiting: positions in the queue, and for every bot the one reason from a closed list."""
+
+from sqlalchemy import event, func, select, update
+
+from referee.bots import bots
+from referee.matches import claims, matches, waiting
+from referee.matches.tables import Match
+from referee.matches.waiting import Waiting
+from referee.matches.waiting_reasons import Reason
+from referee.tournaments.tables import Stage
+from tests.database.tournaments import begun
+from tests.database.world import CARD, World
+from tests.matches.test_match_queue import arranged, plan
+
+
+def asked(world: World, bot_id: str) -> Waiting:
+    with world.database.read() as session:
+        return waiting.waiting(session, bot_id, runner_slots=100)
+
+
+def reason(world: World, bot_id: str) -> Reason | None:
+    return asked(world, bot_id).reason
+
+
+def change(world: World, table: type, **values: object) -> None:
+    with world.database.write() as session:
+        session.execute(update(table).values(values))
+
+
+def test_positions_follow_the_turns_of_those_who_arrange(world: World) -> None:
+    early, late, many, few = *world.bots(2), world.account(), world.account()
+    pair = world.bots(2)
+    arranged(world, *[plan(pair, many)] * 5)
+    (last,) = arranged(world, plan([early, late], many))
+    (alone,) = arranged(world, plan([early, pair[0]], few))
+
+    told = asked(world, early)
+
+    # By turns: many, few, then the others of many. The one of few shares its turn with the first of many.
+    assert [(one.match_id, one.position) for one in told.matches] == [(last, 7), (alone, 2)]
+    assert told.reason == Reason("behind", ahead=6)
+    assert told.reason.text == "matches ahead of it in the queue: 6"
+    assert (told.playing, told.open) == (0, 2)
+    claimed = [claim.match_id for claim in world.claim(7)]
+    assert (claimed.index(alone), claimed.index(last)) == (1, 6)
+    assert (asked(world, early).playing, reason(world, early)) == (2, None)
+
+
+def test_every_match_says_what_keeps_it(world: World) -> None:
+    busy, other = world.bot(card=CARD.__class__("1", CARD.games, 1)), world.bot()
+    first, second = arranged(world, plan([busy, other])) + arranged(world, plan([busy, other]))
+    assert reason(world, busy) == Reason("next")
+    world.clock.moment = world.clock.moment.replace(year=2027)
+    assert reason(world, busy) == Reason("runner_needed")
+
+    (claim,) = world.claim(5)
+    assert [one.reason for one in asked(world, other).matches] == [
+        Reason("group_opening"), Reason("rival_full", seat=0)
+    ]  # fmt: skip
+    assert asked(world, busy).matches[1].reason == Reason("bot_full")
+    world.pass_seconds(16)
+    assert asked(world, busy).matches[0].reason == Reason("runner_needed")
+
+    with world.database.write() as session:
+        claims.give_back(session, [claim])
+        session.execute(update(Match).where(Match.id == first).values(lost_claims=2))
+        session.execute(update(Match).where(Match.id == second).values(status="stuck"))
+    assert [one.reason for one in asked(world, busy).matches] == [Reason("played_alone"), Reason("stuck")]
+    with world.database.write() as session:
+        matches.revive(session, second)
+        session.execute(update(Match).values(status="waiting"))
+    assert reason(world, busy) == Reason("tournament_paused")
+
+
+def test_a_duplicate_group_says_that_it_goes_out_whole(world: World) -> None:
+    pair = world.bots(2)
+    arranged(world, *[plan(pair, together="a")] * 2)
+    claimed = world.claim(2)
+    with world.database.write() as session:
+        claims.give_back(session, claimed[:1])
+
+    told = {one.match_id: one.reason for one in asked(world, pair[0]).matches}
+
+    assert told[claimed[0].match_id] == Reason("group_playing")
+
+
+def test_the_stages_of_an_event_are_not_asked_about_one_by_one(world: World) -> None:
+    tournament_id, (bot_id, *_) = begun(world, 4, format="round_robin", cycles=30)
+    with world.database.write() as session:
+        bots.cancel_unbegun(session, bot_id, tournament_id)
+    statements: list[str] = []
+
+    with world.database.read() as session:
+        stages = session.scalars(select(func.count()).select_from(Stage).where(Stage.ended_at.is_(None))).one()
+        event.listen(session.connection(), "before_cursor_execute", lambda *said: statements.append(said[2]))
+        (found,) = waiting.waiting(session, bot_id, runner_slots=100).events
+
+    assert found.tournament_id == tournament_id
+    assert len(statements) <= 20 < stages

@@ -1,0 +1,384 @@
+"""Bodies in both directions: what we send fits the schemas, what a bot says is read strictly (threats C1 to C8)."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.games import catalogue
+from referee.match.chance import RiggedChance
+from referee.match.match import FAULTS, Match, new_header
+from referee.protocol import messages
+from referee.protocol.aliases import aliases
+from referee.protocol.signing import Signer, bot_secret, challenge_proof, secret_bytes
+from tests.botclient.hostile import HEADER, question
+from tests.protocol.schemas import NAMES, check, fits, validator
+from tests.surroundings import MASTER_KEY
+
+ID = "mat_test_7_1"
+
+
+IDS = aliases(MASTER_KEY, "mat_x", ["bot_a", "bot_b"])
+
+
+def found(body: str | bytes) -> str:
+    """The fault of a reply to a question with three legal actions; empty when it is taken."""
+    raw = body if isinstance(body, bytes) else body.encode()
+    fault = messages.read_decision(raw, ID, 3).fault
+    assert fault in FAULTS or not fault
+    return fault
+
+
+def reply(**members: Any) -> str:
+    return json.dumps({"decision": ID, **members})
+
+
+# -- what we send --
+
+
+def test_every_schema_is_a_schema() -> None:
+    assert len(NAMES) == 10
+    for name in NAMES:
+        validator(name)
+
+
+def test_a_question_fits_its_schema() -> None:
+    id, body = messages.Questions(HEADER, 1, ids=IDS).ask(question())
+
+    asked = check("decide_request", body)
+    assert id == asked["decision"]["id"] == ID
+    assert asked["match"]["players"] == [{"seat": 0, "id": IDS[0]}, {"seat": 1, "id": IDS[1]}]
+    assert "bot_a" not in body.decode()
+
+
+def test_a_question_names_the_players_only_where_the_event_shows_them() -> None:
+    _, body = messages.Questions(HEADER, 1, ids=IDS, names=True).ask(question())
+
+    players = check("decide_request", body)["match"]["players"]
+    assert players == [
+        {"seat": 0, "id": IDS[0], "name": "a", "version": "1"},
+        {"seat": 1, "id": IDS[1], "name": "b", "version": "2"},
+    ]
+
+
+def test_a_player_keeps_its_id_in_an_event_and_has_another_in_the_next() -> None:
+    first, again = (aliases(MASTER_KEY, "trn_1", bots) for bots in (["bot_a", "bot_b"], ["bot_b", "bot_a"]))
+
+    assert first == again[::-1]
+    assert len({*first, *aliases(MASTER_KEY, "trn_2", ["bot_a", "bot_b"])}) == 4
+    assert first != aliases(bytes(32), "trn_1", ["bot_a", "bot_b"])
+
+
+@pytest.mark.parametrize("game", sorted(catalogue()))
+def test_questions_of_every_game_fit_the_schema_and_are_the_same_when_asked_again(game: str) -> None:
+    players = [{"bot": f"bot_{seat}", "name": "n", "version": "1"} for seat in range(3)]
+    group = {"id": "grp_1", "commitment": "", "entries": []}
+    header = new_header(match_id="mat_1", game_name=game, options={}, players=players, group=group)
+    match, twin = (Match(header, InOrder()) for _ in range(2))
+    for one in (match, twin):
+        one.begin()
+
+    for request, again in zip(match.requests(), twin.requests(), strict=True):
+        # The twin's dictionaries may be in any order: keys are sorted on the wire.
+        shuffled = json.loads(json.dumps(again.observation), object_pairs_hook=lambda pairs: dict(reversed(pairs)))
+        ids = aliases(MASTER_KEY, "mat_1", ["bot_0", "bot_1", "bot_2"])
+        body = messages.Questions(header, request.seat, ids=ids).ask(request)[1]
+        check("decide_request", body)
+        assert body == messages.Questions(header, request.seat, ids=ids).ask(_with(again, shuffled))[1]
+
+
+class InOrder(RiggedChance):
+    """Decks as listed, the first of each draw."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+
+    def outcome(self, asked: Any, k: int) -> Any:
+        if asked["kind"] == "deck":
+            return list(asked["cards"])
+        return list(asked["among"]) if asked.get("ordered") else asked["among"][0]
+
+
+def _with(request: Any, observation: Any) -> Any:
+    from dataclasses import replace
+
+    return replace(request, observation=observation)
+
+
+def test_notices_fit_their_schemas() -> None:
+    digest, match = "0" * 64, messages.match_facts(HEADER, 1)
+    result = {"scores": [1, 2], "returns": [1, 2], "placements": [2, 1], "faults": [0, 1], "row": 9}
+
+    check("challenge_request", messages.challenge_body("bot_x", "abc"))
+    check("group_start_request", messages.group_start_body("grp_x", digest))
+    check("group_start_request", messages.group_start_body("grp_x", digest, [digest, ""]))
+    ended = check("match_end_request", messages.match_end_body(match, result, [{"n": 3, "fault": "deadline"}]))
+    check("group_end_request", messages.group_end_body("grp_x", digest, digest, ["1" * 32, ""]))
+    assert ended["result"] == {"scores": [1, 2], "returns": [1, 2], "placements": [2, 1]}  # not the rivals' faults
+
+
+def test_the_first_step_does_not_show_the_hashes() -> None:
+    assert json.loads(messages.group_start_body("grp_x", "0" * 64))["group"] == {"id": "grp_x"}
+
+
+# -- signatures --
+
+
+def test_signatures_follow_standard_webhooks() -> None:
+    # The example of the specification's reference libraries.
+    signer = Signer(["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])
+
+    signature = signer.signature("msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}')
+
+    assert signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+def test_two_secrets_give_two_signatures_while_rotating() -> None:
+    old, new = (bot_secret(b"m" * 32, "bot_x", generation) for generation in (1, 2))
+
+    signatures = Signer([new, old]).signature("id", 5, b"{}")
+
+    assert signatures == f"{Signer([new]).signature('id', 5, b'{}')} {Signer([old]).signature('id', 5, b'{}')}"
+    assert Signer([old]).fits("id", "5", b"{}", signatures)
+    assert Signer([new]).fits("id", "5", b"{}", signatures)
+    assert not Signer([new]).fits("id", "6", b"{}", signatures)
+    assert not Signer([new]).fits("id", "5", b"{ }", signatures)
+    assert not Signer([new]).fits("id", "٥", b"{}", signatures)
+    assert not Signer([bot_secret(b"m" * 32, "bot_x", 3)]).fits("id", "5", b"{}", signatures)
+
+
+def test_secrets_differ_by_bot_generation_and_key() -> None:
+    secrets = {bot_secret(key, bot, n) for key in (b"a" * 32, b"b" * 32) for bot in ("bot_1", "bot_2") for n in (1, 2)}
+
+    assert len(secrets) == 8
+    assert {len(secret_bytes(secret)) for secret in secrets} == {32}
+
+
+@pytest.mark.parametrize("secret", ["", "abc", "whsec_*", "whsec_abc"])
+def test_a_bad_secret_is_refused(secret: str) -> None:
+    with pytest.raises(ValueError, match="secret"):
+        secret_bytes(secret)
+
+
+def test_a_proof_can_be_worked_out_with_hmac_alone() -> None:
+    import hashlib
+    import hmac
+
+    secret = bot_secret(b"m" * 32, "bot_x", 1)
+
+    assert challenge_proof(secret, "n1") == hmac.new(secret_bytes(secret), b"n1", hashlib.sha256).hexdigest()
+
+
+# -- what bots say --
+
+
+def test_an_action_a_choice_and_a_note_are_read() -> None:
+    assert messages.read_decision(reply(choice=2).encode(), ID, 3) == messages.Decision(choice=2)
+    assert messages.read_decision(reply(action={"type": "pass"}, note="x\ny").encode(), ID, 3) == messages.Decision(
+        action={"type": "pass"}, note="x\ny"
+    )
+
+
+@pytest.mark.parametrize("body", [
+    b"", b" ", b"{", b"nonsense", b"<html>", reply(choice=1).encode() + b"x", reply(choice=1).encode() * 2,
+    b"\xef\xbb\xbf" + reply(choice=1).encode(), reply(choice=1).encode("utf-16"), b'{"decision":"\xff"}',
+    b"{'decision':1}", b'{"a":1,}', b'{"a":"\n"}', b'{"a":01}', b"\x00", b'{"a":"\xed\xa0\x80"}',
+])  # fmt: skip
+def test_C1_what_is_not_one_json_document(body: bytes) -> None:
+    assert found(body) == "bad_json"
+
+
+@pytest.mark.parametrize("body", [
+    b"[" * 60_000, b'{"a":' * 10_000, b'{"decision":"\\"","x":' + b"[" * 33 + b"]" * 33 + b"}",
+    b'{"x":[' + b"[]," * 20_000 + b"[" * 40, b'"' * 3 + b"[" * 60_000, b'"\\' * 30_000,
+])  # fmt: skip
+def test_C2_deep_nesting_is_found_before_parsing(body: bytes) -> None:
+    assert found(body) == "bad_json"
+
+
+def test_C2_depth_counts_brackets_outside_texts_alone() -> None:
+    assert found(reply(choice=1, debug="[" * 5_000)) == ""
+    assert found(reply(choice=1, debug='"[' * 5_000)) == ""
+    assert found(reply(choice=1, debug=[[]] * 5_000)) == ""
+
+
+@pytest.mark.parametrize(
+    "number", ["1e999", "-1e999", "NaN", "Infinity", "-Infinity", "-0", "9" * 60_000, "1" + "0" * 4_400, str(2**64)]
+)
+def test_C3_numbers_that_do_not_fit(number: str) -> None:
+    assert found(f'{{"decision":"{ID}","choice":{number}}}') == "bad_json"
+    assert found(f'{{"decision":"{ID}","choice":1,"debug":[{number}]}}') == "bad_json"
+
+
+@pytest.mark.parametrize("choice", ["1.0", "true", "false", "null", '"1"', "-1", "[1]", "{}", "1e0"])
+def test_C3_a_choice_is_a_whole_number(choice: str) -> None:
+    assert found(f'{{"decision":"{ID}","choice":{choice}}}') == "bad_schema"
+
+
+def test_C4_a_key_stands_once() -> None:
+    assert found(f'{{"decision":"{ID}","choice":1,"choice":1}}') == "bad_json"
+    assert found(f'{{"decision":"{ID}","choice":1,"\\u0063hoice":2}}') == "bad_json"
+    assert found(f'{{"decision":"{ID}","choice":1,"debug":{{"a":1,"a":1}}}}') == "bad_json"
+
+
+@pytest.mark.parametrize("text", ["\\ud800", "a\\udfff", "\\u0000", "\\udc00\\ud800"])
+def test_C5_half_surrogates_and_nul(text: str) -> None:
+    assert found(f'{{"decision":"{ID}","choice":1,"note":"{text}"}}') == "bad_schema"
+    assert found(f'{{"decision":"{ID}","action":{{"type":"{text}"}}}}') == "bad_schema"
+    assert found(f'{{"decision":"{ID}","choice":1,"x":[{{"{text}":1}}]}}') == "bad_schema"
+    assert found(f'{{"decision":"{ID}","choice":1,"note":"\\ud83d\\ude00"}}') == ""
+
+
+@pytest.mark.parametrize("note", ["x" * 1025, "ä" * 513, "\u202e", "\u2066x", "\x1b[31m", "\x7f", 5, None, ["x"]])
+def test_C5_notes_are_short_and_plain(note: Any) -> None:
+    assert found(reply(choice=1, note=note)) == "bad_schema"
+
+
+def test_C5_a_note_may_be_of_any_script() -> None:
+    assert found(reply(choice=1, note="x" * 1024)) == ""
+    assert found(reply(choice=1, note="אבג 你好 😀\n\t")) == ""
+
+
+def error_of(**members: Any) -> str:
+    decision = messages.read_decision(reply(choice=1, **members).encode(), ID, 3)
+    assert (decision.choice, decision.fault) == (1, "")
+    return decision.error
+
+
+def test_an_error_of_the_bots_own_is_read_beside_the_answer() -> None:
+    check("decide_reply", reply(choice=1, error="KeyError: 'legall'").encode())
+    assert error_of(error="KeyError: 'legall'\n  in choose") == "KeyError: 'legall'\n  in choose"
+    assert error_of() == ""
+
+
+def test_C5_an_error_that_is_long_or_unprintable_is_cut_and_cleaned_and_is_no_fault() -> None:
+    assert error_of(error="x" * 5_000) == "x" * 1024
+    assert error_of(error="ä" * 600) == "ä" * 512
+    assert error_of(error="a\x1b[31m\0\ud800\u202eb") == "a\ufffd[31m\ufffd\ufffd\ufffdb"
+
+
+@pytest.mark.parametrize("error", [None, 5, True, ["x"], {"text": "\ud800"}])
+def test_C8_an_error_that_is_no_text_is_ignored(error: Any) -> None:
+    assert error_of(error=error) == ""
+
+
+def test_a_faulty_answer_keeps_the_error_that_may_explain_it() -> None:
+    decision = messages.read_decision(reply(error="KeyError: 'legall'").encode(), ID, 3)
+
+    assert (decision.fault, decision.error) == ("bad_schema", "KeyError: 'legall'")
+
+
+def test_C6_a_choice_outside_the_list_is_illegal() -> None:
+    assert found(reply(choice=3)) == "illegal_action"
+    assert found(reply(choice=2**63)) == "illegal_action"
+    assert found(reply(choice=2)) == ""
+
+
+def test_C7_the_answer_to_another_question_is_stale() -> None:
+    assert found(json.dumps({"decision": "mat_test_6_1", "choice": 1})) == "stale_decision"
+    assert found(json.dumps({"decision": ID + " ", "choice": 1})) == "stale_decision"
+    assert found(json.dumps({"choice": 1})) == "bad_schema"
+    assert found(json.dumps({"decision": 7, "choice": 1})) == "bad_schema"
+
+
+def test_C8_unknown_members_are_ignored() -> None:
+    assert found(reply(choice=1, debug="x" * 60_000, __proto__={"a": 1})) == ""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        reply(),
+        reply(choice=1, action={"type": "pass"}),
+        reply(action="pass"),
+        reply(action=[1]),
+        reply(action=None),
+        "[]",
+        '"x"',
+        "1",
+        "null",
+    ],
+)
+def test_one_of_action_and_choice_is_needed(body: str) -> None:
+    assert found(body) == "bad_schema"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.text("ab\n", max_size=4),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["a", "type"]), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "decision": st.just(ID) | JSON,
+            "action": st.just({"type": "pass"}) | JSON,
+            "choice": st.integers(0, 2) | JSON,
+            "note": st.text(max_size=5) | JSON,
+            "debug": JSON,
+        },
+    )
+)
+def test_the_reader_takes_no_reply_that_the_schema_refuses(value: Any) -> None:
+    body = json.dumps(value).encode()
+
+    if not found(body):
+        assert fits("decide_reply", body)
+
+
+@given(st.integers(0, 2) | st.just({"type": "pass"}), st.text("abc äß", max_size=20), JSON)
+def test_the_reader_takes_every_plain_reply_of_the_schema(what: Any, note: str, debug: Any) -> None:
+    body = reply(**{"choice" if isinstance(what, int) else "action": what}, note=note, debug=debug).encode()
+
+    check("decide_reply", body)
+    assert found(body) == ""
+
+
+@given(st.binary(max_size=100))
+def test_no_bytes_raise(noise: bytes) -> None:
+    assert found(noise) in {"bad_json", "bad_schema"}
+
+
+CARD = {"protocol": "1", "name": "n", "version": "1", "games": ["pool-nap"]}
+
+
+def test_a_card_is_read() -> None:
+    assert messages.read_card(json.dumps(CARD).encode()) == messages.Card("n", "1", ("pool-nap",), 8)
+    assert messages.read_card(json.dumps(CARD | {"max_calls": 100, "x": 1}).encode()).max_calls == 100
+
+
+@pytest.mark.parametrize("change", [
+    {"protocol": "2"}, {"protocol": 1}, {"name": ""}, {"name": "x" * 65}, {"name": 5}, {"name": "a\u202eb"},
+    {"version": None}, {"games": []}, {"games": "pool-nap"}, {"games": [1]}, {"games": ["x"] * 101},
+    {"max_calls": 0}, {"max_calls": 101}, {"max_calls": True}, {"max_calls": "8"}, {"max_calls": 8.0},
+])  # fmt: skip
+def test_a_card_that_does_not_fit(change: Any) -> None:
+    with pytest.raises(messages.BadBody):
+        messages.read_card(json.dumps(CARD | change).encode())
+
+
+@given(st.fixed_dictionaries({}, optional={key: JSON | st.just(CARD.get(key)) for key in [*CARD, "max_calls"]}))
+def test_no_card_is_taken_that_the_schema_refuses(card: Any) -> None:
+    body = json.dumps(card).encode()
+    try:
+        messages.read_card(body)
+    except messages.BadBody:
+        return
+    assert fits("card_reply", body)
+
+
+def test_nonces_and_hashes() -> None:
+    assert messages.read_nonce(b'{"nonce":"abc-_9"}') == "abc-_9"
+    assert messages.read_nonce_hash(json.dumps({"nonce_hash": "a" * 64}).encode()) == "a" * 64
+    assert messages.read_proof(json.dumps({"proof": "0" * 64}).encode()) == "0" * 64
+    for bad in ("", "a|b", "x" * 65, "ä", 5, None):
+        with pytest.raises(messages.BadBody):
+            messages.read_nonce(json.dumps({"nonce": bad}).encode())
+    for bad in ("A" * 64, "a" * 63, "a" * 64 + "\n", None):
+        with pytest.raises(messages.BadBody):
+            messages.read_nonce_hash(json.dumps({"nonce_hash": bad}).encode())

@@ -1,0 +1,169 @@
+"""Seasons of bots whose strengths are known: does the ladder find their order, do the intervals keep their word?
+
+``python -m tests.ratings.simulated_ladder`` prints a table; a short form of it is among the tests.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from math import log
+from random import Random
+from statistics import fmean
+
+from referee.ratings.elo import START, elo_changes
+from referee.ratings.strengths import POINTS, Fit, Result, fit
+
+SPREAD = 200.0  # standard deviation of the true strengths, in points
+CANDIDATES = 4  # a neighbour is drawn from so many times the seats nearest in rating
+
+
+@dataclass(frozen=True, slots=True)
+class Season:
+    """Who is how strong, in points about a mean of 0, and what happened, in order."""
+
+    truth: dict[str, float]
+    results: list[Result]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Kendall's tau of two rankings against the truth, and how often the fit's claims are true.
+
+    ``covered``: the share of bots whose strength lies in its 95 % interval. ``superior`` and ``promised``: the share
+    of neighbours in the ranking that stand rightly, and the share the likelihoods of superiority say.
+    """
+
+    tau_elo: float
+    tau_fit: float
+    covered: float
+    superior: float
+    promised: float
+
+
+def season(bots: int, matches: int, seats: int, seed: int, *, close: bool = False, shared: float = 0.0) -> Season:
+    """Results drawn from the model; tables drawn at random, or (``close``) among bots whose ladder ratings are near.
+
+    ``shared`` is the chance that a place is shared with the one above, whoever holds it.
+    """
+    dice = Random(seed)
+    drawn = [dice.gauss(0, SPREAD) for _ in range(bots)]
+    truth = {f"bot {number:04}": points - fmean(drawn) for number, points in enumerate(drawn)}
+    ladder = Ladder()
+    results: list[Result] = []
+    for _ in range(matches):
+        table = near(list(truth), ladder, seats, dice) if close else dice.sample(list(truth), seats)
+        # Plackett and Luce's order is that of exponential times whose rates are the strengths.
+        times = {bot: log(dice.expovariate(1)) - truth[bot] / POINTS for bot in table}
+        place, places = 0, {}
+        for bot in sorted(table, key=times.__getitem__):
+            place += dice.random() >= shared
+            places[bot] = place
+        results.append((table, [places[bot] for bot in table], None))
+        if close:
+            ladder.rate(results[-1])
+    return Season(truth, results)
+
+
+class Ladder:
+    """The fold of results in their order, as the record keeps it."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, int] = {}
+        self.games: dict[str, int] = {}
+
+    def rate(self, result: Result) -> None:
+        bots, placements, rated = result
+        ratings = [self.values.get(bot, START) for bot in bots]
+        games = [self.games.get(bot, 0) for bot in bots]
+        for bot, rating, played, change in zip(
+            bots, ratings, games, elo_changes(ratings, games, placements, rated), strict=True
+        ):
+            self.values[bot] = rating + change
+            self.games[bot] = played + 1
+
+
+def folded(results: Sequence[Result]) -> dict[str, int]:
+    """The ladder's values after these results."""
+    ladder = Ladder()
+    for result in results:
+        ladder.rate(result)
+    return ladder.values
+
+
+def near(bots: list[str], ladder: Ladder, seats: int, dice: Random) -> list[str]:
+    """A bot at random and rivals from among those who stand nearest."""
+    first = dice.choice(bots)
+    own = ladder.values.get(first, START)
+    nearest = sorted(bots, key=lambda bot: (abs(ladder.values.get(bot, START) - own), dice.random()))
+    rivals = [bot for bot in nearest[: CANDIDATES * seats] if bot != first]
+    return [first, *dice.sample(rivals, seats - 1)]
+
+
+def findings(played: Season) -> Findings:
+    values = folded(played.results)
+    found = fit(played.results)
+    assert found.converged
+    points = {row.id: row.points for row in found.rows}
+    right = [played.truth[one.id] > played.truth[other.id] for one, other in pairwise(found.rows)]
+    return Findings(
+        kendall(played.truth, values),
+        kendall(played.truth, points),
+        covered(played, found),
+        fmean(right),
+        fmean(row.superior_to_next for row in found.rows if row.superior_to_next is not None),
+    )
+
+
+def covered(played: Season, found: Fit) -> float:
+    mean = fmean(row.points for row in found.rows)
+    return fmean(row.low <= mean + played.truth[row.id] <= row.high for row in found.rows)
+
+
+def kendall(truth: dict[str, float], found: dict[str, int] | dict[str, float]) -> float:
+    """Tau: pairs in the right order less those in the wrong one, as a share of all."""
+    pairs = list(combinations(found, 2))
+    signs = [(truth[one] - truth[other]) * (found[one] - found[other]) for one, other in pairs]
+    return sum((sign > 0) - (sign < 0) for sign in signs) / len(pairs)
+
+
+def mean_of(many: Sequence[Findings]) -> Findings:
+    return Findings(*(fmean(getattr(one, name) for one in many) for name in Findings.__slots__))
+
+
+CAMPAIGN = (  # bots, matches, seats, seasons, near, shared
+    (100, 500, 4, 10, False, 0.0),
+    (100, 2_500, 4, 10, False, 0.0),
+    (100, 10_000, 4, 3, False, 0.0),
+    (100, 2_500, 2, 10, False, 0.0),
+    (100, 2_500, 4, 10, True, 0.0),
+    (100, 2_500, 4, 10, False, 0.1),
+    (30, 300, 10, 10, False, 0.0),
+    (600, 6_000, 4, 2, False, 0.0),
+)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.ratings.simulated_ladder", description=__doc__)
+    parser.add_argument("--seed", type=int, default=1, help="of the first season of each line")
+    seed = parser.parse_args().seed
+    print("| bots | matches | seats | tables | places shared | seasons | tau, ladder | tau, fit | covered | superior |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for bots, matches, seats, seasons, close, shared in CAMPAIGN:
+        many = [
+            findings(season(bots, matches, seats, seed + number, close=close, shared=shared))
+            for number in range(seasons)
+        ]
+        mean = mean_of(many)
+        print(
+            f"| {bots} | {matches:,} | {seats} | {'near' if close else 'random'} | {shared:.0%} | {seasons} "
+            f"| {mean.tau_elo:.3f} | {mean.tau_fit:.3f} | {mean.covered:.1%} "
+            f"| {mean.superior:.1%} of {mean.promised:.1%} |",
+            flush=True,
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

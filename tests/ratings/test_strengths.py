@@ -1,0 +1,286 @@
+"""Strengths from all results at once: closed forms, published figures, ties, priors, errors."""
+
+from itertools import pairwise, permutations
+from math import erf, exp, isfinite, log, sqrt
+from pathlib import Path
+from random import Random
+from statistics import fmean
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from referee.ratings.strengths import POINTS, Fit, Result, Strength, fit
+from referee.ratings.strengths.covariance import Errors
+from referee.ratings.strengths.maximum_likelihood import climbed
+from referee.ratings.strengths.model import likelihood
+
+ALMOST_NONE = 1e-6  # a prior that leaves published maximum likelihood estimates as they are
+
+# Baseball, American League East 1987: home team, visitors, won by each. A. Agresti, Categorical Data Analysis, second
+# edition (2002), pages 437 and 438.
+TEAMS = ("Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore")
+BASEBALL = {
+    "Milwaukee": ((4, 3), (4, 2), (4, 3), (6, 1), (4, 2), (6, 0)),
+    "Detroit": ((3, 3), (4, 2), (4, 3), (6, 0), (6, 1), (4, 3)),
+    "Toronto": ((2, 5), (4, 3), (2, 4), (4, 3), (4, 2), (6, 0)),
+    "New York": ((3, 3), (5, 1), (2, 5), (4, 3), (4, 2), (6, 1)),
+    "Boston": ((5, 1), (2, 5), (3, 3), (4, 2), (5, 2), (6, 0)),
+    "Cleveland": ((2, 5), (3, 3), (3, 4), (4, 3), (4, 2), (2, 4)),
+    "Baltimore": ((2, 5), (1, 5), (1, 6), (2, 4), (1, 6), (3, 4)),
+}
+RACES = [line.split() for line in (Path(__file__).parent / "nascar_2002.txt").read_text().splitlines()]
+NAMED = ("58", "68", "51", "15", "17", "40")
+TABLES = st.lists(
+    st.tuples(st.permutations("abcdef"), st.lists(st.integers(1, 4), min_size=2, max_size=4)).map(
+        lambda drawn: (drawn[0][: len(drawn[1])], drawn[1], None)
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def duels(won: int, lost: int, one: str = "a", other: str = "b") -> list[Result]:
+    return [ranked(one, other)] * won + [ranked(other, one)] * lost
+
+
+def ranked(*bots: str) -> Result:
+    return bots, range(len(bots)), None
+
+
+def by_id(found: Fit) -> dict[str, Strength]:
+    return {row.id: row for row in found.rows}
+
+
+def gap(found: Fit, one: str, other: str) -> float:
+    """In logarithms of strength."""
+    rows = by_id(found)
+    return (rows[one].points - rows[other].points) / POINTS
+
+
+def log_likelihood(results: list[Result], levels: dict[str, float], prior: float) -> float:
+    """The definition, by all orders of the tied."""
+    total = sum(prior * (level / 2 - log(1 + exp(level))) for level in levels.values())
+    for bots, placements, _ in results:
+        said = dict(zip(bots, placements, strict=True))
+        orders = [order for order in permutations(bots) if all(said[a] <= said[b] for a, b in pairwise(order))]
+        for order in orders:
+            for place, bot in enumerate(order):
+                left = sum(exp(levels[other]) for other in order[place:])
+                total += (levels[bot] - log(left)) / len(orders)
+    return total
+
+
+# -- closed forms --
+
+
+def test_two_bots_are_apart_by_the_log_odds() -> None:
+    found = fit(duels(30, 10), prior=ALMOST_NONE)
+
+    assert found.converged
+    assert found.exact
+    assert [row.id for row in found.rows] == ["a", "b"]
+    assert gap(found, "a", "b") == pytest.approx(log(3), abs=1e-5)
+    assert fmean(row.points for row in found.rows) == pytest.approx(1_500)
+
+
+def test_the_error_of_two_bots_is_that_of_the_log_odds() -> None:
+    # The variance of the gap is 1/30 + 1/10; each is half the gap from the mean.
+    first, second = fit(duels(30, 10), prior=ALMOST_NONE).rows
+
+    error = sqrt(1 / 30 + 1 / 10)
+    assert first.se == pytest.approx(POINTS * error / 2, rel=1e-4)
+    assert (first.low, first.high) == pytest.approx(
+        (first.points - 1.959964 * first.se, first.points + 1.959964 * first.se)
+    )
+    assert first.superior_to_next == pytest.approx((1 + erf(log(3) / error / sqrt(2))) / 2, rel=1e-5)
+    assert second.superior_to_next is None
+    assert (first.matches, second.matches) == (40, 40)
+
+
+def test_a_tie_of_two_is_half_a_win_each() -> None:
+    found = fit([*duels(20, 0), *[(("a", "b"), (1, 1), None)] * 20], prior=ALMOST_NONE)
+
+    assert gap(found, "a", "b") == pytest.approx(log(30 / 10), abs=1e-5)
+
+
+def test_one_drawn_match_each_with_the_average_player_is_the_prior() -> None:
+    # Two bots, a won once. With strengths g and 1/g the slope 1/(1 + g²) - (g/(1 + g) - 1/2) is 0 where
+    # g³ - g² - g = 3.
+    found = fit(duels(1, 0))
+
+    g = exp(gap(found, "a", "b") / 2)
+    assert g**3 - g**2 - g == pytest.approx(3, abs=1e-4)
+
+
+# -- published figures --
+
+
+def baseball() -> list[Result]:
+    results: list[Result] = []
+    for home, lines in BASEBALL.items():
+        visitors = [team for team in TEAMS if team != home]
+        for visitor, (won, lost) in zip(visitors, lines, strict=True):
+            results += duels(won, lost, home, visitor)
+    return results
+
+
+def test_baseball_1987_is_as_agresti_has_it() -> None:
+    # Table 10.11, third column: abilities with Baltimore at 0; the text: standard errors of about 0.3.
+    found = fit(baseball(), prior=ALMOST_NONE)
+
+    gaps = [round(gap(found, team, "Baltimore"), 2) for team in TEAMS]
+    assert gaps == [1.58, 1.44, 1.29, 1.25, 1.11, 0.68, 0]
+    assert [row.id for row in found.rows] == list(TEAMS)
+    said = likelihood(baseball(), ALMOST_NONE)
+    errors = Errors(said, climbed(said, 100, tolerance=1e-6, newton=True)[0])
+    last = said.ids.index("Baltimore")
+    assert [round(errors.between(bot, last), 1) for bot in range(7) if bot != last] == [0.3] * 6
+
+
+def test_nascar_2002_is_as_hunter_has_it() -> None:
+    # Hunter 2004, table 2, to two digits as the R package PlackettLuce prints it: the logarithms of PJ Jones, Scott
+    # Pruett, Mark Martin, Dave Marcis, Dick Trickle and Joe Varde, the first driver of all (Austin Cameron) at 0. The
+    # four who came last in all their races (84 to 87) are left out.
+    races = [ranked(*[driver for driver in race if int(driver) <= 83]) for race in RACES]
+
+    found = fit(races, prior=ALMOST_NONE)
+
+    assert [round(gap(found, driver, "1"), 2) for driver in NAMED] == [4.15, 3.62, 2.08, 0.03, -0.31, -0.15]
+
+
+def test_with_all_drivers_and_a_draw_each_it_is_as_the_package_has_it() -> None:
+    # The vignette of PlackettLuce, whose "pseudo-rankings" are our prior.
+    found = fit([ranked(*race) for race in RACES])
+
+    assert [round(gap(found, driver, "1"), 2) for driver in NAMED] == [3.20, 2.77, 1.91, 0.02, -0.38, -0.12]
+    assert {"84", "85", "86", "87"} < {row.id for row in found.rows}
+
+
+# -- climbing --
+
+
+@settings(max_examples=25)
+@given(TABLES, st.lists(st.floats(-3, 3), min_size=6, max_size=6), st.floats(0.1, 3))
+def test_the_likelihood_is_that_of_the_definition(results: list[Result], drawn: list[float], prior: float) -> None:
+    said = likelihood(results, prior)
+    levels = drawn[: len(said.ids)]
+
+    expected = log_likelihood(results, dict(zip(said.ids, levels, strict=True)), prior)
+
+    assert said.log(levels) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    small = 1e-5
+    for bot, slope in enumerate(said.slope(levels)):
+        up, down = ([level + aside * (other == bot) for other, level in enumerate(levels)] for aside in (small, -small))
+        assert slope == pytest.approx((said.log(up) - said.log(down)) / (2 * small), abs=1e-4)
+
+
+@settings(max_examples=25)
+@given(TABLES, st.booleans())
+def test_the_fit_is_at_the_top(results: list[Result], newton: bool) -> None:
+    # The likelihood has one top, where nothing slopes.
+    said = likelihood(results, 1.0)
+
+    levels, _, converged = climbed(said, 1_000, tolerance=1e-6, newton=newton)
+
+    assert converged
+    assert max(map(abs, said.slope(levels))) < 1e-4
+
+
+@pytest.mark.parametrize("newton", [True, False])
+def test_every_step_makes_the_results_likelier(newton: bool) -> None:
+    said = likelihood(baseball(), 1.0)
+
+    heights = [said.log(climbed(said, steps, tolerance=1e-9, newton=newton)[0]) for steps in range(30)]
+
+    assert heights == sorted(heights)
+    assert heights[-1] > heights[0] + 10
+
+
+def test_many_bots_without_newton_arrive_too() -> None:
+    # A star: 30 bots lost 20 matches each to one. Unless all are moved together, a thousand steps are not enough.
+    results = [match for number in range(30) for match in duels(20, 0, "star", f"bot {number}")]
+
+    slow, quick = fit(results, iterations=500, exact=0), fit(results)
+
+    assert slow.converged
+    assert quick.iterations < 30
+    assert [row.id for row in slow.rows] == [row.id for row in quick.rows]
+    assert [row.points for row in slow.rows] == pytest.approx([row.points for row in quick.rows], abs=0.02)
+
+
+def test_a_fit_that_was_cut_short_says_so() -> None:
+    assert not fit(baseball(), iterations=2).converged
+    assert fit(baseball()).converged
+
+
+@settings(max_examples=25)
+@given(TABLES, st.randoms(use_true_random=False))
+def test_the_order_of_results_and_seats_leaves_no_trace(results: list[Result], dice: Random) -> None:
+    shuffled: list[Result] = []
+    for bots, placements, _ in dice.sample(results, len(results)):
+        seats = dice.sample(range(len(bots)), len(bots))
+        shuffled.append(([bots[seat] for seat in seats], [placements[seat] for seat in seats], None))
+
+    assert fit(shuffled) == fit(results)
+
+
+# -- who met whom --
+
+
+def test_who_won_all_and_who_met_nobody_else_is_finite() -> None:
+    # Two islands, and on each one bot that won all.
+    found = by_id(fit([*duels(50, 0, "a", "b"), *duels(3, 0, "c", "d")]))
+
+    points = [found[bot].points for bot in "acdb"]
+    assert points == sorted(points, reverse=True)
+    assert all(isfinite(row.low) and isfinite(row.high) for row in found.values())
+    assert found["a"].se > 100  # without the prior both would be without end
+
+
+def test_seats_not_rated_and_lonely_ones_say_nothing() -> None:
+    with_house: Result = (("a", "house", "b"), (1, 2, 3), (True, False, True))
+    alone: Result = (("c", "house"), (1, 2), (True, False))
+
+    assert fit([with_house, alone]) == fit([ranked("a", "b")])
+    assert fit([alone]) == fit([]) == Fit([], 0, True, True)
+
+
+def test_a_bot_cannot_sit_twice_in_a_result() -> None:
+    with pytest.raises(ValueError, match="twice"):
+        fit([ranked("a", "b", "a")])
+    with pytest.raises(ValueError, match="prior"):
+        fit([], prior=0)
+    with pytest.raises(ValueError, match="argument"):
+        fit([(("a", "b"), (1,), None)])
+
+
+# -- how sure --
+
+
+def test_bots_alike_may_hold_each_others_ranks() -> None:
+    # a and b drew 10 of 10; both beat c 30 times of 30.
+    results = [*duels(10, 10), *duels(30, 0, "a", "c"), *duels(30, 0, "b", "c")]
+
+    first, second, last = fit(results).rows
+
+    assert [(row.best_rank, row.worst_rank) for row in (first, second, last)] == [(1, 2), (1, 2), (3, 3)]
+    assert first.superior_to_next == pytest.approx(0.5)
+    assert second.superior_to_next is not None
+    assert second.superior_to_next > 0.99
+    assert first.id == "a"  # of equals the lower id stands first
+
+
+def test_errors_from_the_diagonal_come_close() -> None:
+    dice = Random(3)
+    bots = [f"bot {number}" for number in range(40)]
+    results: list[Result] = [ranked(*dice.sample(bots, 4)) for _ in range(600)]
+
+    whole, rough = fit(results), fit(results, exact=39)
+
+    assert (whole.exact, rough.exact) == (True, False)
+    assert rough.converged
+    errors = by_id(whole)
+    for row in rough.rows:
+        assert row.points == pytest.approx(errors[row.id].points, abs=0.05)
+        assert 0.95 < row.se / errors[row.id].se < 1.05

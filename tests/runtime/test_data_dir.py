@@ -1,0 +1,93 @@
+"""The data directory: one owner at a time, and a socket wherever it lies."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from referee.errors import RefereeError
+from referee.runtime.data_dir import SOCKET_PATH_LIMIT, DataDir, InUse
+
+
+def test_a_directory_has_one_owner_until_it_is_released(tmp_path: Path) -> None:
+    first, second = DataDir(tmp_path), DataDir(tmp_path)
+    first.own()
+    first.announce("http://127.0.0.1:1")
+
+    with pytest.raises(InUse, match=rf"process {os.getpid()}, http://127\.0\.0\.1:1"):
+        second.own()
+    first.release()
+    second.own()
+
+    second.release()
+
+
+def test_the_owner_is_told_to_whoever_asks(tmp_path: Path) -> None:
+    directory = DataDir(tmp_path)
+    assert directory.owner() is None
+
+    directory.own()
+    directory.announce("http://127.0.0.1:1")
+
+    owner = DataDir(tmp_path).owner()
+    assert owner is not None
+    assert (owner.pid, owner.url) == (os.getpid(), "http://127.0.0.1:1")
+    directory.release()
+    assert DataDir(tmp_path).owner() is None
+
+
+def test_rights_are_taken_off_what_is_the_services_own_and_nothing_else(tmp_path: Path) -> None:
+    data, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    own, foreign = data / "redis-server" / "dump", [data / "logs-of-others" / "a.log", elsewhere / "b.log"]
+    for path in (own, *foreign):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    (data / "logs").symlink_to(elsewhere)
+    everything = [one for path in (own, *foreign) for one in (path.parent, path)]
+    for path in everything:
+        path.chmod(0o755)
+
+    directory = DataDir(data)
+    directory.own()
+    directory.release()
+
+    closed = [path for path in everything if not path.stat().st_mode & 0o077]
+    assert closed == [own.parent, own]
+
+
+def test_a_deep_directory_gets_a_socket_the_kernel_can_hold(tmp_path: Path) -> None:
+    deep = tmp_path / ("deep" * 30)
+    deep.mkdir()
+
+    path = DataDir(deep).socket()
+
+    assert len(os.fsencode(path)) <= SOCKET_PATH_LIMIT
+    assert path == DataDir(deep).socket()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+    path.unlink()
+    path.parent.rmdir()
+
+
+def test_a_socket_place_that_others_can_enter_is_refused(tmp_path: Path) -> None:
+    deep = tmp_path / ("deep" * 30)
+    deep.mkdir()
+    place = DataDir(deep).socket().parent
+    place.chmod(0o777)
+
+    try:
+        with pytest.raises(RefereeError, match="not a private directory"):
+            DataDir(deep).socket()
+    finally:
+        place.rmdir()
+
+
+def test_a_long_log_is_put_aside(tmp_path: Path) -> None:
+    directory = DataDir(tmp_path)
+    with directory.log("api").open("wb") as log:
+        log.truncate(9 << 20)
+
+    assert not directory.log("api").exists()
+
+    assert (tmp_path / "logs" / "api.log.1").stat().st_size == 9 << 20

@@ -1,0 +1,264 @@
+"""The starter bots of every language, written by `referee new-bot` and started as the pages say, called for real."""
+
+import asyncio
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from referee.botclient import client
+from referee.botclient.client import BotSeat
+from referee.cli import main
+from referee.cli.new_bot import LANGUAGES, STARTERS, card_name, written
+from referee.games import catalogue
+from referee.house.server import serve
+from referee.local import matches
+from referee.match.time_limits import Limits
+from referee.protocol import messages
+from referee.protocol.signing import bot_secret
+from tests.botclient.hostile import LOOPBACK, PATIENCE_S, SECRET, caller
+from tests.botclient.test_match_driver import begun
+from tests.cli.running import surroundings
+from tests.house.test_server import is_a_proper_bot
+from tests.protocol.schemas import check
+
+NAME = 'Ada\'s "first" bot'  # quotes, a blank: nothing that a shell or a program text would take as it is
+STRANGE = bot_secret(b"x" * 32, "bot_x", 1)
+MISTAKES = {  # by language: a part of `choose`, a replacement that fails, and the error that the bot then reports
+    "python": ('.choice(question["legal"])', '.choice(question["legall"])', "KeyError: 'legall'"),
+    "javascript": ("question.legal[", "question.legall[", "TypeError: Cannot read properties of undefined"),
+    "go": ("asked.Legal[(", "asked.Legal[:0][(", "runtime error: index out of range"),
+}
+
+
+@pytest.fixture(scope="module", params=list(LANGUAGES))
+def language(request: pytest.FixtureRequest) -> str:
+    """Every language there is a starter bot in; what cannot be tested here is named in the warnings of the run."""
+    language = str(request.param)
+    if tool(language) is None:
+        missing = f"the starter bot in {language} is NOT TESTED on this machine: it has no {LANGUAGES[language].tool}"
+        warnings.warn(missing, stacklevel=1)
+        pytest.skip(missing)
+    return language
+
+
+@pytest.fixture(scope="module")
+def folder(language: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bot as `new-bot` writes it, with its secret in the file beside it."""
+    folder = tmp_path_factory.mktemp(language) / NAME
+    made = CliRunner().invoke(main, ["new-bot", str(folder), "--language", language])
+    assert made.exit_code == 0, made.output
+    (folder / "secret.txt").write_text(f"{SECRET}\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def url(language: str, folder: Path) -> Iterator[str]:
+    with started(language, folder) as url:
+        yield url
+
+
+def tool(language: str) -> str | None:
+    """The program that runs the language: beside our Python, else the machine's; Playwright brings a Node.js."""
+    if language == "python":
+        return sys.executable
+    name, ours = LANGUAGES[language].tool, Path(sys.executable).parent
+    driver = Path(sysconfig.get_path("purelib")) / "playwright" / "driver"
+    return shutil.which(name, path=ours) or shutil.which(name) or shutil.which(name, path=driver)
+
+
+@contextmanager
+def started(language: str, folder: Path, **environment: str) -> Iterator[str]:
+    """The bot in a process of its own, found by the URL that it prints."""
+    process = subprocess.Popen(
+        [*command(language, folder), "0"], cwd=folder, env=surroundings(**environment), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        with process.stdout as said:
+            name, _, url = said.readline().rstrip().rpartition(" plays at ")
+        assert name == card_name(folder)
+        yield url
+    finally:
+        process.kill()
+        process.wait()
+
+
+def command(language: str, folder: Path) -> list[str]:
+    """Return the command that starts the bot."""
+    program, file = str(tool(language)), LANGUAGES[language].file
+    if language != "go":
+        return [program, file]
+    # `go run` leaves its child behind when it is killed
+    subprocess.run([program, "build", "-o", "bot", file], cwd=folder, check=True, timeout=600)
+    return [str(folder / "bot")]
+
+
+def test_a_starter_bot_fits_on_a_page(language: str) -> None:
+    lines = (STARTERS / language / LANGUAGES[language].file).read_text().splitlines()
+
+    assert len(lines) <= 60
+    assert max(map(len, lines)) <= 120
+
+
+def test_a_starter_bot_proves_itself_gives_nonces_and_refuses_strangers(url: str) -> None:
+    async def called() -> None:
+        other = await serve("random", seed=1)
+        await is_a_proper_bot(url, other.url)
+        await other.close()
+
+    asyncio.run(asyncio.wait_for(called(), PATIENCE_S * 3))
+
+
+def test_a_starter_bot_shows_its_name_and_games(url: str) -> None:
+    async def called() -> client.Check:
+        bot = caller(url, now=None)
+        shown = await client.fetch_card(bot)
+        bot.close()
+        return shown
+
+    card = asyncio.run(called()).card
+
+    assert card is not None
+    assert card.name == NAME
+    assert sorted(card.games) == sorted(catalogue())
+
+
+def test_a_starter_bot_refuses_forged_unsigned_and_old_calls(url: str) -> None:
+    async def statuses() -> list[int]:
+        body = messages.challenge_body("bot_test", "n" * 32)
+        strange, unsigned = (client.Target("bot_test", url, secrets) for secrets in ((STRANGE,), ()))
+        callers = [client.BotCaller(target, LOOPBACK) for target in (strange, unsigned)]
+        callers += [caller(url), caller(url, now=None)]  # of a moment long past, and as it should be
+        replies = [await one.post("/notify", body, "chl_1", 5000) for one in callers]
+        for one in callers:
+            one.close()
+        return [reply.status for reply in replies]
+
+    assert asyncio.run(statuses()) == [401, 401, 401, 200]
+
+
+@pytest.mark.parametrize("game", sorted(catalogue()))
+def test_a_starter_bot_plays_every_game_to_its_end_without_a_fault(url: str, game: str) -> None:
+    entrants = matches.entrants([url, "house:random"])
+    plan = matches.Plan(game, {}, entrants, "starter", Limits(), secrets=(SECRET,))
+
+    played = asyncio.run(matches.play(plan, 0))
+
+    assert played.result["faults"] == [0, 0]
+
+
+def test_a_starter_bot_that_errs_plays_the_default_says_why_and_goes_on(language: str, folder: Path) -> None:
+    """Here the secret comes from the environment, which goes before the file."""
+    program = folder / LANGUAGES[language].file
+    right, wrong, error = MISTAKES[language]
+    assert program.read_text().count(right) == 1
+    program.write_text(program.read_text().replace(right, wrong))
+    (folder / "secret.txt").write_text("whsec_" + "A" * 32)
+    match = begun(2)
+    request = match.requests()[0]
+
+    async def asked(url: str) -> list[tuple[object, str]]:
+        seat = BotSeat(caller(url + "/below", now=None), match.header, request.seat)
+        answers: list[tuple[object, str]] = [((await seat.ask(request)).action, seat.error) for _ in range(2)]
+        assert seat.last is not None
+        check("decide_reply", seat.last[1].body)
+        seat.close()
+        return answers
+
+    with started(language, folder, REFEREE_BOT_SECRET=SECRET) as url:
+        answers = asyncio.run(asked(url))
+
+    assert [action for action, _ in answers] == [request.default, request.default]
+    assert all(told.startswith(error) for _, told in answers)
+
+
+def test_a_starter_bot_learns_its_secret_from_a_file_that_is_written_while_it_runs(
+    language: str, tmp_path: Path
+) -> None:
+    written(tmp_path, language)
+
+    async def challenged(url: str) -> str:
+        bot = caller(url, now=None)
+        fault = (await client.challenge(bot)).fault
+        bot.close()
+        return fault
+
+    with started(language, tmp_path) as url:
+        before = asyncio.run(challenged(url))
+        (tmp_path / "secret.txt").write_text(f"{SECRET}\n")
+        after = asyncio.run(challenged(url))
+
+    assert (before, after) == ("wrong_proof", "")
+
+
+def test_a_starter_bot_whose_secret_is_spoilt_plays_with_nobody(language: str, tmp_path: Path) -> None:
+    written(tmp_path, language)
+    (tmp_path / "secret.txt").write_bytes(b"\xff\xfe!")  # how a file in UTF-16 begins
+
+    async def proof_without_signature(url: str) -> bytes:
+        stranger = client.BotCaller(client.Target("bot_test", url, ()), LOOPBACK)
+        reply = await stranger.post("/notify", messages.challenge_body("bot_test", "n" * 32), "chl_1", 5000)
+        stranger.close()
+        return reply.body
+
+    with started(language, tmp_path) as url:
+        assert b"proof" not in asyncio.run(proof_without_signature(url))
+
+
+def test_a_starter_bot_whose_port_is_taken_says_so_in_a_sentence(language: str, folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        ended = subprocess.run(
+            [*command(language, folder), port], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    assert ended.returncode == 1
+    assert "address already in use" in ended.stderr.lower()
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_new_bot_writes_only_into_a_new_or_an_empty_folder(tmp_path: Path) -> None:
+    full, file, empty = tmp_path / "full of things", tmp_path / "file", tmp_path / "empty"
+    for folder in (full, empty):
+        folder.mkdir()
+    (full / "mine").touch()
+    file.touch()
+
+    refused = [CliRunner().invoke(main, ["new-bot", str(place)]) for place in (full, file)]
+    made = CliRunner().invoke(main, ["new-bot", str(empty)])
+
+    assert [done.exit_code for done in refused] == [2, 2]
+    assert "is not empty" in refused[0].output
+    assert "is a file" in refused[1].output
+    assert [path.name for path in full.iterdir()] == ["mine"]
+    assert made.exit_code == 0
+    assert sorted(path.name for path in empty.iterdir()) == [".gitignore", "README.md", "bot.py"]
+    assert json.dumps("empty") in (empty / "bot.py").read_text()
+
+
+def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    refused = CliRunner().invoke(main, ["new-bot", str(tmp_path / "file" / "bot")])
+
+    assert refused.exit_code == 1
+    assert "cannot write" in refused.output
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [("my bot", "my bot"), ("x" * 100, "x" * 64), ("Zoë\u202e", "Zoë"), ("\n", "starter"), ("/", "starter")],
+)
+def test_a_bot_is_named_after_its_folder_as_far_as_a_card_may_show_it(folder: str, name: str) -> None:
+    assert card_name(Path("/tmp") / folder) == name

@@ -1,0 +1,142 @@
+"""The planting of faults, and a short slice of the campaign; `make mutants` runs a long one."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tools.mutants.campaign import GAMES, Target, planted, table, tried
+from tools.mutants.copies import ROOT, Copy
+from tools.mutants.faults import Fault, chosen, faults_of
+
+SLICE = ("payer", "seat", "forgotten", "min/max", "condition")  # kinds that change what is played
+RULES = '''"""Rules: 1 < 2."""
+class Game:
+    limit: Literal[3]
+
+    def settle(self, payer: int, payee: int) -> list[str]:
+        """Pays 1 chip."""
+        assert payer < 9
+        if self.chips[seat] <= 0 and not self.over:
+            raise Error(f"{payer + 1}")
+        self.chips[payee] += min(self.pot, 5)
+        self.played.append(card)
+        self.bids = []
+        pay(payer, payee)
+        return self.names[:]
+'''
+
+
+def planted_lines(kind: str) -> list[str]:
+    return [fault.after.strip() for fault in faults_of("rules.py", RULES) if fault.kind == kind]
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines"),
+    [
+        ("comparison", ["if self.chips[seat] < 0 and not self.over:"]),
+        ("and/or", ["if self.chips[seat] <= 0 or not self.over:"]),
+        (
+            "condition",
+            ["if not (self.chips[seat] <= 0 and not self.over):", "if self.chips[seat] <= 0 and (self.over):"],
+        ),
+        (
+            "seat",
+            ["if self.chips[seat - 1] <= 0 and not self.over:", "self.chips[payee - 1] += min(self.pot, 5)"],
+        ),
+        ("payer", ["self.chips[payee] -= min(self.pot, 5)"]),
+        ("min/max", ["self.chips[payee] += max(self.pot, 5)"]),
+        ("exchanged", ["self.chips[payee] += min(5, self.pot)", "pay(payee, payer)"]),
+        ("forgotten", ["pass", "pass", "pass", "pass"]),
+        ("shared list", ["return self.names"]),
+    ],
+)
+def test_faults_of_a_kind_are_planted_where_they_can_be(kind: str, lines: list[str]) -> None:
+    assert planted_lines(kind) == lines
+
+
+def test_texts_annotations_asserts_and_errors_are_left_alone() -> None:
+    touched = {fault.line for fault in faults_of("rules.py", RULES)}
+
+    assert touched == {8, 10, 11, 12, 13, 14}
+
+
+def test_every_fault_changes_one_line_of_a_source_that_parses(copy: Copy) -> None:
+    for target in GAMES.values():
+        for fault in planted(copy, target, 8, Random(1)):
+            right = copy.source(fault.path)
+            wrong = fault.planted_in(right)
+            compile(wrong, fault.path, "exec")
+            changed = [own for own, was in zip(wrong.split("\n"), right.split("\n"), strict=True) if own != was]
+            assert changed == [fault.after]
+
+
+def test_the_same_seed_chooses_the_same_faults_spread_over_functions_and_kinds() -> None:
+    path = "referee/games/pool_nap.py"
+    faults = faults_of(path, (ROOT / path).read_text())
+
+    one, other = (chosen(faults, 60, Random(1)) for _ in range(2))
+
+    assert one == other
+    assert len({fault.line for fault in one}) == len(one) == 60
+    assert max(Counter(fault.function for fault in one).values()) <= 4
+    assert max(Counter(fault.kind for fault in one).values()) <= 12
+
+
+def test_in_every_game_at_least_forty_faults_can_be_planted(copy: Copy) -> None:
+    assert all(len(planted(copy, target, 40, Random(1))) == 40 for target in GAMES.values())
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
+    with Copy(tmp_path_factory.mktemp("mutants"), committed=False) as made:
+        yield made
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_planted_faults_are_noticed(game: str, copy: Copy) -> None:
+    """A survivor wants a test, or its line in ``explained.py``."""
+    faults = planted(copy, GAMES[game], 3, Random(game), SLICE)
+
+    outcome = tried(copy, GAMES[game], faults, print)
+
+    assert (outcome.planted, outcome.survived) == (3, [])
+
+
+def test_a_fault_that_no_test_notices_is_told(copy: Copy) -> None:
+    text = "catalogue of games"
+    target = Target(("referee/games/__init__.py",), ("tests/games/test_poker.py",), "saint-poker")
+    fault = Fault(
+        "referee/games/__init__.py", 1, "text", "module", *(_first_line(copy, text, new) for new in ("", "x"))
+    )
+
+    outcome = tried(copy, target, [fault], print, only=("own tests",))
+
+    assert outcome.survived == [fault]
+    assert "| saint-poker | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1 |" in table({"saint-poker": outcome})
+
+
+def test_a_fault_without_an_end_is_stopped(copy: Copy) -> None:
+    endless = "while True:\n    pass\n"
+    with copy.with_source("referee/games/poker.py", endless):
+        ran = copy.run(["tests/games/test_poker.py"], 0.5)
+
+    assert ran["caught"] == "time limit"
+
+
+def _first_line(copy: Copy, text: str, new: str) -> str:
+    line = copy.source("referee/games/__init__.py").split("\n")[0]
+    assert text in line
+    return line.replace(text, new + text)
+
+
+def test_a_copy_leaves_the_project_as_it_is(copy: Copy) -> None:
+    path = Path("referee/games/poker.py")
+    before = (ROOT / path).read_bytes()
+    with copy.with_source(str(path), "nonsense("):
+        assert copy.run(["tests/games/test_poker.py"])["caught"].startswith("import of")
+
+    assert (ROOT / path).read_bytes() == before
+    assert copy.run(["tests/games/test_poker.py"])["caught"] == ""

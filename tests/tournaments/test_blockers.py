@@ -1,0 +1,155 @@
+"""Stuck matches hold their stage and their event up until somebody decides what becomes of them, and all are told."""
+
+import threading
+import time
+from typing import Any
+
+import pytest
+from sqlalchemy import select, text, update
+
+from referee.bots import house_bots
+from referee.errors import Conflict
+from referee.ladders import voiding
+from referee.ladders.tables import Rating, Result
+from referee.match.rows import parsed
+from referee.matches import matches, results
+from referee.matches.recording import Record
+from referee.matches.tables import Match, MatchSeat
+from referee.tournaments import entries, lifecycle
+from referee.tournaments.tables import Stage, Tournament
+from referee.webhooks.tables import Delivery
+from tests.database import scripted
+from tests.database.tournaments import begun, go_on, listening, progress_of
+from tests.database.world import World
+from tests.surroundings import MASTER_KEY
+
+
+def make_stuck(world: World, match_id: str) -> None:
+    with world.database.write() as session:
+        session.execute(update(Match).where(Match.id == match_id).values(status="stuck"))
+
+
+def due(world: World, event: str) -> list[str]:
+    with world.database.read() as session:
+        return list(session.scalars(select(Match.id).where(Match.tournament_id == event, Match.status == "due")))
+
+
+def reason_of(world: World, event: str) -> str | None:
+    with world.database.read() as session:
+        return session.get_one(Tournament, event).status_reason
+
+
+def void(world: World, match_id: str, **how: Any) -> voiding.Voided:
+    with world.database.write() as session:
+        return voiding.void(session, match_id, "it got stuck", by=None, master_key=MASTER_KEY, **how)
+
+
+def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so(world: World) -> None:
+    event, _ = begun(world, 4, format="swiss", format_options={"stages": 2}, created_by=listening(world))
+    stuck, other = due(world, event)
+    make_stuck(world, stuck)
+    scripted.play(world.database, other)
+
+    assert (go_on(world.database, event), go_on(world.database, event)) == (["told"], [])
+
+    with world.database.read() as session:
+        assert [session.get_one(Tournament, event).status, session.get_one(Stage, (event, 1)).ended_at] == [
+            "running",
+            None,
+        ]
+        assert session.scalars(select(Rating)).all() == []  # they share their cards
+        bodies = [parsed(body) for body in session.scalars(select(Delivery.body))]
+    assert stuck in str(reason_of(world, event))
+    assert [body["data"]["reason"] for body in bodies] == [reason_of(world, event)]
+    assert progress_of(world, event).done == 1
+
+    # the operator revives it, in a pause
+    with world.database.write() as session:
+        lifecycle.pause(session, event)
+    with world.database.write() as session:
+        assert matches.revive(session, stuck).status == "waiting"
+    with world.database.write() as session:
+        lifecycle.resume(session, event)
+    assert go_on(world.database, event) == ["told"]
+    assert reason_of(world, event) is None
+
+    # it gets stuck again, and is played anew
+    make_stuck(world, stuck)
+    assert go_on(world.database, event) == ["told"]
+    (again,) = void(world, stuck, replay=True).replays
+    assert go_on(world.database, event) == ["told"]
+    scripted.play(world.database, again)
+    assert go_on(world.database, event)[:2] == ["stage over", "paired"]
+
+    # and void without a replay
+    last, other = due(world, event)
+    scripted.play(world.database, other)
+    make_stuck(world, last)
+    void(world, last)
+    assert go_on(world.database, event)[-1] == "finished"
+    make_stuck(world, last)
+    with world.database.write() as session, pytest.raises(Conflict, match="finished"):
+        matches.revive(session, last)
+
+
+def test_a_replay_is_rated_when_the_stand_in_is_gone_and_refused_for_who_left(world: World) -> None:
+    event, seated = begun(world, 2)
+    (match_id,) = due(world, event)
+    with world.database.write() as session:
+        session.execute(update(Match).where(Match.id == match_id).values(rated=False))  # as beside a stand-in
+    scripted.play(world.database, match_id)
+
+    (again,) = void(world, match_id, replay=True).replays
+    scripted.play(world.database, again)
+
+    with world.database.read() as session:
+        results = {one.match_id: one.ladder_id for one in session.scalars(select(Result))}
+    assert (results[match_id], results[again] is not None) == (None, True)
+    with world.database.write() as session:
+        entries.withdraw(session, event, seated[0])
+    with pytest.raises(Conflict, match=f"nobody plays for {seated[0]}"):
+        void(world, again, replay=True)
+
+
+def test_a_match_that_ends_while_its_event_is_cancelled_keeps_its_result(world: World) -> None:
+    event, _ = begun(world, 2)
+    (claim,) = world.claim(1)
+    cancelling = threading.Thread(target=lambda: cancel(world, event))
+    outcome = results.Outcome([1, 2], [1, -1], [1, -1], [0, 0])
+    with world.database.write() as session:
+        results.finish(session, Record(claim.match_id, claim.epoch, 0, [scripted.LINE]), outcome, master_key=MASTER_KEY)
+        cancelling.start()
+        until_it_waits(world)  # it has seen the match going on
+    cancelling.join(30)
+
+    with world.database.read() as session:
+        states = session.get_one(Match, claim.match_id).status, session.get_one(Tournament, event).status
+    assert states == ("finished", "cancelled")
+
+
+def test_nobody_sits_in_any_more_for_who_left(world: World) -> None:
+    event, (left, *_) = begun(world, 2)
+    with world.database.write() as session:
+        seat = update(MatchSeat).where(MatchSeat.bot_id == left)
+        session.execute(seat.values(bot_id=house_bots.house_bot(session, "sound").id, entrant_id=left, rated=False))
+        entries.withdraw(session, event, left)
+
+    assert due(world, event) == []
+
+
+def cancel(world: World, event: str) -> None:
+    with world.database.write() as session:
+        lifecycle.cancel(session, event, master_key=MASTER_KEY)
+
+
+def until_it_waits(world: World) -> None:
+    """For another transaction to wait for a lock; on SQLite it cannot begin before this one ends."""
+    waiting = text(
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    )
+    deadline = time.monotonic() + 20
+    while not world.database.is_sqlite and time.monotonic() < deadline:
+        with world.database.read() as session:
+            if session.scalar(waiting):
+                return
+        time.sleep(0.01)

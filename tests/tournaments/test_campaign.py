@@ -1,0 +1,256 @@
+"""Runners that are killed and frozen at every kind of moment: each match still ends once, as if nothing had been."""
+
+import hashlib
+import os
+import random
+import signal
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sqlalchemy import select, update
+
+from referee.db.clock import SystemClock
+from referee.db.engine import Database
+from referee.errors import StaleEpoch
+from referee.ladders import audit
+from referee.ladders.tables import Rating, Result
+from referee.match.chance import CommittedChance
+from referee.match.match import Answer, Match, Request
+from referee.matches import claims, deal_groups, logs, matches, results
+from referee.matches.claims import Claim
+from referee.matches.recording import Record, Sealed, record_batch
+from referee.matches.tables import Match as MatchRow
+from referee.ratings.elo import START
+from tests.database.world import World, outcome
+from tests.surroundings import MASTER_KEY
+
+MATCHES = 16
+RUNNERS = 3
+ACCIDENTS = 16
+MOST_RUNNERS = 300
+SEED = int(os.environ.get("REFEREE_CAMPAIGN_SEED", "20"))
+
+NOTHING_LEFT, SAW_STALE = 0, 3  # how a runner ends by itself
+
+
+def test_K1_K4_runners_killed_and_frozen_at_random_lose_and_double_nothing(world: World) -> None:
+    seated = world.bots(4)
+    dice = random.Random(SEED)
+    made = [world.match(dice.sample(seated, 2), options={"rounds": 3}) for _ in range(MATCHES)]
+    campaign = Campaign(Database(str_url(world), clock=SystemClock()), dice)
+
+    campaign.run()
+
+    print(f"seed {SEED}: {campaign.killed} killed, {campaign.frozen} frozen, {campaign.stale} found themselves stale")
+    assert campaign.killed >= 5
+    assert campaign.frozen >= 5
+    assert campaign.stale >= 1
+    with world.database.read() as session:
+        assert {matches.get_match(session, match_id).status for match_id in made} == {"finished"}
+        assert sorted(session.scalars(select(Result.match_id))) == sorted(made)
+        assert [str(difference) for difference in audit.audit(session)] == []
+        assert sum(session.scalars(select(Rating.value))) == 4 * START
+        stored = {match_id: logs.log_lines(session, match_id) for match_id in made}
+    for match_id, lines in stored.items():
+        assert lines[:-1] == undisturbed(world, match_id)
+
+
+def undisturbed(world: World, match_id: str) -> list[bytes]:
+    """The log of the same match, with the same answers, played in one go."""
+    loaded = world.load(match_id)
+    match = Match(loaded.header, CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or []))
+    match.begin()
+    while not match.over:
+        for request in match.requests():
+            match.receive(answered(match_id, request))
+    return match.lines
+
+
+def answered(match_id: str, request: Request) -> Answer:
+    """The answer follows from the question, as a bot's that keeps what it once answered."""
+    digest = hashlib.sha256(f"{match_id} {request.n} {request.seat}".encode()).digest()
+    return Answer(request.seat, choice=digest[0] % len(request.legal), ms=digest[1])
+
+
+@dataclass
+class Campaign:
+    """Starts runners, each with an accident ahead of it, until every match is over."""
+
+    database: Database
+    dice: random.Random
+    killed: int = 0
+    frozen: int = 0
+    stale: int = 0
+    sleeping: list[int] = field(default_factory=list)
+
+    def run(self) -> None:
+        """Starts runners while there is something left, each with an accident ahead until there were enough."""
+        running: set[int] = set()
+        for number in range(MOST_RUNNERS):
+            if not self._left():
+                break
+            running.add(self._started(number, doomed=self.killed + self.frozen < ACCIDENTS))
+            if len(running) == RUNNERS:
+                running.discard(self._one_less())
+        while running:
+            running.discard(self._one_less())
+        self._wake()
+        self.database.dispose()
+
+    def _started(self, number: int, *, doomed: bool) -> int:
+        steps = self.dice.randint(4, 25) if doomed else None
+        accident = signal.SIGSTOP if number % 2 else signal.SIGKILL
+        pid = os.fork()
+        if pid == 0:
+            status = 99
+            try:
+                status = Runner(self.database, steps, accident).run()
+            except Exception:
+                traceback.print_exc()  # nobody else learns of it
+                raise
+            finally:
+                os._exit(status)
+        return pid
+
+    def _one_less(self) -> int:
+        """Waits until a runner ends or freezes; its leases then run out."""
+        pid, status = os.waitpid(-1, os.WUNTRACED)
+        if os.WIFSTOPPED(status):
+            self.frozen += 1
+            self.sleeping.append(pid)
+        elif os.WIFSIGNALED(status):
+            self.killed += 1
+        else:
+            self._note(os.waitstatus_to_exitcode(status))
+        self._let_leases_run_out()
+        if len(self.sleeping) > 2:
+            self._wake()
+        return pid
+
+    def _wake(self) -> None:
+        """The frozen go on, and learn what has happened meanwhile."""
+        for pid in self.sleeping:
+            os.kill(pid, signal.SIGCONT)
+            self._note(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        self.sleeping.clear()
+
+    def _note(self, code: int) -> None:
+        assert code in (NOTHING_LEFT, SAW_STALE), f"a runner ended with {code}"
+        self.stale += code == SAW_STALE
+
+    def _let_leases_run_out(self) -> None:
+        # All of them: the living are robbed too, which no one in the field would suffer so often.
+        with self.database.write() as session:
+            session.execute(update(MatchRow).values(lease_until=MatchRow.lease_until - 60))
+
+    def _left(self) -> bool:
+        with self.database.read() as session:
+            swept = claims.sweep(session)
+        return bool(swept.due or swept.running)
+
+
+@dataclass
+class Runner:
+    """Plays what is due, a decision of each match in turn, until its accident (after ``steps`` writes)."""
+
+    database: Database
+    steps: int | None
+    accident: signal.Signals
+    stale: bool = False
+    awoken: bool = False
+
+    def run(self) -> int:
+        for _ in range(200):
+            claimed = [] if self.awoken else self._claimed()
+            if not claimed:
+                break
+            playing = {claim.match_id: (claim, *self._resumed(claim)) for claim in claimed}
+            while playing:
+                for match_id, (claim, match, recorded) in list(playing.items()):
+                    if self._went_on(claim, match, recorded):
+                        playing[match_id] = (claim, match, len(match.lines))
+                    else:
+                        del playing[match_id]
+        return SAW_STALE if self.stale else NOTHING_LEFT
+
+    def _claimed(self) -> list[Claim]:
+        with self.database.write() as session:
+            return claims.claim(session, 3) or claims.claim(session, 1, alone=True)
+
+    def _resumed(self, claim: Claim) -> tuple[Match, int]:
+        with self.database.write() as session:
+            loaded = matches.load(session, claim.match_id, master_key=MASTER_KEY)
+            opening = deal_groups.claim_opening(session, loaded.group_id)
+            if opening is not None:
+                deal_groups.record_nonce_hashes(session, opening.group_id, opening.epoch, ["", ""])
+                deal_groups.open_group(session, opening.group_id, opening.epoch, ["", ""])
+        chance = CommittedChance(loaded.seed, loaded.group_id, ["", ""])
+        if loaded.lines:
+            sealed = [Answer.from_json(one) for one in loaded.sealed]
+            match = Match.resume(loaded.header, chance, loaded.lines, sealed)
+        else:
+            match = Match(loaded.header, chance)
+            match.begin()
+        return match, len(loaded.lines)
+
+    def _went_on(self, claim: Claim, match: Match, recorded: int) -> bool:
+        """Takes a match a decision further; False when it is over or no longer ours."""
+        if match.over:
+            self._write(lambda: self._finish(claim, match, recorded))
+            return False
+        if len(match.lines) > recorded:
+            return self._write(
+                lambda: self._record(Record(claim.match_id, claim.epoch, recorded, match.lines[recorded:]))
+            )
+        request = match.requests()[0]
+        answer = answered(claim.match_id, request)
+        rows = match.receive(answer)
+        if match.over:
+            return self._went_on(claim, match, recorded)  # the last rows go with the result
+        if rows:
+            written = Record(claim.match_id, claim.epoch, recorded, match.lines[recorded:], unsealed=[request.n])
+        else:
+            sealed = [Sealed(request.n, request.seat, answer.to_json())]
+            written = Record(claim.match_id, claim.epoch, recorded, sealed=sealed)
+        return self._write(lambda: self._record(written))
+
+    def _write(self, effect: Callable[[], bool]) -> bool:
+        try:
+            ours = effect()
+        except StaleEpoch:
+            ours = False
+        self.stale = self.stale or not ours
+        return ours
+
+    def _record(self, record: Record) -> bool:
+        self._step()
+        with self.database.write(durable=False) as session:
+            lost = record_batch(session, [record])
+            self._step(inside=True)  # what was written is never committed
+        self._step()
+        return not lost
+
+    def _finish(self, claim: Claim, match: Match, recorded: int) -> bool:
+        self._step()
+        tail = Record(claim.match_id, claim.epoch, recorded, match.lines[recorded:])
+        with self.database.write() as session:
+            results.finish(session, tail, outcome(match), master_key=MASTER_KEY)
+            self._step(inside=True)
+        self._step()
+        return True
+
+    def _step(self, *, inside: bool = False) -> None:
+        """Counts towards the accident, which then happens here."""
+        # Frozen inside a transaction it would hold up all others, who rightly give up: that has its own test.
+        if self.steps is None or (inside and self.accident == signal.SIGSTOP):
+            return
+        self.steps -= 1
+        if self.steps == 0:
+            self.steps = None
+            os.kill(os.getpid(), self.accident)
+            self.awoken = True
+
+
+def str_url(world: World) -> str:
+    return world.database.url.render_as_string(hide_password=False)

@@ -1,0 +1,132 @@
+"""The table of an event as the record has it: byes, the places of a knockout, the values of a ladder."""
+
+from fractions import Fraction
+
+from referee.ladders import voiding
+from referee.ratings.elo import START
+from referee.standings import TIE_BREAKS, Row
+from referee.tournaments import entries, lifecycle, tournaments
+from referee.tournaments.standings import EventResults, event_results
+from tests.database.tournaments import begun, go_on
+from tests.database.world import World
+from tests.surroundings import MASTER_KEY
+
+
+def results(
+    world: World, tournament_id: str, before: EventResults | None = None, *, patient: bool = False
+) -> EventResults:
+    with world.database.read() as session:
+        return event_results(session, tournaments.get_tournament(session, tournament_id), before, patient=patient)
+
+
+def table(world: World, tournament_id: str) -> list[Row]:
+    return results(world, tournament_id).table()
+
+
+def play_on(world: World, tournament_id: str) -> None:
+    while claimed := world.claim(10):
+        for claim in claimed:
+            world.finish(claim)
+        go_on(world.database, tournament_id)
+
+
+def test_a_bye_of_a_swiss_is_in_its_table(world: World) -> None:
+    tournament_id, _ = begun(world, 3, format="swiss", deals="own")
+
+    play_on(world, tournament_id)
+
+    rows = table(world, tournament_id)
+    rested = sum(row.byes for row in rows)
+    assert rested > 0
+    assert sum(row.points for row in rows) == Fraction(sum(row.matches for row in rows), 2) + rested
+    assert {tuple(row.tie_breaks) for row in rows} == {TIE_BREAKS["swiss"]}
+
+
+def test_a_knockout_is_ranked_by_its_bracket(world: World) -> None:
+    tournament_id, _ = begun(world, 4, format="knockout", deals="own")
+
+    play_on(world, tournament_id)
+
+    rows = table(world, tournament_id)
+    assert [row.place for row in rows[:2]] == [1, 2]
+    assert [row.tie_breaks["bracket"] for row in rows] == [row.place for row in rows]
+
+
+def test_a_ladder_is_ranked_by_points_per_match_until_it_has_rated(world: World) -> None:
+    tournament_id, _ = begun(world, 3, format="ladder", rated=False)
+
+    rows = table(world, tournament_id)
+
+    assert [(row.place, row.tie_breaks["rating"]) for row in rows] == [(1, None)] * 3
+
+
+def test_the_table_of_a_ladder_that_is_over_moves_by_its_own_voids_alone(world: World) -> None:
+    tournament_id, (first, second, third) = begun(world, 3, format="ladder", format_options={"at_once": 1})
+    (claim,) = world.claim(1)
+    world.finish(claim)
+    with world.database.write() as session:
+        lifecycle.finish(session, tournament_id)
+    go_on(world.database, tournament_id)
+    final = table(world, tournament_id)
+
+    world.play([first, second])
+    world.play([second, third], choice=1)
+    afterwards = table(world, tournament_id)
+    with world.database.write() as session:
+        voiding.void(session, claim.match_id, "a mistake", by=None, master_key=MASTER_KEY)
+    without = table(world, tournament_id)
+
+    assert afterwards == final
+    assert [row.tie_breaks["rating"] is None for row in final] == [False, False, True]
+    assert sum(row.matches for row in without) == 0
+    # About: what came of later matches hangs a little on the ratings with which they were played.
+    assert all(abs(int(row.tie_breaks["rating"] or START) - START) < START // 100 for row in without)
+
+
+def test_only_what_came_since_is_read(world: World) -> None:
+    tournament_id, entered = begun(world, 4, format="swiss", deals="own")
+    elsewhere = world.bots(2)
+
+    first = results(world, tournament_id)
+    (claim, other) = world.claim(2)
+    world.finish(claim)
+    patient = results(world, tournament_id, first, patient=True)
+    second = results(world, tournament_id, first)
+    world.play(elsewhere)
+    third = results(world, tournament_id, second)
+    world.finish(other)
+    fourth = results(world, tournament_id, third)
+    go_on(world.database, tournament_id)
+    anew = results(world, tournament_id)
+
+    assert patient is first
+    assert third is second
+    assert [len(one.outcomes) for one in (first, second, fourth, anew)] == [0, 1, 2, 2]
+    assert fourth.outcomes == anew.outcomes
+    assert fourth.outcomes[0] is second.outcomes[0]
+    assert (first.as_of_seq, fourth.as_of_seq) == (0, 3)  # one in between was played elsewhere
+    assert sorted(anew.entrants) == sorted(entered)
+
+
+def test_a_withdrawal_and_a_void_make_another_table_at_once(world: World) -> None:
+    tournament_id, (gone, *_) = begun(world, 3, deals="own")
+    (claim,) = world.claim(1)
+    world.finish(claim)
+    first = results(world, tournament_id)
+
+    with world.database.write() as session:
+        voiding.void(session, claim.match_id, "a cable was cut", by=None, master_key=MASTER_KEY)
+    second = results(world, tournament_id, first, patient=True)
+    with world.database.write() as session:
+        entries.withdraw(session, tournament_id, gone)
+    third = results(world, tournament_id, second, patient=True)
+
+    assert (len(second.outcomes), second.as_of_seq) == (0, 0)
+    assert third is not second
+    assert gone in third.entrants
+
+
+def test_a_bye_of_a_stage_that_goes_on_is_in_no_table(world: World) -> None:
+    tournament_id, _ = begun(world, 3, format="swiss", deals="own")
+
+    assert sum(row.byes for row in table(world, tournament_id)) == 0

@@ -1,0 +1,207 @@
+"""Tournaments from the first entry to the table."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from referee.bots import bots
+from referee.errors import BadOption, Conflict, NotFound
+from referee.ladders import voiding
+from referee.match.time_limits import Limits
+from referee.matches import deal_groups, matches
+from referee.matches.tables import Match
+from referee.standings import table
+from referee.tournaments import entries, lifecycle, outcomes, tournaments
+from referee.tournaments.terms import Terms
+from tests.database import scripted
+from tests.database.tournaments import begin, begun, create, entered, go_on, progress_of, start
+from tests.database.world import GAME, World
+from tests.surroundings import MASTER_KEY
+
+
+def test_a_round_robin_is_played_to_its_table(world: World) -> None:
+    tournament_id, seated = begun(world, 4, cycles=2)
+    before = progress_of(world, tournament_id)
+
+    first, *others = world.claim(50)
+    world.finish(first)
+    early = progress_of(world, tournament_id)
+    for claim in others[:5]:
+        world.finish(claim)
+    halfway = progress_of(world, tournament_id)
+    for claim in others[5:]:
+        world.finish(claim)
+    last = go_on(world.database, tournament_id)
+
+    assert (before.total, before.done) == (12, 0)
+    assert early.estimated_end is None  # a match says nothing of the pace
+    assert halfway.estimated_end is not None
+    assert halfway.estimated_end > world.clock.moment - timedelta(seconds=1)
+    after = progress_of(world, tournament_id)
+    assert (last, after.done, after.total) == (["stage over", "finished"], 12, 12)
+    with world.database.read() as session:
+        standings = table(seated, outcomes.outcomes(session, tournament_id))
+        assert tournaments.get_tournament(session, tournament_id).status == "finished"
+    assert [row.matches for row in standings] == [6] * 4
+    assert sum(row.points for row in standings) == 12
+
+
+def test_matches_come_up_in_the_order_of_their_stages(world: World) -> None:
+    begun(world, 4)
+
+    stages = []
+    for _ in range(6):
+        (claim,) = world.claim(1)
+        with world.database.read() as session:
+            stages.append(matches.get_match(session, claim.match_id).stage)
+
+    assert stages == [1, 1, 2, 2, 3, 3]
+
+
+def test_E22_a_withdrawal_leaves_byes(world: World) -> None:
+    tournament_id, seated = begun(world, 4, deals="own")
+    claimed = world.claim(2)
+    with world.database.write() as session:
+        entries.withdraw(session, tournament_id, seated[0])
+    for claim in [*claimed, *world.claim(10)]:
+        world.finish(claim)
+
+    after = progress_of(world, tournament_id)
+    assert after.by_status == {"finished": 4, "cancelled": 2}
+    assert after.done == after.total
+    with world.database.read() as session:
+        assert len(deal_groups.left_open(session)) == 2
+        assert [entry.withdrawn_at is None for entry, _ in tournaments.entries(session, tournament_id)] == [
+            False,
+            True,
+            True,
+            True,
+        ]
+
+
+def test_entries_are_for_verified_bots_once_and_before_the_start(world: World) -> None:
+    tournament_id, seated = entered(world, 2)
+    paused = world.bot()
+    with world.database.write() as session:
+        bots.pause(session, paused)
+
+    for bot, error in ((seated[0], "already"), (paused, "paused")):
+        with pytest.raises(Conflict, match=error), world.database.write() as session:
+            entries.enter(session, tournament_id, bot)
+    begin(world, tournament_id)
+    late = world.bot()
+    with pytest.raises(Conflict, match="running"), world.database.write() as session:
+        entries.enter(session, tournament_id, late)
+    with pytest.raises(Conflict, match="running"):
+        start(world, tournament_id)
+
+
+def test_a_bot_that_withdrew_may_come_back_in_its_old_place(world: World) -> None:
+    tournament_id, seated = entered(world, 3)
+    with world.database.write() as session:
+        entries.withdraw(session, tournament_id, seated[0])
+        entries.enter(session, tournament_id, seated[0])
+        listed = tournaments.entries(session, tournament_id)
+
+    assert [entry.bot_id for entry, _ in listed] == seated
+
+
+def test_too_few_entries_cannot_start(world: World) -> None:
+    tournament_id, seated = entered(world, 2)
+    with world.database.write() as session:
+        bots.retire(session, seated[0])
+
+    with pytest.raises(BadOption, match="entries"):
+        start(world, tournament_id)
+    assert progress_of(world, tournament_id).total == 0
+
+
+def test_a_cancelled_tournament_keeps_the_results_it_has(world: World) -> None:
+    tournament_id, _ = begun(world, 3)
+    (claim,) = world.claim(1)
+    world.finish(claim)
+    world.claim(1)
+    with world.database.write() as session:
+        lifecycle.cancel(session, tournament_id, master_key=MASTER_KEY)
+
+    assert progress_of(world, tournament_id).by_status == {"finished": 1, "cancelled": 2}
+    assert world.claim(5) == []
+    with world.database.read() as session:
+        assert len(deal_groups.left_open(session)) == 1  # of the match that never began: for the scheduler
+
+
+@pytest.mark.parametrize(
+    ("bad", "field"),
+    [
+        ({"format": "league"}, "format"),
+        ({"cycles": 0}, "cycles"),
+        ({"format": "knockout", "cycles": 2}, "cycles"),
+        ({"format": "knockout", "format_options": {"best_of": 0}}, "format_options.best_of"),
+        ({"format": "ladder", "deals": "common"}, "deals"),
+        ({"deals": "duplicate"}, "trusted"),
+        ({"deals": "duplicate", "trusted": True, "orders": "any"}, "orders"),
+        ({"stand_in": "nobody"}, "stand_in"),
+        ({"late_entry": True}, "late_entry"),
+        ({"seats": 99}, "seats"),
+        ({"options": {"x": 1}}, "options.x"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_held_is_refused(bad: dict[str, Any], field: str) -> None:
+    usual: dict[str, Any] = {"name": "A Cup", "game": GAME, "options": {}, "seats": 2, "limits": Limits()}
+
+    with pytest.raises(BadOption) as refused:
+        Terms(**{**usual, **bad}).columns()
+
+    assert refused.value.field == field
+
+
+def test_a_draft_is_edited_as_a_whole_and_usual_deals_stay_usual(world: World) -> None:
+    tournament_id = create(world, status="draft")
+
+    def edited(**changes: Any) -> tuple[str, dict[str, Any], str]:
+        with world.database.write() as session:
+            revision = tournaments.get_tournament(session, tournament_id).revision
+            draft = lifecycle.edit(session, tournament_id, revision=revision, **changes)
+            return draft.format, draft.format_options, draft.deals
+
+    assert edited(rated=False) == ("round_robin", {}, "own")
+    assert edited(format="swiss", rated=True) == ("swiss", {"stages": None}, "common")
+    assert edited(format_options={"stages": 4}) == ("swiss", {"stages": 4}, "common")
+    assert edited(deals="duplicate", trusted=True) == ("swiss", {"stages": 4}, "duplicate")
+    with pytest.raises(BadOption, match="trusted"):
+        edited(trusted=False)
+    assert edited(format="ladder", deals=None)[2] == "own"
+
+
+def test_lists_and_unknown_ids(world: World) -> None:
+    made = [create(world) for _ in range(3)]
+    with world.database.read() as session:
+        page = tournaments.list_tournaments(session, status="open", game=GAME, limit=2)
+        rest = tournaments.list_tournaments(session, limit=2, cursor=page.next)
+        with pytest.raises(NotFound):
+            tournaments.get_tournament(session, "trn_" + "0" * 26)
+
+    assert [one.id for one in page.items + rest.items] == made[::-1]
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+def test_a_match_that_is_played_again_is_waited_for(world: World) -> None:
+    tournament_id, _ = begun(world, 4, format="swiss", format_options={"stages": 2}, deals="own")
+    scripted.play_due(world.database, tournament_id)
+    with world.database.write() as session:
+        match_id = session.scalars(select(Match.id).where(Match.table_no == 2)).one()
+        voiding.void(session, match_id, "the bot was not itself", by=None, master_key=MASTER_KEY, replay=True)
+
+    assert go_on(world.database, tournament_id) == []
+    scripted.play_due(world.database, tournament_id)
+    assert go_on(world.database, tournament_id) == ["stage over", "paired", "arranged"]
+    scripted.play_due(world.database, tournament_id)
+    go_on(world.database, tournament_id)
+
+    with world.database.read() as session:
+        counted = outcomes.outcomes(session, tournament_id)
+    assert [outcome.stage for outcome in counted] == [1, 1, 2, 2]
+    assert progress_of(world, tournament_id).by_status == {"finished": 4, "void": 1}

@@ -1,0 +1,82 @@
+"""Kill and resume: whoever carries an event on may be killed at any step, and the event goes as if nobody had been."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from referee.tournaments.tables import Tournament
+from tests.database import scripted
+from tests.database.tournaments import answer_checks, create, enter, go_on, progress_of, start
+from tests.database.world import FakeClock, World
+
+KINDS: dict[str, tuple[int, dict[str, Any]]] = {  # bots, terms
+    "double round robin": (4, {"format": "double_round_robin"}),
+    "Swiss": (5, {"format": "swiss", "deals": "common"}),
+    "Swiss at tables of three": (7, {"format": "swiss", "seats": 3}),
+    "knockout": (4, {"format": "knockout", "format_options": {"best_of": 3, "tie_breaks": 2, "third_place": True}}),
+    "gauntlet": (4, {"format": "gauntlet", "cycles": 2}),
+    "duplicate": (4, {"format": "swiss", "deals": "duplicate", "orders": "all"}),
+    "ladder": (5, {"format": "ladder", "format_options": {"at_once": 3}}),
+}
+CASES = [("sqlite", kind) for kind in KINDS] + [
+    ("postgresql", kind) for kind in ("double round robin", "Swiss", "knockout", "ladder")
+]
+ENOUGH = 10  # matches of what would go on for ever
+
+
+@pytest.mark.parametrize(("url", "kind"), CASES, indirect=["url"])
+def test_an_event_goes_on_where_it_was_left(world: World, kind: str) -> None:
+    count, terms = KINDS[kind]
+    bots, organiser = world.bots(count), world.account("organiser")
+    events = [create(world, rated=False, created_by=organiser, **terms) for _ in range(2)]
+    for event in events:
+        enter(world, event, *bots)
+        start(world, event)
+    answer_checks(world.database)
+    whole, broken = events
+
+    endless = terms["format"] == "ladder"
+    played = _played(world, whole, lambda: go_on(world.database, whole), endless=endless)
+    dying = scripted.Dying(world.database.url.render_as_string(hide_password=False), clock=FakeClock())
+    again = _played(world, broken, lambda: scripted.steps(dying, world.database, broken), endless=endless)
+    dying.dispose()
+
+    assert again == played > 5
+    assert scripted.shape(world.database, broken) == scripted.shape(world.database, whole)
+    with world.database.read() as session:
+        status = session.get_one(Tournament, whole).status
+    assert status == ("running" if endless else "finished")
+    progress = progress_of(world, whole)
+    assert endless or progress.done == progress.total == played
+
+
+def _played(world: World, event: str, carry_on: Callable[[], object], *, endless: bool) -> int:
+    """Plays the event to its end, or so far as matters; tells how many matches."""
+    played = 0
+    carry_on()
+    while not (endless and played >= ENOUGH) and (now := scripted.play_due(world.database, event)):
+        played += now
+        carry_on()
+    return played
+
+
+def test_of_several_schedulers_none_does_what_another_did(world: World) -> None:
+    bots, organiser = world.bots(6), world.account("organiser")
+    events = [create(world, rated=False, created_by=organiser, format="swiss", deals="common") for _ in range(2)]
+    for event in events:
+        enter(world, event, *bots)
+        start(world, event)
+    answer_checks(world.database)
+    alone, crowded = events
+
+    _played(world, alone, lambda: go_on(world.database, alone), endless=False)
+    with ThreadPoolExecutor(3) as threads:
+
+        def all_at_once() -> None:
+            list(threads.map(lambda _: go_on(world.database, crowded), range(3)))
+
+        _played(world, crowded, all_at_once, endless=False)
+
+    assert scripted.shape(world.database, crowded) == scripted.shape(world.database, alone)

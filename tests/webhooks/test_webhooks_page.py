@@ -1,0 +1,116 @@
+"""The page on webhooks: its examples have the form of what is sent, its code verifies, its numbers are the code's."""
+
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from api.webhooks.schemas import NewWebhook
+from referee.bots import bots
+from referee.protocol.signing import Signer, webhook_secret
+from referee.webhooks import deliveries, outbox, webhooks
+from referee.webhooks.tables import Delivery
+from tests.database.tournaments import answer_checks, entered, go_on, start
+from tests.database.world import World
+from tests.surroundings import MASTER_KEY
+
+PAGE = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text()
+EXAMPLES = {
+    event: json.loads(text) for event, text in re.findall(r"<!-- event: (\S+) -->\n```json\n(.*?)```", PAGE, re.DOTALL)
+}
+NULLABLE = ("tournament",)  # the page says where
+
+
+def block(name: str) -> str:
+    found = re.search(rf"<!-- {name} -->\n```\w+\n(.*?)```", PAGE, re.DOTALL)
+    assert found, name
+    return found[1]
+
+
+def form(value: Any) -> Any:
+    """What two bodies of one event share: members and types; of a list the form of its items."""
+    match value:
+        case dict():
+            return {name: "some or null" if name in NULLABLE else form(inner) for name, inner in value.items()}
+        case list():
+            forms = [form(inner) for inner in value]
+            assert all(one == forms[0] for one in forms)
+            return forms[0]
+    return type(value).__name__
+
+
+@pytest.fixture
+def verify() -> Callable[..., Any]:
+    """The function on the page."""
+    names: dict[str, Any] = {}
+    exec(block("verify"), names)  # the page's own code is what is tested
+    message: Callable[..., Any] = names["message"]
+    return message
+
+
+def test_the_code_of_the_page_takes_what_is_signed_and_nothing_else(verify: Callable[..., Any]) -> None:
+    old, new, other = (webhook_secret(MASTER_KEY, "whk_1", generation) for generation in (1, 2, 3))
+    body = json.dumps(EXAMPLES["ping"]).encode()
+
+    def headers(moment: int) -> dict[str, str]:
+        signature = Signer([old, new]).signature("dlv_1", moment, body)
+        return {"webhook-id": "dlv_1", "webhook-timestamp": str(moment), "webhook-signature": signature}
+
+    now = int(time.time())
+    assert verify(old, headers(now), body) == verify(new, headers(now), body) == EXAMPLES["ping"]
+    for refused in [(other, headers(now), body), (old, headers(now), body + b" "), (old, headers(now - 400), body)]:
+        with pytest.raises(ValueError, match="not "):
+            verify(*refused)
+
+
+def test_the_tables_of_the_page_are_those_of_the_code() -> None:
+    assert set(EXAMPLES) == set(re.findall(r"^\| `([\w.]+)` \|", PAGE, re.MULTILINE)) == set(outbox.EVENTS)
+    assert all(example["type"] == event for event, example in EXAMPLES.items())
+    assert NewWebhook().load(json.loads(block("request")))
+    units = {"s": 1, "min": 60, "h": 3600}
+    waits = re.findall(r"^\| (\d) \| (\d+) (s|min|h) \|", PAGE, re.MULTILINE)
+    assert [(int(number), int(much) * units[unit]) for number, much, unit in waits] == [
+        (number, delay_s) for number, delay_s in enumerate(deliveries.DELAYS_S, start=2)
+    ]
+    for said in (
+        f"| webhooks of an account | {webhooks.PER_ACCOUNT} |",
+        f"| body of a message | {outbox.LARGEST_BODY_BYTES // 1024} KiB |",
+        f"| calls at once to one address | {deliveries.PER_TARGET}, while it fails {deliveries.PER_FAILING_TARGET} |",
+        f"| messages that wait | {deliveries.LONGEST_QUEUE:,};",
+        f"| calls at once for one account | {deliveries.PER_ACCOUNT} |",
+        f"| deliveries are listed for | {deliveries.KEPT.days} days |",
+        f"is tried {deliveries.PROVING_ATTEMPTS} times",
+    ):
+        assert said in PAGE.replace("\n", " ")
+
+
+def test_what_is_sent_has_the_form_of_the_examples(world: World) -> None:
+    organiser = world.account("organiser")
+    tournament_id, (absent, present, _) = entered(world, 3, created_by=organiser)
+    with world.database.write() as session:
+        owners = [bots.get_bot(session, bot_id).owner_id for bot_id in (absent, present)]
+        for account_id in (organiser, *owners):
+            webhooks.create(session, account_id, "https://hooks.example.org", webhooks.CHOICE).status = "active"
+
+    start(world, tournament_id)
+    answer_checks(world.database, absent=[absent])
+    go_on(world.database, tournament_id)
+    (claim,) = world.claim(9)
+    world.finish(claim)
+    go_on(world.database, tournament_id)
+
+    with world.database.read() as session:
+        sent = [(delivery.event, json.loads(delivery.body)) for delivery in session.scalars(select(Delivery))]
+    counted = Counter(event for event, _ in sent)
+    assert counted == {
+        **dict.fromkeys(["ping", "tournament.started", "tournament.finished"], 3),
+        **dict.fromkeys(["bot.unhealthy", "match.finished"], 1),
+    }
+    for event, body in sent:
+        assert form(body) == form(EXAMPLES[event]), event

@@ -1,0 +1,182 @@
+"""Bots examined by a runner: what comes of it, how far it is, and that nothing is lost when it ends half-way."""
+
+import asyncio
+from dataclasses import replace
+
+from aiohttp import web
+
+from referee.bots import bots, certificates
+from referee.bots.tables import Examination
+from referee.conformance.context import Pace
+from referee.match.canonical import Json
+from tests.workers.conftest import Scripted, World
+from tests.workers.test_runner import Holding, until
+from workers.bot_checks import Suite
+from workers.runner import Runner, Tally
+
+VERSION = "7"
+GAMES = ["saint-poker", "pool-nap"]
+QUICK = Suite(questions=4, told_every_s=0.01, held_every_s=0.02, pace=Pace(idle_s=0.0, scenarios=2, within_s=60.0))
+
+
+class Modest(Scripted):
+    """A house bot whose card names two games."""
+
+    async def _card(self, request: web.Request) -> web.Response:
+        card = {"protocol": "1", "name": "modest", "version": VERSION, "games": GAMES, "max_calls": 2}
+        return web.json_response(card)
+
+
+class Restless(Modest):
+    """Its card names another version every time but the first."""
+
+    called = 0
+
+    async def _card(self, request: web.Request) -> web.Response:
+        self.called += 1
+        version = VERSION if self.called == 1 else f"8.{self.called}"
+        card = {"protocol": "1", "name": "modest", "version": version, "games": GAMES, "max_calls": 2}
+        return web.json_response(card)
+
+
+async def well(_request: web.Request) -> None:
+    return None
+
+
+async def errs_in_poker(request: web.Request) -> web.Response | None:
+    """Bids and plays well, and takes cards it does not have."""
+    asked = await request.json()
+    if asked["match"]["game"] != "saint-poker":
+        return None
+    return web.json_response({"decision": asked["decision"]["id"], "action": {"type": "river", "card": "Zz"}})
+
+
+async def examined(world: World, suite: Suite = QUICK) -> Tally:
+    return await Runner(world.settings, world.database, suite=suite).run()
+
+
+def row_of(world: World, bot_id: str) -> Examination:
+    with world.database.read() as session:
+        return session.get_one(Examination, bot_id)
+
+
+def certified(world: World, bot_id: str) -> tuple[Json | None, list[str]]:
+    """(what is attested now, how those before ended)."""
+    with world.database.read() as session:
+        present = certificates.present(session, bots.get_bot(session, bot_id))
+        all_of_it = certificates.list_certificates(session, bot_id).items
+    return present.rules if present else None, [one.ended_reason for one in all_of_it if one.ended_reason]
+
+
+def ask(world: World, bot_id: str) -> None:
+    with world.database.write() as session:
+        bots.request_check(session, bot_id, thorough=True)
+
+
+def report_of(world: World, bot_id: str) -> Json:
+    report = row_of(world, bot_id).report
+    assert report is not None
+    return report
+
+
+def test_a_registered_bot_is_examined_and_gets_a_certificate_for_its_games(world: World) -> None:
+    async def story() -> Tally:
+        async with world.houses(Modest(well), version=VERSION):
+            await asyncio.to_thread(ask, world, world.bot_ids[0])
+            return await examined(world)
+
+    tally = asyncio.run(story())
+
+    (bot_id,) = world.bot_ids
+    assert (tally.checked, tally.examined) == (1, 1)
+    assert certified(world, bot_id) == (certificates.rules_today(GAMES), ["replaced"])
+    report = report_of(world, bot_id)
+    assert report["verdict"] == "pass"
+    assert report["latency"].keys() == {"total", "resolve", "connect", "wait", "read"}
+    assert report["coverage"].keys() == {*GAMES}
+    row = row_of(world, bot_id)
+    assert (row.state, row.version) == ("idle", VERSION)
+
+
+def test_a_bot_that_fails_in_one_game_is_certified_for_the_other_and_sees_why(world: World) -> None:
+    async def story() -> str:
+        async with world.houses(Modest(errs_in_poker), version=VERSION) as (house,):
+            await asyncio.to_thread(ask, world, world.bot_ids[0])
+            await examined(world)
+            assert house.secret
+            return house.secret
+
+    secret = asyncio.run(story())
+
+    (bot_id,) = world.bot_ids
+    assert certified(world, bot_id) == (certificates.rules_today(["pool-nap"]), ["replaced"])
+    report = report_of(world, bot_id)
+    failed = [finding for finding in report["findings"] if finding["severity"] == "fail"]
+    assert {finding["id"] for finding in failed} == {"decision"}
+    assert all(finding["where"].startswith("saint-poker") for finding in failed)
+    assert all(finding["came"] and finding["advice"] for finding in failed)
+    assert any("REFEREE_BOT_SECRET" in finding["curl"] for finding in failed)
+    assert secret not in str(report)
+
+
+def test_how_far_it_is_shows_while_it_goes_on_and_a_stop_gives_it_back(world: World) -> None:
+    holding = Holding()
+
+    async def story() -> None:
+        async with world.houses(Modest(holding), version=VERSION):
+            (bot_id,) = world.bot_ids
+            await asyncio.to_thread(ask, world, bot_id)
+            patient = replace(QUICK, pace=replace(QUICK.pace, budget_ms=60_000))
+            runner = Runner(world.settings, world.database, suite=patient)
+            running = asyncio.create_task(runner.run())
+            await until(lambda: holding.asked and row_of(world, bot_id).what == "saint-poker")
+            row = row_of(world, bot_id)
+            assert (row.state, row.asked, row.planned) == ("running", 0, QUICK.questions)
+            assert row.report is None
+            before = row.lease_until or 0
+            await until(lambda: (row_of(world, bot_id).lease_until or 0) > before)
+            runner.stop()
+            await running
+            row = row_of(world, bot_id)
+            assert (row.state, row.lost, row.lease_until) == ("due", 0, None)
+            holding.released.set()
+            await examined(world)
+
+    asyncio.run(story())
+
+    assert certified(world, world.bot_ids[0]) == (certificates.rules_today(GAMES), ["replaced"])
+
+
+def test_a_bot_that_is_too_slow_is_told_so_and_not_called_for_ever(world: World) -> None:
+    holding = Holding()
+
+    async def story() -> None:
+        async with world.houses(Modest(holding), version=VERSION):
+            await asyncio.to_thread(ask, world, world.bot_ids[0])
+            await examined(world, replace(QUICK, pace=replace(QUICK.pace, within_s=0.2, budget_ms=60_000)))
+            holding.released.set()
+
+    asyncio.run(story())
+
+    (bot_id,) = world.bot_ids
+    report = report_of(world, bot_id)
+    assert [finding["id"] for finding in report["findings"] if finding["severity"] == "fail"] == ["in_time"]
+    assert certified(world, bot_id) == (None, ["failed"])
+
+
+def test_a_bot_that_is_replaced_meanwhile_gets_no_certificate_and_is_not_examined_for_ever(world: World) -> None:
+    async def story() -> Tally:
+        async with world.houses(Restless(well), version=VERSION):
+            await asyncio.to_thread(ask, world, world.bot_ids[0])
+            return await examined(world)
+
+    tally = asyncio.run(story())
+
+    (bot_id,) = world.bot_ids
+    assert (tally.checked, tally.examined) == (1, 1)
+    assert certified(world, bot_id)[0] is None
+    report = report_of(world, bot_id)
+    assert [finding["id"] for finding in report["findings"] if finding["severity"] == "fail"] == ["same_version"]
+    with world.database.read() as session:
+        assert row_of(world, bot_id).version == bots.get_bot(session, bot_id).version
+    assert row_of(world, bot_id).rules == {}  # what came in its place is examined at its next check

@@ -1,0 +1,198 @@
+"""Our own line: told from bots that fail, by a clock that is a number; and matches that wait until it is back."""
+
+import asyncio
+from collections.abc import Sequence
+from random import Random
+
+from aiohttp import web
+
+from referee.botclient.client import Reply, Timing
+from referee.house.server import House
+from referee.house.strategies import players
+from tests.workers.conftest import Scripted, World
+from tests.workers.test_runner import seats_of, until
+from workers.connectivity import LONGEST_S, WINDOW_S, Uplink, is_unconnected
+from workers.runner import Runner
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def failing(uplink: Uplink, *owners: str) -> float:
+    for owner in owners:
+        uplink.calling(owner)
+        failed_at = uplink.failed(owner)
+    return failed_at
+
+
+def test_K22_the_line_is_down_when_bots_of_three_owners_fail_and_nobody_answers() -> None:
+    clock = Clock()
+    uplink = Uplink(clock)
+
+    failed_at = failing(uplink, "a", "b")
+    assert uplink.verdict(failed_at) == "fault"  # two owners: nobody could tell
+    uplink.calling("c")
+    assert uplink.verdict(failed_at) == "unclear"
+    uplink.failed("c")
+    assert uplink.verdict(failed_at) == "down"
+
+    clock.now += LONGEST_S - 10
+    in_the_outage = failing(uplink, "a", "b", "c")
+    assert uplink.verdict(in_the_outage) == "down"
+    clock.now += 1
+    uplink.answered()
+    assert not uplink.is_down
+    assert uplink.verdict(in_the_outage) == "down"  # to be asked again, now that the line is back
+    clock.now += 1
+    failed_at = failing(uplink, "a")
+    clock.now += 1
+    uplink.answered()
+    assert uplink.verdict(failed_at) == "fault"
+
+    clock.now += 1
+    assert uplink.verdict(failing(uplink, "a", "b", "c")) == "down"
+    clock.now += 9
+    assert uplink.verdict(failing(uplink, "a", "b", "c")) == "fault"  # long enough, in all
+
+
+def test_one_dead_bot_among_others_that_say_nothing_is_at_fault_after_a_while() -> None:
+    clock = Clock()
+    uplink = Uplink(clock)
+    uplink.calling("b")
+    uplink.calling("c")
+    failed_at = failing(uplink, "a")
+    assert uplink.verdict(failed_at) == "unclear"
+
+    clock.now += WINDOW_S
+    uplink.calling("b")
+    uplink.calling("c")
+
+    assert uplink.verdict(failed_at) == "fault"
+
+
+def test_K22_K23_only_what_never_had_a_connection_tells_of_the_line() -> None:
+    assert is_unconnected(Reply("unreachable"))
+    assert is_unconnected(Reply("dns_failed"))
+    assert is_unconnected(Reply("deadline", timing=Timing(connect_ms=900.0)))
+    assert not is_unconnected(Reply("deadline", timing=Timing(wait_ms=900.0)))
+    assert not is_unconnected(Reply("bad_status", status=500))
+    assert is_unconnected(Reply("unreachable", sent=True))  # over a connection that was open before
+    assert not is_unconnected(Reply("unreachable", sent=True, dialled=True))
+
+
+class Line:
+    """The way to all bots: cut once three questions are under way, and whole again later."""
+
+    def __init__(self) -> None:
+        self.is_up = True
+        self.under_way = 0
+        self.cut = asyncio.Event()
+        self._ports: list[tuple[House, int]] = []
+
+    async def fall(self, houses: Sequence[House]) -> None:
+        """Open connections break, new ones are refused."""
+        for house in houses:
+            assert house._runner is not None
+            self._ports.append((house, house._runner.addresses[0][1]))
+            for site in list(house._runner.sites):
+                await site.stop()
+        self.cut.set()
+
+    async def rise(self) -> None:
+        self.is_up = True
+        for house, port in self._ports:
+            assert house._runner is not None
+            await web.TCPSite(house._runner, "127.0.0.1", port).start()
+        self._ports.clear()
+
+    async def __call__(self, request: web.Request) -> web.Response | None:
+        if self.is_up:
+            return None
+        self.under_way += 1
+        await self.cut.wait()
+        assert request.transport is not None
+        request.transport.abort()
+        return web.Response()
+
+
+def test_K22_matches_wait_without_a_fault_until_the_bots_can_be_reached_again(world: World) -> None:
+    async def story() -> list[str]:
+        line = Line()
+        async with world.houses(*(Scripted(line) for _ in range(6))) as houses:
+            ids = [world.arrange("pool-nap", world.bot_ids[at : at + 2]) for at in (0, 2, 4)]
+            uplink = Uplink(probe_s=0.05)
+            running = asyncio.create_task(Runner(world.settings, world.database, uplink=uplink).run())
+            await until(lambda: all(house.decisions > 3 for house in houses))
+            line.is_up = False
+            await until(lambda: line.under_way == 3)
+            await line.fall(houses)
+            await until(lambda: uplink.is_down)
+            await line.rise()
+            await running
+            assert not uplink.is_down
+        return ids
+
+    ids = asyncio.run(story())
+
+    assert [[seat.faults for seat in seats_of(world, match_id)] for match_id in ids] == [[0, 0]] * 3
+    assert world.differences() == []
+
+
+class Sly(House):
+    """Answers a question, reads the next, hangs up and takes no calls for a moment; and so on."""
+
+    def __init__(self) -> None:
+        super().__init__("first", players()["first"](Random(1)))
+        self.read = self.hung_up = 0
+
+    async def _decide(self, request: web.Request) -> web.Response:
+        if request.headers["Referee-Attempt"] == "1":
+            self.read += 1
+        if self.read % 2:
+            return await super()._decide(request)
+        if request.headers["Referee-Attempt"] == "1":
+            self.hung_up += 1
+            assert self._runner is not None
+            for site in list(self._runner.sites):
+                await site.stop()
+            asyncio.get_running_loop().call_later(0.1, lambda: asyncio.ensure_future(self._listen_again()))
+        assert request.transport is not None
+        request.transport.abort()
+        return web.Response()
+
+    async def _listen_again(self) -> None:
+        if self._runner is not None:
+            await web.TCPSite(self._runner, "127.0.0.1", int(self.url.rpartition(":")[2])).start()
+
+
+def test_bots_of_three_owners_that_read_a_question_and_hang_up_are_let_off_once(world: World) -> None:
+    async def story() -> tuple[str, list[int]]:
+        sly = [Sly(), Sly(), Sly()]
+        async with world.houses(*sly):
+            match_id = world.arrange("saint-poker", world.bot_ids, options={"rounds": 4})
+            await asyncio.wait_for(Runner(world.settings, world.database, uplink=Uplink(probe_s=0.1)).run(), 60)
+            return match_id, [house.hung_up for house in sly]
+
+    match_id, hung_up = asyncio.run(story())
+
+    assert min(hung_up) > 1
+    assert all(seat.faults >= times - 1 for seat, times in zip(seats_of(world, match_id), hung_up, strict=True))
+
+
+def test_bots_of_three_owners_that_hang_up_on_every_call_cut_nobodys_line(world: World) -> None:
+    async def story() -> str:
+        line = Line()
+        line.cut.set()
+        async with world.houses(*(Scripted(line) for _ in range(3))):
+            match_id = world.arrange("saint-poker", world.bot_ids, options={"rounds": 1})
+            line.is_up = False  # each question is read, then the connection is dropped; a new one is always taken
+            await asyncio.wait_for(Runner(world.settings, world.database, uplink=Uplink(probe_s=0.05)).run(), 60)
+        return match_id
+
+    match_id = asyncio.run(story())
+
+    assert all(seat.faults for seat in seats_of(world, match_id))

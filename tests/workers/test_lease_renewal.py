@@ -1,0 +1,30 @@
+"""Leases are renewed beside the event loop, however long it is blocked."""
+
+import asyncio
+import time
+
+from referee.matches import claims
+from tests.workers.conftest import World
+from workers.lease_renewal import Holder
+
+PATIENCE_S = 30
+
+
+def test_K15_a_lease_is_renewed_while_the_event_loop_is_blocked(world: World) -> None:
+    async def block_until_renewed() -> None:
+        async with world.houses("first", "first"):
+            match_id = world.arrange("saint-poker", world.bot_ids)
+            with world.database.write() as session:
+                (claim,) = claims.claim(session, 1)
+            claimed_until = world.match(match_id).lease_until
+            assert claimed_until is not None
+            holder = Holder(world.database, renew_s=0.01)
+            holder.start()
+            with holder.holding(claim):
+                deadline = time.monotonic() + PATIENCE_S
+                # Nothing here gives the loop a turn, as when every write waits for a slow disk.
+                while world.match(match_id).lease_until == claimed_until:
+                    assert time.monotonic() < deadline
+            holder.stop()
+
+    asyncio.run(block_until_renewed())

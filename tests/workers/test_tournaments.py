@@ -1,0 +1,143 @@
+"""Events carried on by the scheduler: started in time, each in its turn, none the worse for another's trouble."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from referee.db.engine import Database
+from referee.db.ids import new_id
+from referee.db.upgrading import upgrade
+from referee.match.canonical import Json
+from referee.match.rows import parsed
+from referee.matches.tables import Match
+from referee.tournaments.tables import Tournament
+from referee.webhooks.tables import Delivery, Webhook
+from tests.database import scripted
+from tests.database.tournaments import answer_checks, create, enter, entered, start
+from tests.database.world import FakeClock, World
+from tests.surroundings import MASTER_KEY
+from workers.tournaments import TROUBLED_S, Events
+
+
+@dataclass
+class Seconds:
+    """A clock that moves by hand."""
+
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    database = Database(f"sqlite:///{tmp_path / 'referee.db'}", clock=FakeClock())
+    upgrade(database)
+    return World(database)
+
+
+def status_of(world: World, tournament_id: str) -> str:
+    with world.database.read() as session:
+        return session.get_one(Tournament, tournament_id).status
+
+
+def test_an_event_is_carried_from_its_hour_to_its_end_and_all_are_told(world: World) -> None:
+    organiser, owner = world.account("organiser"), world.account()
+    hour = world.clock.moment + timedelta(hours=1)
+    tournament_id = create(world, format="knockout", starts_at=hour, created_by=organiser)
+    enter(world, tournament_id, world.bot(owner), *world.bots(3))
+    for account in (organiser, owner):
+        listen(world, account)
+    events = Events(world.database, MASTER_KEY, Seconds())
+
+    assert not events.carry_on()
+    assert status_of(world, tournament_id) == "open"
+    world.clock.moment = hour
+    assert not events.carry_on()  # started, and the bots are called
+    answer_checks(world.database)
+    while status_of(world, tournament_id) == "running":
+        assert events.carry_on()
+        scripted.play_due(world.database, tournament_id)
+
+    with world.database.read() as session:
+        bodies = [parsed(body) for body in session.scalars(select(Delivery.body).order_by(Delivery.created_at))]
+    told: list[Json] = [body for body in bodies if body["data"].get("tournament") == tournament_id]
+    assert [body["type"] for body in told] == ["tournament.started"] * 2 + ["tournament.finished"] * 2
+
+
+class Overtaken(Database):
+    """Whoever reads it first is overtaken by what ``meanwhile`` does."""
+
+    meanwhile: Callable[[], object] | None = None
+
+    @contextmanager
+    def read(self, *, idle_s: float | None = None) -> Iterator[Session]:
+        with super().read(idle_s=idle_s) as session:
+            yield session
+        happens, self.meanwhile = self.meanwhile, None
+        if happens is not None:
+            happens()
+
+
+def test_an_event_that_another_starts_at_its_hour_goes_on_at_once(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    tournament_id, _ = entered(world, 2, starts_at=world.clock.moment + timedelta(hours=1))
+    world.clock.moment += timedelta(hours=1)
+    overtaken = Overtaken(world.database.url.render_as_string(), clock=world.clock)
+    overtaken.meanwhile = lambda: start(world, tournament_id)
+    events = Events(overtaken, MASTER_KEY, Seconds())
+
+    events.carry_on()
+    answer_checks(world.database)
+
+    assert events.carry_on()
+    assert not [one for one in caplog.records if one.levelname == "ERROR"]
+    overtaken.dispose()
+
+
+def test_what_goes_wrong_in_one_event_is_of_no_concern_to_the_others(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    troubled, sound = (entered(world, 2)[0] for _ in range(2))
+    for event in (troubled, sound):
+        start(world, event)
+    answer_checks(world.database)
+    with world.database.write() as session:
+        session.execute(update(Tournament).where(Tournament.id == troubled).values(options={"no": "such"}))
+    seconds = Seconds()
+    events = Events(world.database, MASTER_KEY, seconds)
+
+    events.carry_on()
+    events.carry_on()
+    complaints = [one for one in caplog.records if one.levelname == "ERROR"]
+    seconds.now += TROUBLED_S
+    events.carry_on()
+
+    with world.database.read() as session:
+        arranged = set(session.scalars(select(Match.tournament_id)))
+    assert arranged == {sound}
+    assert len(complaints) == 1
+    assert len([one for one in caplog.records if one.levelname == "ERROR"]) == 2
+
+
+def listen(world: World, account: str) -> None:
+    with world.database.write() as session:
+        session.add(
+            Webhook(
+                id=new_id("webhook"),
+                account_id=account,
+                url="https://example.org/hook",
+                events=["tournament.started", "tournament.finished"],
+                status="active",
+                secret_generation=1,
+                revision=1,
+                created_at=datetime(2026, 1, 1, tzinfo=UTC),
+            )
+        )

@@ -1,0 +1,1 @@
+"""Programs for developers of Referee: mutation testing, chaos campaigns, simulated tournaments."""

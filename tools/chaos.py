@@ -1,0 +1,273 @@
+"""A campaign: processes are killed and stopped at random while matches are played; in the end all must be in order.
+
+``python -m tools.chaos [--seconds S] [--seed N] [--postgres]`` prints its seed, every act, and what came.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+from random import Random, SystemRandom
+
+from redis.exceptions import RedisError
+from sqlalchemy import text
+
+from referee.errors import Unavailable
+from tests.database import postgres
+from tests.end_to_end.bots import Bots
+from tests.end_to_end.processes import Process, gone, send
+from tests.end_to_end.service import Service
+
+WORKERS = 2
+BOTS = ("random", "random", "random", "sound")  # bots that answer at random answer a repeated question differently
+AT_ONCE = 12  # matches kept going
+PATIENCE_S = 240.0  # for all to be played once the faults have ended
+
+
+class Campaign:
+    """One run. All that is random comes from the seed; what it meets depends on the moment."""
+
+    def __init__(
+        self,
+        service: Service,
+        bots: Bots,
+        seed: int,
+        *,
+        longest_stop_s: float = 20.0,
+        server: postgres.Server | None = None,
+    ) -> None:
+        self.service = service
+        self.server = server
+        self.bots = bots
+        self.rng = Random(seed)
+        self.match_ids: list[str] = []
+        self.acts: Counter[str] = Counter()
+        self.rows: dict[str, list[bytes]] = {}
+        self.told: list[Process] = []
+        self._longest_stop_s = longest_stop_s
+        self._wakers: list[threading.Timer] = []  # who sleeps may hold the record, and with it ourselves
+        self._act_of = {
+            "kill worker and horse": self._kill_both,
+            "kill worker": lambda: self._worker().kill(),
+            "kill horse": self._kill_horse,
+            "stop worker and horse": self._stop,
+            "tell a worker to leave": self._tell_to_leave,
+            "kill scheduler": self._kill_scheduler,
+            "kill redis": self._kill_redis,
+            "empty redis": self._empty_redis,
+            "hold the record": self._hold_the_record,
+            "kill everything": service.kill_everything,
+        }
+        if server is not None:
+            self._act_of |= {
+                "end all sessions": self._end_sessions,
+                "kill a session's process": lambda: self._kill_backend(server),
+                "kill the database": lambda: self._kill_database(server),
+            }
+
+    def run(self, seconds: float) -> None:
+        """Faults for so long, then peace until all is played, then the reckoning."""
+        service = self.service
+        service.redis()
+        for index, name in enumerate(BOTS):
+            service.enlist(self.bots.serve(name, latency_ms=5 + 10 * index))
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._people()
+            self._arrange()
+            time.sleep(self.rng.uniform(0.2, 1.5))
+            self._act()
+            self._look_at_rows()
+        for waker in self._wakers:
+            waker.join()
+        healed = time.monotonic()
+        service.until(lambda: not any(worker.alive for worker in self.told), "the end of all that were told to leave")
+        service.until(self._all_over, "the end of all matches", PATIENCE_S)
+        print(f"{len(self.match_ids)} matches, all over {time.monotonic() - healed:.0f} s after the last fault")
+        self._reckon()
+
+    def look_for_leftovers(self) -> None:
+        """Every wake-up is forgotten in the end, or its place in the queue would be taken for good."""
+        client = self.service.client()
+
+        def clean() -> bool:
+            self._people()
+            return not client.keys("rq:job:*")
+
+        began = time.monotonic()
+        self.service.until(clean, f"a queue without leftovers: {client.keys('rq:*')}", PATIENCE_S)
+        print(f"the queue was clean {time.monotonic() - began:.0f} s later")
+
+    def _act(self) -> None:
+        act = self.rng.choice(list(self._act_of))
+        if act == "kill everything" and self.rng.random() < 0.5:
+            return
+        self.acts[act] += 1
+        print(f"{time.strftime('%H:%M:%S')} {act}", flush=True)
+        self._act_of[act]()
+
+    def _people(self) -> None:
+        """Whoever died is replaced, as by a supervisor."""
+        service = self.service
+        if service.redis_server is None or not service.redis_server.alive:
+            service.redis()
+        if not any(one.alive for one in service.processes if one.name.startswith("scheduler")):
+            service.scheduler()
+        while len(service.workers) < WORKERS:
+            service.worker()
+
+    def _arrange(self) -> None:
+        statuses = self.service.statuses()
+        for _ in range(AT_ONCE - statuses.get("due", 0) - statuses.get("running", 0)):
+            game = self.rng.choice(["pool-nap", "saint-poker"])
+            seats = self.rng.sample(self.service.bot_ids, self.rng.randint(2, len(BOTS)))
+            self.match_ids.append(self.service.arrange(game, seats, options={"rounds": self.rng.randint(1, 4)}))
+
+    def _all_over(self) -> bool:
+        self._people()
+        statuses = self.service.statuses()
+        return not any(statuses.get(status) for status in ("waiting", "due", "running"))
+
+    def _look_at_rows(self) -> None:
+        """What is recorded stays, and grows at its end alone."""
+        for match_id in self.match_ids[-2 * AT_ONCE :]:
+            lines = self.service.lines(match_id)
+            before = self.rows.get(match_id, [])
+            assert lines[: len(before)] == before, match_id
+            self.rows[match_id] = lines
+
+    def _reckon(self) -> None:
+        self.service.check_all(self.match_ids)
+        bodies = {(question.id, question.body) for question in self.bots.desk.asked}
+        asked = {question.id for question in self.bots.desk.asked}
+        print(f"{len(self.bots.desk.asked)} questions, {len(asked)} of them different; acts: {dict(self.acts)}")
+        epochs = Counter(self.service.match(match_id).epoch for match_id in self.match_ids)
+        print(f"matches by number of claims: {dict(sorted(epochs.items()))}")
+        assert len(bodies) == len(asked), "a repeated question differs from the first"
+        assert self.bots.desk.trouble == []
+
+    # -- the acts --
+
+    def _worker(self) -> Process:
+        return self.rng.choice(self.service.workers)
+
+    def _kill_both(self) -> None:
+        worker = self._worker()
+        horse = worker.horse
+        if horse:
+            send(horse, signal.SIGKILL)
+        worker.kill()
+
+    def _tell_to_leave(self) -> None:
+        worker = self._worker()
+        worker.send(signal.SIGTERM)
+        self.told.append(worker)
+
+    def _kill_horse(self) -> None:
+        horse = self._worker().horse
+        if horse:
+            send(horse, signal.SIGKILL)
+
+    def _stop(self) -> None:
+        worker = self._worker()
+        pids = [worker.pid, *([worker.horse] if worker.horse else [])]
+        for pid in pids:
+            send(pid, signal.SIGSTOP)
+        waker = threading.Timer(self.rng.uniform(0.5, self._longest_stop_s), _wake, [pids])
+        waker.start()
+        self._wakers.append(waker)
+
+    def _kill_scheduler(self) -> None:
+        for process in self.service.processes:
+            if process.name.startswith("scheduler") and process.alive:
+                process.kill()
+
+    def _kill_redis(self) -> None:
+        server = self.service.redis_server
+        assert server is not None
+        server.kill()
+        time.sleep(self.rng.uniform(0, 4))
+
+    def _empty_redis(self) -> None:
+        try:
+            self.service.client().flushall()
+        except RedisError as error:
+            print(f"not emptied: {error}")
+
+    def _hold_the_record(self) -> None:
+        seconds = self.rng.uniform(0.1, 6)
+        if self.service.database.is_sqlite:
+            with self.service.writing_by_hand():
+                time.sleep(seconds)
+            return
+        with self.service.database.write(idle_s=60) as session:
+            session.execute(text("LOCK TABLE matches IN EXCLUSIVE MODE"))
+            time.sleep(seconds)
+
+    def _end_sessions(self) -> None:
+        with self.service.database.write() as session:
+            others = "datname = current_database() AND pid <> pg_backend_pid()"
+            session.execute(text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}"))
+
+    def _kill_backend(self, server: postgres.Server) -> None:
+        """Kill a process, as the kernel does when memory runs out: the server ends all sessions and recovers."""
+        backends = server.backends()
+        os.kill(self.rng.choice(backends), signal.SIGKILL)
+        self.service.until(lambda: all(gone(pid) for pid in backends), "the end of all sessions")
+        self.service.until(self._database_answers, "an answer of the database after its recovery")
+
+    def _kill_database(self, server: postgres.Server) -> None:
+        server.kill()
+        time.sleep(self.rng.uniform(0, 4))
+        server.start()
+        self.service.until(self._database_answers, "an answer of the database after its restart")
+
+    def _database_answers(self) -> bool:
+        try:
+            return bool(self.service.statuses())
+        except Unavailable:
+            return False
+
+
+def _wake(pids: list[int]) -> None:
+    for pid in pids:
+        send(pid, signal.SIGCONT)
+
+
+def campaign(
+    seconds: float,
+    seed: int,
+    folder: Path,
+    *,
+    longest_stop_s: float = 20.0,
+    server: postgres.Server | None = None,
+    thorough: bool = False,
+) -> None:
+    print(f"seed {seed}", flush=True)
+    with Bots() as bots, Service(folder, server.url("postgres") if server else "") as service:
+        run = Campaign(service, bots, seed, longest_stop_s=longest_stop_s, server=server)
+        run.run(seconds)
+        if thorough:
+            run.look_for_leftovers()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=300.0)
+    parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**6))
+    parser.add_argument("--postgres", action="store_true", help="keep the record in a PostgreSQL of its own")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="chaos") as folder, ExitStack() as stack:
+        server = stack.enter_context(postgres.server()) if given.postgres else None
+        campaign(given.seconds, given.seed, Path(folder), server=server, thorough=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""A copy of the project in which faults are planted and tests run. The project itself is never touched."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+ROOT = Path(__file__).parent.parent.parent
+NEEDED = ("referee", "tests", "docs", "pyproject.toml", "CONTRIBUTING.md")
+START_S = 60.0  # of computing, for tests that have not been measured yet
+
+
+class Copy:
+    """Keeps one process warm that runs the tests."""
+
+    def __init__(self, folder: Path, committed: bool) -> None:
+        self.folder = folder
+        if committed:
+            archive = subprocess.Popen(["git", "archive", "HEAD", *NEEDED], cwd=ROOT, stdout=subprocess.PIPE)
+            subprocess.run(["tar", "-x", "-C", folder], stdin=archive.stdout, check=True)
+            assert archive.wait() == 0
+            # What runs the tests need not be committed yet.
+            shutil.rmtree(folder / "tests" / "mutants", ignore_errors=True)
+        for name in ["tests/mutants"] if committed else NEEDED:
+            if (ROOT / name).is_dir():
+                shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(ROOT / name, folder / name)
+        # Told by their source, not by their date: a fault is planted and removed within a second.
+        by_hash = ["-q", "--invalidation-mode", "checked-hash"]
+        subprocess.run([sys.executable, "-m", "compileall", *by_hash, "referee", "tests"], cwd=folder, check=True)
+        surroundings = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        surroundings.pop("PYTEST_ADDOPTS", None)
+        self._warm = subprocess.Popen(
+            [sys.executable, "-m", "tools.mutants.warm"],
+            cwd=folder,
+            env=surroundings,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._warm.stdin is not None
+        assert self._warm.stdout is not None
+        self._warm.stdin.close()
+        self._warm.terminate()
+        self._warm.wait()
+        self._warm.stdout.close()
+
+    def source(self, path: str) -> str:
+        return (self.folder / path).read_text()
+
+    @contextmanager
+    def with_source(self, path: str, source: str) -> Iterator[None]:
+        """The file reads so for a while."""
+        before = self.source(path)
+        (self.folder / path).write_text(source)
+        try:
+            yield
+        finally:
+            (self.folder / path).write_text(before)
+
+    def run(self, arguments: Sequence[str], cpu_s: float = START_S) -> dict[str, Any]:
+        """Runs these tests: ``caught`` by which, ``cpu_s`` used."""
+        assert self._warm.stdin is not None
+        assert self._warm.stdout is not None
+        print(json.dumps({"arguments": arguments, "cpu_s": cpu_s}), file=self._warm.stdin, flush=True)
+        answer = self._warm.stdout.readline()
+        assert answer, "the process that runs the tests has ended"
+        told: dict[str, Any] = json.loads(answer)
+        return told

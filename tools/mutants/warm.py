@@ -1,0 +1,94 @@
+"""Runs tests on planted faults, one child process each, forked from one that has the slow imports behind it.
+
+``python -m tools.mutants.warm`` in a copy of the project reads a job a line and answers each with a line. It imports
+nothing of the project itself, so that each child reads the fault that was planted.
+"""
+
+import json
+import os
+import resource
+import signal
+import sys
+from typing import Any
+
+import hypothesis
+import hypothesis.strategies
+import pytest
+
+MEMORY_BYTES = 2 * 1024**3  # a fault may fill a list without end
+PATIENCE = 20  # a busy machine may take so many times the seconds of computing; what sleeps is ended by it
+
+
+class Witness:
+    """Remembers the first test that failed, or the file that could not be read."""
+
+    def __init__(self) -> None:
+        self.failed = ""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and not self.failed:
+            self.failed = report.nodeid
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed and not self.failed:
+            self.failed = f"import of {report.nodeid}"
+
+
+def main() -> int:
+    sys.dont_write_bytecode = True
+    warm_up()
+    for line in sys.stdin:
+        job = json.loads(line)
+        print(json.dumps(run(job["arguments"], job["cpu_s"])), flush=True)
+    return 0
+
+
+def warm_up() -> None:
+    """Everything pytest imports when first used."""
+    tested([__file__])
+    assert hypothesis.strategies
+
+
+def run(arguments: list[str], cpu_s: float) -> dict[str, Any]:
+    """What became of these tests: ``caught`` names the first that failed, and is empty when all passed."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s) + 1, int(cpu_s) + 2))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        signal.alarm(int(cpu_s * PATIENCE) + 1)
+        os.write(writing, tested(arguments).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        caught = told.read()
+    _, status, used = os.wait4(child, 0)
+    seconds = used.ru_utime + used.ru_stime
+    if os.WIFSIGNALED(status):
+        ended = os.WTERMSIG(status)
+        too_long = ended in (signal.SIGXCPU, signal.SIGKILL, signal.SIGALRM)
+        caught = "time limit" if too_long else f"signal {ended}"
+    elif os.WEXITSTATUS(status):
+        caught = f"end of the process with {os.WEXITSTATUS(status)}"
+    return {"caught": caught, "cpu_s": seconds}
+
+
+def tested(arguments: list[str]) -> str:
+    witness = Witness()
+    with open(os.devnull, "w") as nowhere:  # before pytest, which would keep what it prints
+        out, err = os.dup(1), os.dup(2)
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+        # Plain asserts: rewriting them takes longer than running the tests.
+        plain = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain"]
+        code = pytest.main([*plain, *arguments], plugins=[witness])
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+    if witness.failed or code == pytest.ExitCode.OK:
+        return witness.failed
+    return f"pytest: {pytest.ExitCode(code).name.lower()}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
