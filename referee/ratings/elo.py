@@ -5,11 +5,8 @@ bit for bit the same. Source: A. Elo, The Rating of Chessplayers (1978), by pair
 The batch fit beside the ladder is in ``strengths``.
 """
 
-from collections.abc import Callable, Sequence
-from functools import cache
-from itertools import combinations, compress
-from math import gcd
-from typing import Any
+from collections.abc import Sequence
+from itertools import combinations
 
 MICRO = 1_000_000
 START = 1_500 * MICRO  # a bot's rating before its first match
@@ -18,7 +15,6 @@ K_SETTLED = 20
 PROVISIONAL_GAMES = 30
 SCALE = 10**9  # an expectation of 1
 
-_UNIT = gcd(K_PROVISIONAL, K_SETTLED)  # both K are whole multiples: small numbers are quick ones
 _FAR = 2_000  # differences beyond this many points count as this many
 _BITS = 160
 
@@ -26,7 +22,7 @@ _BITS = 160
 def elo_changes(
     ratings: Sequence[int], games: Sequence[int], placements: Sequence[int], rated: Sequence[bool] | None = None
 ) -> list[int]:
-    """The change of each seat's rating, in micro-points; the changes add up to zero.
+    """Return the change of each seat's rating, in micro-points; the changes add up to zero.
 
     ``ratings`` and ``games`` (rated matches before this one) are by seat, like ``placements`` (1 is best, equal
     numbers tie) and ``rated`` (all, unless said). A pair of seats stakes the mean of its two K, shared among the
@@ -34,9 +30,21 @@ def elo_changes(
     fewer than two are left, nobody moves. What comes to half a micro-point is rounded away from zero, so that it
     does not matter which seat of a pair comes first.
     """
-    if rated is not None and not all(rated):
-        return _changes_of_rated(ratings, games, placements, rated)
-    return _written_out(len(ratings))(ratings, games, placements)
+    seats = [seat for seat in range(len(ratings)) if rated is None or rated[seat]]
+    k_factors = [k_factor(played) for played in games]
+    divisor = 2 * SCALE // MICRO * (len(seats) - 1)  # 2: a stake is the mean of two K
+    changes = [0] * len(ratings)
+    for one, other in combinations(seats, 2):
+        surprise = expectation(ratings[other] - ratings[one])  # the score of ``one`` less what was expected of it
+        if placements[one] > placements[other]:
+            surprise -= SCALE
+        elif placements[one] == placements[other]:
+            surprise -= SCALE // 2
+        gain = surprise * (k_factors[one] + k_factors[other])
+        change = (gain + divisor // 2 - (gain < 0)) // divisor
+        changes[one] += change
+        changes[other] -= change
+    return changes
 
 
 def k_factor(games: int) -> int:
@@ -49,66 +57,24 @@ def expectation(difference_micro: int) -> int:
 
     Read from an integer table a point apart, straight lines between: off by less than 5e-7.
     """
-    if difference_micro < 0:
-        return SCALE - expectation(-difference_micro)
-    points, rest = divmod(min(difference_micro, _FAR * MICRO), MICRO)
-    low = _TABLE[points]
-    return low + (_TABLE[points + 1] - low) * rest // MICRO if rest else low
+    base, slope = _LINES.get(difference_micro // MICRO) or _LINES[_FAR if difference_micro > 0 else -_FAR - 1]
+    return (base + slope * difference_micro) // MICRO
 
 
-def _changes_of_rated(
-    ratings: Sequence[int], games: Sequence[int], placements: Sequence[int], rated: Sequence[bool]
-) -> list[int]:
-    moves = iter(
-        elo_changes(list(compress(ratings, rated)), list(compress(games, rated)), list(compress(placements, rated)))
-    )
-    return [next(moves) if counts else 0 for counts in rated]
+def _line_per_point() -> dict[int, tuple[int, int]]:
+    """Return the line (base, slope) of ``expectation`` for each whole point d // MICRO from −_FAR − 1 to _FAR.
 
-
-# What one pair of seats adds to their changes c, from their ratings r, placements p and K k (in units of _UNIT).
-_PAIR = """
-    gap = r{other} - r{one}
-    try:
-        base, slope = lines[gap // {MICRO}]
-        surprise = (base + slope * gap) // {MICRO}  # of ``one``, if it wins: what was expected of ``other``
-    except KeyError:
-        surprise = expectation(gap)
-    if p{one} < p{other}:
-        change = (surprise * (k{one} + k{other}) + {half}) // {by}
-    elif p{one} > p{other}:
-        change = ((surprise - {SCALE}) * (k{one} + k{other}) + {half} - 1) // {by}
-    else:
-        surprise -= {SCALE} // 2
-        change = (surprise * (k{one} + k{other}) + {half} - (surprise < 0)) // {by}
-    c{one} += change
-    c{other} -= change
-"""
-
-
-@cache
-def _written_out(seats: int) -> Callable[[Sequence[int], Sequence[int], Sequence[int]], list[int]]:
-    """``elo_changes`` for so many rated seats, pair after pair without loops or lists: twice as fast as with them."""
-
-    def each(form: str) -> str:
-        return "".join(form.format(seat=seat) for seat in range(seats))
-
-    by = 2 * SCALE // (MICRO * _UNIT) * (seats - 1)  # stakes are means of two K, surprises are in units of 1/SCALE
-    lines = [
-        "def changes(ratings, games, placements):",
-        f"    ({each('r{seat}, ')}), ({each('g{seat}, ')}), ({each('p{seat}, ')}) = ratings, games, placements",
-        each(
-            f"    k{{seat}} = {K_PROVISIONAL // _UNIT} if g{{seat}} < {PROVISIONAL_GAMES} else {K_SETTLED // _UNIT}\n"
-        ),
-        each("    c{seat} = 0\n"),
-        *(
-            _PAIR.format(one=one, other=other, by=by, half=by // 2, MICRO=MICRO, SCALE=SCALE)
-            for one, other in combinations(range(seats), 2)
-        ),
-        f"    return [{each('c{seat}, ')}]",
-    ]
-    names: dict[str, Any] = {"lines": _LINES, "expectation": expectation}
-    exec("\n".join(lines), names)  # noqa: S102  # nothing but names and numbers of this file goes into the text
-    return names["changes"]  # type: ignore[no-any-return]  # the text above says what it is
+    expectation(d) is (base + slope d) // MICRO. For a negative d the base makes the division round up, so that
+    expectation(d) and expectation(−d) add up to SCALE. The two outermost lines are level.
+    """
+    table = _expectations()
+    lines = {}
+    for points, expected in enumerate(table):
+        slope = table[min(points + 1, _FAR)] - expected
+        base = (expected - slope * points) * MICRO
+        lines[points] = base, slope
+        lines[-points - 1] = SCALE * MICRO - base + MICRO - 1, slope
+    return lines
 
 
 def _expectations() -> list[int]:
@@ -120,7 +86,7 @@ def _expectations() -> list[int]:
         middle = (low + high) // 2
         low, high = (middle, high) if _power(middle, 400) <= 10 * one else (low, middle)
     table, odds = [], one
-    for _ in range(_FAR + 2):
+    for _ in range(_FAR + 1):
         table.append((2 * SCALE * odds + one + odds) // (2 * (one + odds)))
         odds = odds * low >> _BITS
     return table
@@ -136,20 +102,4 @@ def _power(base: int, exponent: int) -> int:
     return result
 
 
-def _lines() -> dict[int, tuple[int, int]]:
-    """``expectation`` as one line (base, slope) for each point between −_FAR and _FAR.
-
-    With d the difference, expectation(d) = (base + slope d) // MICRO for the line of d // MICRO, exactly: below zero
-    the rounding is the mirror image's, which the base brings about.
-    """
-    lines = {}
-    for points in range(_FAR):
-        slope = _TABLE[points + 1] - _TABLE[points]
-        base = (_TABLE[points] - slope * points) * MICRO
-        lines[points] = base, slope
-        lines[-points - 1] = SCALE * MICRO - base + MICRO - 1, slope
-    return lines
-
-
-_TABLE = _expectations()
-_LINES = _lines()
+_LINES = _line_per_point()
