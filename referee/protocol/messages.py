@@ -3,7 +3,6 @@
 A bot's mistake is data here: a reader gives a value or one of the match's fault codes.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,12 +11,13 @@ from typing import Any
 import orjson
 
 from referee.match.match import Request
+from referee.protocol import strict_json
 
 Json = dict[str, Any]
 
 PROTOCOL = "1"
 MAX_REPLY_BYTES = 64 * 1024
-MAX_DEPTH = 32
+LIMITS = strict_json.Limits(max_depth=32, min_integer=-(2**63), max_integer=2**64 - 1, refuse_negative_zero=True)
 MAX_NOTE_BYTES = 1024
 MAX_ERROR_BYTES = 1024
 DEFAULT_MAX_CALLS = 8
@@ -27,7 +27,6 @@ _NONCE = re.compile(r"[0-9A-Za-z_-]{1,64}")  # no "|": nonces are joined by it
 _HASH = re.compile(r"[0-9a-f]{64}")
 _WORDS = re.compile(r"[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]*")
 _UNSHOWN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
-_TOKEN = re.compile(rb'\\.|["\[\]{}]', re.DOTALL)
 
 
 # -- what we send --
@@ -194,17 +193,12 @@ def read_nonce(body: bytes) -> str:
 def read_object(body: bytes, *, lax: frozenset[str] = frozenset()) -> Json:
     """Return the JSON object in ``body``, parsed strictly; raise ``BadBody``. Strings in ``lax`` members may contain
     any character that JSON can express."""
-    _check_depth(body)
     try:
-        value = _STRICT.decode(body.decode())
-    except UnicodeDecodeError:
-        raise BadBody("bad_json", "not UTF-8") from None
-    except ValueError as error:
-        raise BadBody("bad_json", f"not JSON: {error}"[:200]) from None
+        value = strict_json.read(body, LIMITS, any_text_in=lax)
+    except strict_json.InvalidJson as error:
+        raise BadBody("bad_schema" if error.kind == "text" else "bad_json", str(error)) from None
     if not isinstance(value, dict):
         raise BadBody("bad_schema", "not an object")
-    if b"\\u" in body:  # only an escape can smuggle these past the decoder
-        _check_texts({name: item for name, item in value.items() if name not in lax})
     return value
 
 
@@ -257,67 +251,3 @@ def _member(body: bytes, name: str, pattern: re.Pattern[str], wanted: str) -> st
     if not isinstance(text, str) or not pattern.fullmatch(text):
         raise BadBody("bad_schema", f"{name} must be {wanted}")
     return text
-
-
-def _check_depth(body: bytes) -> None:
-    """Before the parser, which recurses."""
-    if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
-        return
-    depth, quoted = 0, False
-    for token in _TOKEN.finditer(body):
-        mark = token[0]
-        if mark == b'"':
-            quoted = not quoted
-        elif quoted or mark[0] == 0x5C:
-            continue
-        elif mark in b"[{":
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise BadBody("bad_json", f"nested deeper than {MAX_DEPTH}")
-        else:
-            depth -= 1
-
-
-def _check_texts(value: Any) -> None:
-    match value:
-        case str():
-            if "\0" in value or any("\ud800" <= sign <= "\udfff" for sign in value):
-                raise BadBody("bad_schema", "a text holds NUL or half a surrogate pair")
-        case list():
-            for item in value:
-                _check_texts(item)
-        case dict():
-            for key, item in value.items():
-                _check_texts(key)
-                _check_texts(item)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> Json:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise ValueError("a key stands twice in one object")
-    return members
-
-
-def _whole(digits: str) -> int:
-    number = int(digits) if len(digits) <= 20 else 2**64
-    if digits == "-0" or not -(2**63) <= number < 2**64:
-        raise ValueError("a number is out of range")
-    return number
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if number in (float("inf"), float("-inf")):
-        raise ValueError("a number is out of range")
-    return number
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is not JSON")
-
-
-# One parser for everything a bot says: orjson keeps the last of two equal keys and makes floats of long numbers.
-_STRICT = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=_whole, parse_float=_finite, parse_constant=_no_constant
-)

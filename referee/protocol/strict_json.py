@@ -1,0 +1,163 @@
+"""One strict reader for JSON that strangers send. How long a document may be is for whoever receives it."""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["syntax", "depth", "duplicate_key", "number", "text"]
+Steps = tuple[str | int, ...]  # keys and list indices, outermost first
+
+MAX_KEY = 80  # characters of a key that an error shows
+MAX_PATH = 120
+MAX_NUMERAL = 40  # characters of an integer: converting a very long one is expensive
+
+# A string or a bracket. The string alternative also takes an unclosed string up to the end, so that the scan stays
+# linear for any input.
+_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+\\?(?:"|\Z)|[\[\]{}]', re.DOTALL)
+_UNFIT = re.compile("[\0\ud800-\udfff]")  # decoding has joined the surrogates that form a pair
+
+
+class InvalidJson(Exception):
+    """A document that is refused: its kind, the reason, and the path of the value ("" for the document)."""
+
+    def __init__(self, kind: Kind, reason: str, path: str = "") -> None:
+        super().__init__(f"{path}: {reason}" if path else reason)
+        self.kind = kind
+        self.reason = reason
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a document may contain. Floats must always be finite, and no object may have a key twice."""
+
+    max_depth: int
+    min_integer: int
+    max_integer: int
+    refuse_negative_zero: bool = False  # -0 as an integer; parsers disagree whether it is 0 or -0.0
+
+
+def read(body: bytes, limits: Limits, *, any_text_in: Collection[str] = ()) -> Any:
+    """Return the value of the JSON document ``body``; raise ``InvalidJson``.
+
+    Strings may contain neither NUL nor lone surrogates, except within the members ``any_text_in`` of the outermost
+    object.
+    """
+    _refuse_depth(body, limits.max_depth)
+    reading = _Reading(limits)
+    value = reading.decode(body)
+    if reading.refused:
+        first = reading.refused[0]
+        raise InvalidJson("number", first.reason, _find_path(value, lambda leaf: leaf is first) or "")
+    if b"\\u" in body:  # only an escape can express these characters
+        _refuse_texts(value, any_text_in)
+    return value
+
+
+def _refuse_depth(body: bytes, max_depth: int) -> None:
+    """Refuse deep nesting before the parser sees it, which recurses."""
+    if body.count(b"[") + body.count(b"{") <= max_depth:
+        return
+    depth = 0
+    for token in _TOKENS.finditer(body):
+        match token[0]:
+            case b"[" | b"{":
+                depth += 1
+                if depth > max_depth:
+                    raise InvalidJson("depth", f"nested deeper than {max_depth}")
+            case b"]" | b"}":
+                depth -= 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _RefusedNumber:
+    """Stands for a number that is not accepted until its path is known."""
+
+    reason: str
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The parsing of one document; collects the numbers to refuse in their order."""
+
+    limits: Limits
+    refused: list[_RefusedNumber] = field(default_factory=list)
+
+    def decode(self, body: bytes) -> Any:
+        decoder = json.JSONDecoder(
+            object_pairs_hook=_build_object,
+            parse_int=self._integer,
+            parse_float=self._float,
+            parse_constant=self._refuse,
+        )
+        try:
+            return decoder.decode(body.decode())
+        except UnicodeDecodeError as error:
+            raise InvalidJson("syntax", f"not UTF-8 at byte {error.start}") from None
+        except json.JSONDecodeError as error:
+            raise InvalidJson("syntax", f"not JSON: {error.msg} at character {error.pos}") from None
+
+    def _integer(self, numeral: str) -> int | _RefusedNumber:
+        lowest, highest = self.limits.min_integer, self.limits.max_integer
+        accepted = len(numeral) <= MAX_NUMERAL and lowest <= int(numeral) <= highest
+        if accepted and not (numeral == "-0" and self.limits.refuse_negative_zero):
+            return int(numeral)
+        return self._refuse(numeral, f"an integer from {lowest} to {highest}")
+
+    def _float(self, numeral: str) -> float | _RefusedNumber:
+        number = float(numeral)
+        return number if math.isfinite(number) else self._refuse(numeral)
+
+    def _refuse(self, numeral: str, wanted: str = "a finite number") -> _RefusedNumber:
+        refused = _RefusedNumber(f"{numeral[:20]} is not {wanted}")
+        self.refused.append(refused)
+        return refused
+
+
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise InvalidJson("duplicate_key", "given twice", _render_path((key,)))
+    return members
+
+
+def _refuse_texts(value: Any, any_text_in: Collection[str]) -> None:
+    if any_text_in and isinstance(value, dict):
+        value = {key: member for key, member in value.items() if key not in any_text_in}
+    path = _find_path(value, lambda leaf: isinstance(leaf, str) and _UNFIT.search(leaf) is not None)
+    if path is not None:
+        raise InvalidJson("text", "text must not contain NUL or lone surrogates", path)
+
+
+def _find_path(value: Any, wanted: Callable[[Any], bool]) -> str | None:
+    """Return the path of the first wanted leaf, for a key that of its object; None if there is none."""
+    steps = _find_steps(value, wanted)
+    return None if steps is None else _render_path(steps)
+
+
+def _find_steps(value: Any, wanted: Callable[[Any], bool]) -> Steps | None:
+    members: Iterable[tuple[str | int, Any]]
+    if isinstance(value, dict):
+        if any(map(wanted, value)):
+            return ()
+        members = value.items()
+    elif isinstance(value, list):
+        members = enumerate(value)
+    else:
+        return () if wanted(value) else None
+    for name, member in members:
+        found = _find_steps(member, wanted)
+        if found is not None:
+            return name, *found
+    return None
+
+
+def _render_path(steps: Steps) -> str:
+    """Return a path such as ``players[1].name`` in printable ASCII."""
+    shown = (f"[{step}]" if isinstance(step, int) else "." + ascii(step)[1:-1][:MAX_KEY] for step in steps)
+    return "".join(shown).removeprefix(".")[:MAX_PATH]
