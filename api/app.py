@@ -58,7 +58,6 @@ def create_app(settings: Settings) -> Flask:
             "servers": [{"url": "/"}],
         },
         "CURSOR_KEY": derived_key(settings, "cursor"),
-        "ANSWER_KEY": derived_key(settings, "idempotency"),
         "SETTINGS": settings,
     }
     app.extensions["referee.database"] = Database.from_settings(settings)

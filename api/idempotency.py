@@ -5,9 +5,7 @@ The answer is kept in the record, in the transaction of its effect, and sealed: 
 
 import base64
 import hashlib
-import hmac
 import re
-import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +15,7 @@ from sqlalchemy.orm import Session
 from api import auth
 from api.errors import Problem
 from referee.db import idempotency as kept
+from referee.db import sealing
 
 HEADER = "Idempotency-Key"
 PARAMETER = {
@@ -25,9 +24,6 @@ PARAMETER = {
     "schema": {"type": "string", "pattern": "^[!-~]{1,200}$"},
     "description": "The same key with the same request within 24 hours has one effect and the same answer.",
 }
-
-_NONCE_BYTES = 16
-_TAG_BYTES = 16
 
 
 def key_of(request: Request) -> str | None:
@@ -49,9 +45,9 @@ def answer_once(session: Session, key: str, body: bytes, carry_out: Callable[[],
     asked = f"{request.method} {request.full_path}\n".encode() + body
     before = kept.begin(session, account_id, key, hashlib.sha256(asked).hexdigest())
     if before is not None:
-        return _unpacked(before.status, _opened(before.body, account_id, key))
+        return _unpacked(before.status, _unseal(before.body, account_id, key))
     response = carry_out()
-    sealed = _sealed(_packed(response), account_id, key)
+    sealed = _seal(_packed(response), account_id, key)
     kept.finish(session, account_id, key, response.status_code, sealed)
     return response
 
@@ -73,33 +69,21 @@ def _unpacked(status: int, packed: bytes) -> Response:
     return response
 
 
-# -- sealing: a key stream and a tag from HMAC-SHA256, a fresh nonce each time --
+def _seal(plain: bytes, account_id: str, key: str) -> bytes:
+    return sealing.seal(plain, key_ring=_key_ring(), context=("idempotency", account_id, key))
 
 
-def _sealed(plain: bytes, account_id: str, key: str) -> bytes:
-    nonce = secrets.token_bytes(_NONCE_BYTES)
-    hidden = _mixed(plain, nonce, account_id, key)
-    return nonce + hidden + _tag(nonce + hidden, account_id, key)
+def _unseal(sealed: bytes, account_id: str, key: str) -> bytes:
+    try:
+        return sealing.unseal(sealed, key_ring=_key_ring(), context=("idempotency", account_id, key))
+    except sealing.CannotUnseal as error:
+        raise Problem(
+            409,
+            "conflict",
+            "The first request with this key was carried out, but its answer can no longer be read. "
+            "Look at what it did before repeating it with another key.",
+        ) from error
 
 
-def _opened(sealed: bytes, account_id: str, key: str) -> bytes:
-    nonce, hidden, tag = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:-_TAG_BYTES], sealed[-_TAG_BYTES:]
-    if not hmac.compare_digest(tag, _tag(nonce + hidden, account_id, key)):
-        raise Problem(409, "conflict", "The answer kept under this key can no longer be read; use another key.")
-    return _mixed(hidden, nonce, account_id, key)
-
-
-def _mixed(text: bytes, nonce: bytes, account_id: str, key: str) -> bytes:
-    blocks = range(-(-len(text) // 32))
-    stream = b"".join(_hmac(b"stream", nonce + block.to_bytes(4), account_id, key) for block in blocks)
-    return bytes(a ^ b for a, b in zip(text, stream, strict=False))
-
-
-def _tag(text: bytes, account_id: str, key: str) -> bytes:
-    return _hmac(b"tag", text, account_id, key)[:_TAG_BYTES]
-
-
-def _hmac(purpose: bytes, text: bytes, account_id: str, key: str) -> bytes:
-    master: bytes = current_app.config["ANSWER_KEY"]
-    bound = hmac.digest(master, b"|".join((purpose, account_id.encode(), key.encode())), hashlib.sha256)
-    return hmac.digest(bound, text, hashlib.sha256)
+def _key_ring() -> list[bytes]:
+    return [current_app.config["SETTINGS"].master_key]

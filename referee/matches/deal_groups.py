@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 from sqlalchemy.orm.util import identity_key
 
+from referee.db import sealing
 from referee.db.engine import lease_now, now
 from referee.db.ids import new_id
 from referee.db.leases import LEASE_S
@@ -24,6 +25,7 @@ from referee.matches import logs
 from referee.matches.tables import Group, Match
 
 ENDED = ("finished", "cancelled", "void")
+SEED_BYTES = 32
 
 
 class WrongMasterKey(RefereeError):
@@ -57,11 +59,11 @@ def create_group(
 
 def fresh(entries: Sequence[str], moment: datetime, master_key: bytes, tournament_id: str | None) -> dict[str, Any]:
     """The row of a new group."""
-    group_id, seed = new_id("group"), secrets.token_bytes(32)
+    group_id, seed = new_id("group"), secrets.token_bytes(SEED_BYTES)
     return {
         "id": group_id,
         "commitment": commitment(seed, group_id),
-        "seed_sealed": _sealed(seed, group_id, master_key),
+        "seed_sealed": sealing.seal(seed, key_ring=[master_key], context=_context(group_id)),
         "state": "new",
         "entries": list(dict.fromkeys(entries)),
         "tournament_id": tournament_id,
@@ -199,16 +201,24 @@ def _counting(matches: Sequence[Row[Any]]) -> list[ledger.Counting]:
 
 
 def _seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) -> bytes:
-    seed = _sealed(sealed, group_id, master_key)
+    seed = _unseal(sealed, group_id, master_key)
     if commitment(seed, group_id) != promised:
         raise WrongMasterKey(f"the seed of {group_id} does not fit its commitment")
     return seed
 
 
-def _sealed(seed: bytes, group_id: str, master_key: bytes) -> bytes:
-    """The seed under a pad of its own; sealing twice opens it."""
-    pad = hmac.digest(master_key, f"deal-seed|{group_id}".encode(), "sha256")
-    return bytes(one ^ other for one, other in zip(seed, pad, strict=True))
+def _unseal(sealed: bytes, group_id: str, master_key: bytes) -> bytes:
+    if len(sealed) == SEED_BYTES:  # as it was sealed before sealed bytes named their key
+        pad = hmac.digest(master_key, f"deal-seed|{group_id}".encode(), "sha256")
+        return bytes(a ^ b for a, b in zip(sealed, pad, strict=True))
+    try:
+        return sealing.unseal(sealed, key_ring=[master_key], context=_context(group_id))
+    except sealing.CannotUnseal as error:
+        raise WrongMasterKey(f"the seed of {group_id} cannot be opened: {error}") from error
+
+
+def _context(group_id: str) -> tuple[str, str]:
+    return "deal-seed", group_id
 
 
 def _locked(session: Session, group_id: str) -> Group:

@@ -76,6 +76,16 @@ def test_E9_an_answer_that_was_tampered_with_is_not_given(service: Service, owne
     assert keyed(owner, "/bots", BOT, "k1").status_code == 409
 
 
+def test_E9_an_answer_moved_to_another_key_is_not_given(service: Service, owner: Person) -> None:
+    keyed(owner, "/accounts/me/tokens", {"name": "laptop"}, "k1")
+    keyed(owner, "/accounts/me/tokens", {"name": "laptop"}, "k2")
+    with service.database.write() as session:
+        one, other = session.query(Idempotency).order_by(Idempotency.key)
+        one.body, other.body = other.body, one.body
+
+    assert keyed(owner, "/accounts/me/tokens", {"name": "laptop"}, "k1").status_code == 409
+
+
 @pytest.mark.parametrize("key", ["", " ", "a b", "x" * 201, "ü"])
 def test_E9_a_key_that_is_no_key_is_refused(owner: Person, key: str) -> None:
     answer = keyed(owner, "/bots", BOT, key)

@@ -1,6 +1,7 @@
 """Deal groups: sealed seeds, nonces in two steps, the reveal."""
 
 import hashlib
+import hmac
 
 import pytest
 from sqlalchemy import text
@@ -39,6 +40,29 @@ def test_D9_another_master_key_does_not_open_it(world: World) -> None:
         deal_groups.seed_of(deal_groups.get_group(session, group_id), b"x" * 32)
 
 
+def test_D9_a_seed_moved_to_another_group_does_not_open(world: World) -> None:
+    group_id, other_id = (group_of(world, world.match()) for _ in range(2))
+    with world.database.write() as session:
+        group, other = deal_groups.get_group(session, group_id), deal_groups.get_group(session, other_id)
+        group.seed_sealed, group.commitment = other.seed_sealed, other.commitment
+
+        with pytest.raises(WrongMasterKey, match=group_id):
+            deal_groups.seed_of(group, MASTER_KEY)
+
+
+def test_a_seed_sealed_by_an_earlier_version_opens(world: World) -> None:
+    group_id = group_of(world, world.match())
+    with world.database.write() as session:
+        group = deal_groups.get_group(session, group_id)
+        seed = deal_groups.seed_of(group, MASTER_KEY)
+        pad = hmac.digest(MASTER_KEY, f"deal-seed|{group_id}".encode(), "sha256")
+        group.seed_sealed = bytes(a ^ b for a, b in zip(seed, pad, strict=True))
+
+        assert deal_groups.seed_of(group, MASTER_KEY) == seed
+        with pytest.raises(WrongMasterKey):
+            deal_groups.seed_of(group, b"x" * 32)
+
+
 def test_D9_the_seed_does_not_show_in_errors_or_prints(world: World) -> None:
     loaded = world.load(world.match())
 
@@ -46,7 +70,7 @@ def test_D9_the_seed_does_not_show_in_errors_or_prints(world: World) -> None:
     assert repr(loaded.seed)[2:-1] not in repr(loaded)
 
 
-def test_no_two_groups_share_a_seed_or_its_pad(world: World) -> None:
+def test_no_two_groups_share_a_seed_or_its_sealed_form(world: World) -> None:
     seated = world.bots(2)
     with world.database.write() as session:
         made = [deal_groups.create_group(session, seated, master_key=MASTER_KEY) for _ in range(20)]
