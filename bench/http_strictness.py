@@ -1,22 +1,26 @@
-"""Hostile answers of a bot, and which client refuses them: aiohttp, set up as strangers demand, and our own.
+"""Hostile answers of a bot, and who refuses them: aiohttp, our client with h11 as its parser, and our own client.
 
 aiohttp gets the checks that any careful caller adds: status 200, application/json, no Content-Encoding, at most
-64 KiB, a total deadline, no redirects, no cookies, JSON with the id that was asked for. What is left is how each
-reads HTTP. An answer is ``refused`` or ``taken``; all but the first are not worth taking.
+64 KiB, a total deadline, no redirects, no cookies, JSON with the id that was asked for. h11 gets them too, and the
+connections of our client (``bench.h11_framing``). What is left is how each reads HTTP. An answer is ``refused`` or
+``taken``; all but the first are not worth taking. The CPU time to read a good answer is measured beside it.
 """
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+import statistics
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import aiohttp
 
+from bench.h11_framing import H11Response, replacing_ours
 from bench.http import session
-from bench.measure import Benchmark, Json
+from bench.measure import Benchmark, Json, cpu_seconds, rounded
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import BotCaller, Target
+from referee.botclient.framing import Response
 
 DEADLINE_S: Final = 1.0
 MAX_BYTES: Final = 64 * 1024
@@ -38,26 +42,44 @@ class Behaviour:
 
 
 def main() -> None:
-    benchmark = Benchmark.from_command_line("http_strictness", "hostile answers refused: aiohttp and our own client")
+    about = "hostile answers refused by aiohttp, h11 and our own client, and CPU to read a good one"
+    benchmark = Benchmark.from_command_line("http_strictness", about)
     chosen = BEHAVIOURS[:4] if benchmark.quick else BEHAVIOURS
     results = {behaviour.name: asyncio.run(verdicts(behaviour)) for behaviour in chosen}
     hostile = list(results)[1:]
+    refused = {f"refused by {client}": sum(results[name][client] != "taken" for name in hostile) for client in CLIENTS}
     benchmark.report(
-        {
-            "hostile behaviours": len(hostile),
-            "refused by aiohttp": sum(results[name]["aiohttp"] != "taken" for name in hostile),
-            "refused by our client": sum(results[name]["ours"] != "taken" for name in hostile),
-            "behaviours": results,
-        }
+        {"hostile behaviours": len(hostile), **refused, **cost_of_reading(benchmark), "behaviours": results}
     )
 
 
 async def verdicts(behaviour: Behaviour) -> Json:
     return {
         "threat": behaviour.threat,
-        "aiohttp": await met(behaviour, with_aiohttp),
-        "ours": await met(behaviour, with_ours),
+        **{name: await met(behaviour, client) for name, client in CLIENTS.items()},
     }
+
+
+def cost_of_reading(benchmark: Benchmark) -> Json:
+    """The parsers alone, in turn. Making the state of h11 and telling it of the request are not counted."""
+    answers = benchmark.size(5000, 10)
+    spent: dict[str, list[float]] = {"ours": [], "h11": []}
+    for _ in range(benchmark.runs):
+        spent["ours"].append(us_per_answer([Response() for _ in range(answers)]))
+        spent["h11"].append(us_per_answer([H11Response() for _ in range(answers)]))
+    ratio = statistics.median(theirs / ours for ours, theirs in zip(spent["ours"], spent["h11"], strict=True))
+    microseconds = {f"{name}, us per answer": rounded(statistics.median(spent[name])) for name in spent}
+    return {**microseconds, "h11 / ours": rounded(ratio)}
+
+
+def us_per_answer(waiting: Sequence[Response | H11Response]) -> float:
+    reply = plain(FIRST, "Date: Sun, 22 Nov 2026 12:00:00 GMT", "Server: a")
+
+    def read() -> None:
+        for response in waiting:
+            response.feed(reply)
+
+    return 1e6 * cpu_seconds(read) / len(waiting)
 
 
 async def met(behaviour: Behaviour, client: Callable[[str, "Verdict"], Awaitable[None]]) -> str:
@@ -138,6 +160,14 @@ async def with_ours(url: str, verdict: Verdict) -> None:
         await verdict.reach(ask)
     finally:
         caller.close()
+
+
+async def with_h11(url: str, verdict: Verdict) -> None:
+    with replacing_ours():
+        await with_ours(url, verdict)
+
+
+CLIENTS: Final = {"aiohttp": with_aiohttp, "h11": with_h11, "ours": with_ours}
 
 
 class Refused(Exception):
