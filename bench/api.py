@@ -105,7 +105,7 @@ def enlisted(session: Session, count: int) -> list[str]:
         {"id": bot, "owner_id": owner, "name": f"Bot {number}", "name_key": f"bot {number}",
          "url": "https://bots.example.org/", "proven_url": "https://bots.example.org/", "host": "bots.example.org",
          "status": "verified", "games": [GAME], "max_calls": 8, "secret_generation": 1, "revision": 1,
-         "created_at": START_AT + timedelta(seconds=number), "check_state": "idle", "check_epoch": 1, "checks_lost": 0}
+         "created_at": START_AT + timedelta(seconds=number), "check_state": "idle", "epoch": 1, "checks_lost": 0}
         for number, (bot, owner) in enumerate(zip(bot_ids, owner_ids, strict=True))
     ))  # fmt: skip
     return bot_ids

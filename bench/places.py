@@ -136,7 +136,7 @@ class Standings:
 
 def _bot(bot_id: str, owner: str) -> Json:
     words = {"url": "http://127.0.0.1/", "host": "127.0.0.1", "status": "verified", "check_state": "idle"}
-    numbers = dict.fromkeys(("secret_generation", "revision", "check_epoch", "checks_lost", "max_calls"), 1)
+    numbers = dict.fromkeys(("secret_generation", "revision", "epoch", "checks_lost", "max_calls"), 1)
     names = {"id": bot_id, "owner_id": owner, "name": bot_id, "name_key": bot_id}
     return {**names, **words, **numbers, "games": [], "created_at": MOMENT}
 

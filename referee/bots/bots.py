@@ -58,7 +58,7 @@ def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Qu
         created_at=moment,
         check_state="due",
         check_due_at=moment,
-        check_epoch=0,
+        epoch=0,
         checks_lost=0,
     )
     session.add(bot)
@@ -168,7 +168,7 @@ def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
     """Ends a bot for good. Its running matches are played out, those not begun are cancelled."""
     bot = _at_revision(session, bot_id, revision)
     bot.status, bot.status_reason, bot.check_state = "retired", None, "idle"
-    bot.check_epoch += 1
+    bot.revoke_claim()
     checks.drop(session, bot.id)
     bot.revision += 1
     # So that its name and host are free again, while the bot stays listed under its name.
@@ -236,9 +236,8 @@ def cancel_unbegun(session: Session, bot_id: str, tournament_id: str | None) -> 
 
 def _make_check_due(session: Session, bot: Bot) -> None:
     bot.check_state, bot.check_due_at = "due", now(session)
-    bot.check_epoch += 1  # a check of the old address that is under way counts for nothing
+    bot.revoke_claim()  # a check of the old address that is under way counts for nothing
     bot.checks_lost = 0
-    bot.lease_boot = bot.lease_until = None
 
 
 def _at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:

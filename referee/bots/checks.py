@@ -9,15 +9,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, case, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, case, func, select
 from sqlalchemy.orm import Session
 
 from referee.bots import certificates
 from referee.bots.tables import Bot, Certificate, Examination
-from referee.db.engine import changed, lease_now, now
-from referee.db.leases import LEASE_S, expired
+from referee.db.engine import lease_now, now
+from referee.db.leases import Leases
 from referee.db.names import printable
-from referee.errors import StaleEpoch
 from referee.matches import match_queue
 
 Json = dict[str, Any]
@@ -27,6 +26,7 @@ REPEATED_AFTER: Final = timedelta(hours=1)  # then what was not passed is looked
 PROVEN: Final = ("verified", "paused")  # others are sent nothing but the challenge
 LOST_BEFORE_GIVEN_UP: Final = 3
 GIVEN_UP: Final = {"verdict": "referee_failed", "findings": [], "detail": "the referee could not finish it"}
+LEASES: Final = Leases(Examination, state="state", lost="lost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ def want(session: Session, bot_id: str) -> None:
 def drop(session: Session, bot_id: str) -> None:
     """Whatever is due or under way counts for nothing any more."""
     one = of(session, bot_id)
-    one.state, one.due_at, one.lost, one.epoch = "idle", None, 0, one.epoch + 1
-    one.lease_boot = one.lease_until = None
+    one.state, one.due_at, one.lost = "idle", None, 0
+    one.revoke_claim()
 
 
 def call_off(session: Session, bot_id: str) -> None:
@@ -101,7 +101,7 @@ def follow_check(session: Session, bot: Bot, moment: datetime) -> None:
         one.state, one.due_at, one.lost = "due", moment, 0
         one.asked = one.planned = 0
         one.what = ""
-        one.epoch += 1
+        one.revoke_claim()
 
 
 def catch_up(session: Session) -> None:
@@ -123,20 +123,16 @@ def claim_due(session: Session, limit: int) -> list[Claimed]:
     boot, seconds = lease_now(session)
     left = match_queue.calls_left(session, boot, seconds)
     in_order = _turns(session, boot, seconds, [bot for bot, calls in left.items() if calls <= 0], limit)
-    query = select(Examination, Bot).join(Bot, Bot.id == Examination.bot_id)
-    query = query.where(Examination.bot_id.in_(in_order), free(boot, seconds))
-    query = query.with_for_update(of=Examination, skip_locked=True).execution_options(populate_existing=True)
-    rows = {bot.id: (one, bot) for one, bot in session.execute(query)}
+    query = select(Examination.bot_id).where(Examination.bot_id.in_(in_order))
+    rows = {one.bot_id: one for one in LEASES.claim(session, query)}
+    bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(rows)))}
     taken: list[Claimed] = []
-    for one, bot in (rows[bot_id] for bot_id in in_order if bot_id in rows):
-        one.lost += one.state == "running" and one.lease_boot == boot
-        one.epoch += 1
+    for one, bot in ((rows[bot_id], bots[bot_id]) for bot_id in in_order if bot_id in rows):
         if one.lost >= LOST_BEFORE_GIVEN_UP:
             _end(one, bot.version, {}, GIVEN_UP, now(session))
-            continue
-        one.state, one.lease_boot, one.lease_until = "running", boot, seconds + LEASE_S
-        at_once = min(match_queue.EXAMINED_AT_ONCE, left.get(bot.id, bot.max_calls))
-        taken.append(Claimed(bot.id, one.epoch, at_once, now(session)))
+        else:
+            at_once = min(match_queue.EXAMINED_AT_ONCE, left.get(bot.id, bot.max_calls))
+            taken.append(Claimed(bot.id, one.epoch, at_once, now(session)))
     session.flush()
     return taken
 
@@ -144,37 +140,25 @@ def claim_due(session: Session, limit: int) -> list[Claimed]:
 def _turns(session: Session, boot: str, seconds: float, full: Sequence[str], limit: int) -> list[str]:
     """The bots that come next."""
     # Asked first, for they are few: counted beside every due row, they made PostgreSQL take seconds.
-    held = and_(Examination.state == "running", ~expired(Examination, boot, seconds))
-    owners = session.scalars(select(Bot.owner_id).join(Examination, Examination.bot_id == Bot.id).where(held))
-    under_way = Counter(owners)
+    owners = select(Bot.owner_id).join(Examination, Examination.bot_id == Bot.id).where(LEASES.leased(boot, seconds))
+    under_way = Counter(session.scalars(owners))
     line = Examination.wanted.desc(), Examination.due_at, Bot.id
     turn: ColumnElement[int] = func.row_number().over(partition_by=Bot.owner_id, order_by=line)
     if under_way:
         turn = turn + case(dict(under_way), value=Bot.owner_id, else_=0)
     query = select(Bot.id).join(Examination, Examination.bot_id == Bot.id)
-    query = query.where(free(boot, seconds), Bot.status.in_(PROVEN), Bot.id.not_in(full))
+    query = query.where(LEASES.claimable(boot, seconds), Bot.status.in_(PROVEN), Bot.id.not_in(full))
     return list(session.scalars(query.order_by(turn, *line).limit(limit)))
-
-
-def free(boot: str, seconds: float) -> ColumnElement[bool]:
-    """Examinations that somebody may claim."""
-    running = and_(Examination.state == "running", expired(Examination, boot, seconds))
-    return or_(Examination.state == "due", running)
 
 
 def tell(session: Session, claimed: Claimed, asked: int, planned: int, what: str) -> None:
     """Notes how far it is, and holds the claim on. Raises ``StaleEpoch`` when it is no longer ours."""
-    boot, seconds = lease_now(session)
-    values = {"asked": asked, "planned": planned, "what": what[:40], "lease_boot": boot}
-    told = update(Examination).where(_held(claimed)).values(**values, lease_until=seconds + LEASE_S)
-    if not changed(session, told.execution_options(synchronize_session=False)):
-        raise _stale(claimed)
+    LEASES.update(session, claimed.bot_id, claimed.epoch, asked=asked, planned=planned, what=what[:40])
 
 
 def give_back(session: Session, claimed: Claimed) -> None:
     """Lets others begin it anew, at once; nothing was lost."""
-    freed = update(Examination).where(_held(claimed)).values(state="due", lease_boot=None, lease_until=None)
-    session.execute(freed.execution_options(synchronize_session=False))
+    LEASES.release(session, [(claimed.bot_id, claimed.epoch)])
 
 
 def finish(session: Session, claimed: Claimed, outcome: Outcome) -> None:
@@ -185,9 +169,7 @@ def finish(session: Session, claimed: Claimed, outcome: Outcome) -> None:
     # The bot first, as whoever changes a bot locks the two; fresh, for it may have changed since it was read.
     locked = select(Bot).where(Bot.id == claimed.bot_id).with_for_update()
     bot = session.scalars(locked.execution_options(populate_existing=True)).one()
-    one = session.scalar(select(Examination).where(_held(claimed)).with_for_update())
-    if one is None:
-        raise _stale(claimed)
+    one = LEASES.lock(session, claimed.bot_id, claimed.epoch)
     moment = now(session)
     version = bot.version if outcome.version is None else printable(outcome.version)[:128]
     _end(one, version, dict(outcome.asked), outcome.report, moment)
@@ -231,15 +213,5 @@ def _is_needed(session: Session, one: Examination, bot: Bot, moment: datetime) -
 
 def _end(one: Examination, version: str | None, rules: Json, report: Json, moment: datetime) -> None:
     one.state, one.due_at, one.wanted, one.lost = "idle", None, False, 0
-    one.lease_boot = one.lease_until = None
+    one.end_lease()
     one.version, one.rules, one.report, one.ended_at = version, rules, report, moment
-
-
-def _held(claimed: Claimed) -> ColumnElement[bool]:
-    return and_(
-        Examination.bot_id == claimed.bot_id, Examination.epoch == claimed.epoch, Examination.state == "running"
-    )
-
-
-def _stale(claimed: Claimed) -> StaleEpoch:
-    return StaleEpoch(f"examination {claimed.epoch} of bot {claimed.bot_id} is no longer ours")

@@ -6,18 +6,17 @@ The examination that follows where one is needed is in ``checks``.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.bots import checks
 from referee.bots.bots import signing_generations
 from referee.bots.tables import Bot
-from referee.db.engine import lease_now, now
-from referee.db.leases import LEASE_S, expired
+from referee.db.engine import now
+from referee.db.leases import Leases
 from referee.db.names import printable
-from referee.errors import StaleEpoch
 from referee.tournaments.tables import Tournament, TournamentEntry
 
 CHECKS_AT_ONCE = 10
@@ -27,6 +26,7 @@ GIVEN_UP = {
     "challenge": {"ok": False, "code": "referee_failed", "detail": "the referee could not finish this check"},
     "card": None,
 }
+LEASES: Final = Leases(Bot, state="check_state", lost="checks_lost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +51,14 @@ class Card:
 
 def claim_due_checks(session: Session, limit: int = CHECKS_AT_ONCE) -> list[Check]:
     """Checks that are due, or whose claimer has gone; each is given to one asker at a time."""
-    boot, seconds = lease_now(session)
-    free = or_(Bot.check_state == "due", and_(Bot.check_state == "running", expired(Bot, boot, seconds)))
-    query = select(Bot).where(free, Bot.status != "retired").order_by(Bot.check_due_at, Bot.id).limit(limit)
-    bots = list(session.scalars(query.with_for_update(skip_locked=True)))
+    query = select(Bot.id).where(Bot.status != "retired").order_by(Bot.check_due_at, Bot.id).limit(limit)
     moment = now(session)
     taken = []
-    for bot in bots:
-        bot.checks_lost += bot.check_state == "running" and bot.lease_boot == boot
-        bot.check_epoch += 1
+    for bot in LEASES.claim(session, query):
         if bot.checks_lost >= LOST_BEFORE_GIVEN_UP:
             _end(bot, GIVEN_UP, None, moment)
-            continue
-        bot.check_state = "running"
-        bot.lease_boot, bot.lease_until = boot, seconds + LEASE_S
-        generations = signing_generations(bot, moment)
-        taken.append(Check(bot.id, bot.check_epoch, bot.url, generations, bot.owner_id))
+        else:
+            taken.append(Check(bot.id, bot.epoch, bot.url, signing_generations(bot, moment), bot.owner_id))
     session.flush()
     return taken
 
@@ -78,10 +70,7 @@ def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, An
     that went well is followed by an examination where one is needed.
     ``report`` is for the owner. Raises ``StaleEpoch`` when the check was claimed anew or the address changed.
     """
-    claimed = select(Bot).where(Bot.id == bot_id, Bot.check_epoch == epoch, Bot.check_state == "running")
-    bot = session.scalar(claimed.with_for_update())
-    if bot is None:
-        raise StaleEpoch(f"check {epoch} of bot {bot_id} is no longer ours")
+    bot = LEASES.lock(session, bot_id, epoch)
     forgiven = card is None and _failed_to_answer(report) and _called_for_an_event(session, bot)
     moment = now(session)
     _end(bot, report, card, moment, forgiven=forgiven)
@@ -112,7 +101,7 @@ def _called_for_an_event(session: Session, bot: Bot) -> bool:
 
 def _end(bot: Bot, report: dict[str, Any], card: Card | None, moment: datetime, *, forgiven: bool = False) -> None:
     bot.check_state, bot.check_due_at, bot.checked_at, bot.checks_lost = "idle", None, moment, 0
-    bot.lease_boot = bot.lease_until = None
+    bot.end_lease()
     bot.check_report = report
     if card is not None:
         bot.proven_url = bot.url

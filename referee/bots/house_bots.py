@@ -94,7 +94,7 @@ def _made(session: Session, name: str) -> Bot:
         revision=1,
         created_at=now(session),
         check_state="idle",
-        check_epoch=0,
+        epoch=0,
         checks_lost=0,
     )
     session.add(bot)

@@ -7,13 +7,14 @@ from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from referee.db.base import Base, Id, Json, Name, Word, one_of
+from referee.db.leases import Leased
 
 BOT_STATES = ("unverified", "verified", "paused", "retired", "house")
 CHECK_STATES = ("idle", "due", "running")
 EXAMINATION_STATES = CHECK_STATES
 
 
-class Bot(Base):
+class Bot(Leased, Base):
     """A registered endpoint. ``url`` is what the owner wants, ``proven_url`` what answered the challenge."""
 
     __tablename__ = "bots"
@@ -41,16 +42,14 @@ class Bot(Base):
     created_at: Mapped[datetime] = mapped_column(index=True)
     check_state: Mapped[str] = mapped_column(Word)
     check_due_at: Mapped[datetime | None]
-    check_epoch: Mapped[int]
+    epoch: Mapped[int] = mapped_column("check_epoch")  # the claims on a bot are those of its checks
     checks_lost: Mapped[int]  # claims of this check in a row whose claimer died
     check_report: Mapped[Json | None]
     checked_at: Mapped[datetime | None]
-    lease_boot: Mapped[str | None] = mapped_column(String(64))
-    lease_until: Mapped[float | None]
     sour_matches: Mapped[int] = mapped_column(default=0)  # in a row, in which it was not called to the end
 
 
-class Examination(Base):
+class Examination(Leased, Base):
     """The conformance suite as it is run on a bot: the examination that is due or under way, and what the last found.
 
     ``report`` is for the owner alone: it may hold what the bot answered.
@@ -63,10 +62,7 @@ class Examination(Base):
     state: Mapped[str] = mapped_column(Word)
     wanted: Mapped[bool]  # by its owner: it is examined whatever certificates it has, and before others
     due_at: Mapped[datetime | None]
-    epoch: Mapped[int]
     lost: Mapped[int]  # claims in a row whose claimer died
-    lease_boot: Mapped[str | None] = mapped_column(String(64))
-    lease_until: Mapped[float | None]
     asked: Mapped[int]  # questions, so far
     planned: Mapped[int]
     what: Mapped[str] = mapped_column(Word)  # is looked at now

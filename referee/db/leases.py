@@ -1,12 +1,190 @@
-"""Leases: a claim holds until a moment on a clock that never jumps, and never beyond a restart of the machine."""
+"""Leases: at most one process works on a row, and a process that was superseded writes nothing.
 
-from typing import Any, Final
+A claim raises the epoch of its row and sets a lease. Every later write names the epoch. A row whose lease has expired,
+or was set before the machine restarted, can be claimed again. Which rows are due, in what order they are claimed and
+what follows from lost claims is left to the modules that own the tables.
+"""
 
-from sqlalchemy import ColumnElement, or_
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Generic, TypeVar
+
+from sqlalchemy import ColumnElement, Select, String, Update, and_, case, inspect, or_, select, tuple_, update
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from referee.db.engine import lease_now
+from referee.errors import StaleEpoch
 
 LEASE_S: Final = 15.0  # longer than the longest decision and the longest wait to write together
+NO_LEASE: Final = {"lease_boot": None, "lease_until": None}
+
+Fence = tuple[str, int]  # the key of a claimed row and the epoch of the claim
 
 
-def expired(table: Any, boot: Any, seconds: Any) -> ColumnElement[bool]:
-    """Whether nobody holds the row any more; the moment as ``db.lease_now`` gives it, or parameters for it."""
-    return or_(table.lease_until.is_(None), table.lease_until <= seconds, table.lease_boot != boot)
+class Leased:
+    """The columns of a table whose rows are claimed."""
+
+    epoch: Mapped[int]  # rises with each claim, and whenever a claim is revoked
+    lease_boot: Mapped[str | None] = mapped_column(String(64))
+    lease_until: Mapped[float | None]
+
+    def end_lease(self) -> None:
+        self.lease_boot = self.lease_until = None
+
+    def revoke_claim(self) -> None:
+        """Make the writes of whoever has claimed this row fail from now on."""
+        self.epoch += 1
+        self.end_lease()
+
+
+Row = TypeVar("Row", bound=Leased)
+
+
+def revoked(table: type[Leased]) -> dict[str, Any]:
+    """Return the values of an update that revokes the claims on the rows it changes."""
+    return {"epoch": table.epoch + 1, **NO_LEASE}
+
+
+def expired(columns: Any, boot: Any, seconds: Any) -> ColumnElement[bool]:
+    """Return the condition for rows without a valid lease.
+
+    ``columns`` belongs to a leased table; ``boot`` and ``seconds`` come from ``db.lease_now``, or are parameters.
+    """
+    return or_(columns.lease_until.is_(None), columns.lease_until <= seconds, columns.lease_boot != boot)
+
+
+class Leases(Generic[Row]):
+    """Claim, renew and release the rows of one table.
+
+    The column ``state`` is ``due`` in a row that waits to be claimed, and ``claimed`` in one that was claimed. The
+    column ``lost`` counts claims whose lease expired; a restart of the machine is not counted.
+    """
+
+    def __init__(
+        self,
+        model: type[Row],
+        *,
+        state: str = "status",
+        due: str = "due",
+        claimed: str = "running",
+        lost: str | None = None,
+        lease_s: float = LEASE_S,
+    ) -> None:
+        mapper = inspect(model)
+        (self._key,) = mapper.primary_key
+        self._model = model
+        self._table = mapper.local_table
+        self._columns = mapper.columns
+        self._epoch, self._state = mapper.columns.epoch, mapper.columns[state]
+        self._lost = None if lost is None else mapper.columns[lost]
+        self._due, self._claimed = due, claimed
+        self._lease_s = lease_s
+
+    # -- conditions --
+
+    def claimable(self, boot: str, seconds: float) -> ColumnElement[bool]:
+        """Return the condition for rows that may be claimed: due, or claimed with an expired lease."""
+        lost = and_(self._state == self._claimed, expired(self._columns, boot, seconds))
+        return lost if self._due == self._claimed else or_(self._state == self._due, lost)
+
+    def leased(self, boot: str, seconds: float) -> ColumnElement[bool]:
+        """Return the condition for rows that somebody is working on."""
+        return and_(self._state == self._claimed, ~expired(self._columns, boot, seconds))
+
+    def fence(self, key: Any, epoch: Any) -> ColumnElement[bool]:
+        """Return the condition for the row of this claim as long as it is valid; both may be parameters."""
+        return and_(self._key == key, self._epoch == epoch, self._state == self._claimed)
+
+    # -- claiming --
+
+    def claim(self, session: Session, candidates: Select[str]) -> list[Row]:
+        """Claim those of ``candidates``, a query of keys, that are claimable and that nobody else has locked.
+
+        Return the claimed rows, freshly read, in the order of the query.
+        """
+        boot, seconds = lease_now(session)
+        query = candidates.where(self.claimable(boot, seconds)).with_for_update(of=self._table, skip_locked=True)
+        keys = session.scalars(query).all()
+        if not keys:
+            return []
+        claimed = select(self._model).from_statement(self._claiming(keys, boot, seconds).returning(self._table))
+        rows = session.scalars(claimed.execution_options(populate_existing=True))
+        by_key = {getattr(row, self._key.name): row for row in rows}
+        return [by_key[key] for key in keys if key in by_key]
+
+    def claim_keys(
+        self, session: Session, keys: Sequence[str], boot: str, seconds: float, **values: Any
+    ) -> dict[str, int]:
+        """Claim those of the rows that are claimable, set ``values`` in them, and return their epochs by key.
+
+        Where others may claim the same rows at the same moment, lock them first: this waits for rows that are locked.
+        """
+        if not keys:
+            return {}
+        claimed = self._claiming(keys, boot, seconds).values(values).returning(self._key, self._epoch)
+        return {row[0]: row[1] for row in session.connection().execute(claimed)}
+
+    def _claiming(self, keys: Sequence[str], boot: str, seconds: float) -> Update:
+        changes: dict[Any, Any] = {self._epoch: self._epoch + 1, self._state: self._claimed}
+        if self._lost is not None:
+            was_lost = and_(self._state == self._claimed, self._columns.lease_boot == boot)
+            changes[self._lost] = self._lost + case((was_lost, 1), else_=0)
+        claimable = and_(self._key.in_(keys), self.claimable(boot, seconds))
+        return update(self._table).where(claimable).values(changes).values(self.lease(boot, seconds))
+
+    def lease(self, boot: str, seconds: float) -> dict[str, Any]:
+        """Return the values of a lease that begins now."""
+        return {"lease_boot": boot, "lease_until": seconds + self._lease_s}
+
+    # -- what a claimer does --
+
+    def renew(self, session: Session, claims: Iterable[Fence]) -> set[str]:
+        """Renew the leases of the claims that are still valid; return the keys of their rows."""
+        boot, seconds = lease_now(session)
+        ours = self.still_ours(session, claims)
+        if ours:
+            renewed = update(self._table).where(self._key.in_(ours)).values(self.lease(boot, seconds))
+            session.connection().execute(renewed)
+        return ours
+
+    def still_ours(self, session: Session, claims: Iterable[Fence]) -> set[str]:
+        """Lock the rows of the claims that are still valid until the transaction ends; return their keys."""
+        wanted = list(claims)
+        if not wanted:
+            return set()
+        # In order of keys, so that two transactions cannot wait for each other.
+        query = select(self._key).where(self._any_of(wanted)).order_by(self._key)
+        return set(session.scalars(query.with_for_update()))
+
+    def release(self, session: Session, claims: Iterable[Fence], **values: Any) -> int:
+        """Make the rows due at once, set ``values`` in them, and return how many there were.
+
+        A released claim was not lost. Claims that are no longer valid are passed over.
+        """
+        freed = update(self._table).where(self._any_of(claims))
+        return self._changed(session, freed.values({self._state: self._due, **NO_LEASE, **values}))
+
+    def update(self, session: Session, key: str, epoch: int, **values: Any) -> None:
+        """Change the claimed row and renew its lease. Raise ``StaleEpoch`` when the claim is no longer valid."""
+        lease = self.lease(*lease_now(session))
+        if not self._changed(session, update(self._table).where(self.fence(key, epoch)).values({**values, **lease})):
+            raise self._stale(key, epoch)
+
+    def lock(self, session: Session, key: str, epoch: int, *, key_share: bool = False) -> Row:
+        """Return the claimed row, locked and freshly read. Raise ``StaleEpoch`` when the claim is no longer valid.
+
+        With ``key_share`` others may refer to the row meanwhile.
+        """
+        query = select(self._model).where(self.fence(key, epoch)).with_for_update(key_share=key_share)
+        row = session.scalar(query.execution_options(populate_existing=True))
+        if row is None:
+            raise self._stale(key, epoch)
+        return row
+
+    def _any_of(self, claims: Iterable[Fence]) -> ColumnElement[bool]:
+        return and_(tuple_(self._key, self._epoch).in_(list(claims)), self._state == self._claimed)
+
+    def _changed(self, session: Session, statement: Update) -> int:
+        return session.connection().execute(statement).rowcount
+
+    def _stale(self, key: str, epoch: int) -> StaleEpoch:
+        return StaleEpoch(f"claim {epoch} of {key} in {self._table.name} was superseded or has ended")

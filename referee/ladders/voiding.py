@@ -147,8 +147,7 @@ def _stop(session: Session, match: Match, status: str, reason: str, moment: date
     match.status, match.reason = status, reason
     if not played:
         match.finished_at = moment
-        match.epoch += 1
-        match.lease_boot = match.lease_until = None
+        match.revoke_claim()
         logs.pack_what_there_is(session, match.id)
 
 

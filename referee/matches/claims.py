@@ -2,26 +2,28 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
-from sqlalchemy import Table, and_, case, func, or_, select, tuple_, update
+from sqlalchemy import Table, case, func, select, update
 from sqlalchemy.orm import Session
 
-from referee.bots.tables import Bot, Examination
-from referee.db.engine import changed, lease_now, now, queue_up
-from referee.db.leases import LEASE_S, expired
+from referee.bots import checks as examinations
+from referee.bots import handshakes
+from referee.bots.tables import Bot
+from referee.db.engine import lease_now, now, queue_up
+from referee.db.leases import Leases, revoked
 from referee.matches import match_queue
 from referee.matches.match_queue import LOST_BEFORE_ALONE as LOST_BEFORE_ALONE
 from referee.matches.tables import OPEN, Match, MatchSeat
 
 CLAIMS_BEFORE_STUCK: Final = 5
+LEASES: Final = Leases(Match, lost="lost_claims")
 
 _MATCHES, _SEATS, _BOTS = (cast(Table, model.__table__) for model in (Match, MatchSeat, Bot))
 _M = _MATCHES.c
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """A match that is ours as long as its epoch is this."""
 
     match_id: str
@@ -45,16 +47,12 @@ def claim(
         units = match_queue.chosen_alone(session, boot, seconds, limit, match_id=match_id)
     else:
         units = match_queue.chosen(session, boot, seconds, limit, match_id=match_id, friendlies=friendlies)
-    return _take(session, _locked(session, units, boot, seconds), boot, seconds, alone)
+    return _claim_units(session, units, boot, seconds, alone)
 
 
 def renew(session: Session, claims: Iterable[Claim]) -> set[str]:
     """Holds claims on and gives the ids of those that are still ours."""
-    wanted = [(claim.match_id, claim.epoch) for claim in claims]
-    boot, seconds = lease_now(session)
-    ours = ours_of(session, wanted)
-    _prolong(session, ours, boot, seconds)
-    return ours
+    return LEASES.renew(session, claims)
 
 
 def give_back(session: Session, claims: Iterable[Claim]) -> int:
@@ -62,20 +60,8 @@ def give_back(session: Session, claims: Iterable[Claim]) -> int:
 
     What is given back was not lost: such a claim does not count towards stuck.
     """
-    wanted = [(claim.match_id, claim.epoch) for claim in claims]
-    held = tuple_(Match.id, Match.epoch).in_(wanted)
-    idle = Match.claims_without_progress
-    freed = update(Match).where(held, Match.status == "running").values(status="due", lease_boot=None, lease_until=None)
-    return changed(session, freed.values(claims_without_progress=case((idle > 0, idle - 1), else_=0)))
-
-
-def ours_of(session: Session, wanted: Sequence[tuple[str, int]]) -> set[str]:
-    """Those of these (id, epoch) that may still be written to; they are locked until the transaction ends."""
-    if not wanted:
-        return set()
-    held = tuple_(Match.id, Match.epoch).in_(wanted)
-    query = select(Match.id).where(held, Match.status == "running").order_by(Match.id)
-    return set(session.scalars(query.with_for_update()))
+    idle = _M.claims_without_progress
+    return LEASES.release(session, claims, claims_without_progress=case((idle > 0, idle - 1), else_=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +89,17 @@ def sweep(session: Session) -> Sweep:
         for wanted in match_queue.alone(boot, seconds)
         for row in session.execute(wanted.order_by(_M.created_at, _M.id).limit(20))
     ]
-    checks = select(func.count()).where(
-        or_(Bot.check_state == "due", and_(Bot.check_state == "running", expired(Bot, boot, seconds)))
-    )
-    examinations = select(func.count()).where(
-        or_(Examination.state == "due", and_(Examination.state == "running", expired(Examination, boot, seconds)))
-    )
+    checks_due = [
+        session.scalars(select(func.count()).where(leases.claimable(boot, seconds))).one()
+        for leases in (handshakes.LEASES, examinations.LEASES)
+    ]
     return Sweep(
         waiting=by_status.get("waiting", 0),
         due=by_status.get("due", 0),
         running=by_status.get("running", 0),
         expired=session.scalars(lost).one(),
         alone=[match_id for _, match_id in sorted(alone)[:20]],
-        checks_due=session.scalars(checks).one() + session.scalars(examinations).one(),
+        checks_due=sum(checks_due),
         stuck=by_status.get("stuck", 0),
     )
 
@@ -126,36 +110,24 @@ def _give_up_on_hopeless(session: Session, boot: str, seconds: float) -> None:
         session.connection().execute(
             update(_MATCHES)
             .where(_M.id.in_(wanted.with_only_columns(_M.id)), tried)
-            .values(status="stuck", reason=f"{CLAIMS_BEFORE_STUCK} claims recorded nothing", epoch=_M.epoch + 1)
-            .values(lease_boot=None, lease_until=None)
+            .values(status="stuck", reason=f"{CLAIMS_BEFORE_STUCK} claims recorded nothing", **revoked(Match))
         )
 
 
-def _locked(session: Session, units: Sequence[Sequence[str]], boot: str, seconds: float) -> list[str]:
-    """Those of the matches that nobody else is changing at this moment, in order; of a unit all or none."""
+def _claim_units(
+    session: Session, units: Sequence[Sequence[str]], boot: str, seconds: float, alone: bool
+) -> list[Claim]:
+    """Claim the matches that no other transaction has locked, in order; of a unit all or none."""
     if not units:
         return []
-    wanted = select(_M.id).where(_M.id.in_([one for unit in units for one in unit]))
-    free = wanted.where(or_(match_queue.DUE, match_queue.lost(boot, seconds))).order_by(_M.id)
-    locked = set(session.scalars(free.with_for_update(skip_locked=True)))
-    return [one for unit in units if locked.issuperset(unit) for one in unit]
-
-
-def _take(session: Session, match_ids: Sequence[str], boot: str, seconds: float, alone: bool) -> list[Claim]:
-    if not match_ids:
-        return []
-    fresh = select(_M.id).where(_M.id.in_(match_ids), _M.started_at.is_(None))
-    _keep_addresses(session, list(session.scalars(fresh)))
-    lost = and_(_M.status == "running", _M.lease_boot == boot)
-    taken = (
-        update(_MATCHES)
-        .where(_M.id.in_(match_ids))
-        .values(status="running", epoch=_M.epoch + 1, lease_boot=boot, lease_until=seconds + LEASE_S)
-        .values(lost_claims=_M.lost_claims + case((lost, 1), else_=0))
-        .values(claims_without_progress=_M.claims_without_progress + int(alone))
-        .values(started_at=func.coalesce(_M.started_at, now(session)))
-    )
-    epochs = {row.id: row.epoch for row in session.connection().execute(taken.returning(_M.id, _M.epoch))}
+    wanted = select(_M.id, _M.started_at).where(_M.id.in_([one for unit in units for one in unit]))
+    free = wanted.where(LEASES.claimable(boot, seconds)).order_by(_M.id).with_for_update(skip_locked=True)
+    started = {row.id: row.started_at for row in session.execute(free)}
+    match_ids = [one for unit in units if started.keys() >= set(unit) for one in unit]
+    _keep_addresses(session, [match_id for match_id in match_ids if started[match_id] is None])
+    counts = {"claims_without_progress": _M.claims_without_progress + int(alone)}
+    moment = func.coalesce(_M.started_at, now(session))
+    epochs = LEASES.claim_keys(session, match_ids, boot, seconds, **counts, started_at=moment)
     return [Claim(match_id, epochs[match_id]) for match_id in match_ids]
 
 
@@ -168,9 +140,3 @@ def _keep_addresses(session: Session, match_ids: Sequence[str]) -> None:
         name: select(column).where(_BOTS.c.id == _SEATS.c.bot_id).scalar_subquery() for name, column in kept.items()
     }
     session.connection().execute(update(_SEATS).where(_SEATS.c.match_id.in_(match_ids)).values(values))
-
-
-def _prolong(session: Session, match_ids: set[str], boot: str, seconds: float) -> None:
-    if match_ids:
-        held = {"lease_boot": boot, "lease_until": seconds + LEASE_S}
-        session.execute(update(Match).where(Match.id.in_(match_ids)).values(held))

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from sqlalchemy import Row, Table, bindparam, select, update
 from sqlalchemy.orm import Session
@@ -15,8 +15,8 @@ from sqlalchemy.orm.util import identity_key
 from referee.db import sealing
 from referee.db.engine import lease_now, now
 from referee.db.ids import new_id
-from referee.db.leases import LEASE_S
-from referee.errors import NotFound, RefereeError, StaleEpoch
+from referee.db.leases import Leases
+from referee.errors import NotFound, RefereeError
 from referee.ladders import ledger
 from referee.ladders.tables import Result
 from referee.match.chance import commitment
@@ -26,6 +26,7 @@ from referee.matches.tables import Group, Match
 
 ENDED = ("finished", "cancelled", "void")
 SEED_BYTES = 32
+LEASES: Final = Leases(Group, state="state", due="new", claimed="new")
 
 
 class WrongMasterKey(RefereeError):
@@ -72,8 +73,8 @@ def fresh(entries: Sequence[str], moment: datetime, master_key: bytes, tournamen
     }
 
 
-def get_group(session: Session, group_id: str) -> Group:
-    group = session.get(Group, group_id)
+def get_group(session: Session, group_id: str, *, populate_existing: bool = False) -> Group:
+    group = session.get(Group, group_id, populate_existing=populate_existing)
     if group is None:
         raise NotFound("group", group_id)
     return group
@@ -81,50 +82,34 @@ def get_group(session: Session, group_id: str) -> Group:
 
 def claim_opening(session: Session, group_id: str) -> Opening | None:
     """The right to ask the bots for nonces; None when the group is open already or another asks them now."""
-    group = _locked(session, group_id)
-    boot, seconds = lease_now(session)
-    held = group.lease_until is not None and group.lease_until > seconds and group.lease_boot == boot
-    if group.state != "new" or held:
+    claimed = LEASES.claim_keys(session, [group_id], *lease_now(session))
+    group = get_group(session, group_id, populate_existing=True)
+    if not claimed:
         return None
-    group.epoch += 1
-    group.lease_boot, group.lease_until = boot, seconds + LEASE_S
-    session.flush()
     return Opening(group.id, group.epoch, group.commitment, list(group.entries), group.nonce_hashes)
 
 
 def record_nonce_hashes(session: Session, group_id: str, epoch: int, hashes: Sequence[str]) -> list[str]:
     """Keeps the hashes (by entry, "" where none came) and gives back those that count: the first recorded."""
-    group = _claimed(session, group_id, epoch)
-    if group.nonce_hashes is None:
-        group.nonce_hashes = _fitting(group, hashes)
-    _prolong(session, group)
-    return list(group.nonce_hashes)
+    group = get_group(session, group_id, populate_existing=True)
+    counting = _fitting(group, hashes) if group.nonce_hashes is None else list(group.nonce_hashes)
+    LEASES.update(session, group_id, epoch, nonce_hashes=counting)
+    return counting
 
 
 def open_group(session: Session, group_id: str, epoch: int, nonces: Sequence[str]) -> None:
     """Keeps the nonces (by entry, "" where none came or it did not fit) and lets the matches begin."""
-    group = _claimed(session, group_id, epoch)
+    group = LEASES.lock(session, group_id, epoch)
     if group.nonce_hashes is None:
         raise ValueError("the hashes of the nonces are recorded before the nonces")
     group.nonces = _fitting(group, nonces)
     group.state = "open"
-    group.lease_boot = group.lease_until = None
-
-
-def renew_opening(session: Session, group_id: str, epoch: int) -> bool:
-    """Holds the claim on; False when another has it."""
-    try:
-        _prolong(session, _claimed(session, group_id, epoch))
-    except StaleEpoch:
-        return False
-    return True
+    group.end_lease()
 
 
 def give_back_opening(session: Session, group_id: str, epoch: int) -> None:
     """Lets others ask at once; a claim that is no longer ours is passed over."""
-    group = _locked(session, group_id)
-    if group.epoch == epoch and group.state == "new":
-        group.lease_boot = group.lease_until = None
+    LEASES.release(session, [(group_id, epoch)])
 
 
 def seed_of(group: Group, master_key: bytes) -> bytes:
@@ -219,27 +204,6 @@ def _unseal(sealed: bytes, group_id: str, master_key: bytes) -> bytes:
 
 def _context(group_id: str) -> tuple[str, str]:
     return "deal-seed", group_id
-
-
-def _locked(session: Session, group_id: str) -> Group:
-    group = session.scalar(
-        select(Group).where(Group.id == group_id).with_for_update().execution_options(populate_existing=True)
-    )
-    if group is None:
-        raise NotFound("group", group_id)
-    return group
-
-
-def _claimed(session: Session, group_id: str, epoch: int) -> Group:
-    group = _locked(session, group_id)
-    if group.epoch != epoch or group.state != "new":
-        raise StaleEpoch(f"opening {epoch} of group {group_id} is no longer ours")
-    return group
-
-
-def _prolong(session: Session, group: Group) -> None:
-    boot, seconds = lease_now(session)
-    group.lease_boot, group.lease_until = boot, seconds + LEASE_S
 
 
 def _fitting(group: Group, values: Sequence[str]) -> list[str]:

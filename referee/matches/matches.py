@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from referee.bots.bots import signing_generations
 from referee.bots.tables import Bot
 from referee.db.engine import changed, now
+from referee.db.leases import revoked
 from referee.db.paging import Cursor, Page, newest_first
 from referee.errors import Conflict, NotFound
 from referee.ladders import voiding
@@ -151,8 +152,7 @@ def cancel(
     ended = (
         update(Match)
         .where(Match.id == match_id, Match.status.in_(OPEN))
-        .values(status="cancelled", reason=reason, epoch=Match.epoch + 1, finished_at=now(session))
-        .values(lease_boot=None, lease_until=None)
+        .values(status="cancelled", reason=reason, finished_at=now(session), **revoked(Match))
     )
     if changed(session, ended) == 0:
         raise Conflict(f"the match is {get_match(session, match_id).status}")
@@ -174,7 +174,7 @@ def revive(session: Session, match_id: str) -> Match:
     due = "waiting" if tournament is not None and tournament.status == "paused" else "due"
     fresh = {"status": due, "reason": None, "lost_claims": 0, "claims_without_progress": 0}
     revived = update(Match).where(Match.id == match_id, Match.status == "stuck").values(fresh)
-    if changed(session, revived.values(epoch=Match.epoch + 1)) == 0:
+    if changed(session, revived.values(revoked(Match))) == 0:
         raise Conflict(f"the match is {match.status}, not stuck")
     return session.get_one(Match, match_id, populate_existing=True)
 

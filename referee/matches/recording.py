@@ -8,8 +8,8 @@ from sqlalchemy import Table, bindparam, delete, insert, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import lease_now, now
-from referee.db.leases import LEASE_S
 from referee.db.names import printable
+from referee.matches import claims
 from referee.matches.tables import Fault, LogRow, Match, SealedAnswer
 
 FEW: Final = 4  # records up to which a savepoint costs more than it saves
@@ -58,8 +58,7 @@ def record_batch(session: Session, records: Sequence[Record]) -> set[str]:
 
     A match also counts as lost when its rows do not continue the recorded ones. What is recorded holds the claim on.
     """
-    boot, seconds = lease_now(session)
-    lease = {"lease_boot": boot, "lease_until": seconds + LEASE_S}
+    lease = claims.LEASES.lease(*lease_now(session))
     # In order of ids, so that two batches cannot wait for each other.
     ordered = sorted(records, key=lambda record: (record.match_id, record.start))
     moves = [
@@ -102,8 +101,7 @@ def _moved_one_by_one(session: Session, records: Sequence[Record], moves: Sequen
 _MATCHES, _ROWS, _SEALED = (cast(Table, model.__table__) for model in (Match, LogRow, SealedAnswer))
 _MOVE = (
     update(_MATCHES)
-    .where(_MATCHES.c.id == bindparam("of"), _MATCHES.c.epoch == bindparam("held"))
-    .where(_MATCHES.c.status == "running", _MATCHES.c.rows == bindparam("start"))
+    .where(claims.LEASES.fence(bindparam("of"), bindparam("held")), _MATCHES.c.rows == bindparam("start"))
     .values({name: bindparam(name) for name in ("rows", "lease_boot", "lease_until")})
     .values(claims_without_progress=0)
 )

@@ -12,11 +12,12 @@ from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
 from referee.db.engine import now
+from referee.db.leases import NO_LEASE
 from referee.errors import NotFound, StaleEpoch
 from referee.ladders import ledger, ratings
 from referee.ladders.tables import Result
 from referee.match.rows import parsed
-from referee.matches import deal_groups, logs
+from referee.matches import claims, deal_groups, logs
 from referee.matches.recording import Record, write_evidence
 from referee.matches.tables import Match, MatchSeat
 from referee.webhooks import outbox
@@ -131,8 +132,8 @@ def _ladder_id(session: Session, match: Mapping[Any, Any], seats: Sequence[Mappi
 _MATCHES, _SEATS, _BOTS, _RESULTS = (cast(Table, model.__table__) for model in (Match, MatchSeat, Bot, Result))
 _END: Final = (
     update(_MATCHES)
-    .where(_MATCHES.c.id == bindparam("of"), _MATCHES.c.epoch == bindparam("held"), _MATCHES.c.status == "running")
-    .values(status="finished", finished_at=bindparam("finished_at"), lease_boot=None, lease_until=None)
+    .where(claims.LEASES.fence(bindparam("of"), bindparam("held")))
+    .values(status="finished", finished_at=bindparam("finished_at"), **NO_LEASE)
     .returning(
         *(
             _MATCHES.c[name]

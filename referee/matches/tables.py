@@ -7,6 +7,7 @@ from sqlalchemy import BigInteger, ColumnElement, ForeignKey, Index, String, Tex
 from sqlalchemy.orm import Mapped, mapped_column
 
 from referee.db.base import Base, Counted, Id, Json, Name, Word, one_of
+from referee.db.leases import Leased
 
 MATCH_STATES = ("waiting", "due", "running", "finished", "cancelled", "stuck", "void")
 GOING_ON = ("waiting", "due", "running")
@@ -21,7 +22,7 @@ def _some(name: str, rows: str, *columns: str) -> Index:
     return Index(name, *columns, sqlite_where=text(rows), postgresql_where=text(rows))
 
 
-class Group(Base):
+class Group(Leased, Base):
     """Matches that replay the same cards: one alone, the tables of a stage, or the same bots in other seats."""
 
     __tablename__ = "deal_groups"
@@ -36,13 +37,10 @@ class Group(Base):
     nonce_hashes: Mapped[list[Any] | None]  # by entry, "" for an absent one
     nonces: Mapped[list[Any] | None]
     tournament_id: Mapped[str | None] = mapped_column(ForeignKey("tournaments.id"), index=True)
-    epoch: Mapped[int]
-    lease_boot: Mapped[str | None] = mapped_column(String(64))
-    lease_until: Mapped[float | None]
     created_at: Mapped[datetime]
 
 
-class Match(Base):
+class Match(Leased, Base):
     """One match: what is played, how far it is, and who may write to it now."""
 
     __tablename__ = "matches"
@@ -67,9 +65,6 @@ class Match(Base):
     bank_ms: Mapped[int]
     rated: Mapped[bool]
     status: Mapped[str] = mapped_column(Word)
-    epoch: Mapped[int]
-    lease_boot: Mapped[str | None] = mapped_column(String(64))
-    lease_until: Mapped[float | None]
     lost_claims: Mapped[int]
     claims_without_progress: Mapped[int]
     rows: Mapped[int]  # of its log, recorded so far

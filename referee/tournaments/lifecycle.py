@@ -6,6 +6,7 @@ from sqlalchemy import and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import changed, now
+from referee.db.leases import revoked
 from referee.errors import Conflict
 from referee.ladders import voiding
 from referee.matches import deal_groups, logs
@@ -116,8 +117,7 @@ def _break_off(session: Session, tournament: Tournament, master_key: bytes) -> N
 
 def _stop(session: Session, match_id: str) -> None:
     gone = {"status": "cancelled", "reason": "tournament_cancelled", "finished_at": now(session)}
-    free = {"epoch": Match.epoch + 1, "lease_boot": None, "lease_until": None}
-    stopped = update(Match).where(Match.id == match_id, Match.status.in_(STOPPED)).values(**gone, **free)
+    stopped = update(Match).where(Match.id == match_id, Match.status.in_(STOPPED)).values(**gone, **revoked(Match))
     if changed(session, stopped):  # else it ended meanwhile
         logs.pack_what_there_is(session, match_id)
 

@@ -196,6 +196,6 @@ def _long_ago(moment: datetime) -> ColumnElement[bool]:
 
 
 def _check_again(session: Session, which: ColumnElement[bool], moment: datetime) -> None:
-    due = {"check_state": "due", "check_due_at": moment, "check_epoch": Bot.check_epoch + 1, "checks_lost": 0}
+    due = {"check_state": "due", "check_due_at": moment, "epoch": Bot.epoch + 1, "checks_lost": 0}
     free = update(Bot).where(which, Bot.status == "verified", Bot.check_state == "idle").values(due)
     session.execute(free.execution_options(synchronize_session=False))

@@ -10,14 +10,14 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
-from sqlalchemy import ColumnElement, Select, and_, delete, exists, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, and_, delete, exists, or_, select
 from sqlalchemy.orm import Session
 
 from referee.db.engine import changed, lease_now, now, queue_up
-from referee.db.leases import expired
+from referee.db.leases import Leases
 from referee.db.names import printable
 from referee.db.paging import Cursor, Page, newest_first
-from referee.errors import Conflict, NotFound, StaleEpoch
+from referee.errors import Conflict, NotFound
 from referee.webhooks.outbox import PING
 from referee.webhooks.tables import Delivery, Webhook
 from referee.webhooks.webhooks import disable, signing_generations
@@ -35,6 +35,7 @@ PER_FAILING_TARGET: Final = 1
 PER_ACCOUNT: Final = 8  # at once to all addresses of one owner, who may have many names for a receiver that stalls
 LEASE_S: Final = 30.0  # longer than a call and the wait to write down what came of it
 GONE: Final = 410  # "the endpoint wants no more", says the Standard Webhooks specification
+LEASES: Final = Leases(Delivery, claimed="due", lease_s=LEASE_S)
 _LOOK: Final = 100  # rows a look
 _FORGET: Final = 1_000  # rows a transaction
 
@@ -84,6 +85,7 @@ def claim_due(session: Session, limit: int) -> list[Parcel]:
     failing = 0
     while len(parcels) < limit:
         rows = _candidates(session, _free(moment, boot, seconds), full)
+        chosen: list[tuple[Delivery, Webhook]] = []
         for delivery, webhook in rows:
             target, owner = _target(webhook.url), webhook.account_id
             fails = webhook.failing_since is not None
@@ -92,12 +94,12 @@ def claim_due(session: Session, limit: int) -> list[Parcel]:
                 full.add(webhook.id)
             elif delivery.attempts >= ATTEMPTS:
                 _end(delivery, "failed", f"the referee did not get through with {ATTEMPTS} attempts")
-            elif len(parcels) < limit:
+            elif len(parcels) + len(chosen) < limit:
                 under_way.update((target, owner))
                 failing += fails
-                delivery.lease_boot, delivery.lease_until = boot, seconds + LEASE_S
-                parcels.append(_claimed(delivery, webhook, moment))
+                chosen.append((delivery, webhook))
         session.flush()
+        parcels += _claimed(session, chosen, moment, boot, seconds)
         if len(rows) < _LOOK:
             break
     return parcels
@@ -108,9 +110,9 @@ def finish(session: Session, delivery_id: str, epoch: int, outcome: Outcome, *, 
 
     Raises ``StaleEpoch`` when the delivery was claimed anew, recalled or dropped.
     """
-    webhook, delivery = _locked(session, delivery_id) or (None, None)
-    if webhook is None or delivery is None or (delivery.epoch, delivery.status) != (epoch, "due"):
-        raise StaleEpoch(f"claim {epoch} of delivery {delivery_id} is no longer ours")
+    webhook = _lock_webhook_of(session, delivery_id)
+    delivery = LEASES.lock(session, delivery_id, epoch, key_share=True)
+    assert webhook is not None  # it is removed with its deliveries
     moment = now(session)
     delivery.answer = outcome.answer
     if outcome.problem is None:
@@ -129,9 +131,8 @@ def finish(session: Session, delivery_id: str, epoch: int, outcome: Outcome, *, 
 
 def give_back(session: Session, parcels: Sequence[Parcel]) -> int:
     """Lets others send these at once; such a claim is no attempt. Claims that are no longer ours are passed over."""
-    held = tuple_(Delivery.id, Delivery.epoch).in_([(parcel.delivery_id, parcel.epoch) for parcel in parcels])
-    freed = update(Delivery).where(held, Delivery.status == "due")
-    return changed(session, freed.values(attempts=Delivery.attempts - 1, lease_boot=None, lease_until=None))
+    claims = [(parcel.delivery_id, parcel.epoch) for parcel in parcels]
+    return LEASES.release(session, claims, attempts=Delivery.attempts - 1)
 
 
 def list_deliveries(
@@ -146,7 +147,8 @@ def redeliver(session: Session, delivery_id: str, *, account_id: str) -> Deliver
 
     Raises ``NotFound`` for what is not this account's, ``Conflict`` while it is due or its webhook is not active.
     """
-    webhook, delivery = _locked(session, delivery_id) or (None, None)
+    webhook = _lock_webhook_of(session, delivery_id)
+    delivery = session.get(Delivery, delivery_id, with_for_update={"key_share": True}, populate_existing=True)
     if webhook is None or delivery is None or webhook.account_id != account_id:
         raise NotFound("delivery", delivery_id)
     if webhook.status != "active":
@@ -155,7 +157,7 @@ def redeliver(session: Session, delivery_id: str, *, account_id: str) -> Deliver
         raise Conflict("the delivery is due already")
     delivery.status, delivery.attempts, delivery.due_at = "due", 0, now(session)
     delivery.delivered_at = None
-    delivery.epoch += 1
+    delivery.revoke_claim()
     session.flush()
     return delivery
 
@@ -173,14 +175,11 @@ def forget_old(session: Session) -> int:
     return changed(session, delete(Delivery).where(Delivery.id.in_(old.limit(_FORGET))))
 
 
-def _locked(session: Session, delivery_id: str) -> tuple[Webhook, Delivery] | None:
-    """A delivery with its webhook, fresh; the webhook is locked first, as by those who change it."""
+def _lock_webhook_of(session: Session, delivery_id: str) -> Webhook | None:
+    """Lock the webhook of a delivery, as those who change it do before they lock its deliveries; return it fresh."""
     its = Webhook.id == select(Delivery.webhook_id).where(Delivery.id == delivery_id).scalar_subquery()
     hook = select(Webhook).where(its).with_for_update(key_share=True)
-    webhook = session.scalar(hook.execution_options(populate_existing=True))
-    sent = select(Delivery).where(Delivery.id == delivery_id).with_for_update(key_share=True)
-    delivery = session.scalar(sent.execution_options(populate_existing=True))
-    return None if webhook is None or delivery is None else (webhook, delivery)
+    return session.scalar(hook.execution_options(populate_existing=True))
 
 
 # -- claiming --
@@ -189,7 +188,7 @@ def _locked(session: Session, delivery_id: str) -> tuple[Webhook, Delivery] | No
 def _free(moment: datetime, boot: str, seconds: float) -> ColumnElement[bool]:
     """Due, held by nobody, and for a webhook that may be told: one that is not proven gets pings alone."""
     told = or_(Webhook.status == "active", and_(Webhook.status == "unverified", Delivery.event == PING))
-    return and_(Delivery.status == "due", Delivery.due_at <= moment, expired(Delivery, boot, seconds), told)
+    return and_(Delivery.due_at <= moment, LEASES.claimable(boot, seconds), told)
 
 
 def _candidates(session: Session, free: ColumnElement[bool], full: set[str]) -> Sequence[tuple[Delivery, Webhook]]:
@@ -202,19 +201,24 @@ def _candidates(session: Session, free: ColumnElement[bool], full: set[str]) -> 
 def _under_way(session: Session, boot: str, seconds: float) -> Counter[str]:
     """How many are being sent to each address, and to each account."""
     query = select(Webhook.url, Webhook.account_id).join(Delivery, Delivery.webhook_id == Webhook.id)
-    held = session.execute(query.where(Delivery.status == "due", ~expired(Delivery, boot, seconds)))
-    return Counter(one for url, account_id in held for one in (_target(url), account_id))
+    leased = session.execute(query.where(LEASES.leased(boot, seconds)))
+    return Counter(one for url, account_id in leased for one in (_target(url), account_id))
 
 
 def _target(url: str) -> str:
     return urlsplit(url).netloc
 
 
-def _claimed(delivery: Delivery, webhook: Webhook, moment: datetime) -> Parcel:
-    delivery.epoch += 1
-    delivery.attempts += 1  # counted now, so that a message that fells whoever sends it is given up some day
-    generations = signing_generations(webhook, moment)
-    return Parcel(delivery.id, delivery.epoch, webhook.id, webhook.url, generations, delivery.body)
+def _claimed(
+    session: Session, chosen: Sequence[tuple[Delivery, Webhook]], moment: datetime, boot: str, seconds: float
+) -> list[Parcel]:
+    # Counted now, so that a message that fells whoever sends it is given up some day.
+    attempts = {"attempts": Delivery.attempts + 1}
+    epochs = LEASES.claim_keys(session, [delivery.id for delivery, _ in chosen], boot, seconds, **attempts)
+    return [
+        Parcel(one.id, epochs[one.id], hook.id, hook.url, signing_generations(hook, moment), one.body)
+        for one, hook in chosen
+    ]
 
 
 # -- what came of it --
@@ -262,12 +266,12 @@ def _is_overrun(session: Session, webhook: Webhook) -> bool:
 
 def _try_again(delivery: Delivery, due_at: datetime, problem: str) -> None:
     delivery.due_at, delivery.problem = due_at, printable(problem)
-    delivery.lease_boot = delivery.lease_until = None
+    delivery.end_lease()
 
 
 def _end(delivery: Delivery, status: str, problem: str | None) -> None:
     delivery.status, delivery.problem = status, problem
-    delivery.lease_boot = delivery.lease_until = None
+    delivery.end_lease()
 
 
 def _with_old(before: datetime) -> Select[str]:

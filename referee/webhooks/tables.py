@@ -7,6 +7,7 @@ from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from referee.db.base import Base, Id, Word, one_of
+from referee.db.leases import Leased
 
 WEBHOOK_STATES = ("unverified", "active", "disabled")
 DELIVERY_STATES = ("due", "delivered", "failed")
@@ -31,7 +32,7 @@ class Webhook(Base):
     created_at: Mapped[datetime]
 
 
-class Delivery(Base):
+class Delivery(Leased, Base):
     """One message to one webhook: what it says, and how often it was tried."""
 
     __tablename__ = "deliveries"
@@ -50,8 +51,5 @@ class Delivery(Base):
     due_at: Mapped[datetime]
     answer: Mapped[int | None]  # the last HTTP status
     problem: Mapped[str | None] = mapped_column(Text)  # why the last attempt failed
-    epoch: Mapped[int]
-    lease_boot: Mapped[str | None] = mapped_column(String(64))
-    lease_until: Mapped[float | None]
     created_at: Mapped[datetime]
     delivered_at: Mapped[datetime | None]

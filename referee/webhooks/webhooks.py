@@ -11,6 +11,7 @@ from referee.accounts.tables import Account
 from referee.bots.bots import OLD_SECRET_LASTS
 from referee.db.engine import now
 from referee.db.ids import new_id
+from referee.db.leases import revoked
 from referee.db.paging import Cursor, Page, newest_first
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 from referee.webhooks import outbox
@@ -143,13 +144,12 @@ def _doubt(session: Session, webhook: Webhook, reason: str | None) -> None:
 def _recall(session: Session, webhook: Webhook) -> None:
     """What is under way to the old address counts for nothing: it goes to the new one as well."""
     due = update(Delivery).where(Delivery.webhook_id == webhook.id, Delivery.status == "due")
-    session.execute(due.values(epoch=Delivery.epoch + 1, lease_boot=None, lease_until=None))
+    session.execute(due.values(revoked(Delivery)))
 
 
 def _give_up(session: Session, which: Sequence[object], problem: str) -> None:
     failed = update(Delivery).where(*which)  # type: ignore[arg-type]  # conditions are typed as what they compare
-    values = {"status": "failed", "problem": problem, "epoch": Delivery.epoch + 1}
-    session.execute(failed.values(**values, lease_boot=None, lease_until=None))
+    session.execute(failed.values(status="failed", problem=problem, **revoked(Delivery)))
 
 
 def _locked(session: Session, webhook_id: str, *, to_remove: bool = False) -> Webhook:

@@ -64,7 +64,7 @@ def some_rating(dice: random.Random) -> Held:
 def bot_row(bot_id: str, world: World) -> Bot:
     return Bot(
         id=bot_id, owner_id="acc", name=bot_id, name_key=bot_id, url="", host="", status="verified", games=[],
-        max_calls=1, secret_generation=1, revision=1, created_at=world.clock.now(), check_state="idle", check_epoch=0,
+        max_calls=1, secret_generation=1, revision=1, created_at=world.clock.now(), check_state="idle", epoch=0,
         checks_lost=0,
     )  # fmt: skip
 

@@ -98,8 +98,8 @@ def test_one_at_a_time_asks_for_nonces(world: World) -> None:
     with pytest.raises(StaleEpoch), world.database.write() as session:
         deal_groups.record_nonce_hashes(session, group_id, first.epoch, ["", ""])
     with world.database.write() as session:
-        assert not deal_groups.renew_opening(session, group_id, first.epoch)
-        assert deal_groups.renew_opening(session, group_id, second.epoch)
+        assert deal_groups.LEASES.renew(session, [(group_id, first.epoch)]) == set()
+        assert deal_groups.LEASES.renew(session, [(group_id, second.epoch)]) == {group_id}
 
 
 def test_D11_the_first_hashes_recorded_stand_after_a_crash(world: World) -> None:
