@@ -1,9 +1,20 @@
 """What all tables share: times in UTC, names of constraints, lengths of columns."""
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
-from sqlalchemy import JSON, BigInteger, CheckConstraint, DateTime, Dialect, Integer, LargeBinary, MetaData, String
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    DateTime,
+    Dialect,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+)
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator
 
@@ -32,6 +43,7 @@ class UtcTime(TypeDecorator[datetime]):
 class Base(DeclarativeBase):
     """Root of the tables; constraints have names by rule, so that a migration can address them."""
 
+    __table__: ClassVar[Table]  # so typed, statements on the tables themselves need no cast
     metadata = MetaData(
         naming_convention={
             "ix": "ix_%(table_name)s_%(column_0_N_name)s",

@@ -8,9 +8,9 @@ Every writer here first takes the one turn for results, so that acts are numbere
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from sqlalchemy import Insert, Table, and_, bindparam, func, insert, select
+from sqlalchemy import Insert, and_, bindparam, func, insert, select
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.orm import Session, aliased
@@ -211,7 +211,7 @@ def _known(session: Session, ladder_id: str, bots: Iterable[str]) -> dict[str, H
 # Built once, and on the tables themselves: some of these run for every result.
 _LAST = 2**62
 _LADDERS, _ACTS_TABLE, _RATINGS, _CHANGES_TABLE, _RESULTS = (
-    cast(Table, model.__table__) for model in (Ladder, LadderAct, Rating, RatingChange, Result)
+    model.__table__ for model in (Ladder, LadderAct, Rating, RatingChange, Result)
 )
 _APPEND = insert(_ACTS_TABLE).returning(_ACTS_TABLE.c.seq)
 _CHANGES = insert(_CHANGES_TABLE)

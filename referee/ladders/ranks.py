@@ -7,9 +7,9 @@ within that, and the few above within one's own narrow band. Bots without a matc
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from sqlalchemy import Insert, Table, bindparam, delete, func, select
+from sqlalchemy import Insert, bindparam, delete, func, select
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.orm import Session
@@ -84,7 +84,7 @@ def count_anew(session: Session, ladder_id: str, held: Iterable[Held]) -> None:
 
 
 # Built once: these run for every result and every page.
-_RATINGS, _COUNTS = (cast(Table, model.__table__) for model in (Rating, RatingCount))
+_RATINGS, _COUNTS = (model.__table__ for model in (Rating, RatingCount))
 _OWN = select(_RATINGS.c.value, _RATINGS.c.games, _RATINGS.c.as_of_seq).where(
     _RATINGS.c.ladder_id == bindparam("ladder"), _RATINGS.c.bot_id == bindparam("bot"), _RATINGS.c.games > 0
 )

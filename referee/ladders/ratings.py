@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from sqlalchemy import Row, Select, Table, and_, bindparam, func, or_, select
+from sqlalchemy import Row, Select, and_, bindparam, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from referee.bots.tables import Bot
@@ -258,7 +258,7 @@ def _texts(cursor: Cursor, count: int) -> list[str]:
 
 
 _NO_VERSION: Final = object()  # unlike None, the version of a bot that tells none
-_LADDERS = cast(Table, Ladder.__table__)
+_LADDERS = Ladder.__table__
 _LADDER_ID = select(_LADDERS.c.id).where(
     _LADDERS.c.game == bindparam("game"),
     _LADDERS.c.options_key == bindparam("key"),

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
-from sqlalchemy import Table, case, func, select, update
+from sqlalchemy import case, func, select, update
 from sqlalchemy.orm import Session
 
 from referee.bots import checks as examinations
@@ -19,7 +19,7 @@ from referee.matches.tables import OPEN, Match, MatchSeat
 CLAIMS_BEFORE_STUCK: Final = 5
 LEASES: Final = Leases(Match, lost="lost_claims")
 
-_MATCHES, _SEATS, _BOTS = (cast(Table, model.__table__) for model in (Match, MatchSeat, Bot))
+_MATCHES, _SEATS, _BOTS = (model.__table__ for model in (Match, MatchSeat, Bot))
 _M = _MATCHES.c
 
 

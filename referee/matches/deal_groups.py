@@ -5,9 +5,9 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from sqlalchemy import Row, Table, bindparam, select, update
+from sqlalchemy import Row, bindparam, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 from sqlalchemy.orm.util import identity_key
@@ -213,7 +213,7 @@ def _fitting(group: Group, values: Sequence[str]) -> list[str]:
 
 
 # Built once, and on the tables themselves: they run at the end of every match.
-_GROUPS, _MATCHES, _RESULTS = (cast(Table, model.__table__) for model in (Group, Match, Result))
+_GROUPS, _MATCHES, _RESULTS = (model.__table__ for model in (Group, Match, Result))
 _GROUP = (
     select(*(_GROUPS.c[n] for n in ("id", "state", "seed_sealed", "commitment", "entries", "nonces", "nonce_hashes")))
     .where(_GROUPS.c.id == bindparam("of"))

@@ -1,9 +1,9 @@
 """The health of bots: one that cannot be called to the end of three matches in a row is paused, its owner told."""
 
 from collections.abc import Iterable
-from typing import Final, cast
+from typing import Final
 
-from sqlalchemy import Table, or_, select, update
+from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.bots import house_bots
@@ -21,7 +21,7 @@ PAUSED: Final = (
     " it is checked and plays again"
 )
 
-_BOTS = cast(Table, Bot.__table__)
+_BOTS = Bot.__table__
 _COLUMNS = _BOTS.c
 
 

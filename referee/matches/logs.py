@@ -3,9 +3,9 @@
 import gzip
 import zlib
 from collections.abc import Sequence
-from typing import Final, cast
+from typing import Final
 
-from sqlalchemy import Table, bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 from sqlalchemy.orm.util import identity_key
@@ -103,7 +103,7 @@ def _packed(text: bytes) -> bytes:
 
 
 # Built once, and on the tables themselves: they run at the end of every match.
-_ROWS, _SEALED, _LOGS = (cast(Table, model.__table__) for model in (LogRow, SealedAnswer, MatchLog))
+_ROWS, _SEALED, _LOGS = (model.__table__ for model in (LogRow, SealedAnswer, MatchLog))
 _RECORDED: Final = select(_ROWS.c.line).where(_ROWS.c.match_id == bindparam("of")).order_by(_ROWS.c.row)
 _DROP_ROWS: Final = delete(_ROWS).where(_ROWS.c.match_id == bindparam("of"))
 _DROP_SEALED: Final = delete(_SEALED).where(_SEALED.c.match_id == bindparam("of"))

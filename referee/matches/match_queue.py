@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, case, exists, func, literal_column, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, func, literal_column, select
 from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot, Examination
@@ -24,7 +24,7 @@ WINDOWS: Final = (100, 2_000, 20_000)  # of his oldest, the wider where it has t
 MOST_LOOKED_AT: Final = 400  # matches of one creator among which those are sought whose bots can take all calls
 
 # The tables themselves: runners ask several times a second, and what the ORM adds would be most of the cost.
-_MATCHES, _SEATS, _BOTS, _GROUPS = (cast(Table, model.__table__) for model in (Match, MatchSeat, Bot, Group))
+_MATCHES, _SEATS, _BOTS, _GROUPS = (model.__table__ for model in (Match, MatchSeat, Bot, Group))
 _M = _MATCHES.c
 # Spelt out, not bound: only so the databases see that the index of due matches, or of those lost, holds the answer.
 DUE: Final[ColumnElement[bool]] = _M.status == literal_column("'due'")

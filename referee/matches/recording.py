@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from sqlalchemy import Table, bindparam, delete, insert, update
+from sqlalchemy import bindparam, delete, insert, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import lease_now, now
@@ -98,7 +98,7 @@ def _moved_one_by_one(session: Session, records: Sequence[Record], moves: Sequen
 
 # Built once, and on the tables themselves: this runs for every decision, and what the ORM adds would cost more than
 # all of the play.
-_MATCHES, _ROWS, _SEALED = (cast(Table, model.__table__) for model in (Match, LogRow, SealedAnswer))
+_MATCHES, _ROWS, _SEALED = (model.__table__ for model in (Match, LogRow, SealedAnswer))
 _MOVE = (
     update(_MATCHES)
     .where(claims.LEASES.fence(bindparam("of"), bindparam("held")), _MATCHES.c.rows == bindparam("start"))

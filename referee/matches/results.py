@@ -5,9 +5,9 @@ Ratings move when the deal group is over, see ``deal_groups.close_if_over``.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from sqlalchemy import RowMapping, Table, bindparam, insert, select, update
+from sqlalchemy import RowMapping, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
@@ -129,7 +129,7 @@ def _ladder_id(session: Session, match: Mapping[Any, Any], seats: Sequence[Mappi
 
 
 # Built once, and on the tables themselves: what the ORM adds cost more than all the rest of ending a match.
-_MATCHES, _SEATS, _BOTS, _RESULTS = (cast(Table, model.__table__) for model in (Match, MatchSeat, Bot, Result))
+_MATCHES, _SEATS, _BOTS, _RESULTS = (model.__table__ for model in (Match, MatchSeat, Bot, Result))
 _END: Final = (
     update(_MATCHES)
     .where(claims.LEASES.fence(bindparam("of"), bindparam("held")))

@@ -4,9 +4,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Row, Table, insert, select
+from sqlalchemy import Row, insert, select
 from sqlalchemy.orm import Session
 
 from referee import __version__
@@ -25,7 +25,7 @@ from referee.matches.unrated import has_owner_twice
 Json = dict[str, Any]
 
 # The tables themselves: what the ORM adds to a row would cost more than all the rest.
-_GROUPS, _MATCHES, _SEATS = (cast(Table, model.__table__) for model in (Group, Match, MatchSeat))
+_GROUPS, _MATCHES, _SEATS = (model.__table__ for model in (Group, Match, MatchSeat))
 
 
 @dataclass(frozen=True, slots=True)

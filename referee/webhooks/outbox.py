@@ -1,9 +1,9 @@
 """Messages to owners, written in the transaction of what they tell of. Sending them is for ``deliveries``."""
 
 from collections.abc import Iterable
-from typing import Final, cast
+from typing import Final
 
-from sqlalchemy import Table, bindparam, insert, select
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from referee.db.engine import now
@@ -63,7 +63,7 @@ def _message(session: Session, event: str, payload: Json) -> Json:
 
 
 # Built once, past the session's bookkeeping: it is asked at the end of every match, mostly in vain.
-_WEBHOOKS: Final = cast(Table, Webhook.__table__)
+_WEBHOOKS: Final = Webhook.__table__
 _ACTIVE: Final = (
     select(_WEBHOOKS.c.id, _WEBHOOKS.c.events)
     .where(_WEBHOOKS.c.account_id.in_(bindparam("accounts", expanding=True)), _WEBHOOKS.c.status == "active")
