@@ -9,8 +9,6 @@ from typing import Any, Final
 
 from sqlalchemy import Row, bindparam, select, update
 from sqlalchemy.orm import Session
-from sqlalchemy.orm.attributes import set_committed_value
-from sqlalchemy.orm.util import identity_key
 
 from referee.db import sealing
 from referee.db.engine import lease_now, now
@@ -147,9 +145,6 @@ def close_if_over(
             logs.append_reveal(session, match_id, reveal_line(last[0] + 1, last[1], seed, nonces, hashes))
     session.connection().execute(_CLOSE, {"of": group_id})
     ledger.count(session, _counting(matches))
-    known_to_session = session.identity_map.get(identity_key(Group, group_id))
-    if known_to_session is not None:
-        set_committed_value(known_to_session, "state", "over")
     return True
 
 

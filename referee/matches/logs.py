@@ -7,8 +7,6 @@ from typing import Final
 
 from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
-from sqlalchemy.orm.attributes import set_committed_value
-from sqlalchemy.orm.util import identity_key
 
 from referee.errors import BadLog, NotReady
 from referee.match.rows import digest
@@ -83,9 +81,6 @@ def last_line(session: Session, match_id: str) -> tuple[int, bytes] | None:
 
 def append_reveal(session: Session, match_id: str, line: bytes) -> None:
     session.connection().execute(_REVEAL, {"of": match_id, "line": line})
-    known_to_session = session.identity_map.get(identity_key(MatchLog, match_id))
-    if known_to_session is not None:
-        set_committed_value(known_to_session, "reveal_line", line)
 
 
 def _unpacked(log: MatchLog) -> bytes:
