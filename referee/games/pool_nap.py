@@ -10,7 +10,7 @@ from typing import Any
 from referee.errors import BadOption, IllegalAction
 from referee.games.cards import DECK, RANK, in_order
 from referee.games.options import Option
-from referee.games.state import Event, Json, Seat, State, hidden, placed
+from referee.games.state import Json, Seat, Secret, State, placed
 
 HAND = 5  # cards, and so tricks, of a round
 NAP = 5  # a bid of every trick
@@ -29,6 +29,7 @@ class PoolNap(State):
     name = "pool-nap"
     rules_version = 1
     opening = "round_start"
+    secrets = (Secret("deal", "deck"), Secret("deal", "hands", by_seat=True))
     seats = range(2, 11)
     option_specs = (
         Option("start_chips", "int", 50, "chips of each seat before the opening pot", low=2, high=100_000),  # PN-01
@@ -374,13 +375,6 @@ class PoolNap(State):
             "tricks": self.tricks[:],
             "tricks_won": self.tricks_won[:],
         }
-
-    @classmethod
-    def masked(cls, event: Event, viewer: Seat | None) -> Event:
-        if event["event"] != "deal":
-            return event
-        hands = [hand if seat == viewer else hidden(hand) for seat, hand in enumerate(event["hands"])]
-        return {**event, "deck": hidden(event["deck"]), "hands": hands}
 
     @classmethod
     def decision_bound(cls, players: int, options: Json) -> int:

@@ -12,7 +12,7 @@ from referee.errors import BadOption, IllegalAction
 from referee.games.cards import DECK, ORDER, SUITS, in_order
 from referee.games.options import Option
 from referee.games.prisoners_bids import ACE, ACTIONS, BID_CARDS, BOOKS, best_total, bids_within, claims_earned
-from referee.games.state import Event, Json, Seat, State, hidden, placed
+from referee.games.state import Json, Seat, Secret, State, placed
 
 JOKER = "X"
 POINTS = {"J": 50, "Q": 100, "K": 150, JOKER: 200}
@@ -31,6 +31,12 @@ class Prisoners(State):
     name = "prisoners"
     rules_version = 1
     opening = "deal"
+    secrets = (
+        Secret("deal", "deck"),
+        Secret("deal", "pile"),
+        Secret("deal", "left_over"),
+        Secret("deal", "hands", by_seat=True),
+    )
     seats = range(2, 11)
     option_specs = (
         Option("decks", "int", 0, "one deck or two; 0: one for up to four seats, else two", low=0, high=2),  # PR-02
@@ -355,14 +361,6 @@ class Prisoners(State):
             "claims": self.claims[:],
             "scores": self.scores(),
         }
-
-    @classmethod
-    def masked(cls, event: Event, viewer: Seat | None) -> Event:
-        if event["event"] != "deal":
-            return event
-        secret = {name: hidden(event[name]) for name in ("pile", "deck", "left_over")}
-        hands = [hand if seat == viewer else hidden(hand) for seat, hand in enumerate(event["hands"])]
-        return {**event, **secret, "hands": hands}
 
     @classmethod
     def decision_bound(cls, players: int, options: Json) -> int:

@@ -12,7 +12,7 @@ from referee.errors import IllegalAction
 from referee.games.cards import DECK, ORDER, in_order
 from referee.games.options import Option
 from referee.games.poker import Rank, category, rank
-from referee.games.state import Event, Json, Seat, State, hidden, placed
+from referee.games.state import Json, Seat, Secret, State, placed
 
 HAND = 10  # cards dealt to each seat
 RIVER = 5  # future-river cards and one card of each seat; with five seats the seats fill it alone
@@ -30,6 +30,7 @@ class SaintPoker(State):
     name = "saint-poker"
     rules_version = 1
     opening = "river_setup"
+    secrets = (Secret("deal", "deck"), Secret("deal", "hands", by_seat=True))
     seats = range(2, 6)
     option_specs = (
         Option("rounds", "int", 8, "number of rounds", low=1, high=8),  # SP-01
@@ -291,13 +292,6 @@ class SaintPoker(State):
             "lap": self.lap,
             "discards": self.discards[:],
         }
-
-    @classmethod
-    def masked(cls, event: Event, viewer: Seat | None) -> Event:
-        if event["event"] != "deal":
-            return event
-        hands = [hand if seat == viewer else hidden(hand) for seat, hand in enumerate(event["hands"])]
-        return {**event, "deck": hidden(event["deck"]), "hands": hands}
 
     @classmethod
     def decision_bound(cls, players: int, options: Json) -> int:

@@ -16,6 +16,20 @@ Seat = int
 Event = Json
 
 
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Cards in an event that nobody may see before the match is over. ``by_seat``: each seat may see its own."""
+
+    event: str
+    member: str
+    by_seat: bool = False
+
+    def hide(self, cards: Sequence[Any], viewer: Seat | None) -> list[Any]:
+        if self.by_seat:
+            return [own if seat == viewer else hidden(own) for seat, own in enumerate(cards)]
+        return hidden(cards)
+
+
 @dataclass
 class State:
     """Base of every game. Events, actions and observations are JSON objects spelt as the rules page does.
@@ -30,6 +44,7 @@ class State:
     seats: ClassVar[range]
     option_specs: ClassVar[tuple[Option, ...]]
     opening: ClassVar[str]  # the event with which a round begins, or a deal where deals are what a match is made of
+    secrets: ClassVar[tuple[Secret, ...]]  # what ``masked`` hides
 
     players: int
     options: Json
@@ -84,11 +99,13 @@ class State:
 
     @classmethod
     def masked(cls, event: Event, viewer: Seat | None) -> Event | None:
-        """The event as ``viewer`` (a seat, or None for the public) may read it before the match is over.
+        """Return the event as ``viewer`` (a seat, or None for the public) may read it before the match is over.
 
-        None leaves it out. What is secret under some options, or until a later event, is hidden here.
+        None leaves it out. What is secret under some options, or until a later event, is hidden here. Games that
+        ``secrets`` cannot describe have their own.
         """
-        raise NotImplementedError
+        secrets = [secret for secret in cls.secrets if secret.event == event["event"]]
+        return {**event, **{one.member: one.hide(event[one.member], viewer) for one in secrets}} if secrets else event
 
     @classmethod
     def shown(cls, events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:

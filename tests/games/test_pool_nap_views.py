@@ -87,7 +87,7 @@ def test_only_the_deal_is_masked() -> None:
     deal = row(state.resolve(deck_for(HANDS_A, state.order)), "deal")
 
     for viewer in (None, 0, 1, 2):
-        masked = PoolNap.masked(deal, viewer)
+        (masked,) = PoolNap.shown([deal], viewer, {})
         assert masked["deck"] == ["??"] * 52
         for seat in range(3):
             assert masked["hands"][seat] == (HANDS_A[seat].split() if seat == viewer else ["??"] * 5)

@@ -146,7 +146,7 @@ def test_only_the_deal_is_masked() -> None:
     assert deal["left_over"] == ["As"]
 
     for viewer in (None, 0, 1, 2):
-        masked = Prisoners.masked(deal, viewer)
+        (masked,) = Prisoners.shown([deal], viewer, {})
         assert (masked["pile"], masked["deck"], masked["left_over"]) == (["??"] * 14, ["??"] * 40, ["??"])
         for seat in range(3):
             assert masked["hands"][seat] == (HANDS[seat].split() if seat == viewer else ["??"] * 13)

@@ -310,7 +310,7 @@ def test_only_the_deal_is_masked() -> None:
     deal = SaintPoker.start(3).resolve(list(DECK))[1]
 
     for viewer in (None, 0, 1, 2):
-        masked = SaintPoker.masked(deal, viewer)
+        (masked,) = SaintPoker.shown([deal], viewer, {})
         assert masked["deck"] == ["??"] * 52
         assert masked["future_river"] == deal["future_river"]
         for seat in range(3):

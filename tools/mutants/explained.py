@@ -78,12 +78,6 @@ EXPLAINED: dict[Spot, str] = {
         "joker_seen: bool = True  # in this deal",
     ): "Setting up the match clears it before anybody can look.",
     Spot(
-        _PRISONERS,
-        "Prisoners.masked",
-        'secret = {name: hidden(event[name]) for name in ("pile", "deck", "left_over")}',
-        'secret = {name: hidden(event[name]) for name in ("deck", "pile", "left_over")}',
-    ): "The members keep the order of the event.",
-    Spot(
         _PRISONERS_BIDS, "module", "BYTES = len(BID_CARDS) // 8", "BYTES = len(BID_CARDS) * 8"
     ): "More bytes, all of them without a card.",
     Spot(
