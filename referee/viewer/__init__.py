@@ -7,6 +7,7 @@ import base64
 import gzip
 import hashlib
 import html
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -15,9 +16,11 @@ from posixpath import dirname, join, normpath
 from typing import Final
 
 from referee.errors import BadLog
+from referee.games import catalogue
 from referee.match.canonical import Json, dumps
 from referee.match.rows import parsed
 from referee.protocol.fault_advice import ADVICE
+from referee.viewer.presentation import presentations, table_module
 
 FOLDER: Final = Path(__file__).parent
 ENTRY: Final = "standalone.js"
@@ -25,6 +28,7 @@ STYLES: Final = ("standalone.css", "viewer.css")
 CARD: Final = re.compile(r'"([2-9TJQKA][cdhs]|X[12])"')
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "(\.\.?/[^"]+)";\n', re.MULTILINE)
+_EXPORTED = re.compile(r"^export const (\w+)", re.MULTILINE)
 _DECLARED = re.compile(r"^(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
 
 PAGE: Final = """<!doctype html>
@@ -115,10 +119,26 @@ def _gather(name: str, order: dict[str, str]) -> None:
     """The module, after those it imports, without its import and export words."""
     if name in order:
         return
-    source = (FOLDER / name).read_text()
+    source = GENERATED[name]() if name in GENERATED else (FOLDER / name).read_text()
     for found in _imports(source):
         _gather(normpath(join(dirname(name), found)), order)
     order[name] = re.sub(r"^export ", "", _IMPORT.sub("", source), flags=re.MULTILINE)
+
+
+def _presentations() -> str:
+    """Return the module with what the viewer needs to know of each game."""
+    return f"export const PRESENTATIONS = {json.dumps(presentations(), ensure_ascii=False)};\n".replace("</", "<\\/")
+
+
+def _tables() -> str:
+    """Return the module with all tables there are, for a page that cannot fetch any."""
+    modules = [name for name in map(table_module, catalogue()) if name]
+    tables = {name: _EXPORTED.findall((FOLDER / name).read_text())[0] for name in modules}
+    imports = "".join(f'import {{ {table} }} from "./{name}";\n' for name, table in tables.items())
+    return f"{imports}export const ALL_TABLES = [{', '.join(tables.values())}];\n"
+
+
+GENERATED: Final = {"presentations.js": _presentations, "games.js": _tables}
 
 
 def _imports(source: str) -> Iterator[str]:

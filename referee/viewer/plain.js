@@ -1,16 +1,20 @@
-// Games without a drawing of their own: their events are told as they stand, for whoever may see everything.
+// Games without a drawing of their own: their events are told, in the sentences of their presentation if they have one.
 
-/** A table module for a game this viewer does not know. */
-export function plainTable(game) {
+import { Sentences, plainly } from "./sentences.js";
+
+/** A table module for a game; `presentation` is null for one that is not known. */
+export function plainTable(game, presentation) {
+  const sentences = presentation && new Sentences(presentation);
   return {
     game,
     begin: (header) => ({ ...emptyPosition(header.seats), title: wordsOfGame(game) }),
     apply: (position) => position,
-    shown: () => [], // what may be seen is not known, so nothing is
-    tell: (event) => plainly(event),
-    opens: () => null,
+    // Where it is not known what may be seen, nothing is shown.
+    shown: (events, viewer) => (presentation?.secrets ? events.map((event) => masked(event, viewer, presentation.secrets)) : []),
+    tell: (event, name) => (sentences?.text(event, name) ?? plainly(event, name)) || null,
+    opens: (event) => sentences?.opens(event) || null,
     scores: (position) => position.seats.map(() => 0),
-    scoreName: "score",
+    scoreName: presentation ? `${presentation.score}s` : "score",
   };
 }
 
@@ -28,15 +32,12 @@ export function emptyPosition(seats) {
   };
 }
 
-/** Any event: its name and its members. */
-export function plainly(event) {
-  const members = Object.entries(event).filter(([key]) => key !== "event");
-  const told = members.map(([key, value]) => `${key.replaceAll("_", " ")} ${plainValue(value)}`).join(", ");
-  return `${String(event.event).replaceAll("_", " ")}${told ? `: ${told}` : ""}`;
-}
-
-function plainValue(value) {
-  if (Array.isArray(value)) return `[${value.map(plainValue).join(" ")}]`;
-  if (value && typeof value === "object") return JSON.stringify(value);
-  return value === null ? "–" : String(value);
+/** An event without the cards that the game declares secret. */
+function masked(event, viewer, secrets) {
+  const hidden = (cards) => cards.map(() => "??");
+  const own = secrets.filter((secret) => secret.event === event.event).map(({ member, by_seat: bySeat }) => {
+    const cards = event[member];
+    return [member, bySeat ? cards.map((hand, seat) => (seat === viewer ? hand : hidden(hand))) : hidden(cards)];
+  });
+  return { ...event, ...Object.fromEntries(own) };
 }

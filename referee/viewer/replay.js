@@ -1,6 +1,6 @@
 // A match as a line of moments, and the table as it stood at any of them, for any viewer. Drawing it is left to others.
 
-import { emptyPosition, plainly } from "./plain.js";
+import { emptyPosition } from "./plain.js";
 
 const BLOCK = 64; // moments between two kept positions where nothing is masked
 
@@ -118,11 +118,8 @@ export class Replay {
 
   /** An event in words, or null. */
   tell(event) {
-    try {
-      return this.table.tell(event, (seat) => this.nameOf(seat));
-    } catch {
-      return plainly(event);
-    }
+    const name = (seat) => this.nameOf(seat);
+    return this._attempt(() => this.table.tell(event, name), null);
   }
 
   /** Who sits there; the seat is told where names are missing or the same. */

@@ -19,10 +19,16 @@ export function isCard(card) {
   return typeof card === "string" && /^(?:[2-9TJQKA][cdhs]|X[12])$/.test(card);
 }
 
-/** "ten of hearts"; "hidden card" for any that is not seen. */
+/** "ten of hearts", "joker"; "hidden card" for any that is not seen. */
 export function cardWords(card) {
-  if (!isCard(card)) return "hidden card";
-  return card[0] === "X" ? "joker" : `${PICTURE_RANKS[card[0]]} of ${PICTURE_SUITS[card[1]]}`;
+  if (card?.[0] === "X") return "joker"; // of four, though only two have pictures
+  return isCard(card) ? `${PICTURE_RANKS[card[0]]} of ${PICTURE_SUITS[card[1]]}` : "hidden card";
+}
+
+/** "the ten of spades", "a joker", "a hidden card". */
+export function theCard(card) {
+  const words = cardWords(card);
+  return `${words.includes(" of ") ? "the" : "a"} ${words}`;
 }
 
 /** "10♥" */

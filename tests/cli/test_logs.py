@@ -311,7 +311,7 @@ def test_a_match_is_told_to_its_result(log: Path) -> None:
     told = run("replay", str(log)).output
 
     assert told.startswith("saint-poker, match mat_")
-    assert "  seat 0: sound\n  seat 1: random\n" in told
+    assert "  seat 1: sound\n  seat 2: random\n" in told
     assert "Round 8" in told
     assert "\nResult\n  1. " in told
 

@@ -165,9 +165,15 @@ HOOK = """
         observation_bytes=1024,
         event_bytes=1024,
     ),"""
-SENTENCES = """
-    ("highest-card", "deal"): lambda event, names: _hands(event, names),
-    ("highest-card", "show"): lambda event, names: "  shown: " + _each(event["cards"], names),"""
+PRESENTATION = """{
+  "score": "point",
+  "lists": { "shown": "{index|name} {item|card}" },
+  "events": {
+    "deal": { "text": "Everybody is dealt two cards.", "detail": "{hands|each:hand:\\n}" },
+    "show": "Shown: {cards|each:shown:, }."
+  }
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +194,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (copy / "docs/games/highest-card.md").write_text(PAGE.replace("CARD", lowest_card(copy)))
     insert(copy / "tests/golden/__init__.py", "RECORDED: dict[str, tuple[str, int, Json]] = {", GOLDEN)
     insert(copy / "tests/games/hooks.py", "\nHOOKS = {", HOOK)
-    insert(copy / "referee/cli/narrate.py", "_TELLERS: dict[tuple[str, str], Teller] = {", SENTENCES)
+    (copy / "referee/viewer/presentations/highest_card.json").write_text(PRESENTATION)
     ran(copy, "-m", "tests.golden")
     return copy
 
@@ -259,7 +265,7 @@ def test_the_new_game_is_played_verified_told_and_explained(project: Path, tmp_p
 
     assert "highest-card" in played
     assert "ok" in ran(project, "-m", "referee", "verify", log)
-    assert "shown: random" in told
+    assert "Shown: random the " in told
     assert ran(project, "-m", "referee", "rules", "highest-card").startswith("# Highest Card")
     assert "highest-card  2 to 4 seats" in ran(project, "-m", "referee", "games")
 

@@ -178,6 +178,6 @@ def test_a_log_that_does_not_hold_gives_no_questions() -> None:
 def test_all_files_of_the_viewer_are_installed() -> None:
     project = (Path(__file__).parents[2] / "pyproject.toml").read_text()
 
-    for pattern in ("viewer/**/*.js", "viewer/*.css", "viewer/cards/*"):
+    for pattern in ("viewer/**/*.js", "viewer/*.css", "viewer/cards/*", "viewer/presentations/*.json"):
         assert f'"{pattern}"' in project
         assert list((FOLDER.parent).glob(pattern))

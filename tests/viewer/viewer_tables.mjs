@@ -1,9 +1,9 @@
 // Plays matches through the games of the replay viewer: JSON on standard input and on standard output.
-// Given {tables: {game: [file, name]}, plays: [{game, header, rows: [[event]], views}]}, views being "open", null or a
-// seat. Given back, a play: one object a view with `shown` (the whole match as that viewer may read it), `positions`
-// (after each row), `scores`, `told` and `opened` (by event) and `leaks` (cards a position knows from nowhere).
-// Of {game, events} only the sentences are given back. The view "peeking" is the public's, with positions made from the
-// open events.
+// Given {folder, presentations, plays: [{game, header, rows: [[event]], views}]}, views being "open", null or a seat.
+// Given back, a play: one object a view with `shown` (the whole match as that viewer may read it), `positions` (after
+// each row), `scores`, `told` and `opened` (by event) and `leaks` (cards a position knows from nowhere). Of
+// {game, events} only the words are given back: [sentence, details, title of the round, members] by event. The view
+// "peeking" is the public's, with positions made from the open events.
 
 import { readFileSync } from "node:fs";
 
@@ -11,23 +11,32 @@ const CARD = /"((?:[2-9TJQKA][cdhs])|X[1-4])"/g;
 
 const JOKERS = { X3: "X1", X4: "X2" }; // drawn alike
 
-const { tables, plays } = JSON.parse(readFileSync(0, "utf8"));
+const { folder, presentations, plays } = JSON.parse(readFileSync(0, "utf8"));
+const { plainTable } = await import(`${folder}/plain.js`);
+const { Sentences, plainly } = await import(`${folder}/sentences.js`);
 const modules = {};
-for (const [game, [file, name]] of Object.entries(tables)) {
-  modules[game] = (await import(file))[name];
+for (const [game, presentation] of Object.entries(presentations)) {
+  const drawn = presentation.table ? Object.values(await import(`${folder}/${presentation.table}`)) : [];
+  modules[game] = Object.assign(plainTable(game, presentation), drawn.find((one) => one?.game === game));
 }
 const answers = plays.map((play) => (play.events ? told(play) : play.views.map((view) => watched(play, view))));
 process.stdout.write(JSON.stringify(answers));
 
 function told({ game, events }) {
-  return events.map((event) => modules[game].tell(event, (seat) => `<${seat}>`));
+  const sentences = new Sentences(presentations[game]);
+  return events.map((event) => [
+    sentences.text(event, nameOf), sentences.detail(event, nameOf), sentences.opens(event), plainly(event, nameOf),
+  ]);
+}
+
+function nameOf(seat) {
+  return `<${seat}>`;
 }
 
 function watched({ game, header, rows }, view) {
   const table = modules[game];
   const seat = view === "peeking" ? null : view;
   const mask = (events) => (view === "open" ? events : table.shown(events, seat, header.options));
-  const name = (seat) => `<${seat}>`;
   const out = { shown: mask(rows.flat()), positions: [], scores: [], told: [], opened: [], leaks: [] };
   const seen = new Set();
   let position = frozen(table.begin(frozen(header)));
@@ -35,7 +44,7 @@ function watched({ game, header, rows }, view) {
     cardsIn(mask(row)).forEach((card) => seen.add(card));
     for (const event of view === "peeking" ? row : mask(row)) {
       position = frozen(table.apply(position, frozen(event)));
-      out.told.push([event.event, table.tell(event, name)]);
+      out.told.push([event.event, table.tell(event, nameOf)]);
       out.opened.push(table.opens(event));
     }
     out.leaks.push(...cardsIn(withoutSpaces(position)).filter((card) => !seen.has(card)));

@@ -1,4 +1,4 @@
-// What the five games share: the frame of a game's module, cards and numbers in words, hands that may be hidden.
+// What the games share: the frame of a game's module, cards, seats and piles. What events say is told by sentences.js.
 // The rules of no game stand here, and nothing is drawn.
 //
 // A position is what the page draws. Over and above the agreed members it has
@@ -10,66 +10,19 @@
 // A card lies in one place only: the cards of a trick or a sequence lie in the centre with the seat that played
 // them, so `played` is null in all five games. `said` and `moved` belong to the last event alone.
 
-import { cardWords } from "../words.js";
+import { PICTURE_SUITS } from "../words.js";
 
 export const HIDDEN_CARD = "??";
 
 const CARD_RANKS = "23456789TJQKA";
 const CARD_SUITS = "cdhs";
-const SUITS_TOLD = { c: "clubs", d: "diamonds", h: "hearts", s: "spades" };
-const SMALL_NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
-// -- words --
+// -- cards and seats --
 
 /** "clubs"; whatever is no suit is given as it is. */
 export function suitInWords(suit) {
-  return SUITS_TOLD[suit] ?? String(suit);
+  return PICTURE_SUITS[suit] ?? String(suit);
 }
-
-/** "ten of spades", "joker", "hidden card": without an article. */
-export function cardInWords(card) {
-  return card[0] === "X" ? "joker" : cardWords(card);
-}
-
-/** "the ten of spades", "a joker", "a hidden card". */
-export function theCard(card) {
-  const words = cardInWords(card);
-  return `${words === "joker" || words === "hidden card" ? "a" : "the"} ${words}`;
-}
-
-/** "the ten of spades and the ace of hearts", "three hidden cards", "no cards". */
-export function cardsInWords(cards) {
-  const open = cards.filter((card) => card !== HIDDEN_CARD).map(theCard);
-  const closed = cards.length - open.length;
-  if (closed) {
-    open.push(closed === 1 ? "a hidden card" : `${numberInWords(closed)} hidden cards`);
-  }
-  return open.length ? listInWords(open) : "no cards";
-}
-
-/** "a, b and c". */
-export function listInWords(texts) {
-  return texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
-}
-
-/** "three", "12". */
-function numberInWords(number) {
-  return SMALL_NUMBERS[number] ?? String(number);
-}
-
-/** The names of these seats in a list. */
-export function seatsInWords(seats, name) {
-  return listInWords(seats.map(name));
-}
-
-/** The sentence for the end of a match; `of(seat)` tells what the seat reached. */
-export function endInWords(event, name, of) {
-  const first = event.placements.flatMap((place, seat) => (place === 1 ? [seat] : []));
-  const verb = first.length === 1 ? "comes first" : "share the first place";
-  return `The match is over: ${seatsInWords(first, name)} ${verb} with ${of(first[0])}.`;
-}
-
-// -- cards and seats --
 
 /** The cards by rank, then by suit; jokers and hidden cards last. A new list. */
 export function cardsInOrder(cards) {
@@ -119,23 +72,17 @@ const SEAT_DEFAULTS = { hand: [], up: [], played: null, piles: [], chips: null, 
 
 /**
  * The module of a game. `fresh(header)` gives the first facts, `happens[event]` changes a copy of them, `draw(facts)`
- * names title, phase, seats and centre; `mask(event, viewer, options)` gives one event as it may be read, or null;
- * `tells[event]` gives a sentence; `opens(event)` names the round that begins; `scoresOf(facts)` the running scores.
+ * names title, phase, seats and centre; `scoresOf(facts)` the running scores; `shown(events, viewer, options)` the
+ * events as they may be read, where the rules have a function of their own for it.
  */
-export function makeTable({ game, scoreName, fresh, happens, draw, mask, tells, opens, scoresOf, ...more }) {
+export function makeTable({ fresh, happens, draw, scoresOf, ...more }) {
   return {
-    game,
-    scoreName,
     begin: (header) => drawnFrom(draw, { ...frameOf(header), ...fresh(header) }),
     apply(position, event) {
       const facts = { ...copyOfFacts(position.facts), moved: [], said: [] };
       handlerOf(happens, event)?.(facts, event);
       return drawnFrom(draw, facts);
     },
-    shown: (events, viewer, options) =>
-      events.map((event) => mask(event, viewer, options)).filter((event) => event !== null),
-    tell: (event, name) => handlerOf(tells, event)?.(event, name) ?? null,
-    opens: (event) => opens(event) ?? null,
     scores: (position) => [...scoresOf(position.facts)],
     ...more,
   };

@@ -1,7 +1,7 @@
 // Pool Nap from its events: what lies on the table and what is said. It judges nothing.
 
-import { EVERY_MATCH, askSeats, endInWords, hideCards, listInWords, makeTable } from "./common.js";
-import { moveCards, perSeat, pileOf, sayAt, seatsFrom, suitInWords, takeCard, theCard } from "./common.js";
+import { EVERY_MATCH, askSeats, makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom } from "./common.js";
+import { suitInWords, takeCard } from "./common.js";
 import { counted } from "../words.js";
 
 const PN_HAND = 5;
@@ -185,63 +185,10 @@ function pnCentre(facts) {
   return centre;
 }
 
-// -- what may be seen, and in words --
-
-function pnMask(event, viewer) {
-  if (event.event !== "deal") {
-    return event;
-  }
-  const hands = event.hands.map((hand, seat) => (seat === viewer ? hand : hideCards(hand)));
-  return { ...event, deck: hideCards(event.deck), hands };
-}
-
-function pnPayout(event, name) {
-  const outcome = event.made ? "makes it" : "fails";
-  const pot = event.pot_won
-    ? ` and takes the pot of ${counted(event.pot_won, "chip")}`
-    : event.pot_paid
-      ? ` and puts ${counted(event.pot_paid, "chip")} in the pot`
-      : "";
-  const each = event.payments.map(([from, to, chips]) =>
-    event.made
-      ? `${name(from)} pays ${counted(chips, "chip")}`
-      : `${name(to)} gets ${counted(chips, "chip")}`,
-  );
-  return `${name(event.seat)} bid ${event.bid}, took ${event.tricks}, ${outcome}${pot}: ${listInWords(each)}.`;
-}
-
-const PN_TELLS = {
-  opening_pot: (event) =>
-    `Everybody puts in ${counted(event.each, "chip")}; the pot holds ${counted(event.pot, "chip")}.`,
-  draw: (event, name) => `${name(event.result)} is drawn to deal first.`,
-  round_start(event, name) {
-    const paid = event.dealer_paid ? `, puts in ${counted(event.dealer_paid, "chip")}` : "";
-    return `Round ${event.round}: ${name(event.dealer)} deals${paid}; the pot holds ${counted(event.pot, "chip")}.`;
-  },
-  deal: () => "Everybody in the round gets five cards.",
-  bid: (event, name) =>
-    `${name(event.seat)} ${event.tricks ? `bids ${counted(event.tricks, "trick")}` : "passes"}.`,
-  passed_out: () => "Nobody bids.",
-  contract: (event, name) => `${name(event.seat)} plays for ${counted(event.tricks, "trick")}.`,
-  trump: (event) => `Trumps are ${suitInWords(event.suit)}.`,
-  play: (event, name) => `${name(event.seat)} plays ${theCard(event.card)}.`,
-  trick: (event, name) => `Trick ${event.trick} to ${name(event.winner)}.`,
-  payout: pnPayout,
-  out: (event, name) => `${name(event.seat)} is out.`,
-  match_end(event, name) {
-    const share = event.share ? `Everybody still in gets ${counted(event.share, "chip")} from the pot. ` : "";
-    return share + endInWords(event, name, (seat) => counted(event.scores[seat], "chip"));
-  },
-};
-
 export const poolNap = makeTable({
   game: "pool-nap",
-  scoreName: "chips",
   fresh: pnFresh,
   happens: PN_HAPPENS,
   draw: pnDraw,
-  mask: pnMask,
-  tells: PN_TELLS,
-  opens: (event) => (event.event === "round_start" ? `Round ${event.round}` : null),
   scoresOf: (facts) => facts.chips,
 });

@@ -1,8 +1,7 @@
 // The flow of Prince Albert as its events tell it: whose cards lie where, what was paid, and who is asked next.
 // Drawing, masking and telling stand in prince_albert.js.
 
-import { EVERY_MATCH, askSeats, cardsInOrder, moveCards, perSeat } from "./common.js";
-import { sayAt, seatsFrom, takeCard } from "./common.js";
+import { EVERY_MATCH, askSeats, cardsInOrder, moveCards, perSeat, sayAt, seatsFrom, takeCard } from "./common.js";
 import { counted } from "../words.js";
 
 const PA_HAND = 5;

@@ -1,7 +1,7 @@
 // Prisoners from its events: the prisoner up for bids, what was bid, who took whom. It judges no bid.
 
-import { EVERY_MATCH, askSeats, cardsInWords, endInWords, hideCards, takeCard, theCard } from "./common.js";
-import { listInWords, makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom, suitInWords } from "./common.js";
+import { EVERY_MATCH, askSeats, makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom } from "./common.js";
+import { suitInWords, takeCard } from "./common.js";
 import { counted } from "../words.js";
 
 const PR_PHASES = { "": "dealing", name_suit: "naming the suit", bid: "auction", settled: "settled", over: "over" };
@@ -192,61 +192,10 @@ function prCentre(facts) {
   return centre;
 }
 
-// -- what may be seen, and in words --
-
-function prMask(event, viewer) {
-  if (event.event !== "deal") {
-    return event;
-  }
-  const hands = event.hands.map((hand, seat) => (seat === viewer ? hand : hideCards(hand)));
-  const { pile, deck, left_over: leftOver } = event;
-  return { ...event, pile: hideCards(pile), deck: hideCards(deck), left_over: hideCards(leftOver), hands };
-}
-
-function prPrisoner(event, name) {
-  if (event.to === null) {
-    return `Nobody gets ${theCard(event.prisoner)}.`;
-  }
-  const verb = event.how === "bid" ? "wins" : "is owed and takes";
-  return `${name(event.to)} ${verb} ${theCard(event.prisoner)} for ${counted(event.points, "point")}.`;
-}
-
-function prTurn(event) {
-  if (event.prisoner[0] !== "X") {
-    return `${prCapital(theCard(event.prisoner))} is turned.`;
-  }
-  const suit = event.suit ? suitInWords(event.suit) : "a suit to be named";
-  return `A joker is turned, of ${suit}.`;
-}
-
-function prCapital(text) {
-  return text[0].toUpperCase() + text.slice(1);
-}
-
-const PR_TELLS = {
-  draw: (event, name) => `${name(event.result)} is drawn to deal first.`,
-  deal: (event, name) =>
-    `Deal ${event.deal}: ${name(event.dealer)} deals ${counted(event.hands[0].length, "card")} to each seat.`,
-  turn: prTurn,
-  name_suit: (event, name) => `${name(event.seat)} names ${suitInWords(event.suit)}.`,
-  aces: (event, name) => `${name(event.seat)} must lay ${cardsInWords(event.cards)}.`,
-  claim: (event, name) => `${name(event.seat)} is owed ${counted(event.jokers, "joker")}.`,
-  bid: (event, name) => `${name(event.seat)} bids ${cardsInWords(event.cards)}: ${event.total}.`,
-  pass: (event, name) => `${name(event.seat)} passes.`,
-  prisoner: prPrisoner,
-  deal_end: (event, name) =>
-    `The deal is over; now ${listInWords(event.scores.map((points, seat) => `${name(seat)} has ${points}`))}.`,
-  match_end: (event, name) => endInWords(event, name, (seat) => counted(event.scores[seat], "point")),
-};
-
 export const prisoners = makeTable({
   game: "prisoners",
-  scoreName: "points",
   fresh: prFresh,
   happens: PR_HAPPENS,
   draw: prDraw,
-  mask: prMask,
-  tells: PR_TELLS,
-  opens: (event) => (event.event === "deal" ? `Deal ${event.deal}` : null),
   scoresOf: (facts) => facts.points,
 });

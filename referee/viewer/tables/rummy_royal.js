@@ -1,8 +1,8 @@
 // Rummy Royal from its events: the board with its chips, the extra hand, the sequences. It pays nothing itself.
 
-import { EVERY_MATCH, askSeats, cardInWords, endInWords, hideCards } from "./common.js";
-import { listInWords, makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom, takeCard, theCard } from "./common.js";
-import { counted } from "../words.js";
+import { EVERY_MATCH, askSeats, hideCards, makeTable, moveCards, perSeat, pileOf, sayAt } from "./common.js";
+import { seatsFrom, takeCard } from "./common.js";
+import { cardWords, counted } from "../words.js";
 
 const RR_PAY_CARDS = ["Th", "Jh", "Qh", "Kh", "Ah"];
 const RR_SPACES = [...RR_PAY_CARDS, "QK", "seq", "kitty", "pot"];
@@ -266,10 +266,10 @@ function rrLabel(space, sequence = "678") {
   if (space === "seq") {
     return `${[...sequence].map((rank) => (rank === "T" ? "10" : rank)).join("-")} of a suit`;
   }
-  return RR_LABELS[space] ?? cardInWords(space).replace(/^./, (first) => first.toUpperCase());
+  return RR_LABELS[space] ?? cardWords(space).replace(/^./, (first) => first.toUpperCase());
 }
 
-// -- what may be seen, and in words --
+// -- what may be seen --
 
 /** The event as it may be read; `looked` tells whether the dealer knows the hand he was dealt. */
 function rrMask(event, viewer, looked) {
@@ -293,66 +293,11 @@ function rrShown(events, viewer, options) {
   return events.map((event) => rrMask(event, viewer, options.dealer_looks || kept.has(event.deal)));
 }
 
-function rrFinalDeal(event, name) {
-  const won = event.won.map(({ seat, chips, card }) => `${name(seat)} wins ${chips} with ${theCard(card)}`);
-  return `${counted(event.dealt, "card")} dealt: ${won.join(", ")}.`;
-}
-
-function rrDealEnd(event, name) {
-  const { winner } = event;
-  const to = winner === null ? "Nobody goes out; the kitty gets" : `${name(winner)} is out and gets`;
-  const each = event.cards_left.flatMap((cards, seat) => (cards ? [`${name(seat)} pays ${cards}`] : []));
-  return `${to} a chip for every card left: ${listInWords(each)}.`;
-}
-
-function rrPay(event, name) {
-  const spaces = { QK: "queen and king", seq: "the sequence", kitty: "the kitty", pot: "the pot" };
-  const space = spaces[event.space] ?? theCard(event.space);
-  return `${name(event.seat)} takes ${counted(event.chips, "chip")} for ${space}.`;
-}
-
-const RR_TELLS = {
-  draw: (event, name) =>
-    event.what === "first_dealer"
-      ? `${name(event.result)} is drawn to deal first.`
-      : `Final deal: ${name(event.result)} is drawn.`,
-  ante(event) {
-    const held = Object.values(event.board).reduce((sum, chips) => sum + chips, 0);
-    const each = counted(event.each, "chip");
-    return `Deal ${event.deal}: everybody puts ${each} on the board, which holds ${counted(held, "chip")}.`;
-  },
-  deal: (event, name) => `${name(event.dealer)} deals; the extra hand has ${counted(event.extra.length, "card")}.`,
-  keep: (event, name) => `${name(event.seat)} keeps the hand.`,
-  sell: (event, name) => `${name(event.seat)} keeps the hand and sells the extra one.`,
-  swap: (event, name) => `${name(event.seat)} swaps for the extra hand.`,
-  bid: (event, name) => `${name(event.seat)} bids ${counted(event.amount, "chip")}.`,
-  pass: (event, name) => `${name(event.seat)} passes.`,
-  sold: (event, name) => `${name(event.seat)} buys it for ${counted(event.amount, "chip")}.`,
-  unsold: () => "Nobody buys it.",
-  play: (event, name) => `${name(event.seat)} ${event.lead ? "leads" : "must play"} ${theCard(event.card)}.`,
-  pay: rrPay,
-  stop: (event) => `A stop at ${theCard(event.card)}; ${event.colour} is due.`,
-  no_colour: (event, name) =>
-    event.colour === "any" ? `${name(event.seat)} has no card to lead.` : `${name(event.seat)} has no ${event.colour}.`,
-  deal_end: rrDealEnd,
-  final_deal: rrFinalDeal,
-  match_end: (event, name) => endInWords(event, name, (seat) => counted(event.scores[seat], "chip")),
-};
-
 export const rummyRoyal = makeTable({
   game: "rummy-royal",
-  scoreName: "chips",
   fresh: rrFresh,
   happens: RR_HAPPENS,
   draw: rrDraw,
-  mask: rrMask,
-  tells: RR_TELLS,
-  opens: (event) =>
-    event.event === "ante"
-      ? `Deal ${event.deal}`
-      : event.event === "draw" && event.what === "final_dealer"
-        ? "Final deal"
-        : null,
   scoresOf: (facts) => facts.stacks,
   shown: rrShown,
 });

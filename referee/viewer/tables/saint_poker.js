@@ -1,9 +1,8 @@
 // Saint Poker from its events: the river, what lies before the seats, who picks up. It ranks no hand.
 
-import { EVERY_MATCH, askSeats, cardInWords, cardsInOrder, cardsInWords, endInWords } from "./common.js";
-import { hideCards, listInWords, makeTable, moveCards, perSeat, pileOf, sayAt } from "./common.js";
-import { takeCard, theCard } from "./common.js";
-import { counted } from "../words.js";
+import { EVERY_MATCH, askSeats, cardsInOrder, makeTable, moveCards, perSeat, pileOf, sayAt } from "./common.js";
+import { takeCard } from "./common.js";
+import { cardWords, counted, theCard } from "../words.js";
 
 const SP_RIVER = 5;
 const SP_PHASES = {
@@ -65,7 +64,7 @@ const SP_HAPPENS = {
     event.cards.forEach((card, seat) => {
       spLay(facts, seat, card);
       facts.river.push({ card, seat });
-      sayAt(facts, seat, cardInWords(card));
+      sayAt(facts, seat, cardWords(card));
     });
     moveCards(facts, event.cards);
     askSeats(facts, "select", facts.hands.keys(), true);
@@ -156,58 +155,10 @@ function spCentre(facts) {
   return centre;
 }
 
-// -- what may be seen, and in words --
-
-function spMask(event, viewer) {
-  if (event.event !== "deal") {
-    return event;
-  }
-  const hands = event.hands.map((hand, seat) => (seat === viewer ? hand : hideCards(hand)));
-  return { ...event, deck: hideCards(event.deck), hands };
-}
-
-function spEach(cards, name) {
-  return listInWords(cards.map((card, seat) => `${theCard(card)} from ${name(seat)}`));
-}
-
-function spScore(event, name) {
-  const best = event.groups[0];
-  const winners = listInWords(best.map((seat) => `${name(seat)} (${event.names[seat]})`));
-  const verb = best.length === 1 ? "wins" : "share the round and win";
-  return `${winners} ${verb} ${counted(event.points, "point")}${best.length > 1 ? " each" : ""}.`;
-}
-
-function spTake(event, name) {
-  const { source, seat } = event;
-  const owner = source === "river" ? "the river" : source === seat ? "its own cards" : name(source);
-  return `${name(seat)} takes ${theCard(event.card)} from ${owner}.`;
-}
-
-const SP_TELLS = {
-  deal: (event) => `Everybody is dealt ${counted(event.hands[0].length, "card")}.`,
-  river_setup(event) {
-    const open = event.river.length ? `, on the table ${cardsInWords(event.river)}` : "";
-    return `Round ${event.round}${open}.`;
-  },
-  river: (event, name) => `To the river: ${spEach(event.cards, name)}.`,
-  reveal: (event, name) =>
-    `Shown: ${event.cards.map((pair, seat) => `${name(seat)} ${cardsInWords(pair)}`).join("; ")}.`,
-  score: spScore,
-  draw: (event, name) => `Drawn for the pickup: ${event.result.map(name).join(", ")}.`,
-  pickup_order: (event, name) => `Pickup in the order ${event.order.map(name).join(", ")}.`,
-  take: spTake,
-  discard: (event) => (event.cards.length ? `Away: ${cardsInWords(event.cards)}.` : null),
-  match_end: (event, name) => endInWords(event, name, (seat) => counted(event.scores[seat], "point")),
-};
-
 export const saintPoker = makeTable({
   game: "saint-poker",
-  scoreName: "points",
   fresh: spFresh,
   happens: SP_HAPPENS,
   draw: spDraw,
-  mask: spMask,
-  tells: SP_TELLS,
-  opens: (event) => (event.event === "river_setup" ? `Round ${event.round}` : null),
   scoresOf: (facts) => facts.points,
 });

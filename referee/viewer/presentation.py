@@ -1,0 +1,48 @@
+"""The presentation of each game: its templates in ``presentations``, and what its rules say of secrets."""
+
+import json
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from referee.games import catalogue
+from referee.games.state import State
+from referee.match.canonical import Json
+
+FOLDER: Final = Path(__file__).parent
+COMMON: Final = "every_game"
+
+
+@cache
+def presentation(game: str) -> Json:
+    """Return the templates of a game, those of every game among them. A game may lack some, or all."""
+    common, own = _read(COMMON), _read(game.replace("-", "_"))
+    merged = {name: {**value, **own.get(name, {})} for name, value in common.items() if isinstance(value, dict)}
+    return {**common, **own, **merged}
+
+
+def presentations() -> dict[str, Json]:
+    """Return what the viewer needs to know of each game, ready for JSON."""
+    return {
+        name: {**presentation(name), "secrets": _secrets(game), "table": table_module(name)}
+        for name, game in catalogue().items()
+    }
+
+
+def table_module(game: str) -> str | None:
+    """Return the file that draws a game, if there is one."""
+    name = f"tables/{game.replace('-', '_')}.js"
+    return name if (FOLDER / name).exists() else None
+
+
+def _secrets(game: type[State]) -> Any:
+    """Return the secrets of a game; None where its rules mask events with functions of their own."""
+    general = game.masked.__func__ is State.masked.__func__ and game.shown.__func__ is State.shown.__func__  # type: ignore[attr-defined]  # bound class methods
+    return [asdict(secret) for secret in game.secrets] if general else None
+
+
+def _read(stem: str) -> Json:
+    path = FOLDER / "presentations" / f"{stem}.json"
+    found: Json = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found
