@@ -1,14 +1,22 @@
-"""The catalogue of games. To add one: a file here and a line below."""
+"""The catalogue of games: each module here that defines a game adds it."""
+
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
 
 from referee.errors import NoSuchGame
-from referee.games.pool_nap import PoolNap
-from referee.games.prince_albert import PrinceAlbert
-from referee.games.prisoners import Prisoners
-from referee.games.rummy_royal import RummyRoyal
-from referee.games.saint_poker import SaintPoker
 from referee.games.state import State
 
-GAMES: tuple[type[State], ...] = (PoolNap, PrinceAlbert, Prisoners, RummyRoyal, SaintPoker)
+
+def _defined() -> Iterator[type[State]]:
+    for found in iter_modules(__path__):
+        module = import_module(f"{__name__}.{found.name}")
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, State) and "name" in vars(value):
+                yield value
+
+
+GAMES: tuple[type[State], ...] = tuple(sorted({*_defined()}, key=lambda game: game.name))
 
 
 def catalogue() -> dict[str, type[State]]:

@@ -377,6 +377,10 @@ class PoolNap(State):
         }
 
     @classmethod
+    def legal_bound(cls, players: int) -> int:
+        return 6
+
+    @classmethod
     def decision_bound(cls, players: int, options: Json) -> int:
         return (1 + HAND) * players * _round_limit(players, options)
 

@@ -455,6 +455,10 @@ class PrinceAlbert(Votes, Betting, Drawing):
         }
 
     @classmethod
+    def legal_bound(cls, players: int) -> int:
+        return 5 * players + 1
+
+    @classmethod
     def decision_bound(cls, players: int, options: Json) -> int:
         highest_bid = EIGHT if players < 5 else 5
         in_round = 3 * players - 2 + players * highest_bid

@@ -363,6 +363,10 @@ class Prisoners(State):
         }
 
     @classmethod
+    def legal_bound(cls, players: int) -> int:
+        return 1058
+
+    @classmethod
     def decision_bound(cls, players: int, options: Json) -> int:
         decks, deals = int(options["decks"]), int(options["deals"])
         passes = len(prisoners(decks)) * players

@@ -464,6 +464,10 @@ class RummyRoyal(State):
         return [_masked(event, viewer, looked=looks or event.get("deal") in kept) for event in events]
 
     @classmethod
+    def legal_bound(cls, players: int) -> int:
+        return 4
+
+    @classmethod
     def decision_bound(cls, players: int, options: Json) -> int:
         choice, auction = 1, int(options["max_bid"]) + players - 1
         return _deals(players, options) * (choice + auction + len(DECK) - len(DECK) // (players + 1))

@@ -294,6 +294,10 @@ class SaintPoker(State):
         }
 
     @classmethod
+    def legal_bound(cls, players: int) -> int:
+        return 36
+
+    @classmethod
     def decision_bound(cls, players: int, options: Json) -> int:
         unplayed = 0 if options["final_pickup"] else 2 * players
         return 4 * players * int(options["rounds"]) - unplayed

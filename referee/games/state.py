@@ -117,6 +117,11 @@ class State:
         return [event for event in readings if event is not None]
 
     @classmethod
+    def legal_bound(cls, players: int) -> int:
+        """Return a length that no list of legal actions exceeds in a match of so many seats, whatever its options."""
+        raise NotImplementedError
+
+    @classmethod
     def decision_bound(cls, players: int, options: Json) -> int:
         """No match of these options takes more decisions than this."""
         raise NotImplementedError

@@ -12,7 +12,7 @@ from pettingzoo import AECEnv
 from referee.games import game
 from referee.games.state import Event
 from referee.gym.encoding import Array, Encoder
-from referee.gym.table import Table, most_actions
+from referee.gym.table import Table
 from referee.match.canonical import Json
 from referee.match.rows import seen
 
@@ -65,7 +65,7 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         self.encoder = Encoder(game_name, players)
         self.possible_agents = [f"seat_{seat}" for seat in range(players)]
         self._observe, self._reward = observe, reward
-        self._most = most_actions(game_name, players)
+        self._most = game(game_name).legal_bound(players)
         self._dice = Random()  # noqa: S311  # deals for learning, no prize
         self._observation_spaces = {agent: self._space() for agent in self.possible_agents}
         self._action_spaces: dict[str, spaces.Discrete] = {

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from referee.gym.layouts import LAYOUTS, Layout
+from referee.gym.layouts import Layout, layout
 from referee.match.canonical import Json
 
 Array = NDArray[np.float32]
@@ -25,7 +25,7 @@ class Encoder:
     """
 
     def __init__(self, game_name: str, players: int) -> None:
-        self.layout: Layout = LAYOUTS[game_name]
+        self.layout: Layout = layout(game_name)
         self.players = players
 
     @cached_property

@@ -5,9 +5,18 @@ Left out is what other members tell as well (``game``, ``players``, ``to_act``) 
 """
 
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
+from random import Random
+from typing import Any, Final
+
+from referee.games import game
+from referee.games.cards import DECK, UNKNOWN
+from referee.gym.table import Table
 
 SUITS: Final = ("c", "d", "h", "s")
+FACES: Final = {*DECK, UNKNOWN, "X1", "X2", "X3", "X4"}
+TOLD_ELSEWHERE: Final = {"seat", "players", "options"}
+MOST_PROBED: Final = 300  # decisions at each table size
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +104,66 @@ LAYOUTS: Final = {
         action_numbers=(),
     ),
 }
+
+
+@cache
+def layout(game_name: str) -> Layout:
+    """Return the layout of a game; for one without an entry here, what random matches of it suggest."""
+    return LAYOUTS.get(game_name) or _layout_from_play(game_name)
+
+
+def _layout_from_play(game_name: str) -> Layout:
+    rules, dice = game(game_name), Random(0)  # noqa: S311  # the same layout in every process
+    kinds: dict[str, set[str]] = {}
+    phases: dict[str, None] = {}
+    action_words: set[str] = set()
+    action_numbers: set[str] = set()
+    for players in rules.seats:
+        table = Table(game_name, players, None, dice)
+        for _ in range(MOST_PROBED):
+            observation, legal = table.state.observation(table.to_act or 0), table.legal()
+            phases[observation["phase"]] = None
+            for name, value in observation.items():
+                kinds.setdefault(name, set()).add(_kind(value, players))
+            for name, value in ((name, value) for action in legal for name, value in action.items()):
+                if isinstance(value, int):
+                    action_numbers.add(name)
+                elif isinstance(value, str) and value not in FACES:
+                    action_words.add(value)
+            if not legal:
+                break
+            table.act(dice.randrange(len(legal)))
+
+    def members(kind: str) -> tuple[str, ...]:
+        return tuple(
+            name for name, found in kinds.items() if found - {"nothing"} == {kind} and name not in TOLD_ELSEWHERE
+        )
+
+    return Layout(
+        most_seats=rules.seats[-1],
+        words={"phase": tuple(phases)},
+        numbers=members("number"),
+        by_seat=members("number by seat"),
+        seats=(),
+        cards=members("cards"),
+        cards_by_seat=members("cards by seat"),
+        action_words=tuple(sorted(action_words)),
+        action_numbers=tuple(sorted(action_numbers)),
+    )
+
+
+def _kind(value: Any, players: int) -> str:
+    match value:
+        case None | []:
+            return "nothing"
+        case int():
+            return "number"
+        case str():
+            return "cards" if value in FACES else "word"
+        case [*entries] if len(entries) == players and all(isinstance(entry, int) for entry in entries):
+            return "number by seat"
+        case [*entries] if len(entries) == players and all(isinstance(entry, list) for entry in entries):
+            return "cards by seat"
+        case [*entries] if all(isinstance(entry, str) and entry in FACES for entry in entries):
+            return "cards"
+    return "other"

@@ -13,7 +13,6 @@ from referee.errors import BadOption
 from referee.games import catalogue, game
 from referee.games.state import Event, State
 from referee.gym.encoding import Array, Encoder
-from referee.gym.table import most_actions
 from referee.match.canonical import Json, dumps
 from referee.match.rows import seen
 
@@ -41,7 +40,7 @@ class Game(pyspiel.Game):  # type: ignore[misc]  # pyspiel ships no types
         self.options = _options(self.rules, str(parameters.get("options", "")))
         complete = self.rules.start(self.players, self.options).options
         information = pyspiel.GameInfo(
-            num_distinct_actions=most_actions(game_name, self.players),
+            num_distinct_actions=game(game_name).legal_bound(self.players),
             max_chance_outcomes=MOST_CARDS,
             num_players=self.players,
             min_utility=-HUGE,

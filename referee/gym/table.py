@@ -2,21 +2,12 @@
 
 from collections.abc import Mapping
 from random import Random
-from typing import Any, Final
+from typing import Any
 
 from referee.errors import IllegalAction
 from referee.games import game
 from referee.games.state import Event, Seat, State
 from referee.match.canonical import Json
-
-# The longest legal lists, from the section on bounds of each rules page.
-LONGEST: Final = {"pool-nap": 6, "prisoners": 1058, "rummy-royal": 4, "saint-poker": 36}
-
-
-def most_actions(game_name: str, players: int) -> int:
-    """No legal list of this game is longer. Raises ``NoSuchGame``."""
-    game(game_name)
-    return 5 * players + 1 if game_name == "prince-albert" else LONGEST[game_name]
 
 
 class Table:

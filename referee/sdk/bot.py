@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar, cast
 
 from referee.errors import BadOption
+from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.sdk.observations import OBSERVATIONS, Observation, phases
 from referee.sdk.views import View
@@ -100,7 +101,7 @@ class Bot:
     def games(self) -> list[str]:
         """What the card says it plays: the games with a function of their own, or all."""
         own = {game for game, _ in self._deciders}
-        return sorted(own) if own and type(self).decide is Bot.decide else sorted(OBSERVATIONS)
+        return sorted(own) if own and type(self).decide is Bot.decide else sorted(catalogue())
 
     def asked(self, question: Question[Any]) -> Json:
         """The action for a question; lets through what the function raises."""
@@ -130,8 +131,8 @@ class Bot:
 
 
 def _checked(game: str, only: tuple[str, ...]) -> list[tuple[str, str]]:
-    if game not in OBSERVATIONS:
-        raise BadOption("game", f"there is no {game!r}; there are {', '.join(OBSERVATIONS)}")
+    if game not in catalogue():
+        raise BadOption("game", f"there is no {game!r}; there are {', '.join(catalogue())}")
     known = phases(game)
     for phase in only:
         if phase not in known:

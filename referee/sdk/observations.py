@@ -202,9 +202,9 @@ OBSERVATIONS: dict[str, type[Observation]] = {
 
 
 def phases(game: str) -> tuple[str, ...]:
-    """The phases in which a game asks; ``KeyError`` for a game not known here."""
-    annotation = OBSERVATIONS[game].__annotations__["phase"]
-    return tuple(phase for phase in annotation.__args__ if phase != "over")
+    """Return the phases in which a game asks, as its rules page names them; raise ``NoSuchGame``."""
+    named = re.findall(r"^<!-- action: (.+) -->$", rules_page(game), re.MULTILINE)
+    return tuple(dict.fromkeys(" ".join(named).split()))
 
 
 def members(game: str) -> dict[str, str]:

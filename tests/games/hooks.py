@@ -1,4 +1,5 @@
-"""What the battery must be told about a game: where its cards lie, which are secret, how large its views may be.
+"""What tests must be told about a game: where its cards lie, which are secret, how large its views may be, and which
+matches of it are recorded as golden logs.
 
 A game without an entry here fails the battery.
 """
@@ -19,9 +20,9 @@ class Hook:
     cards: Callable[[Any], Iterable[str]]  # every card once, wherever it lies; after a deal
     secret: Callable[[Any, int | None], Iterable[str]]  # what a seat, or the public, may not know now
     whole_deck: Callable[[Any], Iterable[str]]
-    longest_list: Callable[[int], int]  # of legal actions, by number of seats
     observation_bytes: int
     event_bytes: int
+    golden: Mapping[int, Mapping[str, Any]]  # options of its golden matches, by number of seats
     chips: Callable[[Any], int] | None = None  # the same sum at every moment of a match
     story: Callable[[Any], Any] = lambda state: None  # what hidden cards made happen for all to see
     short: Mapping[str, Any] = field(default_factory=dict)  # options for a match whose others would make it very long
@@ -120,9 +121,9 @@ HOOKS = {
         cards=pool_nap_cards,
         secret=pool_nap_secrets,
         whole_deck=lambda state: DECK,
-        longest_list=lambda seats: 6,
         observation_bytes=4096,
         event_bytes=2048,
+        golden={3: {"rounds": 6}, 10: {"rounds": 3, "all_pass": "dealer_bids", "bid_cover": False}},
         chips=lambda state: sum(state.chips) + state.pot,
         short={"round_cap": 12},
     ),
@@ -130,9 +131,12 @@ HOOKS = {
         cards=prince_albert_cards,
         secret=prince_albert_secrets,
         whole_deck=lambda state: DECK,
-        longest_list=lambda seats: 5 * seats + 1,
         observation_bytes=10_240,
         event_bytes=1024,
+        golden={
+            4: {"max_rounds": 5, "vote": ["showing", "ties"]},
+            5: {"max_rounds": 4, "cash": True, "holdem": True, "stack": 30, "rank_by": "chips", "point_value": 2},
+        },
         chips=lambda state: sum(state.chips) + (0 if state.over else sum(state.paid)),
         short={"max_rounds": 5},
     ),
@@ -140,9 +144,9 @@ HOOKS = {
         cards=prisoners_cards,
         secret=prisoners_secrets,
         whole_deck=lambda state: bid_cards(state.options["decks"]) + prisoners(state.options["decks"]),
-        longest_list=lambda seats: 1058,
         observation_bytes=8192,
         event_bytes=2048,
+        golden={2: {}, 5: {"direction": "anticlockwise", "bidding": "single", "deals": 2}},
         # Seats that cannot bid pass, and aces are laid, without a choice.
         story=lambda state: (state.queue, state.bids, state.turned, state.refuse, state.claims),
         short={"deals": 2},
@@ -151,9 +155,12 @@ HOOKS = {
         cards=rummy_royal_cards,
         secret=rummy_royal_secrets,
         whole_deck=lambda state: DECK,
-        longest_list=lambda seats: 4,
         observation_bytes=4096,
         event_bytes=1024,
+        golden={
+            3: {"deals": 4},
+            9: {"deals": 4, "ante": 2, "sequence": "89T", "dealer_looks": False, "max_bid": 4},
+        },
         chips=lambda state: sum(state.stacks) + sum(state.board.values()),
         # Who follows and who lacks a colour follows from the cards alone, without a choice.
         story=lambda state: (state.played, state.no_colour),
@@ -163,8 +170,8 @@ HOOKS = {
         cards=saint_poker_cards,
         secret=saint_poker_secrets,
         whole_deck=lambda state: DECK,
-        longest_list=lambda seats: max(36, 5 + 2 * seats),
         observation_bytes=2048,
         event_bytes=1024,
+        golden={2: {}, 5: {"rounds": 3, "final_pickup": False}},
     ),
 }

@@ -136,7 +136,7 @@ def test_views_lists_and_events_keep_their_sizes(name: str, data: st.DataObject)
         for seat in range(state.players):
             assert len(dumps(state.observation(seat))) < hook.observation_bytes
         for seat in state.pending():
-            assert len(state.legal(seat)) <= hook.longest_list(state.players)
+            assert len(state.legal(seat)) <= state.legal_bound(state.players)
         for event in one_step(state, dice):
             assert len(dumps(event)) < hook.event_bytes
 

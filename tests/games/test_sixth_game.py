@@ -19,6 +19,7 @@ COMMON = (  # tests that run over the catalogue
     *("tests/games/test_highest_card.py", "tests/match", "tests/cli/test_logs.py", "tests/cli/test_rules.py"),
     "tests/test_layers.py",
 )
+SHOWN = ("tests/viewer/test_viewer_tables.py", "tests/match/test_sentences.py")
 
 GAME = '''"""Highest Card: deal of two cards each, then all show one at once; the highest one wins."""
 
@@ -28,7 +29,7 @@ from typing import Any
 from referee.games.cards import DECK, ORDER, in_order
 from referee.errors import IllegalAction
 from referee.games.options import Option
-from referee.games.state import Event, Json, Seat, State, hidden, placed
+from referee.games.state import Json, Seat, Secret, State, placed
 
 
 @dataclass
@@ -38,6 +39,7 @@ class HighestCard(State):
     name = "highest-card"
     opening = "deal"
     rules_version = 1
+    secrets = (Secret("deal", "deck"), Secret("deal", "hands", by_seat=True))
     seats = range(2, 5)
     option_specs = (Option("low_wins", "bool", False, "whether the lowest card wins instead"),)
 
@@ -69,8 +71,8 @@ class HighestCard(State):
     def act_together(self, actions: dict[Seat, Json]) -> None:
         self.shown = [actions[seat]["card"] for seat in range(self.players)]  # HC-02
         self.phase = "over"
-        self.emit("show", cards=self.shown)
-        self.emit("match_end", placements=self.placements())
+        self.emit("show", cards=self.shown, scores=self.scores())
+        self.emit("match_end", placements=self.placements(), scores=self.scores())
 
     def scores(self) -> list[int]:
         sign = -1 if self.options["low_wins"] else 1
@@ -86,11 +88,8 @@ class HighestCard(State):
         return {"phase": self.phase, "seat": seat, "hand": self.hands[seat][:], "shown": self.shown[:]}
 
     @classmethod
-    def masked(cls, event: Event, viewer: Seat | None) -> Event:
-        if event["event"] != "deal":
-            return event
-        hands = [hand if seat == viewer else hidden(hand) for seat, hand in enumerate(event["hands"])]
-        return {**event, "deck": hidden(event["deck"]), "hands": hands}
+    def legal_bound(cls, players: int) -> int:
+        return 2
 
     @classmethod
     def decision_bound(cls, players: int, options: Json) -> int:
@@ -161,9 +160,9 @@ HOOK = """
             card for seat, hand in enumerate([*state.hands, state.stock]) if seat != viewer for card in hand
         ],
         whole_deck=lambda state: DECK,
-        longest_list=lambda seats: 2,
         observation_bytes=1024,
         event_bytes=1024,
+        golden={3: {"low_wins": True}},
     ),"""
 PRESENTATION = """{
   "score": "point",
@@ -174,33 +173,92 @@ PRESENTATION = """{
   }
 }
 """
+HOUSE_PLAYER = '''"""Highest Card by rules of thumb: show the better card."""
+
+from referee.games.cards import ORDER
+from referee.house.strategies.heuristics import Json, Worth, WorthByPhase
+
+
+def show(seen: Json) -> Worth:
+    return lambda action: ORDER[action["card"]]
+
+
+WORTH: WorthByPhase = {"show": show}
+'''
+TABLE = """// Highest Card from its events: the hands, and what was shown.
+
+import { EVERY_MATCH, askSeats, makeTable, perSeat } from "./common.js";
+
+const HC_HAPPENS = {
+  ...EVERY_MATCH,
+  deal(facts, event) {
+    facts.hands = event.hands;
+    askSeats(facts, "show", facts.hands.keys(), true);
+  },
+  show(facts, event) {
+    facts.shown = event.cards;
+    facts.points = event.scores;
+  },
+};
+
+function hcDraw(facts) {
+  const seats = perSeat(facts.n, (seat) => ({ hand: facts.hands[seat], up: facts.shown.slice(seat, seat + 1) }));
+  return { title: "Highest Card", phase: facts.phase, seats, centre: [] };
+}
+
+export const highestCard = makeTable({
+  game: "highest-card",
+  fresh: ({ seats }) => ({ hands: perSeat(seats, () => []), shown: [], points: perSeat(seats, () => 0) }),
+  happens: HC_HAPPENS,
+  draw: hcDraw,
+  scoresOf: (facts) => facts.points,
+});
+"""
+RULES = "referee/games/highest_card.py"
+HOOKS = "tests/games/hooks.py"
+OPTIONAL = {"referee/players/highest_card.py": HOUSE_PLAYER, "referee/viewer/tables/highest_card.js": TABLE}
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project with the game in it."""
-    copy = tmp_path_factory.mktemp("project")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project as it is."""
+    copy = tmp_path_factory.mktemp("untouched")
     for part in PARTS:
         source = ROOT / part
         if source.is_dir():
             shutil.copytree(source, copy / part, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, copy / part)
-    # One file, one line (and its import), one page, one golden log; then what the tests of all games want to know.
-    (copy / "referee/games/highest_card.py").write_text(GAME)
-    catalogue = copy / "referee/games/__init__.py"
-    insert(catalogue, "from referee.errors import NoSuchGame\n", "from referee.games.highest_card import HighestCard\n")
-    insert(catalogue, "GAMES: tuple[type[State], ...] = (", "HighestCard, ")
+    return copy
+
+
+@pytest.fixture(scope="module")
+def bare(untouched: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project with all that a game must have."""
+    copy = tmp_path_factory.mktemp("bare") / "project"
+    shutil.copytree(untouched, copy, symlinks=True)
+    (copy / RULES).write_text(GAME)
     (copy / "docs/games/highest-card.md").write_text(PAGE.replace("CARD", lowest_card(copy)))
-    insert(copy / "tests/golden/__init__.py", "RECORDED: dict[str, tuple[str, int, Json]] = {", GOLDEN)
-    insert(copy / "tests/games/hooks.py", "\nHOOKS = {", HOOK)
     (copy / "referee/viewer/presentations/highest_card.json").write_text(PRESENTATION)
+    insert(copy / HOOKS, "\nHOOKS = {", HOOK)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def project(bare: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project with a game on a par with the others, and its golden log."""
+    copy = tmp_path_factory.mktemp("complete") / "project"
+    shutil.copytree(bare, copy, symlinks=True)
+    for name, text in OPTIONAL.items():
+        (copy / name).write_text(text)
     ran(copy, "-m", "tests.golden")
     return copy
 
 
-GOLDEN = """
-    "highest-card-3": ("highest-card", 3, {"low_wins": True}),"""
+def contents(copy: Path) -> dict[str, bytes]:
+    """Return all files by name, those reached through a link once."""
+    files = (path for path in copy.rglob("*") if path.is_file() and path.parent.resolve() == path.parent)
+    return {str(path.relative_to(copy)): path.read_bytes() for path in files if "__pycache__" not in path.parts}
 
 
 def insert(path: Path, after: str, text: str) -> None:
@@ -240,6 +298,19 @@ def started(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_a_game_is_six_files_at_most_besides_the_tests_of_its_rulings(untouched: Path, project: Path) -> None:
+    before, after = contents(untouched), contents(project)
+
+    touched = {name for name, content in after.items() if before.get(name) != content}
+
+    assert before.keys() <= after.keys()
+    assert touched - {"tests/golden/highest-card-3.ndjson"} == {  # which a command wrote
+        *(RULES, "docs/games/highest-card.md", "referee/viewer/presentations/highest_card.json", HOOKS),
+        *OPTIONAL,
+    }
+    assert len(touched) == 7
+
+
 def test_a_ruling_without_a_test_fails_the_build(project: Path) -> None:
     without = started(project, "-m", "tests.games.rulings")
     (project / "tests/games/test_highest_card.py").write_text(TESTS)
@@ -257,6 +328,32 @@ def test_what_holds_for_every_game_holds_for_the_new_one(project: Path) -> None:
     assert not any(word in told for word in (" skipped", " failed", " error"))
 
 
+def test_without_a_house_player_and_a_table_of_its_own_a_game_is_played_and_shown(bare: Path, tmp_path: Path) -> None:
+    log, page = str(tmp_path / "match.ndjson"), str(tmp_path / "match.html")
+
+    ran(bare, "-m", "referee", "play", "highest-card", "house:sound", "house:first", "--log", log, "--html", page)
+    ran(bare, "-m", "tests.golden")
+    told = ran(bare, "-m", "pytest", "-q", "-p", "no:cacheprovider", *SHOWN, "-k", "highest")
+
+    assert "ok" in ran(bare, "-m", "referee", "verify", log)
+    assert " passed" in told
+    assert " failed" not in told
+
+
+def test_a_bot_and_a_learner_get_what_they_need_from_the_rules_and_the_page(bare: Path) -> None:
+    asked = (
+        "from referee.gym.aec import env; from referee.gym.layouts import layout;"
+        "from referee.sdk import Bot;"
+        "bot = Bot(); bot.decides('highest-card', 'show')(lambda question: None);"
+        "table = env('highest-card', 3); table.reset(1); found = layout('highest-card');"
+        "print(bot.games, table.action_space('seat_0').n, found.words, found.cards, found.action_words)"
+    )
+
+    told = ran(bare, "-c", asked)
+
+    assert told == "['highest-card'] 2 {'phase': ('show', 'over')} ('hand', 'shown') ('show',)\n"
+
+
 def test_the_new_game_is_played_verified_told_and_explained(project: Path, tmp_path: Path) -> None:
     log = str(tmp_path / "match.ndjson")
 
@@ -266,11 +363,12 @@ def test_the_new_game_is_played_verified_told_and_explained(project: Path, tmp_p
     assert "highest-card" in played
     assert "ok" in ran(project, "-m", "referee", "verify", log)
     assert "Shown: random the " in told
+    assert "The match is over: " in told
     assert ran(project, "-m", "referee", "rules", "highest-card").startswith("# Highest Card")
     assert "highest-card  2 to 4 seats" in ran(project, "-m", "referee", "games")
 
 
 def test_the_code_of_the_new_game_is_clean(project: Path) -> None:
-    files = ("referee/games/highest_card.py", "referee/games/__init__.py")
+    files = (RULES, "referee/players/highest_card.py")
 
     assert "All checks passed" in ran(project, "-m", "ruff", "check", "--no-cache", *files)

@@ -15,7 +15,7 @@ from referee.games import catalogue, game
 from referee.gym import openspiel
 from referee.gym.aec import env
 from referee.gym.encoding import CARDS, Encoder
-from referee.gym.table import Table, most_actions
+from referee.gym.table import Table
 
 Options = dict[str, Any]
 PLAYED: list[tuple[str, int, Options]] = [  # every game, with what shows another side of it
@@ -89,7 +89,7 @@ def test_arrays_keep_their_shape_through_a_match(game_name: str, seats: int, opt
             seen = table.state.observation(seat)
             assert encoder.vector(seen).shape == (encoder.length,)
             assert {name: part.shape for name, part in encoder.dictionary(seen).items()} == encoder.parts
-        assert len(table.legal()) <= most_actions(game_name, seats)
+        assert len(table.legal()) <= game(game_name).legal_bound(seats)
         table.act(dice.randrange(len(table.legal())))
 
 

@@ -25,6 +25,7 @@ from referee.local import matches
 from referee.match.time_limits import Limits
 from referee.protocol import messages
 from referee.sdk import OBSERVATIONS, Bot, PoolNap, Question, Replayed, View, decides, members, replay, serving
+from referee.sdk.observations import phases
 from referee.sdk.views import ReadOnly
 from tests.botclient.hostile import PATIENCE_S, SECRET, caller
 from tests.house.test_server import is_a_proper_bot
@@ -108,11 +109,16 @@ def test_every_question_of_a_recorded_match_fits_the_types(log: Path) -> None:
         assert one.legal
 
 
-@pytest.mark.parametrize("game", sorted(catalogue()))
+@pytest.mark.parametrize("game", sorted(OBSERVATIONS))
 def test_the_rules_page_explains_every_member(game: str) -> None:
     hints = get_type_hints(OBSERVATIONS[game])
 
     assert members(game).keys() == {name for name in hints if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("game", sorted(OBSERVATIONS))
+def test_the_phases_of_the_rules_page_are_those_of_the_typed_observation(game: str) -> None:
+    assert {*phases(game), "over"} == {*get_args(get_type_hints(OBSERVATIONS[game])["phase"])}
 
 
 # -- functions by phase --

@@ -1,25 +1,23 @@
 """House players that decide in this process: ``random``, ``first``, ``sound``. Serving them over HTTP is not done here.
 
-What ``sound`` knows of a game stands in the file of the game beside this one.
+What ``sound`` knows of a game stands in the module of the game beside this one, called like the module of its rules.
 
 A decision follows from the question and the dice handed in alone; players keep nothing between two questions.
 """
 
+from importlib import import_module
+from importlib.util import find_spec
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
-from referee.house.strategies import pool_nap, prince_albert, prisoners, rummy_royal, saint_poker
+from referee.games import catalogue
 from referee.house.strategies.heuristics import WorthByPhase
 
 Json = dict[str, Any]
 
-# One line a game.
-KNOWN: dict[str, WorthByPhase] = {
-    "pool-nap": pool_nap.WORTH,
-    "prince-albert": prince_albert.WORTH,
-    "prisoners": prisoners.WORTH,
-    "rummy-royal": rummy_royal.WORTH,
-    "saint-poker": saint_poker.WORTH,
+_MODULES: Final = {game: f"{__name__}.{game.replace('-', '_')}" for game in catalogue()}
+KNOWN: Final[dict[str, WorthByPhase]] = {
+    game: import_module(module).WORTH for game, module in _MODULES.items() if find_spec(module)
 }
 
 
