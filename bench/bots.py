@@ -93,7 +93,7 @@ class _Serving(asyncio.Protocol):
 
     def _decide(self, question: Any) -> None:
         _Serving.decisions += 1
-        choice = self._rng.randrange(len(question["legal"]))
+        choice = self._rng.randrange(len(question["legal_actions"]))
         answer = {"decision": question["decision"]["id"], "choice": choice}
         if self._delay_s:
             asyncio.get_running_loop().call_later(self._delay_s, self._send, answer)

@@ -28,7 +28,7 @@ def advance(match: Match, rng: Random, points: int | None = None) -> None:
     """Answers every question at random, to the end or for so many decision points."""
     while not match.over and points != 0:
         for request in match.requests():
-            match.receive(Answer(request.seat, choice=rng.randrange(len(request.legal)), ms=1))
+            match.receive(Answer(request.seat, choice=rng.randrange(len(request.legal_actions)), ms=1))
         points = None if points is None else points - 1
 
 

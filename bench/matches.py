@@ -79,7 +79,7 @@ def shape() -> tuple[float, float]:
             requests = match.requests()
             points, calls = points + 1, calls + len(requests)
             for request in requests:
-                match.receive(Answer(request.seat, choice=dice.randrange(len(request.legal))))
+                match.receive(Answer(request.seat, choice=dice.randrange(len(request.legal_actions))))
     return points / matches, calls / matches
 
 

@@ -82,7 +82,11 @@ def play_out(state: State, names: dict[int, str], deal: int) -> None:
 
 def question(state: State, seat: int) -> Json:
     """What a player of ours reads of what a bot is asked."""
-    return {"observation": state.observation(seat), "legal": state.legal(seat), "default": state.default(seat)}
+    return {
+        "observation": state.observation(seat),
+        "legal_actions": state.legal(seat),
+        "default_action": state.default(seat),
+    }
 
 
 def ahead(own: int, other: int) -> float:

@@ -15,6 +15,7 @@ from referee.db.upgrading import upgrade
 from referee.games import catalogue
 from referee.match.time_limits import Limits
 from referee.matches import matches
+from referee.protocol.messages import Manifest
 from referee.settings import Settings, environment
 
 MASTER_KEY: Final = bytes(range(32))
@@ -36,9 +37,9 @@ class World:
                 owner = accounts.create_account(session, f"Owner {number}")
                 bot = bots.register(session, owner.id, f"Bot {number}", f"{url}/{number}")
                 (check,) = handshakes.claim_due_checks(session)
-                card = handshakes.Card("1.0", sorted(catalogue()), 100)
-                certificates.issue(session, bot.id, card.version, certificates.rules_today(card.games))
-                handshakes.finish_check(session, bot.id, check.epoch, {"ok": True}, card)
+                manifest = Manifest("bot", "1.0", tuple(sorted(catalogue())), 100)
+                certificates.issue(session, bot.id, manifest.version, certificates.rules_today(manifest.games))
+                handshakes.finish_check(session, bot.id, check.epoch, {"ok": True}, manifest)
             ids.append(bot.id)
         return ids
 

@@ -33,31 +33,31 @@ PACE: Final = Pace(idle_s=1.0, asking_s=25.0, within_s=90.0, scenarios=6)
 
 
 async def check_bot(check: handshakes.Check, recorder: Recorder, policy: Policy, master_key: bytes) -> None:
-    """1. A signed challenge; before it is met nothing else is sent there. 2. The card. 3. The report."""
+    """1. A signed challenge; before it is met nothing else is sent there. 2. The manifest. 3. The report."""
     secrets = bot_secrets(master_key, check.bot_id, check.secret_generations)
-    caller = BotCaller(Target(check.bot_id, check.url, secrets, max_calls=1), policy)
+    caller = BotCaller(Target(check.bot_id, check.url, secrets, max_concurrent_requests=1), policy)
     try:
         challenged = await client.challenge(caller)
-        introduced = None if challenged.fault else await client.fetch_card(caller)
+        introduced = None if challenged.fault else await client.fetch_manifest(caller)
     finally:
         caller.close()
-    report: Json = {"challenge": _step(challenged), "card": introduced and _step(introduced)}
-    card = None
-    if introduced is not None and introduced.card is not None:
-        known = [game for game in introduced.card.games if game in catalogue()]
+    report: Json = {"challenge": _step(challenged), "manifest": introduced and _step(introduced)}
+    manifest = None
+    if introduced is not None and introduced.manifest is not None:
+        known = [game for game in introduced.manifest.games if game in catalogue()]
         report["games"] = known
-        report["unknown_games"] = [game for game in introduced.card.games if game not in known]
+        report["unknown_games"] = [game for game in introduced.manifest.games if game not in known]
         if known:
-            card = handshakes.Card(introduced.card.version, known, introduced.card.max_calls)
+            manifest = replace(introduced.manifest, games=tuple(known))
         else:
-            report["card"] |= {
+            report["manifest"] |= {
                 "ok": False,
                 "code": "no_known_game",
                 "detail": f"games must name at least one of {', '.join(catalogue())}",
             }
-    report["ok"] = card is not None
+    report["ok"] = manifest is not None
     try:
-        await recorder.write(handshakes.finish_check, check.bot_id, check.epoch, report, card)
+        await recorder.write(handshakes.finish_check, check.bot_id, check.epoch, report, manifest)
     except StaleEpoch as error:
         log.info("check is void", extra={"bot": check.bot_id, "reason": str(error)})
 
@@ -83,7 +83,7 @@ async def examine_bot(
     seed = token_hex(8)
     examining = asyncio.create_task(
         examine(
-            Target(bot.id, bot.proven_url or bot.url, secrets, max_calls=bot.max_calls),
+            Target(bot.id, bot.proven_url or bot.url, secrets, max_concurrent_requests=bot.max_calls),
             policy,
             limits,
             questions=suite.questions,
@@ -151,7 +151,7 @@ def _outcome(report: Report, seed: str) -> Outcome:
         report=kept(report, seed),
         warnings=list(dict.fromkeys(finding.id for finding in report.of("warn"))),
         games=[game for game in bot["games"] if game in catalogue()] if bot else None,
-        max_calls=bot.get("max_calls"),
+        max_concurrent_requests=bot.get("max_concurrent_requests"),
     )
 
 

@@ -317,7 +317,7 @@ def _seat(playing: Playing, loaded: Loaded, player: Player) -> BotSeat | HouseSe
     if house_bots.is_house(player.url):
         name = house_bots.player_name(player.url)
         return HouseSeat(name, loaded.header["game"], loaded.id, playing.master_key)
-    return BotSeat(playing.caller(player), loaded.header, player.seat, ids=loaded.aliases, names=loaded.names)
+    return BotSeat(playing.caller(player), loaded.header, player.seat, loaded.aliases)
 
 
 def vars_of(reply: client.Reply) -> Json:
@@ -340,13 +340,8 @@ async def _tell_the_end(playing: Playing, loaded: Loaded, table: _Table) -> None
     rows = table.match.log.rows
     tellers = []
     for player in _called(loaded.players):
-        faults = [
-            {"n": row["n"], "fault": row["fault"]}
-            for row in rows
-            if row["type"] == "decision" and row["seat"] == player.seat and "fault" in row
-        ]
         facts = messages.match_facts(loaded.header, player.seat)
-        body = messages.match_end_body(facts, rows[-1], faults)
+        body = messages.match_end_body(facts, rows[-1], messages.faults_of(rows, player.seat))
         tellers.append(_tell(playing, player, body, f"{loaded.id}_end_{player.seat}"))
     await asyncio.gather(*tellers)
     revealed = await playing.recorder.read(deal_groups.reveal_of, loaded.group_id, playing.master_key)

@@ -111,7 +111,7 @@ class Courier:
         secrets = tuple(
             webhook_secret(self._master_key, parcel.webhook_id, generation) for generation in parcel.secret_generations
         )
-        caller = BotCaller(Target(parcel.webhook_id, parcel.url, secrets, max_calls=1), self._policy)
+        caller = BotCaller(Target(parcel.webhook_id, parcel.url, secrets, max_concurrent_requests=1), self._policy)
         try:
             # A connection of its own: the next message may be a day away.
             path = "" if urlsplit(parcel.url).path else "/"

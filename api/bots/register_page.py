@@ -13,7 +13,7 @@ pages = Blueprint("register", __name__)
 
 OWN_ADVICE: Final = {  # by codes of a check that no fault has
     **CHECK_ADVICE,
-    "no_known_game": "let the card name games that are played here",
+    "no_known_game": "let the manifest name games that are played here",
     "referee_failed": "not your fault: check again",
 }
 

@@ -151,8 +151,8 @@ def rotate_secret(bot_id: str) -> Any:
 def check(bot_id: str) -> Any:
     """Have a bot called and examined again
 
-    Challenge, card, then the conformance suite: about a hundred calls in at most 90 s. How far it is and the reports
-    are shown with the bot. A pass brings a new certificate; a failure ends that of the same version.
+    Challenge, manifest, then the conformance suite: about a hundred calls in at most 90 s. How far it is and the
+    reports are shown with the bot. A pass brings a new certificate; a failure ends that of the same version.
     """
     bot = mine(bot_id)
     limits.spend(limits.CHECKS, "checks", asker().id)

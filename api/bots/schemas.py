@@ -94,7 +94,7 @@ class CertificateView(Strict):
     fits = fields.List(
         fields.String(),
         required=True,
-        metadata={"description": "games for which it holds now: same bot version, same rules, not ended"},
+        metadata={"description": "games for which it holds now: same bot version, rules and protocol, not ended"},
     )
     warnings = fields.List(
         fields.String(), required=True, metadata={"description": "rules that it does not keep, but should"}

@@ -94,7 +94,7 @@ def _question(session: Session, match: schema.Match, lines: list[bytes], row: Js
     with at_work():
         rows = [parsed(line) for line in lines]
         at: Match = replay.at(rows, loaded.header, row["n"])
-        questions = Questions(loaded.header, row["seat"], ids=loaded.aliases, names=loaded.names)
+        questions = Questions(loaded.header, row["seat"], loaded.aliases)
         _, body = questions.ask(replay.question(at, row["seat"]))
     return parsed(body)
 

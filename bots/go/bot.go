@@ -5,10 +5,11 @@ import ("cmp"; "crypto/hmac"; "crypto/sha256"; "encoding/base64"; "encoding/json
 import ("net/http"; "os"; "runtime/debug"; "slices"; "strconv"; "strings"; "time")
 type reply = map[string]any
 type message struct { // a question or a notice
-	Type, Nonce string; Step int; Group, Decision struct{ ID string } // of notices; of both
-	Observation map[string]any; Legal []json.RawMessage; Default json.RawMessage // of questions
+	Type, Nonce string; Step int; Group struct{ ID string; Nonces []string } // of notices
+	Decision struct{ ID string }; Observation map[string]any // of questions, as is the next line
+	Legal []json.RawMessage `json:"legal_actions"`; Default json.RawMessage `json:"default_action"`
 }
-var card = reply{"protocol": "1", "name": "starter", "version": "1", "max_calls": 8,
+var manifest = reply{"protocol": "2", "name": "starter", "version": "1", "max_concurrent_requests": 8,
 	"games": []string{"pool-nap", "prince-albert", "prisoners", "rummy-royal", "saint-poker"}}
 
 // One of asked.Legal; asked.Observation is all that you may see. Asked again, it answers the same.
@@ -27,7 +28,8 @@ func noticed(told message) reply {
 	switch fmt.Sprint(told.Type, told.Step) {
 	case "challenge0": return reply{"proof": fmt.Sprintf("%x", mac(told.Nonce))} // proves that this address is yours
 	case "group_start1": return reply{"nonce_hash": fmt.Sprintf("%x", sha256.Sum256([]byte(nonce)))} // promised first
-	case "group_start2": return reply{"nonce": nonce} // told second
+	case "group_start2": return reply{"nonce": nonce} // given second
+	case "group_start3": return reply{"accepted": slices.Contains(told.Group.Nonces, nonce)} // looked for third
 	default: return reply{} } // match_end, group_end
 }
 func key() (key []byte) { // read at each call: the secret may be written while the bot runs
@@ -38,15 +40,13 @@ func key() (key []byte) { // read at each call: the secret may be written while 
 func mac(text string) []byte { hash := hmac.New(sha256.New, key()); hash.Write([]byte(text)); return hash.Sum(nil) }
 func isSigned(head http.Header, body []byte) bool {
 	sent, _ := strconv.ParseInt(head.Get("webhook-timestamp"), 10, 64)
-	signed := mac(fmt.Sprintf("%s.%d.%s", head.Get("webhook-id"), sent, body))
-	wanted := "v1," + base64.StdEncoding.EncodeToString(signed)
+	wanted := "v1," + base64.StdEncoding.EncodeToString(mac(fmt.Sprintf("%s.%d.%s", head.Get("webhook-id"), sent, body)))
 	fits := func(one string) bool { return hmac.Equal([]byte(one), []byte(wanted)) }
 	isFresh := time.Since(time.Unix(sent, 0)).Abs() < 5*time.Minute
-	return slices.ContainsFunc(strings.Fields(head.Get("webhook-signature")), fits) && isFresh
-}
+	return slices.ContainsFunc(strings.Fields(head.Get("webhook-signature")), fits) && isFresh }
 func serve(out http.ResponseWriter, request *http.Request) {
-	body, _ := io.ReadAll(request.Body); status, answer, told := 200, card, message{}
-	if request.Method == "GET" { // the card
+	body, _ := io.ReadAll(request.Body); status, answer, told := 200, manifest, message{}
+	if request.Method == "GET" { // the manifest
 	} else if len(key()) > 0 && !isSigned(request.Header, body) { status, answer = 401, reply{"error": "bad signature"}
 	} else if json.Unmarshal(body, &told) != nil { status, answer = 400, reply{"error": "bad JSON"}
 	} else if strings.HasSuffix(request.URL.Path, "/notify") { answer = noticed(told)
@@ -55,6 +55,6 @@ func serve(out http.ResponseWriter, request *http.Request) {
 }
 func main() {
 	listener, err := net.Listen("tcp", "127.0.0.1:"+cmp.Or(append(os.Args[1:], os.Getenv("PORT"), "9000")...))
-	if err != nil { log.Fatal(err) }; fmt.Printf("%s plays at http://%s\n", card["name"], listener.Addr())
+	if err != nil { log.Fatal(err) }; fmt.Printf("%s plays at http://%s\n", manifest["name"], listener.Addr())
 	log.Fatal(http.Serve(listener, http.HandlerFunc(serve)))
 }

@@ -7,29 +7,29 @@ import { createServer } from "node:http";
 const beside = new URL("secret.txt", import.meta.url);
 const secret = () => process.env.REFEREE_BOT_SECRET || (existsSync(beside) ? readFileSync(beside, "utf8") : "");
 const key = () => Buffer.from(secret().trim().replace(/^whsec_/, ""), "base64"); // read at each call, it may change
-const card = { protocol: "1", name: "starter", version: "1", max_calls: 8,
+const manifest = { protocol: "2", name: "starter", version: "1", max_concurrent_requests: 8,
   games: ["pool-nap", "prince-albert", "prisoners", "rummy-royal", "saint-poker"] };
 const sha256 = (text) => createHash("sha256").update(text).digest();
 const hmac = (...parts) => parts.reduce((digest, part) => digest.update(part), createHmac("sha256", key())).digest();
 
-/** One of question.legal; question.observation is all that you may see. Asked again, it answers the same. */
+/** One of question.legal_actions, the same if asked again; question.observation is all that you may see. */
 function choose(question) {
-  return question.legal[sha256(question.decision.id).readUInt32BE() % question.legal.length];
+  return question.legal_actions[sha256(question.decision.id).readUInt32BE() % question.legal_actions.length];
 }
 
 function decided(question) {
-  const answer = { decision: question.decision.id, action: question.default };
+  const answer = { decision: question.decision.id, action: question.default_action };
   try { answer.action = choose(question); } catch (error) {
     console.error(error); answer.error = String(error).slice(0, 1000); // shown only to you
   }
   return answer;
 }
-
 function noticed(notice) {
   if (notice.type === "challenge") return { proof: hmac(notice.nonce).toString("hex") }; // this address is yours
   if (notice.type !== "group_start") return {}; // match_end, group_end
   const nonce = hmac("nonce ", notice.group.id).toString("hex").slice(0, 32); // our share in the shuffling:
-  return notice.step === 1 ? { nonce_hash: sha256(nonce).toString("hex") } : { nonce }; // promised first, told second
+  return [{ nonce_hash: sha256(nonce).toString("hex") }, { nonce }, // promised, then given,
+    { accepted: (notice.group.nonces ?? []).includes(nonce) }][notice.step - 1]; // and looked for
 }
 
 function isSigned(headers, body) {
@@ -42,7 +42,7 @@ function isSigned(headers, body) {
 }
 
 async function answer(request) {
-  if (request.method === "GET") return [200, card];
+  if (request.method === "GET") return [200, manifest];
   const body = Buffer.concat(await request.toArray());
   if (!isSigned(request.headers, body)) return [401, { error: "bad signature" }];
   return [200, (request.url.endsWith("/notify") ? noticed : decided)(JSON.parse(body))];
@@ -57,4 +57,4 @@ server.once("error", (error) => {
   console.error(`cannot listen: ${error.message}; try another port: node bot.mjs 9001`); process.exit(1);
 });
 server.listen(Number(process.argv[2] ?? process.env.PORT ?? 9000), "127.0.0.1", () =>
-  console.log(`${card.name} plays at http://127.0.0.1:${server.address().port}`));
+  console.log(`${manifest.name} plays at http://127.0.0.1:${server.address().port}`));

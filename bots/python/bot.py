@@ -3,27 +3,27 @@ PORT defaults to $PORT, then 9000; 0 takes a free port. The secret is in $REFERE
 import base64, hashlib, hmac, json, os, pathlib, random, sys, time, traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 BESIDE = pathlib.Path(__file__).with_name("secret.txt")
-CARD = {"protocol": "1", "name": "starter", "version": "1", "max_calls": 8,
-        "games": ["pool-nap", "prince-albert", "prisoners", "rummy-royal", "saint-poker"]}
+MANIFEST = {"protocol": "2", "name": "starter", "version": "1", "max_concurrent_requests": 8,
+            "games": ["pool-nap", "prince-albert", "prisoners", "rummy-royal", "saint-poker"]}
 
 def choose(question):
-    """One of question["legal"]; question["observation"] is all that you may see. Asked again, it answers the same."""
-    return random.Random(question["decision"]["id"]).choice(question["legal"])
+    """One of question["legal_actions"], the same if asked again; question["observation"] is all that you may see."""
+    return random.Random(question["decision"]["id"]).choice(question["legal_actions"])
 
 def decided(question):
     try:
         return {"decision": question["decision"]["id"], "action": choose(question)}
     except Exception as error:
         traceback.print_exc()
-        answer = {"decision": question["decision"]["id"], "action": question["default"]}
+        answer = {"decision": question["decision"]["id"], "action": question["default_action"]}
         return answer | {"error": f"{type(error).__name__}: {error}"[:1000]}  # shown only to you
 def noticed(notice):
     if notice.get("type") == "challenge":  # proves that this address is yours
         return {"proof": hmac.digest(key(), notice["nonce"].encode(), "sha256").hex()}
-    if notice.get("type") == "group_start":  # our share in the shuffling: first promised, then revealed
-        nonce = hmac.digest(key(), b"nonce " + notice["group"]["id"].encode(), "sha256").hex()[:32]
-        return {"nonce_hash": hashlib.sha256(nonce.encode()).hexdigest()} if notice["step"] == 1 else {"nonce": nonce}
-    return {}  # match_end, group_end
+    if notice.get("type") != "group_start": return {}  # match_end, group_end
+    nonce = hmac.digest(key(), b"nonce " + notice["group"]["id"].encode(), "sha256").hex()[:32]
+    return [{"nonce_hash": hashlib.sha256(nonce.encode()).hexdigest()}, {"nonce": nonce},  # promised, then given
+            {"accepted": nonce in notice["group"].get("nonces", [])}][notice["step"] - 1]  # our share in the shuffling
 
 def key():  # read at each call: the secret may be written while the bot runs
     secret = os.environ.get("REFEREE_BOT_SECRET") or (BESIDE.read_text() if BESIDE.exists() else "")
@@ -37,7 +37,7 @@ def is_signed(headers, body):
 class Bot(BaseHTTPRequestHandler):
     protocol_version, disable_nagle_algorithm = "HTTP/1.1", True  # one connection for a whole match
     def log_message(self, *args): ...
-    def do_GET(self): self.answer(200, CARD)
+    def do_GET(self): self.answer(200, MANIFEST)
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if not is_signed(self.headers, body):
@@ -56,5 +56,5 @@ try:
     server = ThreadingHTTPServer(("127.0.0.1", int((sys.argv[1:] or [os.environ.get("PORT", 9000)])[0])), Bot)
 except OSError as error:
     sys.exit(f"cannot listen: {error.strerror}; try another port: python3 bot.py 9001")
-print(f"{CARD['name']} plays at http://127.0.0.1:{server.server_port}", flush=True)
+print(f"{MANIFEST['name']} plays at http://127.0.0.1:{server.server_port}", flush=True)
 server.serve_forever()

@@ -17,7 +17,7 @@ bot = Bot("learned", "1")
 
 @bot.decides("pool-nap")
 def decide(question):
-    return choose({"observation": question.seen.to_json(), "legal": question.legal}, WEIGHTS)
+    return choose({"observation": question.seen.to_json(), "legal_actions": question.legal_actions}, WEIGHTS)
 
 
 if __name__ == "__main__":

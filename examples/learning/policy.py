@@ -19,7 +19,7 @@ def choose(question, weights):
     """The legal action with the highest score."""
     seen = question["observation"]
     score = bid_score if seen["phase"] == "bid" else play_score
-    return max(question["legal"], key=lambda action: score(seen, action, weights))
+    return max(question["legal_actions"], key=lambda action: score(seen, action, weights))
 
 
 def bid_score(seen, action, weights):

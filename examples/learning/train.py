@@ -67,9 +67,9 @@ def mean_return(weights, seed, matches):
         while not table.terminations["seat_0"]:
             agent = table.agent_selection
             asked = table.infos[agent]
-            asked["default"] = asked["legal"][0]
+            asked["default_action"] = asked["legal_actions"][0]
             action = choose(asked, weights) if agent == "seat_0" else stranger.decide("pool-nap", asked)
-            table.step(asked["legal"].index(action))
+            table.step(asked["legal_actions"].index(action))
         gained += table.table.state.returns()[0]
     return gained / matches
 

@@ -22,7 +22,7 @@ from referee.protocol import messages
 from referee.protocol.signing import Signer, challenge_proof
 
 ATTEMPTS = 2
-CHECK_MS = 5_000  # for a card, a challenge or a notice
+CHECK_MS = 5_000  # for a manifest, a challenge or a notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Target:
     bot_id: str
     url: str
     secrets: tuple[str, ...] = ()
-    max_calls: int = messages.DEFAULT_MAX_CALLS
+    max_concurrent_requests: int = messages.DEFAULT_MAX_CONCURRENT_REQUESTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class CallLimits:
         """Shared by all who call this bot, for as long as one of them holds it."""
         known = self._slots.get(target.bot_id)
         if known is None:
-            known = self._slots[target.bot_id] = asyncio.Semaphore(target.max_calls)
+            known = self._slots[target.bot_id] = asyncio.Semaphore(target.max_concurrent_requests)
         return known
 
 
@@ -267,11 +267,9 @@ class BotSeat:
     """Ask the bot in a seat the questions of a match. ``last`` is the evidence of the last call. ``error`` is the error
     that the bot reported in its answer; only its owner may see it, so no ``Answer`` carries it into a log."""
 
-    def __init__(
-        self, caller: BotCaller, header: Json, seat: int, *, ids: Sequence[str] = (), names: bool = False
-    ) -> None:
+    def __init__(self, caller: BotCaller, header: Json, seat: int, aliases: Sequence[str] = ()) -> None:
         self.caller = caller
-        self.questions = messages.Questions(header, seat, ids=ids, names=names)
+        self.questions = messages.Questions(header, seat, aliases)
         self.last: tuple[bytes, Reply] | None = None  # what was sent, what came back
         self.error = ""
 
@@ -281,7 +279,7 @@ class BotSeat:
         reply = await self.caller.post("/decide", body, id, request.deadline_ms)
         decision = messages.Decision(fault=reply.fault, detail=reply.detail)
         if reply.ok:
-            decision = messages.read_decision(reply.body, id, len(request.legal))
+            decision = messages.read_decision(reply.body, id, len(request.legal_actions))
             if decision.fault:
                 reply = reply.but(decision.fault, decision.detail)
         self.last, self.error = (body, reply), decision.error
@@ -310,7 +308,7 @@ class Check:
     fault: str
     detail: str
     reply: Reply
-    card: messages.Card | None = None
+    manifest: messages.Manifest | None = None
 
 
 async def challenge(caller: BotCaller) -> Check:
@@ -329,13 +327,13 @@ async def challenge(caller: BotCaller) -> Check:
     return Check("", "", reply)
 
 
-async def fetch_card(caller: BotCaller) -> Check:
+async def fetch_manifest(caller: BotCaller) -> Check:
     """What the bot says of itself."""
-    reply = await caller.get("/", f"card_{secrets.token_hex(16)}", CHECK_MS)
+    reply = await caller.get("/", f"manifest_{secrets.token_hex(16)}", CHECK_MS)
     if not reply.ok:
         return Check(reply.fault, reply.detail, reply)
     try:
-        return Check("", "", reply, messages.read_card(reply.body))
+        return Check("", "", reply, messages.read_manifest(reply.body))
     except messages.BadBody as bad:
         return Check(bad.fault, bad.detail, reply)
 

@@ -194,7 +194,7 @@ def signing_generations(bot: Bot, moment: datetime) -> tuple[int, ...]:
 
 
 def request_check(session: Session, bot_id: str, *, thorough: bool = False) -> Bot:
-    """Asks for another challenge and card, ``thorough`` for an examination besides; one under way is enough."""
+    """Asks for another challenge and manifest, ``thorough`` for an examination besides; one under way is enough."""
     bot = _at_revision(session, bot_id, None)
     if thorough and not checks.is_pending(session, bot_id):
         checks.want(session, bot_id)

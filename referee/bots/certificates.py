@@ -1,6 +1,7 @@
 """Certificates of bots, and the one rule about them: who plays rated needs one that fits.
 
-A certificate fits a game while it has not ended, the bot has its version, and the game has its version of the rules.
+A certificate fits a game while it has not ended, the bot has its version, the game has its version of the rules, and it
+attests the protocol that is spoken today.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,9 +19,9 @@ from referee.db.ids import new_id
 from referee.db.paging import Cursor, Page, newest_first
 from referee.errors import NoCertificate
 from referee.games import catalogue
+from referee.protocol.messages import PROTOCOL
 from referee.tournaments.tables import Tournament
 
-PROTOCOL: Final = "1"
 ENDS: Final = ("replaced", "failed")  # what the later examination brought
 
 
@@ -44,14 +45,15 @@ def fits(game: str) -> ColumnElement[bool]:
         Certificate.bot_id == Bot.id,
         Certificate.version == Bot.version,
         Certificate.ended_at.is_(None),
+        Certificate.protocol == PROTOCOL,
         Certificate.rules[game].as_integer() == (rules.rules_version if rules else -1),
     )
 
 
 def keeps_place(tournament: Tournament) -> ColumnElement[bool]:
     """Whether the bot of the row may go on in this event: it fits; or its present version, or its version by the
-    present rules, is not examined yet but is about to be, and the one examined last was attested; or the event, which
-    ends some day, took it when there were no certificates."""
+    present rules and protocol, is not examined yet but is about to be, and the one examined last was attested; or the
+    event, which ends some day, took it when there were no certificates."""
     if not tournament.rated:
         return Bot.id.is_not(None)
     of_bot = Examination.bot_id == Bot.id
@@ -64,7 +66,8 @@ def keeps_place(tournament: Tournament) -> ColumnElement[bool]:
 def _is_unseen(game: str) -> ColumnElement[bool]:
     rules = rules_today([game]).get(game)
     other_rules = Examination.rules[game].as_integer().is_distinct_from(rules)
-    return or_(Examination.version.is_distinct_from(Bot.version), other_rules)
+    other_protocol = Examination.report["protocol"].as_string() != PROTOCOL
+    return or_(Examination.version.is_distinct_from(Bot.version), other_rules, other_protocol)
 
 
 def _had_one(game: str) -> ColumnElement[bool]:
@@ -91,7 +94,7 @@ def why_none(session: Session, bot: Bot) -> str:
 
 def fitting_games(certificate: Certificate, bot: Bot) -> list[str]:
     """The games for which it fits the bot as it is now."""
-    if certificate.ended_at is not None or certificate.version != bot.version:
+    if certificate.ended_at is not None or (certificate.version, certificate.protocol) != (bot.version, PROTOCOL):
         return []
     today = rules_today(certificate.rules)
     return [game for game, version in certificate.rules.items() if today.get(game) == version]
@@ -101,6 +104,12 @@ def attested(session: Session, bot: Bot, *, since: datetime) -> set[str]:
     """Games with a fitting certificate issued since then."""
     found = session.scalars(_newest(bot).where(Certificate.issued_at >= since))
     return {game for certificate in found for game in fitting_games(certificate, bot)}
+
+
+def protocol_of(one: Examination) -> str:
+    """Return the protocol that the last examination asked for."""
+    protocol: str = (one.report or {}).get("protocol", PROTOCOL)
+    return protocol
 
 
 def rules_today(games: Iterable[str]) -> dict[str, int]:
@@ -160,9 +169,11 @@ def _why(session: Session, bot: Bot, game: str | None) -> str:
     if bot.check_state != "idle" or (one is not None and one.state != "idle"):
         return "it is being examined just now; ask again in a moment"
     if game is not None and game not in bot.games:
-        return f"its card does not list {game}"
+        return f"its manifest does not list {game}"
     if one is None or one.ended_at is None:
         return f"it was never examined; {ask}"
+    if one.version == bot.version and protocol_of(one) != PROTOCOL:
+        return f"it was not examined by protocol {PROTOCOL}; {ask}"
     if game is not None and one.version == bot.version and one.rules.get(game) != rules_today([game]).get(game):
         return f"it was not examined by the present rules of {game}; {ask}"
     if one.version != bot.version:

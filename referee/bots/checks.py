@@ -1,6 +1,6 @@
 """Examinations of bots in the record: when one is due, whose it is, what came of it. What is asked is the suite's.
 
-Certificates are in ``certificates``, the challenge and the card that come before in ``checks``.
+Certificates are in ``certificates``, the challenge and the manifest that come before in ``checks``.
 """
 
 from collections import Counter
@@ -18,6 +18,7 @@ from referee.db.engine import lease_now, now
 from referee.db.leases import Leases
 from referee.db.names import printable
 from referee.matches import match_queue
+from referee.protocol.messages import PROTOCOL
 
 Json = dict[str, Any]
 
@@ -42,7 +43,7 @@ class Claimed:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What an examination found. ``asked`` and ``passed`` give the version of the rules by game; ``games`` and
-    ``max_calls`` are of the card that names ``version``."""
+    ``max_concurrent_requests`` are of the manifest that names ``version``."""
 
     version: str | None
     asked: Mapping[str, int]
@@ -51,7 +52,7 @@ class Outcome:
     report: Json
     warnings: list[str] = field(default_factory=list)
     games: Sequence[str] | None = None
-    max_calls: int | None = None
+    max_concurrent_requests: int | None = None
 
 
 def of(session: Session, bot_id: str) -> Examination:
@@ -105,7 +106,7 @@ def follow_check(session: Session, bot: Bot, moment: datetime) -> None:
 
 
 def catch_up(session: Session) -> None:
-    """Bots attested by rules that are no longer those of today are due to be examined by the new ones."""
+    """Make bots due to be examined whose certificate is for rules or a protocol that are no longer those of today."""
     moment = now(session)
     held = select(Certificate, Bot).join(Bot, and_(Bot.id == Certificate.bot_id, Bot.version == Certificate.version))
     held = held.where(Certificate.ended_at.is_(None), Bot.status.in_(PROVEN), Bot.url == Bot.proven_url)
@@ -187,14 +188,14 @@ def finish(session: Session, claimed: Claimed, outcome: Outcome) -> None:
 def _note_replaced(session: Session, claimed: Claimed, bot: Bot, version: str, outcome: Outcome) -> None:
     """The bot has become another since its last check: it is what was examined, unless it was called again meanwhile.
 
-    Another check would not do: a card that names a new version every time would be examined for ever.
+    Another check would not do: a manifest that names a new version every time would be examined for ever.
     """
     if claimed.since is not None and bot.checked_at is not None and bot.checked_at > claimed.since:
         follow_check(session, bot, now(session))
         return
     bot.version = version
     bot.games = bot.games if outcome.games is None else [printable(game)[:40] for game in outcome.games]
-    bot.max_calls = outcome.max_calls or bot.max_calls
+    bot.max_calls = outcome.max_concurrent_requests or bot.max_calls
     bot.revision += 1
 
 
@@ -206,7 +207,7 @@ def _is_needed(session: Session, one: Examination, bot: Bot, moment: datetime) -
     lacking = {game: version for game, version in rules.items() if game not in attested}
     if not lacking:
         return False
-    seen = one.ended_at is not None and one.version == bot.version
+    seen = one.ended_at is not None and one.version == bot.version and certificates.protocol_of(one) == PROTOCOL
     seen = seen and all(one.rules.get(game) == version for game, version in lacking.items())
     return not seen or one.ended_at is None or one.ended_at <= moment - REPEATED_AFTER
 

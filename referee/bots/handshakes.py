@@ -1,9 +1,8 @@
-"""Checks of bots: due ones are claimed by runners, who send the challenge and read the card.
+"""Checks of bots: due ones are claimed by runners, who send the challenge and read the manifest.
 
 The examination that follows where one is needed is in ``checks``.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -17,6 +16,7 @@ from referee.bots.tables import Bot
 from referee.db.engine import now
 from referee.db.leases import Leases
 from referee.db.names import printable
+from referee.protocol.messages import Manifest
 from referee.tournaments.tables import Tournament, TournamentEntry
 
 CHECKS_AT_ONCE = 10
@@ -24,7 +24,7 @@ LOST_BEFORE_GIVEN_UP = 3  # a check whose claimers die one after the other must 
 GIVEN_UP = {
     "ok": False,
     "challenge": {"ok": False, "code": "referee_failed", "detail": "the referee could not finish this check"},
-    "card": None,
+    "manifest": None,
 }
 LEASES: Final = Leases(Bot, state="check_state", lost="checks_lost")
 
@@ -38,15 +38,6 @@ class Check:
     url: str
     secret_generations: tuple[int, ...]  # as for ``matches.Player``
     owner_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """What a bot says of itself."""
-
-    version: str
-    games: Sequence[str]
-    max_calls: int
 
 
 def claim_due_checks(session: Session, limit: int = CHECKS_AT_ONCE) -> list[Check]:
@@ -63,18 +54,18 @@ def claim_due_checks(session: Session, limit: int = CHECKS_AT_ONCE) -> list[Chec
     return taken
 
 
-def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, Any], card: Card | None) -> Bot:
-    """Notes what a check found: with a card the address counts as proven, without one the bot is unverified.
+def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, Any], manifest: Manifest | None) -> Bot:
+    """Notes what a check found: with a manifest the address counts as proven, without one the bot is unverified.
 
     A bot that an event calls before its start stays verified when it only did not answer: it is absent there. A check
     that went well is followed by an examination where one is needed.
     ``report`` is for the owner. Raises ``StaleEpoch`` when the check was claimed anew or the address changed.
     """
     bot = LEASES.lock(session, bot_id, epoch)
-    forgiven = card is None and _failed_to_answer(report) and _called_for_an_event(session, bot)
+    forgiven = manifest is None and _failed_to_answer(report) and _called_for_an_event(session, bot)
     moment = now(session)
-    _end(bot, report, card, moment, forgiven=forgiven)
-    if card is not None:
+    _end(bot, report, manifest, moment, forgiven=forgiven)
+    if manifest is not None:
         checks.follow_check(session, bot, moment)
     else:
         checks.call_off(session, bot.id)
@@ -99,16 +90,18 @@ def _called_for_an_event(session: Session, bot: Bot) -> bool:
     return bot.proven_url == bot.url and session.scalar(waiting.limit(1)) is not None
 
 
-def _end(bot: Bot, report: dict[str, Any], card: Card | None, moment: datetime, *, forgiven: bool = False) -> None:
+def _end(
+    bot: Bot, report: dict[str, Any], manifest: Manifest | None, moment: datetime, *, forgiven: bool = False
+) -> None:
     bot.check_state, bot.check_due_at, bot.checked_at, bot.checks_lost = "idle", None, moment, 0
     bot.end_lease()
     bot.check_report = report
-    if card is not None:
+    if manifest is not None:
         bot.proven_url = bot.url
-        bot.version = printable(card.version)[:128]
-        bot.games = [printable(game)[:40] for game in card.games]
-        bot.max_calls = card.max_calls
+        bot.version = printable(manifest.version)[:128]
+        bot.games = [printable(game)[:40] for game in manifest.games]
+        bot.max_calls = manifest.max_concurrent_requests
     if bot.status in ("unverified", "verified") and not (forgiven and bot.status == "verified"):
-        bot.status = "unverified" if card is None else "verified"
-        bot.status_reason = "the check failed" if card is None else None
+        bot.status = "unverified" if manifest is None else "verified"
+        bot.status_reason = "the check failed" if manifest is None else None
     bot.revision += 1

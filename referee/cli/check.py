@@ -50,7 +50,7 @@ FULL_PAUSE_S = 30.0
     "games",
     multiple=True,
     type=click.Choice(sorted(catalogue())),
-    help="Ask about this game; repeatable. [default: all that the card names]",
+    help="Ask about this game; repeatable. [default: all that the manifest names]",
 )
 @click.option("--seed", help="Any text; the same seed asks the same questions. [default: a new one, shown]")
 @click.option(
@@ -58,7 +58,7 @@ FULL_PAUSE_S = 30.0
     type=click.IntRange(1, 100_000),
     help=f"About how many decisions to ask for. [default: {QUESTIONS}, with --full {FULL_QUESTIONS}]",
 )
-@click.option("--full", is_flag=True, help="Ask more, pause longer, make as many calls at once as the card allows.")
+@click.option("--full", is_flag=True, help="Ask more, pause longer, make as many calls at once as the manifest allows.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
     "--save",

@@ -12,7 +12,7 @@ from referee.botclient.match_driver import drive
 from referee.cli import problem_report
 from referee.cli.house import checked_secret
 from referee.cli.play import summary, table, write
-from referee.cli.replay import Decision, Recorded
+from referee.cli.replay import Asked, Decision, Numbered, Recorded
 from referee.cli.tournament.remote import Remote, asks_service
 from referee.errors import BadOption, UrlRefused
 from referee.local import bot_files, matches
@@ -35,7 +35,7 @@ from referee.match.match import Match
 def fork(
     remote: Remote,
     log: str,
-    decision: tuple[int, int | None],
+    decision: Numbered | Asked,
     players: tuple[str, ...],
     seat: int | None,
     others: str,
@@ -49,12 +49,12 @@ def fork(
     seat that was retired stays retired. The exit status is 3 if a player was never reached or if a FILE that was
     started exited on its own.
     """
-    n, seat_of_id = decision
     recorded = Recorded.read(remote, log)
     seats = recorded.header["seats"]
     if len(players) > seats:
         raise click.UsageError(f"{len(players)} players, but the match has {seats} seats")
     try:
+        n, seat_of_id = recorded.locate(decision)
         first = replay.question(recorded.at(n), seat_of_id).seat if seat is None else seat
         if first >= seats:
             raise BadOption("--seat", f"the match has seats 0 to {seats - 1}")

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 STARTERS = Path(__file__).parent.parent / "starters"
-LONGEST_NAME = 64  # characters, on the card
+LONGEST_NAME = 64  # characters, in the manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def written(folder: Path, language: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise FileExistsError("is not empty")
-    name, chosen = card_name(folder), LANGUAGES[language]
+    name, chosen = manifest_name(folder), LANGUAGES[language]
     program = (STARTERS / language / chosen.file).read_text(encoding="utf-8")
     # "x" and not "w": nothing is overwritten, even when somebody else writes there at this moment.
     for file, text in (
@@ -82,8 +82,8 @@ def written(folder: Path, language: str) -> None:
             out.write(text)
 
 
-def card_name(folder: Path) -> str:
-    """What the bot calls itself: the folder's name as far as a card may show it."""
+def manifest_name(folder: Path) -> str:
+    """What the bot calls itself: the folder's name as far as a manifest may show it."""
     printable = "".join(sign for sign in folder.resolve().name if sign.isprintable())
     return printable[:LONGEST_NAME].strip() or "starter"
 

@@ -12,7 +12,7 @@ from referee.botclient.client import BotCaller, BotSeat, Reply, Target
 from referee.cli import problem_report
 from referee.cli.house import checked_secret
 from referee.cli.plain_text import plain
-from referee.cli.replay import Decision, Recorded
+from referee.cli.replay import Asked, Decision, Numbered, Recorded
 from referee.cli.tables import columns
 from referee.cli.tournament.remote import Remote, asks_service
 from referee.errors import BadOption, IllegalAction, UrlRefused
@@ -21,7 +21,6 @@ from referee.local.matches import HOUSE, LOCAL_POLICY
 from referee.match import replay
 from referee.match.canonical import Json
 from referee.match.match import FAULTS, Answer, Match, Request
-from referee.protocol.aliases import aliases
 
 
 @click.command()
@@ -36,7 +35,7 @@ from referee.protocol.aliases import aliases
 def reask(
     remote: Remote,
     log: str,
-    decision: tuple[int, int | None],
+    decision: Numbered | Asked,
     bot: str | None,
     seat: int | None,
     secret: str | None,
@@ -47,13 +46,13 @@ def reask(
     of the decision in the log, or the id of the question. URL is the bot's, or a FILE that is started for this;
     without one the service is asked for the URL, which tells owners alone.
 
-    Observation, legal actions, news, default and time are those of the match; only the players' ids may differ,
-    since no log contains them. An error that the bot reports in its answer is shown, and so is the related output of
+    The question is that of the match; only the players differ if the tournament was anonymous, since the log names
+    them. An error that the bot reports in its answer is shown, and so is the related output of
     a FILE. The exit status is 1 if the answer would be a fault.
     """
-    n, seat_of_id = decision
     recorded = Recorded.read(remote, log)
     try:
+        n, seat_of_id = recorded.locate(decision)
         match = recorded.at(n)
         request = replay.question(match, seat_of_id if seat is None else seat)
     except BadOption as error:
@@ -109,9 +108,8 @@ def _put(header: Json, request: Request, bot: str, secrets: tuple[str, ...]) -> 
 
 
 async def _asked(header: Json, request: Request, url: str, secrets: tuple[str, ...]) -> _Put:
-    players = [player["bot"] for player in header["players"]]
-    target = Target(players[request.seat], url, secrets)
-    seat = BotSeat(BotCaller(target, LOCAL_POLICY), header, request.seat, ids=aliases(b"", "referee play", players))
+    target = Target(header["players"][request.seat]["bot"], url, secrets)
+    seat = BotSeat(BotCaller(target, LOCAL_POLICY), header, request.seat)
     try:
         answer = await seat.ask(request)
     finally:
@@ -131,7 +129,7 @@ def _judged(match: Match, request: Request, put: _Put) -> Json:
     answer, reply = put.answer, put.reply
     fault, detail, action = answer.trouble, reply.detail, answer.action
     if not fault and answer.choice is not None:
-        action = request.legal[answer.choice]  # the wire has checked its bounds
+        action = request.legal_actions[answer.choice]  # the wire has checked its bounds
     if not fault:
         try:
             action = match.state.checked(request.seat, action)
@@ -158,7 +156,8 @@ def _text(request: Request, then: Json, now: Json, *, same: bool) -> str:
         rows.append(("error", "", plain(now["error"]).replace("\n", " ")))
     table = columns(rows, frozenset({"", "then", "now"}))
     phase = request.observation["phase"]
-    told = f"decision {request.n}, seat {request.seat}, phase {phase}, {len(request.legal)} legal actions\n{table}\n"
+    told = f"decision {request.n}, seat {request.seat}, phase {phase}, {len(request.legal_actions)} legal actions"
+    told += f"\n{table}\n"
     if now["fault"]:
         return f"{told}fault: {FAULTS[now['fault']]} ({plain(now['detail'])})"
     if now["error"]:

@@ -28,7 +28,7 @@ The service calls your bot, so it must find it. Without a public address you may
 - run a service of your own: REFEREE_EGRESS_ALLOW=127.0.0.1/32:1024-65535 referee up, then --url http://127.0.0.1:8000."""
 ADVICE: Final = {  # by code of the report
     **CHECK_ADVICE,
-    "no_known_game": "let the card name games that `referee games` lists",
+    "no_known_game": "let the manifest name games that `referee games` lists",
     "referee_failed": f"not your fault: {AGAIN}",
 }
 
@@ -80,7 +80,7 @@ def reported(bot: Json) -> str:
     """The last check and examination in words: what was asked, what came, what to do."""
     report = bot["check"]["report"] or {}
     lines = [f"{bot['id']} ({bot['name']}) is {bot['status']}"]
-    for part, asked in (("challenge", "POST /notify with a challenge"), ("card", "GET / for the card")):
+    for part, asked in (("challenge", "POST /notify with a challenge"), ("manifest", "GET / for the manifest")):
         step = report.get(part)
         if step is None:
             continue

@@ -10,19 +10,35 @@ import click
 from referee.cli.log_files import lines_of
 from referee.cli.tournament.lookup import ID
 from referee.cli.tournament.remote import Remote
-from referee.errors import RefereeError
+from referee.errors import BadOption, RefereeError
 from referee.games.state import Seat
 from referee.match import replay
 from referee.match.canonical import Json
 from referee.match.log import HEADER_MEMBERS, verify
-from referee.match.match import Match
+from referee.match.match import Match, answers_of
 from referee.match.rows import parsed
 
-DECISION = re.compile(r"(?:mat_[0-9a-z]{26}_)?([0-9]{1,6})(?:_([0-9]{1,2}))?", re.ASCII)
+NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
+QUESTION_ID = re.compile(r"(?:(?:mat|fork)_[0-9a-z]{26}_)?s([0-9]{1,2})_q([0-9]{1,6})", re.ASCII)
 
 
 class NotRecalled(RefereeError):
     """A log that does not hold, or keeps its cards to itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A decision point by its number ``n`` in the log."""
+
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question by its seat and its number among the questions of that seat."""
+
+    seat: Seat
+    question: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +75,31 @@ class Recorded:
         """
         return replay.at(self.rows, header or self.header, n)
 
+    def locate(self, decision: Numbered | Asked) -> tuple[int, Seat | None]:
+        """Return the number of the decision point in the log, and the seat if a question was named. Raise ``BadOption``
+        if the seat was asked fewer questions."""
+        if isinstance(decision, Numbered):
+            return decision.n, None
+        answers = answers_of(self.rows, decision.seat)
+        if decision.question >= len(answers):
+            asked = f"seat {decision.seat} was asked {len(answers)} questions, numbered from 0"
+            raise BadOption("DECISION", f"there is no question {decision.question}: {asked}")
+        return answers[decision.question]["n"], decision.seat
+
     def answer(self, n: int, seat: Seat) -> Json:
         """The row of what was answered."""
         return next(row for row in self.rows if row["type"] == "decision" and (row["n"], row["seat"]) == (n, seat))
 
 
-class Decision(click.ParamType[tuple[int, Seat | None]]):
-    """A decision point by its number ``n`` in the log, or a question by its id (``mat_…_N_SEAT``)."""
+class Decision(click.ParamType[Numbered | Asked]):
+    """A decision point by its number ``n`` in the log, or a question by its id (``mat_…_sSEAT_qQUESTION``)."""
 
     name = "DECISION"
 
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, Seat | None]:
-        found = DECISION.fullmatch(str(value))
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Numbered | Asked:
+        if NUMBER.fullmatch(str(value)):
+            return Numbered(int(str(value)))
+        found = QUESTION_ID.fullmatch(str(value))
         if found is None:
-            self.fail(f"{value!r} is no decision; give its number n in the log, or its id", param, ctx)
-        return int(found[1]), None if found[2] is None else int(found[2])
+            self.fail(f"{value!r} is no decision; give its number n in the log, or the id of the question", param, ctx)
+        return Asked(int(found[1]), int(found[2]))

@@ -95,12 +95,12 @@ class Line:
         self._open.append(caller)
         return caller
 
-    def allow(self, max_calls: int) -> None:
-        """From now on as many calls at once as the card says."""
+    def allow(self, max_concurrent_requests: int) -> None:
+        """From now on as many calls at once as the manifest says."""
         self.close()
         self._open.clear()
         del self.main  # the last that holds the old number
-        self.target = replace(self.target, max_calls=max_calls)
+        self.target = replace(self.target, max_concurrent_requests=max_concurrent_requests)
         self.main = self.caller()
 
     async def send(self, call: Call, deadline_ms: int, caller: BotCaller | None = None) -> Reply:

@@ -22,9 +22,9 @@ class Pace:
 
     budget_ms: int = 1_000
     bank_ms: int = 4_000
-    notice_ms: int = 5_000  # for the card and for notices
+    notice_ms: int = 5_000  # for the manifest and for notices
     idle_s: float = 2.0  # the pause before a question
-    at_once: int = 8  # at most so many calls together, whatever the card says
+    at_once: int = 8  # at most so many calls together, whatever the manifest says
     asking_s: float = math.inf  # for questions of real positions; then each game gets only its few first ones
     within_s: float | None = None  # for all of it
     scenarios: int = 30  # matches of a game that are played for their positions, at most
@@ -53,7 +53,7 @@ class Examination:
     planned: int
     tell: Tell
     unproven_ends: bool = False  # whether nothing more is sent to an address that does not meet the challenge
-    card: messages.Card | None = None
+    manifest: messages.Manifest | None = None
     notes: Notes = field(default_factory=Notes)
     asked: int = 0
     answered: list[Question] = field(default_factory=list)  # properly

@@ -1,7 +1,8 @@
 """Meeting a bot: is somebody there, is it who it should be, what does it play, does it shuffle along."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from referee.botclient.client import Reply
 from referee.conformance.calls import GONE, Call
@@ -15,40 +16,41 @@ from referee.protocol.signing import challenge_proof
 
 
 async def meet(exam: Examination) -> bool:
-    """The challenge where a secret is known, then the card, then the nonces; whether there is something to go on."""
+    """Send the challenge where a secret is known, read the manifest, go through the opening of a deal group. Return
+    whether there is a bot to go on with."""
     if exam.secrets:
         if not await _challenge(exam):  # who does not meet it may be somebody else by now
             return False
     else:
         exam.notes.skip(["challenge"], "no secret was given")
-    if not await _card(exam):
+    if not await _manifest(exam):
         return False
-    if exam.card is not None:
-        exam.line.allow(exam.card.max_calls)
+    if exam.manifest is not None:
+        exam.line.allow(exam.manifest.max_concurrent_requests)
     await _nonces(exam)
     return True
 
 
 async def part(exam: Examination) -> None:
-    """The card once more: only one and the same program can be attested."""
-    first, call = exam.card, _card_call(exam)
+    """The manifest once more: only one and the same program can be attested."""
+    first, call = exam.manifest, _manifest_call(exam)
     if first is None:
-        exam.notes.skip(["same_version"], "there is no card")
+        exam.notes.skip(["same_version"], "there is no manifest")
         return
-    last = _read_card(exam, call, await exam.line.send(call, exam.pace.notice_ms))
+    last = _read_manifest(exam, call, await exam.line.send(call, exam.pace.notice_ms))
     if last is not None:
-        exam.card = last
+        exam.manifest = last
         came = f"first {first.version!r}, then {last.version!r}"
         exam.note("same_version", call, "" if last.version == first.version else "another_answer", came)
 
 
 def games_to_ask(exam: Examination, wanted: Sequence[str]) -> list[type[State]]:
-    """The games asked for, else those of the card that there are."""
+    """The games asked for, else those of the manifest that there are."""
     known = catalogue()
-    named = dict.fromkeys(exam.card.games if exam.card else ())
+    named = dict.fromkeys(exam.manifest.games if exam.manifest else ())
     games = [name for name in named if name in known]
-    if exam.card is not None:
-        call = _card_call(exam)
+    if exam.manifest is not None:
+        call = _manifest_call(exam)
         exam.note("known_game", call, "" if games else "bad_schema", f"games is {list(named)}")
         for name in named:
             if name not in known and games:
@@ -78,28 +80,28 @@ async def _challenge(exam: Examination) -> bool:
     return not (fault and exam.unproven_ends)
 
 
-async def _card(exam: Examination) -> bool:
-    call = _card_call(exam)
+async def _manifest(exam: Examination) -> bool:
+    call = _manifest_call(exam)
     reply = await exam.line.send(call, exam.pace.notice_ms)
     if not exam.secrets and not _is_there(exam, call, reply):
         return False
-    exam.card = _read_card(exam, call, reply)
+    exam.manifest = _read_manifest(exam, call, reply)
     return True
 
 
-def _read_card(exam: Examination, call: Call, reply: Reply) -> messages.Card | None:
-    card, fault, detail = None, reply.fault, shown(reply)
+def _read_manifest(exam: Examination, call: Call, reply: Reply) -> messages.Manifest | None:
+    manifest, fault, detail = None, reply.fault, shown(reply)
     if reply.ok:
         try:
-            card = messages.read_card(reply.body)
+            manifest = messages.read_manifest(reply.body)
         except messages.BadBody as bad:
             fault, detail = bad.fault, shown(reply.but(bad.fault, bad.detail))
-    exam.note("card", call, fault, detail)
-    return card
+    exam.note("manifest", call, fault, detail)
+    return manifest
 
 
-def _card_call(exam: Examination) -> Call:
-    return Call("GET", "/", fresh_id("card", exam.dice), b"", exam.secrets)
+def _manifest_call(exam: Examination) -> Call:
+    return Call("GET", "/", fresh_id("manifest", exam.dice), b"", exam.secrets)
 
 
 def _is_there(exam: Examination, call: Call, first: Reply) -> bool:
@@ -115,30 +117,57 @@ def _is_there(exam: Examination, call: Call, first: Reply) -> bool:
 # -- the share in the shuffling --
 
 
+READERS: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {  # by rule: the member of the answer, and who reads it
+    "nonce_promise": ("nonce_hash", messages.read_nonce_hash),
+    "nonce_kept": ("nonce", messages.read_nonce),
+    "nonce_accepted": ("accepted", messages.read_accepted),
+    "nonce_missed": ("accepted", messages.read_accepted),
+}
+
+
 async def _nonces(exam: Examination) -> None:
     group_id, seed = fresh_id("grp", exam.dice), exam.dice.randbytes(32)
     committed = commitment(seed, group_id)
-    promised = await _told(exam, "nonce_promise", messages.group_start_body(group_id, committed), f"{group_id}_start_1")
+    promised, _ = await _told(
+        exam, "nonce_promise", messages.group_start_body(group_id, committed), f"{group_id}_start_1"
+    )
     hashes = [promised or "", ""]
     second = messages.group_start_body(group_id, committed, hashes)
-    nonce = await _told(exam, "nonce_kept", second, f"{group_id}_start_2")
-    if promised and nonce is not None and hashlib.sha256(nonce.encode()).hexdigest() != promised:
-        call = exam.to_notify(second, f"{group_id}_start_2")
+    nonce, call = await _told(exam, "nonce_kept", second, f"{group_id}_start_2")
+    if not promised or nonce is None:
+        exam.notes.skip(["nonce_accepted", "nonce_missed"], "the bot gave no nonce")
+    elif hashlib.sha256(nonce.encode()).hexdigest() != promised:
         exam.note("nonce_kept", call, "broken_promise", f"the nonce {nonce!r} does not fit its hash {promised}")
+        exam.notes.skip(["nonce_accepted", "nonce_missed"], "the bot did not keep its promise")
+    else:
+        await _acceptance(exam, group_id, committed, hashes, nonce)
 
 
-async def _told(exam: Examination, rule: str, body: bytes, id: str) -> str | None:
-    """What one of the two steps brought; None where there is nothing to use. A bot need not take part."""
+async def _acceptance(exam: Examination, group_id: str, committed: str, hashes: Sequence[str], nonce: str) -> None:
+    """Step 3 as it should be, then with another nonce in place of the bot's own."""
+    third = messages.group_start_body(group_id, committed, hashes, [nonce, ""])
+    accepted, call = await _told(exam, "nonce_accepted", third, f"{group_id}_start_3")
+    if accepted is False:
+        exam.note("nonce_accepted", call, "refused", f"accepted is false, though nonces has {nonce!r}")
+    if not accepted:
+        exam.notes.skip(["nonce_missed"], "the bot did not accept its own nonce")
+        return
+    forged = messages.group_start_body(group_id, committed, hashes, [fresh_id("not", exam.dice), ""])
+    accepted, call = await _told(exam, "nonce_missed", forged, f"{group_id}_start_3_changed")
+    if accepted:
+        exam.note("nonce_missed", call, "accepted", f"accepted is true, though nonces lacks {nonce!r}")
+
+
+async def _told(exam: Examination, rule: str, body: bytes, id: str) -> tuple[Any, Call]:
+    """Return what a step brought, and its call. It is None where there is nothing to use: a bot need not take part."""
     call = exam.to_notify(body, id)
     reply = await exam.line.send(call, exam.pace.notice_ms)
     told, fault, detail = None, reply.fault, shown(reply)
     if reply.ok:
-        name, read = (
-            ("nonce_hash", messages.read_nonce_hash) if rule == "nonce_promise" else ("nonce", messages.read_nonce)
-        )
+        name, read = READERS[rule]
         try:
             told = read(reply.body) if name in messages.read_object(reply.body) else None
         except messages.BadBody as bad:
             fault, detail = bad.fault, shown(reply.but(bad.fault, bad.detail))
     exam.note(rule, call, fault, detail)
-    return told
+    return told, call

@@ -48,7 +48,7 @@ class Question:
     kind: str  # the phase and what may be done in it
     id: str
     body: bytes
-    legal: Sequence[Json]
+    legal_actions: Sequence[Json]
     seat: int
     state: State = field(repr=False)
 
@@ -62,7 +62,7 @@ class Question:
 
     def judged(self, body: bytes) -> messages.Decision:
         """What a reply means here; one that is not legal has the fault ``illegal_action``."""
-        decision = messages.read_decision(body, self.id, len(self.legal))
+        decision = messages.read_decision(body, self.id, len(self.legal_actions))
         if decision.action is None:
             return decision
         action = without_added(decision.action)
@@ -76,17 +76,19 @@ class Question:
     def again(self, match_id: str, **changes: Json) -> "Question":
         """The same position in a match of another id, with members of the body changed."""
         asked: Json = orjson.loads(self.body)
-        id = messages.decision_id(match_id, asked["decision"]["n"], self.seat)
+        id = messages.decision_id(match_id, self.seat, asked["decision"]["question"])
         asked |= changes
         asked["match"] = asked["match"] | {"id": match_id}
         asked["decision"] = asked["decision"] | {"id": id}
-        return Question(self.scenario, self.kind, id, messages.encoded(asked), self.legal, self.seat, self.state)
+        return Question(
+            self.scenario, self.kind, id, messages.encoded(asked), self.legal_actions, self.seat, self.state
+        )
 
     def crowded(self, match_id: str) -> "Question":
         """The same position with a member nobody knows in every object."""
         one = self.again(match_id)
         body = messages.encoded(with_added(orjson.loads(one.body)))
-        return Question(one.scenario, one.kind, one.id, body, one.legal, one.seat, one.state)
+        return Question(one.scenario, one.kind, one.id, body, one.legal_actions, one.seat, one.state)
 
 
 def fresh_id(prefix: str, dice: Random) -> str:
@@ -152,19 +154,20 @@ def begun(scenario: Scenario, limits: Limits, dice: Random) -> tuple[Match, list
     )
     match = Match(header, CommittedChance(seed, group_id, [""] * scenario.seats))
     match.begin()
-    ids, names = aliases(b"", match_id, bots), dice.random() < 0.5
-    return match, [messages.Questions(header, seat, ids=ids, names=names) for seat in range(scenario.seats)]
+    called = aliases(b"", match_id, bots) if dice.random() < 0.5 else ()  # half of them anonymous
+    return match, [messages.Questions(header, seat, called) for seat in range(scenario.seats)]
 
 
 def question(scenario: Scenario, match: Match, request: Request, writer: messages.Questions) -> Question:
     """The question a match asks now."""
     id, body = writer.ask(request)
-    return Question(scenario, kind_of(match, request), id, body, request.legal, request.seat, match.state.clone())
+    kind, position = kind_of(match, request), match.state.clone()
+    return Question(scenario, kind, id, body, request.legal_actions, request.seat, position)
 
 
 def kind_of(match: Match, request: Request) -> str:
     """The phase, and what may be done where that says more."""
-    phase, types = match.state.phase, sorted({action["type"] for action in request.legal})
+    phase, types = match.state.phase, sorted({action["type"] for action in request.legal_actions})
     return phase if types == [phase] else f"{phase}: {' or '.join(types)}"
 
 
@@ -193,8 +196,7 @@ def positions(scenario: Scenario, limits: Limits, dice: Random) -> list[Question
 
 def answer_of(player: Player, scenario: Scenario, request: Request) -> Answer:
     """What a house player answers."""
-    asked = {"observation": request.observation, "legal": request.legal, "default": request.default}
-    return Answer(request.seat, player.decide(scenario.rules.name, asked))
+    return Answer(request.seat, player.decide(scenario.rules.name, request.for_player()))
 
 
 def with_added(value: Any, name: str = "") -> Any:

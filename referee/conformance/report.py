@@ -17,7 +17,8 @@ OF_A_GAME = frozenset({"decision", "no_error", "unknown_members"})  # a violatio
 class Finding:
     """The result of checking one rule. ``where`` narrows it down to a game and kind of decision, or to a path.
 
-    ``fault`` is a code of ``match.FAULTS``, or wrong_proof, broken_promise, another_answer, late, accepted or error.
+    ``fault`` is a code of ``match.FAULTS``, or wrong_proof, broken_promise, refused, another_answer, late,
+    accepted or error.
     ``curl`` is a shell command that sends the first offending request again.
     """
 
@@ -44,10 +45,10 @@ class Skipped:
 class Report:
     """Everything an examination brought.
 
-    ``bot`` is ``{"name", "version", "games", "max_calls"}`` from the card, or None. ``rules`` gives the version of the
-    rules of each game that was asked about. ``latency`` is ``{"calls", "p50", "p90", "p99", "max"}`` in ms by part of a
-    call. ``coverage`` is by game ``{"rules_version", "questions", "given_up", "kinds": {kind: asked}, "seats": [n…],
-    "options": {name: [values]}}``.
+    ``bot`` is ``{"name", "version", "games", "max_concurrent_requests"}`` from the manifest, or None. ``rules`` gives
+    the version of the rules of each game that was asked about. ``latency`` is ``{"calls", "p50", "p90", "p99", "max"}``
+    in ms by part of a call. ``coverage`` is by game ``{"rules_version", "questions", "given_up", "kinds": {kind:
+    asked}, "seats": [n…], "options": {name: [values]}}``.
     """
 
     url: str

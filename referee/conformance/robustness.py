@@ -43,7 +43,7 @@ async def handle(exam: Examination) -> None:
 
 async def _resent(exam: Examination) -> None:
     """Those with the widest choice: two equal answers to them are no chance."""
-    widest = sorted(exam.answered, key=lambda one: -len(one.legal))[:RESENT]
+    widest = sorted(exam.answered, key=lambda one: -len(one.legal_actions))[:RESENT]
     for question in (one.again(exam.fresh()) for one in widest):
         reply, first = await exam.decided(question)
         second = await exam.holds("resent", question)
@@ -71,10 +71,10 @@ async def _huge(exam: Examination) -> None:
 
 
 async def _parallel(exam: Examination) -> None:
-    allowed = exam.line.target.max_calls
+    allowed = exam.line.target.max_concurrent_requests
     number = min(allowed, exam.pace.at_once)
     if number < 2:
-        busy = "the bot plays, and takes one call more" if allowed > 1 else "the card allows one call at a time"
+        busy = "the bot plays, and takes one call more" if allowed > 1 else "the manifest allows one call at a time"
         exam.notes.skip(["parallel"], busy)
         return
     questions = [exam.answered[place % len(exam.answered)].again(exam.fresh()) for place in range(number)]
@@ -97,7 +97,7 @@ def _one_a_kind(exam: Examination) -> Sequence[Question]:
 
 
 def _meant(question: Question, decision: messages.Decision) -> Json:
-    return question.legal[decision.choice] if decision.choice is not None else decision.action or {}
+    return question.legal_actions[decision.choice] if decision.choice is not None else decision.action or {}
 
 
 # -- notices --
@@ -129,7 +129,10 @@ def _ends(exam: Examination) -> list[tuple[str, bytes]]:
     state = question.state
     result = {"scores": state.scores(), "returns": state.returns(), "placements": state.placements()}
     group_id, seed = fresh_id("grp", exam.dice), exam.dice.randbytes(32)
-    opened = messages.group_end_body(group_id, commitment(seed, group_id), seed.hex(), [""] * facts["seat"] + [""])
+    head = exam.dice.randbytes(32).hex()
+    opened = messages.group_end_body(
+        group_id, commitment(seed, group_id), seed.hex(), [""] * facts["seat"] + [""], head
+    )
     return [("match_end", messages.match_end_body(facts, result, [])), ("group_end", opened)]
 
 

@@ -33,10 +33,10 @@ _ALL = (
         " *The challenge* in `docs/bot-protocol.md` describes how to compute the proof.",
     ),
     Rule(
-        "card",
+        "manifest",
         "fail",
-        "`GET /` gives the card",
-        "Serve the card as *The card* shows it; with `--game` the rest is examined all the same.",
+        "`GET /` gives the manifest",
+        "*The manifest* in `docs/bot-protocol.md` shows it; with `--game` the rest is examined all the same.",
     ),
     Rule("known_game", "fail", "`games` names a game there is", "Use the names that `referee games` lists."),
     Rule("unknown_game", "warn", "`games` names no game there is not", "A misspelt game is never played."),
@@ -53,12 +53,24 @@ _ALL = (
         "step 2 gives the `nonce` that was promised",
         "Derive the nonce from the group's id and your secret, so that nothing has to be kept.",
     ),
+    Rule(
+        "nonce_accepted",
+        "fail",
+        "step 3 gives `accepted`: true where the nonce is the one that was given, or `{}`",
+        "Answer false only if your nonce is missing from `nonces`: each false ends an opening.",
+    ),
+    Rule(
+        "nonce_missed",
+        "warn",
+        "step 3 is not accepted where the nonce was changed",
+        "Look for your nonce in `nonces`; otherwise the referee could leave it out.",
+    ),
     # -- decisions --
     Rule(
         "decision",
         "fail",
         "every question of every game, options and seats is answered with a legal action",
-        "Choose from `legal`; resend the request and look at what your bot says.",
+        "Choose from `legal_actions`; resend the request and look at what your bot says.",
     ),
     Rule(
         "no_error",
@@ -81,7 +93,12 @@ _ALL = (
         "unknown_members", "fail", "members the bot does not know are ignored", "Read what you need, ignore the rest."
     ),
     Rule("huge", "warn", "a question of 256 KiB is answered", "Raise the limit of your framework for bodies."),
-    Rule("parallel", "fail", "`max_calls` questions at once are answered", "Keep no state that two calls share."),
+    Rule(
+        "parallel",
+        "fail",
+        "`max_concurrent_requests` questions at once are answered",
+        "Keep no state that two calls share.",
+    ),
     # -- notices --
     Rule("unknown_notice", "warn", "a notice of an unknown type is answered", "Answer `{}` to what you do not know."),
     Rule("end_notices", "warn", "`match_end` and `group_end` are answered with 200", "Answer `{}`."),
@@ -101,7 +118,7 @@ _ALL = (
     Rule(
         "same_version",
         "fail",
-        "the card names the same version at the end of the examination",
+        "the manifest names the same version at the end of the examination",
         "It was replaced meanwhile: have it examined anew. `version` changes with the program, not from call to call.",
     ),
     # -- signatures --

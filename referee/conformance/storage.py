@@ -10,7 +10,7 @@ MOST_FINDINGS: Final = 60  # some 35 rules; more only where one is broken at man
 LONGEST_TEXT: Final = 1_000
 LONGEST_CURL: Final = 8_192  # nine of ten questions are shorter
 CURLS_IN_ALL: Final = 128 * 1024
-LONGEST_LIST: Final = 40  # games that a card names
+LONGEST_LIST: Final = 40  # games that a manifest names
 
 
 def kept(report: Report, seed: str) -> Json:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import asdict
 from random import Random
 
 from referee import __version__
@@ -28,8 +29,8 @@ async def examine(
     signs_later: bool = False,
     unproven_ends: bool = False,
 ) -> Report:
-    """Examines the bot at ``target``: its card, proof and nonces, then about ``questions`` decisions over ``games``
-    (empty: all its card names), then how it takes what may happen to it. Without secrets in ``target`` nothing is
+    """Examines the bot at ``target``: its manifest, proof and nonces, then about ``questions`` decisions over ``games``
+    (empty: all its manifest names), then how it takes what may happen to it. Without secrets in ``target`` nothing is
     signed and what is about signatures is left out.
 
     Commands in the report are signed now, or ``signs_later`` when they are run.
@@ -66,7 +67,7 @@ async def _in_time(exam: Examination, games: Sequence[str]) -> None:
 async def _examined(exam: Examination, games: Sequence[str]) -> None:
     """1. Who is it? 2. Does it play? 3. Does it bear what may happen? 4. Does it look at signatures?
     5. Is it still the same?"""
-    exam.tell(0, exam.planned, "card and notices")
+    exam.tell(0, exam.planned, "manifest and notices")
     if not await handshake.meet(exam):
         return
     chosen = handshake.games_to_ask(exam, games)
@@ -82,13 +83,13 @@ async def _examined(exam: Examination, games: Sequence[str]) -> None:
 
 
 def _report(exam: Examination) -> Report:
-    line, card = exam.line, exam.card
+    line, manifest = exam.line, exam.manifest
     return Report(
         url=line.target.url,
         protocol=messages.PROTOCOL,
         engine_version=__version__,
         signed=bool(line.target.secrets),
-        bot=_introduced(card) if card else None,
+        bot=_introduced(manifest) if manifest else None,
         rules={name: covered["rules_version"] for name, covered in exam.coverage.items()},
         questions=exam.asked,
         calls=line.calls,
@@ -99,5 +100,5 @@ def _report(exam: Examination) -> Report:
     )
 
 
-def _introduced(card: messages.Card) -> Json:
-    return {"name": card.name, "version": card.version, "games": list(card.games), "max_calls": card.max_calls}
+def _introduced(manifest: messages.Manifest) -> Json:
+    return {**asdict(manifest), "games": list(manifest.games)}

@@ -117,7 +117,7 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         seen_now = self.table.state.observation(seat)
         mask = np.zeros(self._most, np.int8)
         if self.table.to_act == seat:
-            mask[: len(self.infos[agent]["legal"])] = 1
+            mask[: len(self.infos[agent]["legal_actions"])] = 1
         if self._observe == "dictionary":
             return {**self.encoder.dictionary(seen_now), "action_mask": mask}
         return {"observation": self.encoder.vector(seen_now), "action_mask": mask}
@@ -153,7 +153,7 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
             return
         agent = self.agent_selection = self.possible_agents[seat]
         self.infos = {other: {} for other in self.agents}
-        self.infos[agent] = {"observation": self.table.state.observation(seat), "legal": self.table.legal()}
+        self.infos[agent] = {"observation": self.table.state.observation(seat), "legal_actions": self.table.legal()}
 
     def _reward_all(self) -> None:
         state = self.table.state

@@ -28,8 +28,7 @@ class HouseSeat:
     async def ask(self, request: Request) -> Answer:
         """Always an action, at no charge."""
         await asyncio.sleep(0)  # a table of house players alone must let others have their turn
-        question = {"observation": request.observation, "legal": request.legal, "default": request.default}
-        return Answer(request.seat, self._player(self._dice(request)).decide(self._game, question))
+        return Answer(request.seat, self._player(self._dice(request)).decide(self._game, request.for_player()))
 
     def close(self) -> None:
         """Nothing is open."""

@@ -45,7 +45,9 @@ class House:
     async def start(self, host: str, port: int) -> Self:
         """Listens; ``port`` 0 takes a free one. ``url`` tells where."""
         app = web.Application(client_max_size=MAX_BODY_BYTES)
-        app.add_routes([web.get("/", self._card), web.post("/decide", self._decide), web.post("/notify", self._notify)])
+        app.add_routes(
+            [web.get("/", self._manifest), web.post("/decide", self._decide), web.post("/notify", self._notify)]
+        )
         self._runner = web.AppRunner(app, access_log=None, handle_signals=False)
         await self._runner.setup()
         await web.TCPSite(self._runner, host, port).start()
@@ -59,14 +61,14 @@ class House:
             await self._runner.cleanup()
             self._runner = None
 
-    async def _card(self, request: web.Request) -> web.Response:
+    async def _manifest(self, request: web.Request) -> web.Response:
         return _json(
             {
                 "protocol": PROTOCOL,
                 "name": f"house {self.name}",
                 "version": __version__,
                 "games": sorted(self.games or catalogue()),
-                "max_calls": 100,
+                "max_concurrent_requests": 100,
             }
         )
 
@@ -89,6 +91,8 @@ class House:
                 return _json({"nonce_hash": hashlib.sha256(self._nonce(group_id).encode()).hexdigest()})
             case {"type": "group_start", "step": 2, "group": {"id": group_id}}:
                 return _json({"nonce": self._nonce(group_id)})
+            case {"type": "group_start", "step": 3, "group": {"id": group_id, "nonces": nonces}}:
+                return _json({"accepted": self._nonce(group_id) in nonces})
             case _:
                 return _json({})
 

@@ -24,8 +24,7 @@ from referee.match.chance import CommittedChance, commitment
 from referee.match.log import reveal_line
 from referee.match.match import Answer, Match, Request, new_header
 from referee.match.time_limits import Limits
-from referee.protocol.aliases import aliases
-from referee.protocol.messages import DEFAULT_MAX_CALLS
+from referee.protocol.messages import DEFAULT_MAX_CONCURRENT_REQUESTS
 
 HOUSE = "house:"
 # Whoever types a URL here may call it from here: loopback is open, unlike in the service.
@@ -45,8 +44,8 @@ class Entrant:
     name: str
     source: str
     url: str = ""  # where a program was started
-    version: str = ""  # as its card says; nobody asks for it where it does not matter
-    max_calls: int = DEFAULT_MAX_CALLS
+    version: str = ""  # as its manifest says; nobody asks for it where it does not matter
+    max_concurrent_requests: int = DEFAULT_MAX_CONCURRENT_REQUESTS
 
     @property
     def id(self) -> str:
@@ -171,7 +170,6 @@ class Table:
         self.problems = [Problems() for _ in sitting.seated]
         self._bots: dict[int, BotSeat] = {}
         self._phases: dict[int, str] = {}  # by seat: the phase of its last question
-        ids = aliases(b"", "referee play", [entrant.id for entrant in sitting.seated])  # nobody is to be hidden here
         self._seats: list[Ask] = []
         for seat, entrant in enumerate(sitting.seated):
             if entrant.is_house:
@@ -179,8 +177,8 @@ class Table:
                 house = players()[entrant.source.removeprefix(HOUSE)](dice)
                 self._seats.append(_House(header["game"], house).ask)
             else:
-                target = Target(entrant.id, entrant.address, secrets, entrant.max_calls)
-                bot = BotSeat(BotCaller(target, LOCAL_POLICY, limits), header, seat, ids=ids)
+                target = Target(entrant.id, entrant.address, secrets, entrant.max_concurrent_requests)
+                bot = BotSeat(BotCaller(target, LOCAL_POLICY, limits), header, seat)
                 self._bots[seat] = bot
                 self._seats.append(bot.ask)
 
@@ -209,8 +207,7 @@ class _House:
         self._player = player
 
     async def ask(self, request: Request) -> Answer:
-        question = {"observation": request.observation, "legal": request.legal, "default": request.default}
-        return Answer(request.seat, self._player.decide(self._game, question))
+        return Answer(request.seat, self._player.decide(self._game, request.for_player()))
 
 
 async def _written() -> None:

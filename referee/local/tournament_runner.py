@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
-from referee.botclient.client import BotCaller, CallLimits, Target, fetch_card
+from referee.botclient.client import BotCaller, CallLimits, Target, fetch_manifest
 from referee.cli.problems import Problems
 from referee.errors import RefereeError
 from referee.local.matches import LOCAL_POLICY, Entrant, Sitting, sit
@@ -22,25 +22,26 @@ class BotNotReady(RefereeError):
     """A bot that cannot be played with."""
 
 
-async def carded(entrants: Sequence[Entrant], game_name: str, secrets: tuple[str, ...]) -> list[Entrant]:
-    """The entrants with what their cards say; raises ``BotNotReady`` for one that does not answer or play this game."""
-    cards = await asyncio.gather(*(_carded(entrant, game_name, secrets) for entrant in entrants))
-    return list(cards)
+async def fetch_manifests(entrants: Sequence[Entrant], game_name: str, secrets: tuple[str, ...]) -> list[Entrant]:
+    """Return the entrants with what their manifests say. Raise ``BotNotReady`` for one that does not answer or does not
+    play this game."""
+    return list(await asyncio.gather(*(_with_manifest(entrant, game_name, secrets) for entrant in entrants)))
 
 
-async def _carded(entrant: Entrant, game_name: str, secrets: tuple[str, ...]) -> Entrant:
+async def _with_manifest(entrant: Entrant, game_name: str, secrets: tuple[str, ...]) -> Entrant:
     if entrant.is_house:
         return entrant
     caller = BotCaller(Target(entrant.id, entrant.address, secrets), LOCAL_POLICY)
     try:
-        check = await fetch_card(caller)
+        check = await fetch_manifest(caller)
     finally:
         caller.close()
-    if check.card is None:
+    if check.manifest is None:
         raise BotNotReady(f"{entrant.source} is not ready ({check.fault}: {check.detail}); `referee check` tells more")
-    if game_name not in check.card.games:
-        raise BotNotReady(f"{entrant.source} does not play {game_name}, but {', '.join(check.card.games)}")
-    return replace(entrant, version=check.card.version, max_calls=check.card.max_calls)
+    if game_name not in check.manifest.games:
+        raise BotNotReady(f"{entrant.source} does not play {game_name}, but {', '.join(check.manifest.games)}")
+    most = check.manifest.max_concurrent_requests
+    return replace(entrant, version=check.manifest.version, max_concurrent_requests=most)
 
 
 class Tournament:
@@ -147,5 +148,5 @@ def _places(entrants: Sequence[Entrant]) -> dict[str, asyncio.Semaphore]:
     """How many matches at once each bot can sit at: no more than the calls it takes at once. Each match keeps a
     connection open, and a simple server answers only as many."""
     sources = [entrant.source for entrant in entrants if not entrant.is_house]
-    calls = {entrant.source: entrant.max_calls for entrant in entrants}
+    calls = {entrant.source: entrant.max_concurrent_requests for entrant in entrants}
     return {source: asyncio.Semaphore(max(1, calls[source] // sources.count(source))) for source in set(sources)}

@@ -44,20 +44,26 @@ FAULTS: dict[str, str] = {  # the closed list: what a bot can do wrong, as told 
 @dataclass(frozen=True, slots=True)
 class Request:
     """A question to one seat. ``n`` numbers the decision points of a match, from 0; seats that choose at once
-    share it. ``news`` holds the events this seat may see since its last question."""
+    share it. ``question`` numbers the questions of this seat, so it says nothing about how many others were asked.
+    ``new_events`` holds the events this seat may see since its last question."""
 
     seat: Seat
     n: int
+    question: int
     observation: Json
-    news: list[Event]
-    legal: list[Json]
-    default: Json
+    new_events: list[Event]
+    legal_actions: list[Json]
+    default_action: Json
     time: Json  # budget_ms, bank_ms, last_ms (null before the first answer)
 
     @property
     def deadline_ms(self) -> int:
         """All the time the seat has for this answer."""
         return int(self.time["budget_ms"] + self.time["bank_ms"])
+
+    def for_player(self) -> Json:
+        """Return the members of a question by which a house player decides."""
+        return {name: getattr(self, name) for name in ("observation", "legal_actions", "default_action")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +135,7 @@ class Match:
         self._nodes: Counter[str] = Counter()
         self._events: list[Event] = []
         self._told = [0] * header["seats"]  # events before the seat's last question
+        self._questions_answered = [0] * header["seats"]
         self._answered: dict[Seat, Json] = {}  # members of the rows of the open decision point
 
     @classmethod
@@ -182,6 +189,7 @@ class Match:
         assert seat in self.state.pending(), f"seat {seat} was not asked"
         assert not fault or fault in FAULTS, f"unknown fault {fault!r}"
         self._told[seat] = len(self._events)
+        self._questions_answered[seat] += 1
         self.banks.spend(seat, answer.ms)
         played, events = None, None
         if not fault:
@@ -252,10 +260,11 @@ class Match:
         return Request(
             seat=seat,
             n=self.n,
+            question=self._questions_answered[seat],
             observation=state.observation(seat),
-            news=seen(self.rules, self._events[self._told[seat] :], seat, state.options),
-            legal=state.legal(seat),
-            default=state.default(seat),
+            new_events=seen(self.rules, self._events[self._told[seat] :], seat, state.options),
+            legal_actions=state.legal(seat),
+            default_action=state.default(seat),
             time={
                 "budget_ms": banks.limits.budget_ms,
                 "bank_ms": banks.bank_ms[seat],
@@ -324,6 +333,11 @@ class Match:
 def is_answer(row: Json) -> bool:
     """Whether a row holds an answer of a bot (or its lack), not a move the match makes by itself."""
     return row.get("type") == "decision" and row.get("source") != "forced" and not row.get("retired")
+
+
+def answers_of(rows: Iterable[Json], seat: Seat) -> list[Json]:
+    """Return the rows that hold an answer of this seat, by the number of its question."""
+    return [row for row in rows if is_answer(row) and row["seat"] == seat]
 
 
 def difference(line: bytes, expected: Json) -> str:

@@ -60,8 +60,7 @@ class Loaded:
     group_state: str
     nonces: list[str] | None
     nonce_hashes: list[str] | None
-    aliases: list[str]  # by seat: what players are called towards bots
-    names: bool  # whether bots are told the names and versions of their rivals too
+    aliases: list[str]  # by seat: what players are called towards bots in an anonymous match; empty in any other
     seed: bytes = field(repr=False)
 
 
@@ -199,7 +198,6 @@ def load(session: Session, match_id: str, *, master_key: bytes) -> Loaded:
         nonces=group.nonces,
         nonce_hashes=group.nonce_hashes,
         aliases=_aliases(session, match, master_key),
-        names=_shows_names(session, match),
         seed=deal_groups.seed_of(group, master_key),
     )
 
@@ -225,17 +223,17 @@ def _players(session: Session, match_id: str) -> list[Player]:
 
 
 def _aliases(session: Session, match: Match, master_key: bytes) -> list[str]:
+    if not _is_anonymous(session, match):
+        return []
     seats = select(func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)).where(MatchSeat.match_id == match.id)
     entrants = list(session.scalars(seats.order_by(MatchSeat.seat)))
-    return aliases(master_key, match.tournament_id or match.id, entrants)
+    return aliases(master_key, match.id, entrants)
 
 
-def _shows_names(session: Session, match: Match) -> bool:
-    """Unrated matches hide nobody; of the rated ones those do not whose event says so."""
-    if not match.rated:
-        return True
+def _is_anonymous(session: Session, match: Match) -> bool:
+    """Return whether bots are not told who their opponents are: in rated matches of a tournament that hides it."""
     open_seats = select(Tournament.open_seats).where(Tournament.id == match.tournament_id)
-    return bool(session.scalar(open_seats))
+    return match.rated and session.scalar(open_seats) is False
 
 
 def _player(bot: Bot, seat: int, moment: datetime) -> Player:

@@ -137,7 +137,7 @@ class _Draft:
         if bot.status not in ("verified", house_bots.STATUS):
             raise Conflict(f"bot {bot.name!r} is {bot.status}; only verified bots are seated")
         if game not in bot.games:
-            raise BadOption("bots", f"bot {bot.name!r} does not play {game}; its card lists {', '.join(bot.games)}")
+            raise BadOption("bots", f"bot {bot.name!r} does not play {game}; its manifest lists {', '.join(bot.games)}")
 
     def row(self, plan: Plan) -> Json:
         return {

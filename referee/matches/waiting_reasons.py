@@ -10,8 +10,8 @@ REASONS: Final[dict[str, str]] = {
     "runner_needed": "no runner is available, or the match lost its runner: it starts or continues when a worker "
     "takes it",
     "alone_first": "a match that lost its runner twice has to be played on its own first: then the queue continues",
-    "bot_full": "the bot already plays as many seats as its card allows (max_calls): the match starts when one of "
-    "them is over",
+    "bot_full": "the bot already plays as many seats as its manifest allows (max_concurrent_requests): the match "
+    "starts when one of them is over",
     "bot_examined": "the bot is being examined, which uses its remaining calls: the match starts when the "
     "examination is over",
     "rival_full": "the bot in seat {seat} has no free call: the match starts when another match or an examination of "
@@ -41,7 +41,7 @@ REASONS: Final[dict[str, str]] = {
     "absent": "the bot did not answer before the stage and sits out until it answers",
     "no_certificate": "rated play needs a certificate for the current version of the bot: request a check and fix "
     "what it reports",
-    "other_game": "the card of the bot no longer lists the game of the tournament",
+    "other_game": "the manifest of the bot no longer lists the game of the tournament",
     "other_version": "the tournament admits only the version that the bot had at the start: the bot plays when it "
     "has that version again",
     "joins_later": "the bot joined late and plays from stage {stage} on",

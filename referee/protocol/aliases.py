@@ -1,5 +1,5 @@
-"""What players are called towards bots: ids that hold for one event, so that a rival can be known again in it and
-nowhere else, and that tell nothing about who it is."""
+"""The ids by which bots know each other in an anonymous match. They hold for that match alone and say nothing about
+who plays."""
 
 import base64
 import hmac
@@ -9,13 +9,13 @@ PREFIX = "p_"
 DIGITS = 16  # of base32: 80 bits
 
 
-def aliases(master_key: bytes, scope: str, bot_ids: Sequence[str]) -> list[str]:
-    """The ids of these bots in ``scope``: the id of an event or, for a match outside of any, of the match.
+def aliases(master_key: bytes, match_id: str, bot_ids: Sequence[str]) -> list[str]:
+    """Return the ids of these bots in this match, the same at each call.
 
-    A function of its arguments alone; without the master key nobody can tell which bot bears which.
+    Without the master key nobody can tell which bot has which id.
     """
     key = hmac.digest(master_key, b"referee/aliases", "sha256")
-    return [_alias(key, f"{scope}|{bot_id}") for bot_id in bot_ids]
+    return [_alias(key, f"{match_id}|{bot_id}") for bot_id in bot_ids]
 
 
 def _alias(key: bytes, name: str) -> str:

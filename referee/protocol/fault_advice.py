@@ -60,7 +60,9 @@ ADVICE: dict[str, Advice] = {  # by code of ``match.FAULTS``
     "headers_too_large": Advice(
         "a head over 32 KiB, or more than 10 interim answers", "send fewer and shorter headers; no cookies are needed"
     ),
-    "response_too_large": Advice("a body over 64 KiB", "answer with the action alone, or its number in `legal`"),
+    "response_too_large": Advice(
+        "a body over 64 KiB", "answer with the action alone, or its number in `legal_actions`"
+    ),
     "bad_http": Advice(
         "not well-formed HTTP/1.1: bare line feeds, two lengths, a body shorter than announced, bytes after the answer",
         "let a library speak HTTP; count `Content-Length` in bytes, not characters",
@@ -78,8 +80,8 @@ ADVICE: dict[str, Advice] = {  # by code of ``match.FAULTS``
         "copy `decision.id` from the question you answer; keep nothing that two calls at once would share",
     ),
     "illegal_action": Advice(
-        "the action is not legal, or the index is beyond the end of `legal`",
-        "choose from `legal` of this very question; `choice` counts from 0",
+        "the action is not legal, or the index is beyond the end of `legal_actions`",
+        "choose from `legal_actions` of this very question; `choice` counts from 0",
     ),
 }
 

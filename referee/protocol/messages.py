@@ -1,26 +1,26 @@
-"""The bodies of bot protocol 1 and what is read out of replies. Sending them is the client's job.
+"""The bodies of bot protocol 2 and what is read out of replies. Sending them is the client's job.
 
 A bot's mistake is data here: a reader gives a value or one of the match's fault codes.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 
-from referee.match.match import Request
+from referee.match.match import Request, answers_of
 from referee.protocol import strict_json
 
 Json = dict[str, Any]
 
-PROTOCOL = "1"
+PROTOCOL = "2"
 MAX_REPLY_BYTES = 64 * 1024
 LIMITS = strict_json.Limits(max_depth=32, min_integer=-(2**63), max_integer=2**64 - 1, refuse_negative_zero=True)
 MAX_NOTE_BYTES = 1024
 MAX_ERROR_BYTES = 1024
-DEFAULT_MAX_CALLS = 8
+DEFAULT_MAX_CONCURRENT_REQUESTS = 8
 
 _LAX = frozenset({"error"})
 _NONCE = re.compile(r"[0-9A-Za-z_-]{1,64}")  # no "|": nonces are joined by it
@@ -32,48 +32,50 @@ _UNSHOWN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u
 # -- what we send --
 
 
-def match_facts(header: Json, seat: int, *, ids: Sequence[str] = (), names: bool = False) -> Json:
-    """The ``match`` member of a question, from row 0 of the log.
+def match_facts(header: Json, seat: int, aliases: Sequence[str] = ()) -> Json:
+    """Return the ``match`` member of a question, from row 0 of the log.
 
-    Players are seat numbers and the ``ids`` that ``aliases`` gave them, by seat; with ``names`` (unrated matches, open
-    events) they also bear their names and versions.
+    Players have their bot's id, name and version. In an anonymous match they have only the ``aliases``, by seat.
     """
-    players: list[Json] = [{"seat": place} for place in range(header["seats"])]
-    for player, id in zip(players, ids, strict=False):
-        player["id"] = id
-    if names:
-        for player, known in zip(players, header["players"], strict=True):
-            player |= {"name": known["name"], "version": known["version"]}
     shown = {key: header[key] for key in ("game", "rules_version", "options", "rated")}
-    return {"id": header["match"], **shown, "seat": seat, "players": players}
+    return {"id": header["match"], **shown, "seat": seat, "players": _players(header, aliases)}
 
 
-def decision_id(match_id: str, n: int, seat: int) -> str:
-    """The id of a question, also its ``webhook-id``: the same however often it is asked."""
-    return f"{match_id}_{n}_{seat}"
+def _players(header: Json, aliases: Sequence[str]) -> list[Json]:
+    if aliases:
+        return [{"seat": place, "id": alias} for place, alias in enumerate(aliases)]
+    return [
+        {"seat": place, "id": player["bot"], "name": player["name"], "version": player["version"]}
+        for place, player in enumerate(header["players"])
+    ]
+
+
+def decision_id(match_id: str, seat: int, question: int) -> str:
+    """Return the id of a question, also its ``webhook-id``: the same however often it is asked."""
+    return f"{match_id}_s{seat}_q{question}"
 
 
 class Questions:
     """The bodies of ``/decide`` for one seat of one match; a body is a function of its request alone."""
 
-    def __init__(self, header: Json, seat: int, *, ids: Sequence[str] = (), names: bool = False) -> None:
+    def __init__(self, header: Json, seat: int, aliases: Sequence[str] = ()) -> None:
         self.match_id: str = header["match"]
         self.seat = seat
-        self._match = orjson.Fragment(encoded(match_facts(header, seat, ids=ids, names=names)))
+        self._match = orjson.Fragment(encoded(match_facts(header, seat, aliases)))
 
     def ask(self, request: Request) -> tuple[str, bytes]:
         """The decision's id and the body that asks for it."""
-        id = decision_id(self.match_id, request.n, self.seat)
+        id = decision_id(self.match_id, self.seat, request.question)
         body = encoded(
             {
                 "protocol": PROTOCOL,
                 "match": self._match,
-                "decision": {"id": id, "n": request.n},
+                "decision": {"id": id, "question": request.question},
                 "time": request.time,
                 "observation": request.observation,
-                "news": request.news,
-                "legal": request.legal,
-                "default": request.default,
+                "new_events": request.new_events,
+                "legal_actions": request.legal_actions,
+                "default_action": request.default_action,
             }
         )
         return id, body
@@ -84,26 +86,38 @@ def challenge_body(bot_id: str, nonce: str) -> bytes:
     return _notice("challenge", bot=bot_id, nonce=nonce)
 
 
-def group_start_body(group_id: str, commitment: str, nonce_hashes: Sequence[str] | None = None) -> bytes:
-    """Without hashes the first step, which asks for a nonce's hash; with all of them the second."""
+def group_start_body(
+    group_id: str, commitment: str, nonce_hashes: Sequence[str] | None = None, nonces: Sequence[str] | None = None
+) -> bytes:
+    """Return step 1, which asks for the hash of a nonce; with all hashes step 2, which asks for the nonce; with all
+    nonces too step 3, which asks whether the bot accepts them."""
     group: Json = {"id": group_id}
     if nonce_hashes is None:
         return _notice("group_start", step=1, group=group)
     group |= {"commitment": commitment, "nonce_hashes": list(nonce_hashes)}
-    return _notice("group_start", step=2, group=group)
+    if nonces is None:
+        return _notice("group_start", step=2, group=group)
+    return _notice("group_start", step=3, group={**group, "nonces": list(nonces)})
 
 
 def match_end_body(match: Json, result: Json, faults: Sequence[Json]) -> bytes:
-    """``match`` as in the questions, ``result`` the result row, ``faults`` of this seat: ``n`` and ``fault``."""
+    """``match`` as in the questions, ``result`` the result row, ``faults`` of this seat: ``question`` and ``fault``."""
     shown = {key: match[key] for key in ("id", "game", "seat")}
     outcome = {key: result[key] for key in ("scores", "returns", "placements")}
     return _notice("match_end", match=shown, result=outcome, faults=list(faults))
 
 
-def group_end_body(group_id: str, commitment: str, seed: str, nonces: Sequence[str]) -> bytes:
-    """Opens the seed and the nonces of a deal group."""
+def faults_of(rows: Iterable[Json], seat: int) -> list[Json]:
+    """Return the faults of a seat as ``match_end`` tells them, from the rows of the log."""
+    answers = enumerate(answers_of(rows, seat))
+    return [{"question": question, "fault": row["fault"]} for question, row in answers if "fault" in row]
+
+
+def group_end_body(group_id: str, commitment: str, seed: str, nonces: Sequence[str], head: str | None = None) -> bytes:
+    """Return the notice that opens the seed and the nonces of a deal group. ``head`` is the head of the chain of signed
+    log digests, once logs are signed."""
     group = {"id": group_id, "commitment": commitment, "seed": seed, "nonces": list(nonces)}
-    return _notice("group_end", group=group)
+    return _notice("group_end", group=group, **({} if head is None else {"head": head}))
 
 
 def encoded(value: Any) -> bytes:
@@ -131,13 +145,13 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """What a bot says of itself."""
+class Manifest:
+    """What a bot says of itself at ``GET /``."""
 
     name: str
     version: str
     games: tuple[str, ...]
-    max_calls: int = DEFAULT_MAX_CALLS
+    max_concurrent_requests: int = DEFAULT_MAX_CONCURRENT_REQUESTS
 
 
 class BadBody(Exception):
@@ -160,19 +174,19 @@ def read_decision(body: bytes, id: str, legal_count: int) -> Decision:
         return Decision(error=error, fault=bad.fault, detail=bad.detail)
 
 
-def read_card(body: bytes) -> Card:
-    """What ``GET /`` answered; raises ``BadBody``."""
-    card = read_object(body)
-    if card.get("protocol") != PROTOCOL:
+def read_manifest(body: bytes) -> Manifest:
+    """Return what ``GET /`` answered; raise ``BadBody``."""
+    manifest = read_object(body)
+    if manifest.get("protocol") != PROTOCOL:
         raise BadBody("bad_schema", f'protocol must be "{PROTOCOL}"')
-    games = card.get("games")
+    games = manifest.get("games")
     if not isinstance(games, list) or not 1 <= len(games) <= 100:
         raise BadBody("bad_schema", "games must list 1 to 100 names")
-    max_calls = card.get("max_calls", DEFAULT_MAX_CALLS)
-    if type(max_calls) is not int or not 1 <= max_calls <= 100:
-        raise BadBody("bad_schema", "max_calls must be a whole number from 1 to 100")
-    names = tuple(_short_text(game, "each of games") for game in games)
-    return Card(_short_text(card.get("name"), "name"), _short_text(card.get("version"), "version"), names, max_calls)
+    most = manifest.get("max_concurrent_requests", DEFAULT_MAX_CONCURRENT_REQUESTS)
+    if type(most) is not int or not 1 <= most <= 100:
+        raise BadBody("bad_schema", "max_concurrent_requests must be a whole number from 1 to 100")
+    name, version = (_short_text(manifest.get(member), member) for member in ("name", "version"))
+    return Manifest(name, version, tuple(_short_text(game, "each of games") for game in games), most)
 
 
 def read_proof(body: bytes) -> str:
@@ -188,6 +202,14 @@ def read_nonce_hash(body: bytes) -> str:
 def read_nonce(body: bytes) -> str:
     """The ``nonce`` the second step was answered with; raises ``BadBody``."""
     return _member(body, "nonce", _NONCE, "1 to 64 letters, digits, _ or -")
+
+
+def read_accepted(body: bytes) -> bool:
+    """Return the ``accepted`` that the third step was answered with; raise ``BadBody``."""
+    accepted = read_object(body).get("accepted")
+    if not isinstance(accepted, bool):
+        raise BadBody("bad_schema", "accepted must be true or false")
+    return accepted
 
 
 def read_object(body: bytes, *, lax: frozenset[str] = frozenset()) -> Json:
@@ -219,7 +241,7 @@ def _decision(reply: Mapping[str, Any], id: str, legal_count: int) -> Decision:
     if type(choice) is not int or choice < 0:  # neither true nor 1.0
         raise BadBody("bad_schema", "choice must be a whole number from 0")
     if choice >= legal_count:
-        raise BadBody("illegal_action", f"choice must be below {legal_count}, the length of legal")
+        raise BadBody("illegal_action", f"choice must be below {legal_count}, the length of legal_actions")
     return Decision(choice=choice, note=note)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar, cast
 from referee.errors import BadOption
 from referee.games import catalogue
 from referee.match.canonical import Json
+from referee.protocol.messages import PROTOCOL
 from referee.sdk.observations import OBSERVATIONS, Observation, phases
 from referee.sdk.views import View
 
@@ -20,26 +21,27 @@ log = logging.getLogger("referee.sdk")
 
 
 class Question(Generic[Seen]):
-    """What the referee asks. ``seen`` is all that your seat may see, ``legal`` what it may answer.
+    """What the referee asks. ``seen`` is all that your seat may see, ``legal_actions`` what it may answer.
 
-    ``default`` is played when no proper answer comes; ``news`` are the events since your last question; ``match`` and
-    ``time`` are the members of these names in the protocol. ``legal`` and ``default`` are plain JSON to be handed back.
+    ``default_action`` is played when no proper answer comes; ``new_events`` are those since your last question;
+    ``number`` counts the questions of your seat in this match, from 0; ``match`` and ``time`` are the members of these
+    names in the protocol. ``legal_actions`` and ``default_action`` are plain JSON to be handed back.
     """
 
     def __init__(self, body: Json) -> None:
         self.match = View(body["match"])
         self.id: str = body["decision"]["id"]
-        self.n: int = body["decision"]["n"]
+        self.number: int = body["decision"]["question"]
         self.game: str = self.match["game"]
         self.seen = cast(Seen, OBSERVATIONS.get(self.game, Observation)(body["observation"]))
         self.phase: str = self.seen["phase"]
-        self.legal: list[Json] = body["legal"]
-        self.default: Json = body["default"]
-        self.news = tuple(map(View, body["news"]))
+        self.legal_actions: list[Json] = body["legal_actions"]
+        self.default_action: Json = body["default_action"]
+        self.new_events = tuple(map(View, body["new_events"]))
         self.time = View(body["time"])
 
     def __repr__(self) -> str:
-        return f"<question {self.n} of {self.match['id']}: {self.game}, {self.phase}>"
+        return f"<question {self.number} of {self.match['id']}: {self.game}, {self.phase}>"
 
 
 Decider = Callable[[Question[Any]], Json | None]
@@ -69,7 +71,7 @@ class Bot:
 
     name = "sdk bot"
     version = "1"
-    max_calls = 8  # questions it takes at once; they come from several threads
+    max_concurrent_requests = 8  # questions it takes at once; they come from several threads
 
     def __init__(self, name: str | None = None, version: str | None = None) -> None:
         self.name = name or self.name
@@ -99,14 +101,14 @@ class Bot:
 
     @property
     def games(self) -> list[str]:
-        """What the card says it plays: the games with a function of their own, or all."""
+        """What the manifest says it plays: the games with a function of their own, or all."""
         own = {game for game, _ in self._deciders}
         return sorted(own) if own and type(self).decide is Bot.decide else sorted(catalogue())
 
     def asked(self, question: Question[Any]) -> Json:
         """The action for a question; lets through what the function raises."""
         action = self._deciders.get((question.game, question.phase), self.decide)(question)
-        return question.default if action is None else action
+        return question.default_action if action is None else action
 
     def answer(self, body: Json) -> Json:
         """Return the reply to the body of a ``/decide``. When a function raises, log the error, report it to the bot's
@@ -117,12 +119,12 @@ class Bot:
         except Exception as error:  # whatever the author's function raises
             log.exception("no decision in %s; the default is played", id)
             told = "".join(traceback.format_exception_only(error)).strip()[:LONGEST_ERROR]
-            return {"decision": id, "action": body["default"], "error": told.encode(errors="replace").decode()}
+            return {"decision": id, "action": body["default_action"], "error": told.encode(errors="replace").decode()}
 
-    def card(self) -> Mapping[str, Any]:
+    def manifest(self) -> Mapping[str, Any]:
         """The reply to ``GET /``."""
-        about = {"name": self.name, "version": self.version, "games": self.games, "max_calls": self.max_calls}
-        return {"protocol": "1", **about}
+        about = {"name": self.name, "version": self.version, "games": self.games}
+        return {"protocol": PROTOCOL, **about, "max_concurrent_requests": self.max_concurrent_requests}
 
     def _register(self, place: tuple[str, str], decider: Decider) -> None:
         if place in self._deciders:

@@ -21,10 +21,11 @@ from referee.sdk.bot import Bot, Question
 class Replayed:
     """One question of the log, put to the bot. ``action`` is its answer, ``played`` what was played at the time.
 
-    ``legal`` tells whether the answer is; ``error`` says why it is not, or what the bot raised (then ``action`` is
-    None).
+    ``n`` is the number of the decision point in the log. ``legal`` says whether the answer is legal, ``error`` why it
+    is not, or what the bot raised (then ``action`` is None).
     """
 
+    n: int
     question: Question[Any]
     action: Json | None
     played: Json
@@ -66,12 +67,12 @@ def _put(bot: Bot, match: Match, questions: Questions, played: Json) -> Replayed
     try:
         action = bot.asked(question)
     except Exception as error:  # noqa: BLE001  # whatever the author's function raises is what we tell
-        return Replayed(question, None, played, legal=False, error=f"{type(error).__name__}: {error}")
+        return Replayed(request.n, question, None, played, legal=False, error=f"{type(error).__name__}: {error}")
     try:
         match.state.checked(questions.seat, action)
     except IllegalAction as error:
-        return Replayed(question, action, played, legal=False, error=str(error))
-    return Replayed(question, action, played, legal=True)
+        return Replayed(request.n, question, action, played, legal=False, error=str(error))
+    return Replayed(request.n, question, action, played, legal=True)
 
 
 def _lines(log: str | Path | Iterable[bytes]) -> list[bytes]:

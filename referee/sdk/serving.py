@@ -1,4 +1,4 @@
-"""A bot of the SDK over HTTP: protocol 1 with signature checks, on the standard library's server."""
+"""A bot of the SDK over HTTP: protocol 2 with signature checks, on the standard library's server."""
 
 import hashlib
 import hmac
@@ -78,7 +78,7 @@ class Desk:
         self._lock = threading.Lock()
 
     def get(self) -> tuple[int, bytes]:
-        return 200, dumps(self._bot.card())
+        return 200, dumps(self._bot.manifest())
 
     def post(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Status and body of the reply."""
@@ -95,7 +95,7 @@ class Desk:
             if path.endswith("/notify"):
                 return 200, dumps(self._noticed(secret, asked))
         except (ValueError, KeyError, TypeError) as error:
-            return 400, dumps({"error": f"not a body of protocol 1: {error!r}"})
+            return 400, dumps({"error": f"not a body of protocol 2: {error!r}"})
         return 404, dumps({"error": "there are /, /decide and /notify"})
 
     def _decided(self, asked: Json, body: bytes) -> bytes:
@@ -118,6 +118,8 @@ class Desk:
                 return {"nonce_hash": hashlib.sha256(self._nonce(secret, group).encode()).hexdigest()}
             case {"type": "group_start", "step": 2, "group": {"id": str(group)}}:
                 return {"nonce": self._nonce(secret, group)}
+            case {"type": "group_start", "step": 3, "group": {"id": str(group), "nonces": list(nonces)}}:
+                return {"accepted": self._nonce(secret, group) in nonces}
             case {"type": "match_end" | "group_end"}:
                 self._bot.notified(View(notice))
         return {}

@@ -142,7 +142,7 @@ def _absence(session: Session, tournament: Tournament, bot: Bot) -> str | None:
     if report is None or report.get("ok"):
         lacking = certificates.missing(session, bot, tournament.game) if tournament.rated else None
         return f"no_certificate: {lacking}" if lacking else None
-    steps = [report.get("challenge"), report.get("card")]
+    steps = [report.get("challenge"), report.get("manifest")]
     code = next((step["code"] for step in steps if step and step.get("code")), "check_failed")
     return f"the check before the start failed: {code}"
 

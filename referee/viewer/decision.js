@@ -6,7 +6,7 @@ import { OPEN } from "./replay.js";
 import { SOURCES, counted } from "./words.js";
 
 const MOST_LEGAL = 60; // shown at once
-const MOST_NEWS = 80;
+const MOST_EVENTS = 80;
 const PATIENCE_MS = 250; // stepping on within this time asks nothing
 
 /**
@@ -89,20 +89,20 @@ export class DecisionPanel {
   }
 
   _question(question, row) {
-    const legal = Array.isArray(question.legal) ? question.legal : [];
-    const news = Array.isArray(question.news) ? question.news : [];
+    const legal = Array.isArray(question.legal_actions) ? question.legal_actions : [];
+    const events = Array.isArray(question.new_events) ? question.new_events : [];
     return [
       make("h3", {}, "Observation"), regionOf("Observation", nestedTable(question.observation)),
-      make("h3", {}, `News (${news.length})`),
-      news.length ? make("ul", { class: "news" }, news.slice(-MOST_NEWS).map((event) => this._newsItem(event))) : quiet("none"),
+      make("h3", {}, `New events (${events.length})`),
+      events.length ? make("ul", { class: "new-events" }, events.slice(-MOST_EVENTS).map((event) => this._eventItem(event))) : quiet("none"),
       make("h3", {}, counted(legal.length, "legal action")),
-      make("ol", { class: "legal", start: 0 }, legal.slice(0, MOST_LEGAL).map((action) => legalItem(action, row.action, question.default))),
+      make("ol", { class: "legal", start: 0 }, legal.slice(0, MOST_LEGAL).map((action) => legalItem(action, row.action, question.default_action))),
       legal.length > MOST_LEGAL ? quiet(`and ${legal.length - MOST_LEGAL} more`) : null,
       make("h3", {}, "Time"), regionOf("Time", nestedTable(question.time)),
     ].filter(Boolean);
   }
 
-  _newsItem(event) {
+  _eventItem(event) {
     const words = this.replay.tell(event);
     return words ? make("li", {}, text(words)) : null;
   }

@@ -10,7 +10,7 @@ from referee.match.log import HEADER_MEMBERS
 from referee.match.match import Match, Request, is_answer
 from referee.match.rows import parsed
 
-MEMBERS: Final = ("observation", "news", "legal", "default", "time")  # as a question names them
+MEMBERS: Final = ("observation", "new_events", "legal_actions", "default_action", "time")  # as a question names them
 
 
 def questions(lines: Sequence[bytes]) -> Mapping[int, Json]:

@@ -19,7 +19,7 @@ from referee.db.upgrading import upgrade
 from referee.ladders.tables import Result
 from referee.settings import Settings
 from tests.database import databases
-from tests.database.world import World, certify
+from tests.database.world import World, certify, manifest_of
 from tests.surroundings import settings_for
 
 API = "/api/v1"
@@ -80,9 +80,9 @@ class Service:
         assert made.status_code == 201, made.get_data(as_text=True)
         with self.database.write() as session:
             (check,) = handshakes.claim_due_checks(session)
-            card = handshakes.Card("1.0", games or ("saint-poker", "pool-nap"), 8)
-            certify(session, check.bot_id, card)
-            handshakes.finish_check(session, check.bot_id, check.epoch, {"ok": True}, card)
+            manifest = manifest_of("1.0", games or ("saint-poker", "pool-nap"), 8)
+            certify(session, check.bot_id, manifest)
+            handshakes.finish_check(session, check.bot_id, check.epoch, {"ok": True}, manifest)
         bot: dict[str, Any] = made.get_json()
         return bot
 

@@ -15,7 +15,7 @@ from referee.bots.tables import Bot, Examination
 from referee.protocol.signing import bot_secret
 from tests.api.conftest import API, Person, Service, Start, fields_of
 from tests.api.events import entered
-from tests.database.world import World
+from tests.database.world import World, manifest_of
 
 PRIVATE = {"url", "proven_url", "status_reason", "check", "examination", "previous_secret_until", "secret"}
 GAMES = ("saint-poker", "pool-nap")
@@ -334,7 +334,7 @@ def answer_check(service: Service) -> None:
     """What a runner does about a check and the beginning of an examination."""
     with service.database.write() as session:
         (check,) = handshakes.claim_due_checks(session)
-        handshakes.finish_check(session, check.bot_id, check.epoch, {"ok": True}, handshakes.Card("1.0", GAMES, 8))
+        handshakes.finish_check(session, check.bot_id, check.epoch, {"ok": True}, manifest_of("1.0", GAMES, 8))
         (claimed,) = examinations.claim_due(session, 1)
         examinations.tell(session, claimed, 3, 60, "pool-nap")
 

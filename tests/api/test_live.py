@@ -96,7 +96,7 @@ def test_a_match_that_is_over_shows_what_each_bot_was_asked(service: Service, wo
     while match.n < n:
         match.receive(Answer(match.requests()[0].seat, choice=1))
     asked = {request.seat: request for request in match.requests()}
-    sent = Questions(loaded.header, seat, ids=loaded.aliases, names=loaded.names).ask(asked[seat])[1]
+    sent = Questions(loaded.header, seat, loaded.aliases).ask(asked[seat])[1]
     assert shown["question"] == json.loads(sent)
     assert (shown["row"], shown["n"], shown["seat"]) == (decision["row"], n, seat)
     assert shown["decision"] == decision

@@ -45,7 +45,7 @@ class Table:
 
     def answer(self) -> None:
         request = self.match.requests()[0]
-        self.match.receive(Answer(request.seat, choice=len(request.legal) - 1, note="a note to myself"))
+        self.match.receive(Answer(request.seat, choice=len(request.legal_actions) - 1, note="a note to myself"))
 
 
 def all_there_is_to_read(client: FlaskClient, table: Table, event: str) -> dict[str, tuple[int, dict[str, str], bytes]]:

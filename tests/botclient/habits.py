@@ -40,27 +40,27 @@ async def proves_nothing(bot: Odd, request: web.Request, body: Json) -> web.Resp
     return said({"proof": "0" * 64}) if body.get("type") == "challenge" else None
 
 
-@breaks("card")
+@breaks("manifest")
 async def speaks_another_protocol(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({"protocol": "2", "name": "odd", "version": "1", "games": [GAME]}) if request.method == "GET" else None
+    return said({"protocol": "1", "name": "odd", "version": "1", "games": [GAME]}) if request.method == "GET" else None
 
 
 @breaks("known_game")
 async def plays_chess(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    card = {"protocol": "1", "name": "odd", "version": "1", "games": ["chess"]}
-    return said(card) if request.method == "GET" else None
+    manifest = {"protocol": "2", "name": "odd", "version": "1", "games": ["chess"]}
+    return said(manifest) if request.method == "GET" else None
 
 
 @breaks("same_version")
 async def is_new_every_time(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    card = {"protocol": "1", "name": "odd", "version": str(bot.calls), "games": [GAME]}
-    return said(card) if request.method == "GET" else None
+    manifest = {"protocol": "2", "name": "odd", "version": str(bot.calls), "games": [GAME]}
+    return said(manifest) if request.method == "GET" else None
 
 
 @breaks("unknown_game")
 async def plays_chess_too(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    card = {"protocol": "1", "name": "odd", "version": "1", "games": ["chess", GAME]}
-    return said(card) if request.method == "GET" else None
+    manifest = {"protocol": "2", "name": "odd", "version": "1", "games": ["chess", GAME]}
+    return said(manifest) if request.method == "GET" else None
 
 
 @breaks("slow_start")
@@ -80,6 +80,16 @@ async def breaks_its_promise(bot: Odd, request: web.Request, body: Json) -> web.
     return said({"nonce": "another"}) if body.get("step") == 2 else None
 
 
+@breaks("nonce_accepted")
+async def accepts_no_nonces(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
+    return said({"accepted": False}) if body.get("step") == 3 else None
+
+
+@breaks("nonce_missed")
+async def accepts_any_nonces(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
+    return said({"accepted": True}) if body.get("step") == 3 else None
+
+
 @breaks("decision")
 async def selects_one_card(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
     if body.get("observation", {}).get("phase") != "select":
@@ -91,7 +101,7 @@ async def selects_one_card(bot: Odd, request: web.Request, body: Json) -> web.Re
 async def owns_up_to_a_crash(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
     if request.path != "/decide" or not await is_trusted(bot, request):
         return None
-    return said({"decision": body["decision"]["id"], "action": body["default"], "error": "KeyError: 'legall'"})
+    return said({"decision": body["decision"]["id"], "action": body["default_action"], "error": "KeyError: 'legall'"})
 
 
 @breaks("budget")
@@ -117,7 +127,7 @@ async def answers_nothing_twice(bot: Odd, request: web.Request, body: Json) -> w
 async def changes_its_mind(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
     if request.path != "/decide" or not await is_trusted(bot, request):
         return None
-    return played(body, bot.calls % len(body["legal"]))
+    return played(body, bot.calls % len(body["legal_actions"]))
 
 
 @breaks("stale")
@@ -125,7 +135,7 @@ async def keeps_the_newest_question(bot: Odd, request: web.Request, body: Json) 
     if request.path != "/decide" or not await is_trusted(bot, request):
         return None
     match, asked = body["match"]["id"], body["decision"]
-    if match not in bot.memory or bot.memory[match]["n"] <= asked["n"]:
+    if match not in bot.memory or bot.memory[match]["question"] <= asked["question"]:
         bot.memory[match] = asked
         return None
     return said({"decision": bot.memory[match]["id"], "choice": 0})

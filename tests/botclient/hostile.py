@@ -13,7 +13,7 @@ from referee.protocol.signing import bot_secret
 
 LOOPBACK = Policy.parse("127.0.0.0/8:1024-65535")
 SECRET = bot_secret(b"m" * 32, "bot_test", 1)
-GOOD_BODY = b'{"decision":"mat_test_7_1","choice":0}'
+GOOD_BODY = b'{"decision":"mat_test_s1_q7","choice":0}'
 LONG_S = 30.0  # how long a hostile bot would go on
 PATIENCE_S = 10.0  # no call may take this long: far above any deadline used, far below LONG_S
 
@@ -137,7 +137,7 @@ def after_request(then: Callable[[Line], Awaitable[None]]) -> Script:
 
 def caller(url: str, *, limits: CallLimits | None = None, policy: Policy = LOOPBACK, **more: Any) -> BotCaller:
     """A caller of the bot at this address; its signatures are always of the same moment unless ``now`` is None."""
-    target = Target("bot_test", url, (SECRET,), more.pop("max_calls", 8))
+    target = Target("bot_test", url, (SECRET,), more.pop("max_concurrent_requests", 8))
     now = more.pop("now", lambda: 1_700_000_000.0) or time.time
     return BotCaller(target, policy, limits, now=now, **more)
 
@@ -145,7 +145,7 @@ def caller(url: str, *, limits: CallLimits | None = None, policy: Policy = LOOPB
 async def called(bot: BotCaller, deadline_ms: int = 300) -> Reply:
     """A question asked; fails when it takes out of all proportion."""
     async with asyncio.timeout(PATIENCE_S):
-        return await bot.post("/decide", b"{}", "mat_test_7_1", deadline_ms)
+        return await bot.post("/decide", b"{}", "mat_test_s1_q7", deadline_ms)
 
 
 async def call(script: Script, deadline_ms: int = 300) -> tuple[Reply, Hostile]:
@@ -185,10 +185,11 @@ def question(n: int = 7, *, legal: Sequence[Any] = LEGAL, budget_ms: int = 1000,
     return Request(
         seat=1,
         n=n,
+        question=n,
         observation={"phase": "pickup", "hand": ["Ks"]},
-        news=[{"event": "take", "seat": 0, "card": "3d"}],
-        legal=list(legal),
-        default=legal[0],
+        new_events=[{"event": "take", "seat": 0, "card": "3d"}],
+        legal_actions=list(legal),
+        default_action=legal[0],
         time={"budget_ms": budget_ms, "bank_ms": bank_ms, "last_ms": None},
     )
 

@@ -22,8 +22,8 @@ class Odd(House):
         self.memory: dict[str, Any] = {}  # the habit's own
         self.calls = 0
 
-    async def _card(self, request: web.Request) -> web.Response:
-        return await self._twisted(request, super()._card)
+    async def _manifest(self, request: web.Request) -> web.Response:
+        return await self._twisted(request, super()._manifest)
 
     async def _decide(self, request: web.Request) -> web.Response:
         return await self._twisted(request, super()._decide)

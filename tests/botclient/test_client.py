@@ -86,7 +86,7 @@ def test_whatever_a_server_does_a_reply_comes_back() -> None:
 
     async def many_calls() -> set[str]:
         async with Hostile(does_anything) as bot:
-            bots = [caller(bot.url, max_calls=100) for _ in range(10)]
+            bots = [caller(bot.url, max_concurrent_requests=100) for _ in range(10)]
             rounds = [await asyncio.gather(*(called(one, 60) for one in bots)) for _ in range(30)]
             for one in bots:
                 one.close()

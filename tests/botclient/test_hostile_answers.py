@@ -177,7 +177,7 @@ def test_B16_a_bot_gets_no_more_calls_at_once_than_it_declared() -> None:
     async def many_matches() -> None:
         limits = CallLimits()
         async with Hostile(counts) as bot:
-            callers = [caller(bot.url, limits=limits, max_calls=3) for _ in range(12)]
+            callers = [caller(bot.url, limits=limits, max_concurrent_requests=3) for _ in range(12)]
             replies = await asyncio.gather(*(called(one, 5000) for one in callers))
             assert all(reply.ok for reply in replies)
             assert max(reply.ms for reply in replies) < 1000  # waiting for a turn is not on the clock

@@ -25,7 +25,7 @@ def begun(seats: int = 3, game: str = "saint-poker", **options: Any) -> Match:
 
 
 async def default(request: Request) -> Answer:
-    return Answer(request.seat, request.default)
+    return Answer(request.seat, request.default_action)
 
 
 async def unrecorded(match: Match, rows: list[Json], answer: Answer) -> None:
@@ -137,7 +137,7 @@ def test_a_record_that_fails_ends_the_match_with_no_call_left_open() -> None:
 
 def test_a_match_resumed_in_the_middle_asks_only_who_has_not_answered() -> None:
     match = begun()
-    match.receive(Answer(1, match.requests()[1].default))
+    match.receive(Answer(1, match.requests()[1].default_action))
     asked: list[tuple[int, int]] = []
 
     async def notes(request: Request) -> Answer:
@@ -185,7 +185,7 @@ def test_C6_what_is_not_legal_is_a_fault_of_the_match() -> None:
     async def play() -> list[int]:
         match = begun(2)
         request = match.requests()[0]
-        id = f"mat_1_{request.n}_{request.seat}".encode()
+        id = f"mat_1_s{request.seat}_q{request.question}".encode()
         found = []
         for action in (b'{"type":"fly"}', b'{"type":1}', b"{}", b'{"type":"river","card":"Xx"}', b'{"amount":-1}'):
             async with Hostile(says(response(b'{"decision":"' + id + b'","action":' + action + b"}"))) as bot:

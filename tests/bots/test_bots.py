@@ -7,11 +7,10 @@ import pytest
 
 from referee.bots import bots, handshakes
 from referee.bots.bots import Quotas
-from referee.bots.handshakes import Card
 from referee.db.leases import LEASE_S
 from referee.errors import BadOption, Conflict, NameTaken, NotFound, QuotaExceeded, StaleEpoch
 from referee.matches import matches
-from tests.database.world import CARD, World
+from tests.database.world import MANIFEST, World, manifest_of
 
 URL = "http://127.0.0.1:9000/"
 
@@ -21,13 +20,13 @@ def register(world: World, owner: str, name: str, url: str = URL, **more: Any) -
         return bots.register(session, owner, name, url, **more).id
 
 
-def test_a_bot_is_unverified_until_it_has_shown_its_card(world: World) -> None:
+def test_a_bot_is_unverified_until_it_has_shown_its_manifest(world: World) -> None:
     owner = world.account()
     bot_id = register(world, owner, "Deep Nap")
     with world.database.write() as session:
         (check,) = handshakes.claim_due_checks(session)
         before = bots.get_bot(session, bot_id).status
-        bot = handshakes.finish_check(session, bot_id, check.epoch, {"ok": True}, Card("2.1", ["pool-nap"], 4))
+        bot = handshakes.finish_check(session, bot_id, check.epoch, {"ok": True}, manifest_of("2.1", ["pool-nap"], 4))
 
     assert (check.bot_id, check.url, check.secret_generations, before) == (bot_id, URL, (1, 2), "unverified")
     assert (bot.status, bot.version, bot.games, bot.max_calls) == ("verified", "2.1", ["pool-nap"], 4)
@@ -130,7 +129,7 @@ def test_A18_a_match_keeps_the_addresses_it_began_with(world: World) -> None:
     with world.database.write() as session:
         bots.edit(session, one, revision=2, url="http://127.0.0.1:9999/moved")
         (check,) = handshakes.claim_due_checks(session)
-        handshakes.finish_check(session, one, check.epoch, {}, CARD)
+        handshakes.finish_check(session, one, check.epoch, {}, MANIFEST)
 
     assert world.load(match_id).players[0].url == before
     next_match = world.match([one, other])
@@ -144,7 +143,7 @@ def test_a_check_of_the_old_address_does_not_prove_the_new_one(world: World) -> 
         bots.edit(session, bot_id, revision=1, url="http://127.0.0.1:9001/")
 
     with pytest.raises(StaleEpoch), world.database.write() as session:
-        handshakes.finish_check(session, bot_id, check.epoch, {}, CARD)
+        handshakes.finish_check(session, bot_id, check.epoch, {}, MANIFEST)
 
 
 def test_a_check_whose_claimer_died_is_given_to_the_next(world: World) -> None:
@@ -155,7 +154,7 @@ def test_a_check_whose_claimer_died_is_given_to_the_next(world: World) -> None:
     world.pass_seconds(16)
     with world.database.write() as session:
         (second,) = handshakes.claim_due_checks(session)
-        handshakes.finish_check(session, bot_id, second.epoch, {}, CARD)
+        handshakes.finish_check(session, bot_id, second.epoch, {}, MANIFEST)
 
     with pytest.raises(StaleEpoch), world.database.write() as session:
         handshakes.finish_check(session, bot_id, first.epoch, {}, None)

@@ -10,6 +10,7 @@ from referee.bots.tables import Bot, Certificate
 from referee.errors import NoCertificate
 from referee.matches import waiting
 from referee.matches.tables import MatchSeat
+from referee.protocol.messages import PROTOCOL
 from tests.database.checks import (
     BOTH,
     called,
@@ -45,7 +46,7 @@ def test_what_was_passed_is_attested_and_opens_rated_play_in_these_games_alone(w
     with world.database.read() as session:
         one = certificates.present(session, session.get_one(Bot, bot_id))
         assert one is not None
-        assert (one.rules, one.warnings, one.protocol) == ({GAME: BOTH[GAME]}, ["budget"], "1")
+        assert (one.rules, one.warnings, one.protocol) == ({GAME: BOTH[GAME]}, ["budget"], PROTOCOL)
         assert certificates.missing(session, session.get_one(Bot, bot_id), "rummy-royal") is not None
 
 
@@ -227,3 +228,31 @@ def test_new_rules_make_bots_due_and_who_had_a_certificate_keeps_its_place_until
     with world.database.write() as session:
         checks.catch_up(session)
     assert row_of(world, one.bot_id).state == "idle"
+
+
+@on_one_database
+def test_a_certificate_for_another_protocol_does_not_count_and_its_bot_keeps_its_place_until_examined(
+    world: World,
+) -> None:
+    ladder, seated = begun(world, 2, format="ladder", format_options={"at_once": 1})
+    for bot_id in seated:
+        change(world, bot_id, version="1.0", rules=BOTH, report={"protocol": "1"}, ended_at=world.clock.now())
+    with world.database.write() as session:
+        session.execute(update(Certificate).values(protocol="1"))
+
+    assert f"it was not examined by protocol {PROTOCOL}; POST" in (lacking(world, seated[0]) or "")
+    with world.database.read() as session:
+        bot = session.get_one(Bot, seated[0])
+        assert certificates.present(session, bot) is None
+        (held_before,) = certificates.list_certificates(session, bot.id).items
+        assert certificates.fitting_games(held_before, bot) == []
+    with world.database.write() as session:
+        checks.catch_up(session)
+    assert {row_of(world, bot_id).state for bot_id in seated} == {"due"}
+    assert playing_in(world, ladder) == {*seated}
+    with world.database.write() as session:
+        first, second = checks.claim_due(session, 2)
+    ended(world, first, BOTH)
+    ended(world, second, {})
+    assert lacking(world, first.bot_id) is None
+    assert playing_in(world, ladder) == {first.bot_id}

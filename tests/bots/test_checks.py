@@ -8,13 +8,13 @@ from sqlalchemy import update
 from referee.bots import bots, handshakes
 from referee.bots import checks as examinations
 from referee.bots.checks import GIVEN_UP, LOST_BEFORE_GIVEN_UP, Outcome
-from referee.bots.handshakes import Card
 from referee.db.leases import LEASE_S
 from referee.errors import StaleEpoch
 from referee.matches import claims, match_queue
 from referee.matches.tables import Match
+from referee.protocol.messages import PROTOCOL
 from tests.database.checks import BOTH, called, claimed, ended, held, lacking, newcomer, on_one_database, row_of
-from tests.database.world import GAME, World
+from tests.database.world import GAME, World, manifest_of
 
 
 def test_progress_is_told_and_holds_the_claim_on(world: World) -> None:
@@ -77,7 +77,7 @@ def test_a_bot_replaced_while_it_was_examined_is_what_was_examined(world: World)
     bot_id = newcomer(world)
     one = claimed(world)
     with world.database.write() as session:
-        outcome = Outcome("1.1", BOTH, BOTH, "1", {}, games=[GAME, "pool-nap", "chess"], max_calls=3)
+        outcome = Outcome("1.1", BOTH, BOTH, PROTOCOL, {}, games=[GAME, "pool-nap", "chess"], max_concurrent_requests=3)
         examinations.finish(session, one, outcome)
         bot = bots.get_bot(session, bot_id)
         assert (bot.version, bot.games, bot.max_calls) == ("1.1", [GAME, "pool-nap", "chess"], 3)
@@ -133,7 +133,7 @@ def test_owners_take_turns_and_nobody_waits_for_all_bots_of_another(world: World
         with world.database.write() as session:
             (check,) = (one for one in handshakes.claim_due_checks(session, 1))
             bot = bots.get_bot(session, check.bot_id)
-            handshakes.finish_check(session, bot.id, check.epoch, {"ok": True}, Card("1.0", [GAME], 100))
+            handshakes.finish_check(session, bot.id, check.epoch, {"ok": True}, manifest_of("1.0", [GAME], 100))
             examinations.want(session, bot.id)
     world.clock.moment += timedelta(minutes=1)
     modest = newcomer(world)
@@ -168,7 +168,7 @@ def test_nobody_is_examined_whose_last_check_failed(world: World, pauses: bool) 
             bots.pause(session, bot_id)
         bots.request_check(session, bot_id)
         (check,) = handshakes.claim_due_checks(session)
-        failed = {"ok": False, "challenge": {"ok": False, "code": "wrong_proof"}, "card": None}
+        failed = {"ok": False, "challenge": {"ok": False, "code": "wrong_proof"}, "manifest": None}
         handshakes.finish_check(session, bot_id, check.epoch, failed, None)
 
         assert examinations.claim_due(session, 3) == []

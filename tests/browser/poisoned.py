@@ -67,7 +67,7 @@ def _write(copy: sqlite3.Connection, table: str, column: str, texts: tuple[str, 
 
 def _report(text: str) -> dict[str, Any]:
     step = {"ok": False, "code": text, "detail": text, "reply": text, "total_ms": 1}
-    return {"ok": False, "challenge": step, "card": step, "games": [text], "unknown_games": [text]}
+    return {"ok": False, "challenge": step, "manifest": step, "games": [text], "unknown_games": [text]}
 
 
 def _name_anew(copy: sqlite3.Connection) -> None:

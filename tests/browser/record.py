@@ -17,7 +17,6 @@ from sqlalchemy import select
 
 from referee import schema
 from referee.accounts import accounts
-from referee.bots import handshakes
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.house.strategies import Player, players
@@ -29,7 +28,7 @@ from referee.matches import recording, results
 from referee.matches.claims import Claim
 from referee.tournaments import entries, starting, tournaments
 from tests.database.tournaments import DRAW, answer_checks, go_on
-from tests.database.world import FakeClock, World, outcome
+from tests.database.world import FakeClock, World, manifest_of, outcome
 from tests.surroundings import MASTER_KEY
 
 PLAYED = {"pool-nap": 4, "prince-albert": 4, "prisoners": 3, "rummy-royal": 4, "saint-poker": 3}  # game: seats
@@ -94,7 +93,7 @@ class Live:
     def _evidence(self, match: Match, request: Request, answer: Answer) -> recording.Evidence:
         bot_id = match.header["players"][request.seat]["bot"]
         timing = {"dns_ms": 0.0, "connect_ms": 0.4, "wait_ms": float(answer.ms), "read_ms": 0.2}
-        body = dumps({"protocol": "1", "decision": {"id": f"{self.id}.{request.n}", "n": request.n}})
+        body = dumps({"protocol": "2", "decision": {"id": f"{self.id}.{request.n}", "question": request.question}})
         return recording.Evidence(
             request.n, request.seat, bot_id, answer.trouble, PAYLOAD, body, PAYLOAD.encode(), timing
         )
@@ -105,9 +104,10 @@ class Live:
         self.asked += request.seat == 0
         if self.late and request.seat == 0 and self.asked == 2:
             return Answer(request.seat, trouble="deadline", ms=1000)
-        asked = {"observation": request.observation, "legal": request.legal, "default": request.default}
         note = PAYLOAD if self.dice.random() < 0.05 else ""
-        return Answer(request.seat, self.seats[request.seat].decide(match.state.name, asked), ms=ms, note=note)
+        return Answer(
+            request.seat, self.seats[request.seat].decide(match.state.name, request.for_player()), ms=ms, note=note
+        )
 
 
 @dataclass
@@ -178,14 +178,14 @@ def fill(folder: Path) -> Filled:
 
 
 def _people(filled: Filled) -> None:
-    card = handshakes.Card(version="1.0", games=sorted(PLAYED), max_calls=100)
+    manifest = manifest_of("1.0", sorted(PLAYED), 100)
     for role in ("owner", "organiser", "admin"):
         filled.accounts[role] = filled.world.account(role)
         with filled.database.write() as session:
             _, filled.tokens[role] = accounts.create_token(session, filled.accounts[role], "first")
     for name in NAMES:
         owner_id = filled.accounts["owner"] if name == "Ada" else None
-        filled.bots[name] = filled.world.bot(owner_id, card, name)
+        filled.bots[name] = filled.world.bot(owner_id, manifest, name)
 
 
 def _ladders(filled: Filled) -> None:

@@ -11,7 +11,7 @@ from referee.bots.tables import Bot
 from referee.matches.tables import Fault
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
 from tests.browser.record import LADDER, PAYLOAD, Filled
-from tests.database.world import CARD
+from tests.database.world import MANIFEST
 
 GONE = "window.harmed === undefined"
 
@@ -25,7 +25,7 @@ def owned(page_at: PageAt, filled: Filled, path: str, **how: int | bool) -> Page
 
 def fresh_bot(filled: Filled, name: str) -> str:
     """Another verified bot of the owner."""
-    return filled.world.bot(filled.accounts["owner"], CARD, name)
+    return filled.world.bot(filled.accounts["owner"], MANIFEST, name)
 
 
 def test_a_ladder_changes_in_place_and_keeps_its_order(page_at: PageAt, filled: Filled) -> None:
@@ -105,7 +105,7 @@ def test_the_owner_sees_health_and_faults(page_at: PageAt, filled: Filled, axe: 
     expect(page.locator("#reply")).to_contain_text("onerror")
     expect(page.get_by_role("img", name=re.compile("waiting for the first byte"))).to_be_visible()
     expect(page.locator("#again")).to_contain_text("REFEREE_BOT_SECRET")
-    expect(page.locator("#request")).to_contain_text('"protocol":"1"')
+    expect(page.locator("#request")).to_contain_text('"protocol":"2"')
     expect(page.locator("#remedy")).to_contain_text("see where the time went")
     if dark:  # the colours are those of the page before
         axe(page)
@@ -176,7 +176,7 @@ def test_a_new_secret_is_shown_once_and_a_check_is_followed(page_at: PageAt, fil
         (check,) = handshakes.claim_due_checks(session)
         challenge = {"ok": False, "code": "wrong_proof", "detail": PAYLOAD, "reply": PAYLOAD, "total_ms": 3}
         handshakes.finish_check(
-            session, check.bot_id, check.epoch, {"ok": False, "challenge": challenge, "card": None}, None
+            session, check.bot_id, check.epoch, {"ok": False, "challenge": challenge, "manifest": None}, None
         )
     expect(page.locator("#own-check")).to_contain_text("wrong_proof")
     expect(page.locator("#own-check")).to_contain_text("does not know the secret")

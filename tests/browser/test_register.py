@@ -7,8 +7,10 @@ from playwright.sync_api import Page, expect
 
 from referee.accounts import accounts
 from referee.bots import handshakes, house_bots
+from referee.protocol.messages import Manifest
 from tests.browser.conftest import PageAt
 from tests.browser.record import Filled
+from tests.database.world import manifest_of
 
 DENIED = "throw new DOMException('denied', 'SecurityError')"
 FAILED = {
@@ -20,16 +22,16 @@ PASSED = {
     "games": ["saint-poker"],
     "unknown_games": ["chess"],
     "challenge": {"ok": True, "total_ms": 3},
-    "card": {"ok": True, "total_ms": 2},
+    "manifest": {"ok": True, "total_ms": 2},
 }
 
 
-def answer_check(filled: Filled, page: Page, report: dict[str, object], card: handshakes.Card | None) -> None:
+def answer_check(filled: Filled, page: Page, report: dict[str, object], manifest: Manifest | None) -> None:
     """What a runner does: the bot of the page is called, and this is what came of it."""
     expect(page.locator("#said")).to_contain_text("calls the bot")
     with filled.database.write() as session:
         for check in handshakes.claim_due_checks(session, 100):
-            handshakes.finish_check(session, check.bot_id, check.epoch, report, card)
+            handshakes.finish_check(session, check.bot_id, check.epoch, report, manifest)
 
 
 def register(page: Page, **values: str) -> None:
@@ -68,7 +70,7 @@ def test_a_bot_is_entered_checked_and_plays(page_at: PageAt, filled: Filled) -> 
     expect(page.locator("#practice")).to_be_hidden()
 
     page.get_by_role("button", name="Check it now").click()
-    answer_check(filled, page, PASSED, handshakes.Card("1.0", ["saint-poker"], 8))
+    answer_check(filled, page, PASSED, manifest_of("1.0", ["saint-poker"], 8))
     expect(page.locator("#report")).to_contain_text("chess")
     page.get_by_role("button", name="Play a practice match").click()
     match = page.get_by_role("link", name="Watch Saint Poker")

@@ -11,14 +11,13 @@ from click.testing import CliRunner, Result
 
 from referee import __version__
 from referee.bots import bots as store_bots
-from referee.bots import handshakes
 from referee.cli import main
 from referee.cli.api_client import Api
 from referee.db.engine import Database
 from referee.games import catalogue
 from referee.runtime.house_servers import Houses
 from tests.cli.running import Service, comes_true, service
-from tests.database.world import certify
+from tests.database.world import certify, manifest_of
 
 CAST = {"Ada sound": "sound", "Blaise sound": "sound", "Carl random": "random", "Dora random": "random"}
 LOOPBACK = "127.0.0.1/32:1024-65535"
@@ -71,7 +70,7 @@ def _certify(folder: Path, bot_ids: list[str]) -> None:
     database = Database(f"sqlite:///{folder / 'referee.db'}")
     with database.write() as session:
         for bot_id in bot_ids:
-            certify(session, bot_id, handshakes.Card(__version__, sorted(catalogue()), 100))
+            certify(session, bot_id, manifest_of(__version__, sorted(catalogue()), 100))
             store_bots.request_check(session, bot_id)
     database.dispose()
 

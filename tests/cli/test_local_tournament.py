@@ -131,7 +131,7 @@ class Slow(Bot):
     """Sits at one match at a time, and remembers at which."""
 
     version = "7"
-    max_calls = 1
+    max_concurrent_requests = 1
 
     def __init__(self) -> None:
         super().__init__()

@@ -59,7 +59,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def crashing(tmp_path: Path) -> str:
     """Return a starter bot with a misspelt name."""
-    return starter(tmp_path / "crashing", 'choice(question["legal"])', 'choice(question["legall"])')
+    return starter(tmp_path / "crashing", 'choice(question["legal_actions"])', 'choice(question["legall"])')
 
 
 def starter(folder: Path, right: str, wrong: str) -> str:
@@ -301,7 +301,7 @@ def test_an_error_of_several_lines_cannot_pass_for_what_we_tell() -> None:
 
 
 def defaulting(body: Json, error: str) -> Json:
-    return {"decision": body["decision"]["id"], "action": body["default"], "error": error}
+    return {"decision": body["decision"]["id"], "action": body["default_action"], "error": error}
 
 
 def test_for_a_file_the_reason_comes_before_what_it_wrote(tmp_path: Path) -> None:

@@ -26,7 +26,9 @@ class Heard(Bot):
 
     def answer(self, body: Json) -> Json:
         self.questions.append(body)
-        action = {"type": "cheat"} if self.illegal else body["legal"][-1] if self.last else body["default"]
+        action = (
+            {"type": "cheat"} if self.illegal else body["legal_actions"][-1] if self.last else body["default_action"]
+        )
         return {"decision": body["decision"]["id"], "action": action, "note": "as ever"}
 
 
@@ -54,25 +56,25 @@ def test_a_bot_is_asked_exactly_what_it_was_asked(tmp_path: Path, game: str) -> 
 
     with serving(Heard()) as url:
         for question in (questions[0], questions[len(questions) // 2], questions[-1]):
-            again = run("reask", str(log), str(question["decision"]["n"]), url, "--seat", "0", "--json")
+            again = run("reask", str(log), question["decision"]["id"], url, "--json")
 
             assert again.exit_code == 0, again.output
             told = json.loads(again.output)
             assert told["question"] == question
             assert told["same"]
-            assert told["then"]["action"] == told["now"]["action"] == question["default"]
+            assert told["then"]["action"] == told["now"]["action"] == question["default_action"]
 
 
 def test_old_and_new_answer_stand_side_by_side(tmp_path: Path) -> None:
     log, questions = played(tmp_path, "saint-poker")
-    question = next(one for one in questions if one["legal"][-1] != one["default"])
+    question = next(one for one in questions if one["legal_actions"][-1] != one["default_action"])
     asked = ("reask", str(log), question["decision"]["id"])
     with serving(Heard(last=True)) as url, serving(Heard(illegal=True)) as cheat:
         other, illegal = run(*asked, url), run(*asked, cheat)
 
     assert (other.exit_code, illegal.exit_code) == (0, 1)
-    assert json.dumps(question["legal"][-1]) in other.output
-    assert json.dumps(question["default"]) in other.output
+    assert json.dumps(question["legal_actions"][-1]) in other.output
+    assert json.dumps(question["default_action"]) in other.output
     assert other.output.endswith("another answer\n")
     assert "as ever" in other.output
     assert "fault: the action is not legal here" in illegal.output
@@ -118,6 +120,7 @@ def refusals(log: Path, altered: Path, secret: Path) -> dict[tuple[str, ...], tu
     return {
         ("reask", str(log), "9999", "http://127.0.0.1:9000"): (2, "nobody was asked at 9999; the nearest"),
         ("reask", str(log), "x", "http://127.0.0.1:9000"): (2, "'x' is no decision"),
+        ("reask", str(log), "s1_q999", "http://127.0.0.1:9000"): (2, "there is no question 999: seat 1 was asked"),
         ("reask", str(log), "1", "http://127.0.0.1:9000"): (2, "several choose at once at 1, say which: 0, 1"),
         ("reask", str(log), "1", "--seat", "0", "http://127.1:9000"): (2, "an IPv4 address is four decimal numbers"),
         ("reask", str(log), "1", "--seat", "7", "http://127.0.0.1:9000"): (2, "seat 7 was not asked at 1, but 0, 1"),

@@ -24,7 +24,7 @@ from tests.cli.hall import LOOPBACK
 from tests.cli.running import comes_true, service
 from tests.sdk.test_starter_bots import started
 
-CARD = {"protocol": "1", "name": "babbler", "version": "7", "games": ["saint-poker"]}
+MANIFEST = {"protocol": "2", "name": "babbler", "version": "7", "games": ["saint-poker"]}
 
 
 class Babbler(ThreadingHTTPServer):
@@ -35,7 +35,7 @@ class Babbler(ThreadingHTTPServer):
 
     def reply(self, path: str, body: Any) -> tuple[int, Any]:
         if path == "/":
-            return 200, CARD
+            return 200, MANIFEST
         if not self.secret:
             return 401, {}
         if body.get("type") == "challenge":
@@ -155,7 +155,7 @@ def test_a_service_that_is_away_is_told_by_the_exit_status(command: list[str]) -
 def checked(**examination: Any) -> dict[str, Any]:
     """A bot whose check went well, as the service tells of it."""
     step = {"ok": True, "total_ms": 1}
-    report = {"ok": True, "challenge": step, "card": step, "games": ["pool-nap"]}
+    report = {"ok": True, "challenge": step, "manifest": step, "games": ["pool-nap"]}
     return {
         "id": "bot_1",
         "name": "Mine",

@@ -82,7 +82,13 @@ async def nothing(bot: Odd, request: web.Request, body: Json) -> web.Response | 
     return None
 
 
-NOT_REACHED = {"card": {"known_game", "same_version"}, "resent": {"resent_same"}}
+NOT_REACHED = {
+    "manifest": {"known_game", "same_version"},
+    "nonce_promise": {"nonce_accepted", "nonce_missed"},
+    "nonce_kept": {"nonce_accepted", "nonce_missed"},
+    "nonce_accepted": {"nonce_missed"},
+    "resent": {"resent_same"},
+}
 ELSEWHERE = {"reachable", "secret_needed", "in_time", "stays_up"}  # tested by themselves below
 
 
@@ -150,7 +156,7 @@ def test_questions_are_those_of_the_protocol_and_follow_from_the_dice(game: str)
     for question in first:
         assert fits_schema("decide_request", question.body)["decision"]["id"] == question.id
         assert question.judged(b'{"decision": "%s", "choice": 0}' % question.id.encode()).fault == ""
-        legal = json.dumps({"decision": question.id, "action": question.legal[-1]}).encode()
+        legal = json.dumps({"decision": question.id, "action": question.legal_actions[-1]}).encode()
         assert question.judged(legal).fault == ""
         illegal = json.dumps({"decision": question.id, "action": {"type": "cheat"}}).encode()
         assert question.judged(illegal).fault == "illegal_action"
@@ -176,7 +182,7 @@ def test_extremes_are_drawn_as_far_as_they_go_together() -> None:
 
 
 def test_members_are_added_to_every_object_but_those_whose_names_are_data() -> None:
-    question = {"observation": {"board": {"Th": 3}, "river": [{"card": "2c"}]}, "legal": [{"type": "pass"}]}
+    question = {"observation": {"board": {"Th": 3}, "river": [{"card": "2c"}]}, "legal_actions": [{"type": "pass"}]}
 
     crowded = with_added(question)
 
@@ -185,7 +191,7 @@ def test_members_are_added_to_every_object_but_those_whose_names_are_data() -> N
         crowded
         == {
             "observation": {"board": {"Th": 3}, "river": [{"card": "2c"} | added]} | added,
-            "legal": [{"type": "pass"} | added],
+            "legal_actions": [{"type": "pass"} | added],
         }
         | added
     )
@@ -217,14 +223,14 @@ def test_without_a_secret_what_is_about_signatures_is_left_out() -> None:
 
 def test_a_bot_that_takes_one_call_at_a_time_never_gets_two() -> None:
     async def counts(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-        card = {"protocol": "1", "name": "odd", "version": "1", "games": [GAME], "max_calls": 1}
-        return said(card) if request.method == "GET" else await does_one_thing_at_a_time(bot, request, body)
+        manifest = {"protocol": "2", "name": "odd", "version": "1", "games": [GAME], "max_concurrent_requests": 1}
+        return said(manifest) if request.method == "GET" else await does_one_thing_at_a_time(bot, request, body)
 
     report = report_on(counts)
 
     assert wanting(report) == []
     assert {skipped.id: skipped.reason for skipped in report.skipped} == {
-        "parallel": "the card allows one call at a time"
+        "parallel": "the manifest allows one call at a time"
     }
 
 
@@ -268,7 +274,7 @@ async def errs_in_poker(bot: Odd, request: web.Request, body: Json) -> web.Respo
         return None
     bot.memory["errors"] = bot.memory.get("errors", 0) + 1
     error = f"KeyError: {bot.memory['errors']}"
-    return said({"decision": body["decision"]["id"], "action": body["default"], "error": error})
+    return said({"decision": body["decision"]["id"], "action": body["default_action"], "error": error})
 
 
 def test_a_bot_whose_code_fails_is_told_once_a_game_with_the_first_error_and_its_question() -> None:

@@ -9,22 +9,24 @@ from sqlalchemy import select, update
 from referee.bots import bots, certificates, handshakes
 from referee.bots import checks as examinations
 from referee.bots.checks import Claimed, Outcome
-from referee.bots.handshakes import Card
 from referee.bots.tables import Bot, Examination
+from referee.protocol.messages import PROTOCOL
 from referee.tournaments import match_creation, tournaments
 from referee.tournaments.tables import TournamentEntry
-from tests.database.world import GAME, World
+from tests.database.world import GAME, World, manifest_of
 
 BOTH = certificates.rules_today([GAME, "pool-nap"])
 on_one_database = pytest.mark.parametrize("url", ["sqlite"], indirect=True)  # nothing there differs between the two
 
 
 def called(world: World, bot_id: str, version: str = "1.0", *, thorough: bool = False) -> None:
-    """The bot is asked for its card once more."""
+    """The bot is asked for its manifest once more."""
     with world.database.write() as session:
         bots.request_check(session, bot_id, thorough=thorough)
         (check,) = handshakes.claim_due_checks(session)
-        handshakes.finish_check(session, bot_id, check.epoch, {"ok": True}, Card(version, [GAME, "pool-nap"], 100))
+        handshakes.finish_check(
+            session, bot_id, check.epoch, {"ok": True}, manifest_of(version, [GAME, "pool-nap"], 100)
+        )
 
 
 def claimed(world: World) -> Claimed:
@@ -35,7 +37,7 @@ def claimed(world: World) -> Claimed:
 
 def ended(world: World, one: Claimed, passed: Mapping[str, int], version: str | None = "1.0") -> None:
     with world.database.write() as session:
-        examinations.finish(session, one, Outcome(version, BOTH, passed, "1", {"verdict": "…"}, ["budget"]))
+        examinations.finish(session, one, Outcome(version, BOTH, passed, PROTOCOL, {"verdict": "…"}, ["budget"]))
 
 
 def examined(world: World, passed: Mapping[str, int] = BOTH, version: str = "1.0") -> None:

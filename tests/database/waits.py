@@ -4,16 +4,16 @@ from typing import Any
 
 from sqlalchemy import select
 
-from referee.bots import bots, handshakes
+from referee.bots import bots
 from referee.matches.claims import CLAIMS_BEFORE_STUCK
 from referee.matches.tables import Match, MatchSeat
 from referee.tournaments import progression
 from referee.tournaments.tables import Stage
 from tests.database.tournaments import DRAW, answer_checks, begun, go_on, start
-from tests.database.world import CARD, World
+from tests.database.world import MANIFEST, World, manifest_of
 from tests.surroundings import MASTER_KEY
 
-ONE_CALL = handshakes.Card("1.0", CARD.games, 1)
+ONE_CALL = manifest_of("1.0", MANIFEST.games, 1)
 
 
 def lost_twice(world: World, match_id: str) -> None:
@@ -32,7 +32,7 @@ def make_stuck(world: World, match_id: str) -> None:
 
 def full(world: World) -> tuple[str, list[str]]:
     """Return a bot that accepts one call, and its two matches, the first of which is in progress."""
-    bot_id, other = world.bot(card=ONE_CALL), world.bot()
+    bot_id, other = world.bot(manifest=ONE_CALL), world.bot()
     match_ids = [world.match([bot_id, other]) for _ in range(2)]
     assert [claim.match_id for claim in world.claim(2)] == match_ids[:1]
     return bot_id, match_ids

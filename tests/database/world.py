@@ -1,7 +1,7 @@
 """Helpers that fill a record for the tests: owners, verified bots, matches played to their end; clocks as numbers."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,11 +19,19 @@ from referee.match.time_limits import Limits
 from referee.matches import claims, deal_groups, matches, results
 from referee.matches.claims import Claim
 from referee.matches.recording import Record
+from referee.protocol.messages import Manifest
 from tests.surroundings import MASTER_KEY
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 GAME = "saint-poker"
-CARD = handshakes.Card(version="1.0", games=[GAME, "pool-nap"], max_calls=100)
+
+
+def manifest_of(version: str = "1.0", games: Iterable[str] = (GAME, "pool-nap"), most: int = 100) -> Manifest:
+    """What a bot says of itself; ``most`` are the requests it takes at once."""
+    return Manifest("Bot", version, tuple(games), most)
+
+
+MANIFEST = manifest_of()
 
 
 @dataclass
@@ -59,25 +67,25 @@ class World:
         with self.database.write() as session:
             return self._account(session, role)
 
-    def bot(self, owner_id: str | None = None, card: handshakes.Card = CARD, name: str = "") -> str:
+    def bot(self, owner_id: str | None = None, manifest: Manifest = MANIFEST, name: str = "") -> str:
         """A verified bot, of an owner of its own unless one is given."""
         with self.database.write() as session:
-            return self._bot(session, owner_id or self._account(session), card, name)
+            return self._bot(session, owner_id or self._account(session), manifest, name)
 
     def bots(self, count: int) -> list[str]:
         with self.database.write() as session:
-            return [self._bot(session, self._account(session), CARD) for _ in range(count)]
+            return [self._bot(session, self._account(session), MANIFEST) for _ in range(count)]
 
     def _account(self, session: Session, role: str = "owner") -> str:
         return accounts.create_account(session, f"Account {next(self.numbers)} x", role).id
 
-    def _bot(self, session: Session, owner_id: str, card: handshakes.Card, name: str = "") -> str:
+    def _bot(self, session: Session, owner_id: str, manifest: Manifest, name: str = "") -> str:
         number = next(self.numbers)
         name = name or f"Bot {number} x"
         bot_id = bots.register(session, owner_id, name, f"http://127.0.0.1:{9000 + number}/").id
         (check,) = handshakes.claim_due_checks(session)
-        certify(session, bot_id, card)
-        handshakes.finish_check(session, bot_id, check.epoch, {"ok": True}, card)
+        certify(session, bot_id, manifest)
+        handshakes.finish_check(session, bot_id, check.epoch, {"ok": True}, manifest)
         return bot_id
 
     def match(self, seated: Sequence[str] | None = None, **plan: Any) -> str:
@@ -148,16 +156,16 @@ class World:
         return self.finish(claim, choice=choice)
 
 
-def certify(session: Session, bot_id: str, card: handshakes.Card) -> None:
-    """As if the bot had been examined and passed in all games of this card; its next check is then all there is."""
-    certificates.issue(session, bot_id, card.version, certificates.rules_today(card.games))
+def certify(session: Session, bot_id: str, manifest: Manifest) -> None:
+    """As if the bot had been examined and passed in all games of this manifest; its next check is then all there is."""
+    certificates.issue(session, bot_id, manifest.version, certificates.rules_today(manifest.games))
 
 
 def played(match: Match, choice: int = 0) -> None:
     """Answers until the match is over."""
     while not match.over:
         for request in match.requests():
-            match.receive(Answer(request.seat, choice=min(choice, len(request.legal) - 1)))
+            match.receive(Answer(request.seat, choice=min(choice, len(request.legal_actions) - 1)))
 
 
 def outcome(match: Match) -> results.Outcome:

@@ -31,7 +31,7 @@ from referee.matches import logs, matches
 from referee.matches.tables import Match
 from referee.protocol.signing import bot_secret
 from referee.settings import environment
-from tests.database.world import certify
+from tests.database.world import certify, manifest_of
 from tests.end_to_end.processes import PATIENCE_S, Process, gone, send, until
 
 MASTER_KEY = bytes(range(32))
@@ -131,12 +131,12 @@ class Service:
             owner = accounts.create_account(session, f"Owner {number}")
             bot = bots.register(session, owner.id, f"Bot {number}", house.url)
             (check,) = handshakes.claim_due_checks(session)
-            card = handshakes.Card("1", ["pool-nap", "saint-poker"], max_calls=100)
-            certify(session, bot.id, card)
+            manifest = manifest_of("1", ["pool-nap", "saint-poker"], 100)
+            certify(session, bot.id, manifest)
             certify(
-                session, bot.id, handshakes.Card(__version__, sorted(catalogue()), 100)
-            )  # as its card says when called
-            handshakes.finish_check(session, bot.id, check.epoch, {"ok": True}, card)
+                session, bot.id, manifest_of(__version__, sorted(catalogue()), 100)
+            )  # as its manifest says when called
+            handshakes.finish_check(session, bot.id, check.epoch, {"ok": True}, manifest)
         house.secret = bot_secret(MASTER_KEY, bot.id, bot.secret_generation)
         self.bot_ids.append(bot.id)
         return bot.id

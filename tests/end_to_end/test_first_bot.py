@@ -159,8 +159,8 @@ def test_the_bot_of_the_page_decides_under_all_options_of_its_game() -> None:
         met = [scenario.options[spec.name] for scenario in drawn]
         assert all(value in met for value in extremes(spec)), spec.name
     bids = [one for one in asked if one["observation"]["phase"] == "bid"]
-    assert any(one["legal"][0].get("tricks", 0) > 0 for one in bids), "some dealer has to bid"
-    assert [one for one in asked if page["choose"](one) not in one["legal"]] == []
+    assert any(one["legal_actions"][0].get("tricks", 0) > 0 for one in bids), "some dealer has to bid"
+    assert [one for one in asked if page["choose"](one) not in one["legal_actions"]] == []
 
 
 def test_every_command_of_the_page_is_run() -> None:

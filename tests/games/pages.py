@@ -131,7 +131,10 @@ def asked(state: State, seed: int) -> Iterator[tuple[str, Json]]:
         decisions += 1
         seat = min(state.pending())
         legal = state.legal(seat)
-        yield state.phase, {"observation": state.observation(seat), "legal": legal, "default": state.default(seat)}
+        yield (
+            state.phase,
+            {"observation": state.observation(seat), "legal_actions": legal, "default_action": state.default(seat)},
+        )
         state.apply(seat, legal[(7 * decisions // 2) % len(legal)])
 
 

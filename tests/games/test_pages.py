@@ -111,7 +111,7 @@ POOL_NAP = catalogue()["pool-nap"]
 PAGE = """
 <!-- question: bid {"seats": 3, "seed": 12} -->
 ```json
-{"observation": {"seat": 2, "bids": [{"seat": 1, "tricks": 3}]}, "legal": [{"type": "pass"}, "…"]}
+{"observation": {"seat": 2, "bids": [{"seat": 1, "tricks": 3}]}, "legal_actions": [{"type": "pass"}, "…"]}
 ```
 
 <!-- action: bid -->

@@ -300,7 +300,7 @@ def test_RR_08_the_question_to_a_dealer_tells_no_more_in_its_news_than_in_its_vi
 
     (request,) = match.requests()
 
-    (deal,) = named(request.news, "deal")
+    (deal,) = named(request.new_events, "deal")
     assert deal["hands"][request.seat] == request.observation["hand"]
     assert ("??" in request.observation["hand"]) is not dealer_looks
 

@@ -14,7 +14,6 @@ from referee.botclient.client import BotSeat, Target
 from referee.botclient.match_driver import drive
 from referee.house.server import serve
 from referee.protocol import messages
-from referee.protocol.aliases import aliases
 from referee.protocol.signing import bot_secret
 from tests.botclient.hostile import LOOPBACK, PATIENCE_S, SECRET, caller
 from tests.botclient.test_match_driver import begun, unrecorded
@@ -24,13 +23,13 @@ ROOT = Path(__file__).parents[2]
 
 
 async def is_a_proper_bot(url: str, others_url: str) -> None:
-    """Proves itself, shows its card, gives nonces, refuses strangers and plays a match without a fault."""
+    """Proves itself, shows its manifest, gives nonces, refuses strangers and plays a match without a fault."""
     bot = caller(url, now=None)
     proven = await client.challenge(bot)
-    shown = await client.fetch_card(bot)
+    shown = await client.fetch_manifest(bot)
     assert (proven.fault, shown.fault) == ("", "")
     check("challenge_reply", proven.reply.body)
-    check("card_reply", shown.reply.body)
+    check("manifest_reply", shown.reply.body)
 
     digest = "0" * 64
     first = await client.notify(bot, messages.group_start_body("grp_1", digest), "grp_1_start_1")
@@ -39,8 +38,12 @@ async def is_a_proper_bot(url: str, others_url: str) -> None:
     nonce = check("nonce_reply", second.body)["nonce"]
     assert hashlib.sha256(nonce.encode()).hexdigest() == promised
     assert messages.read_nonce(second.body) == nonce
+    for used, accepted in ((nonce, True), ("1" * 32, False), ("", False)):
+        body = messages.group_start_body("grp_1", digest, [promised, ""], [used, ""])
+        third = await client.notify(bot, body, f"grp_1_start_3_{used}")
+        assert check("accepted_reply", third.body)["accepted"] is accepted
 
-    ended = await client.notify(bot, messages.group_end_body("grp_1", digest, digest, [nonce, ""]), "grp_1_end")
+    ended = await client.notify(bot, messages.group_end_body("grp_1", digest, digest, [nonce, ""], digest), "grp_1_end")
     assert ended.ok
 
     stranger = client.BotCaller(Target("bot_test", url, (bot_secret(b"x" * 32, "bot_x", 1),)), LOOPBACK)
@@ -52,8 +55,7 @@ async def is_a_proper_bot(url: str, others_url: str) -> None:
 
 async def plays(urls: list[str]) -> None:
     match = begun(len(urls))
-    ids = aliases(b"", "match", urls)
-    seats = [BotSeat(caller(url, now=None), match.header, place, ids=ids) for place, url in enumerate(urls)]
+    seats = [BotSeat(caller(url, now=None), match.header, place) for place, url in enumerate(urls)]
     await drive(match, lambda request: seats[request.seat].ask(request), unrecorded)
     assert match.faults == [0] * len(urls)
     assert all(seat.last is not None for seat in seats)
@@ -141,10 +143,10 @@ def test_a_house_bot_in_a_process_of_its_own_ends_on_SIGTERM() -> None:
         assert process.stdout is not None
         url = process.stdout.readline().strip()
 
-        async def card() -> client.Check:
-            return await client.fetch_card(caller(url))
+        async def manifest() -> client.Check:
+            return await client.fetch_manifest(caller(url))
 
-        shown = asyncio.run(card())
+        shown = asyncio.run(manifest())
         os.kill(process.pid, signal.SIGTERM)
         assert process.wait(PATIENCE_S) == 0
     finally:
@@ -152,8 +154,8 @@ def test_a_house_bot_in_a_process_of_its_own_ends_on_SIGTERM() -> None:
         process.wait()
         assert process.stdout is not None
         process.stdout.close()
-    assert shown.card is not None
-    assert shown.card.max_calls == 100
+    assert shown.manifest is not None
+    assert shown.manifest.max_concurrent_requests == 100
 
 
 def test_the_package_carries_the_schemas() -> None:

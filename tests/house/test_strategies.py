@@ -20,7 +20,11 @@ every_table = pytest.mark.parametrize(
 
 def question(state: State, seat: Seat) -> Json:
     """What a seat is asked, without the parts that players of ours do not read."""
-    return {"observation": state.observation(seat), "legal": state.legal(seat), "default": state.default(seat)}
+    return {
+        "observation": state.observation(seat),
+        "legal_actions": state.legal(seat),
+        "default_action": state.default(seat),
+    }
 
 
 @every_player
@@ -37,7 +41,7 @@ def test_answers_are_legal_repeatable_and_leave_the_question_alone(player: str, 
             answers = [players()[player](Random(seed)).decide(game, asked) for _ in range(2)]
 
             assert answers[0] == answers[1]
-            assert answers[0] in asked["legal"]
+            assert answers[0] in asked["legal_actions"]
             assert dumps(asked) == before
 
 
@@ -49,7 +53,11 @@ def test_first_plays_what_an_absent_seat_would() -> None:
 
 
 def test_sound_plays_at_random_where_it_knows_no_rules_of_thumb() -> None:
-    asked = {"observation": {"phase": "guess"}, "legal": [{"guess": number} for number in range(9)], "default": {}}
+    asked = {
+        "observation": {"phase": "guess"},
+        "legal_actions": [{"guess": number} for number in range(9)],
+        "default_action": {},
+    }
 
     guesses = [players()["sound"](Random(seed)).decide("some-other-game", asked)["guess"] for seed in range(40)]
 

@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import select, update
 
 from referee.bots import house_bots
-from referee.bots.handshakes import Card
 from referee.bots.tables import Bot
 from referee.errors import BadOption
 from referee.ladders import audit, ledger, ratings, voiding
@@ -18,7 +17,7 @@ from referee.matches import deal_groups, matches
 from referee.matches.claims import Claim
 from referee.matches.tables import Match, MatchSeat
 from referee.ratings.elo import START, elo_changes
-from tests.database.world import CARD, World, certify
+from tests.database.world import MANIFEST, World, certify, manifest_of
 from tests.surroundings import MASTER_KEY
 
 STEPS = int(os.environ.get("REFEREE_LEDGER_STEPS", "20"))
@@ -173,7 +172,7 @@ def test_the_history_marks_a_change_of_version(world: World) -> None:
     def played_as(version: str) -> Result:
         with world.database.write() as session:
             session.execute(update(Bot).where(Bot.id == bot).values(version=version))
-            certify(session, bot, Card(version, CARD.games, 100))
+            certify(session, bot, manifest_of(version, MANIFEST.games, 100))
         return world.play([bot, other])
 
     before = [played_as(version) for version in ("1.0", "1.0", "2.0")]

@@ -13,7 +13,7 @@ from referee.db.upgrading import upgrade
 from referee.ladders import audit, ranks, ratings
 from referee.ladders.tables import LadderAct, RatingChange, RatingCount, Result
 from referee.schema import Base
-from tests.database.world import CARD, FakeClock, World, certify
+from tests.database.world import MANIFEST, FakeClock, World, certify
 
 # In an order in which they may refer to each other.
 KEPT = (
@@ -55,7 +55,7 @@ def test_results_ratings_and_changes_of_the_first_schema_become_a_ledger_that_ho
         due = session.scalars(select(Examination.bot_id).where(Examination.state == "due"))
         assert set(due) == {*bots}  # they were verified before there were certificates
         for bot_id in bots:
-            certify(session, bot_id, CARD)
+            certify(session, bot_id, MANIFEST)
     World(old, numbers=itertools.count(100)).play(bots[:2])
     with old.read() as session:
         assert [str(one) for one in audit.audit(session)] == []

@@ -32,7 +32,7 @@ def chance(seats: int = 2) -> CommittedChance:
 
 
 def at_random(dice: Random) -> Chooser:
-    return lambda request: Answer(request.seat, dice.choice(request.legal), ms=dice.randrange(1, 400))
+    return lambda request: Answer(request.seat, dice.choice(request.legal_actions), ms=dice.randrange(1, 400))
 
 
 def played(head: Json, choose: Chooser, source: CommittedChance | None = None) -> Match:

@@ -1,11 +1,12 @@
 """The coordinator: questions, answers, faults, clocks, forced moves, resuming."""
 
+from collections import Counter
 from random import Random
 
 import pytest
 
 from referee.errors import BadLog
-from referee.match.match import Answer, Match, Request
+from referee.match.match import Answer, Match, Request, answers_of
 from referee.match.time_limits import Limits
 from tests.match.playing import at_random, chance, header, played, tables
 
@@ -19,7 +20,7 @@ def begun(seats: int = 2, limits: Limits | None = None) -> Match:
 
 
 def first_choice(request: Request) -> Answer:
-    return Answer(request.seat, request.legal[0])
+    return Answer(request.seat, request.legal_actions[0])
 
 
 def test_the_header_comes_first_and_the_first_outcome_carries_the_events_before_it() -> None:
@@ -36,6 +37,53 @@ def test_seats_that_choose_at_once_are_asked_at_once_under_one_number() -> None:
     requests = begun(3).requests()
 
     assert [(request.seat, request.n) for request in requests] == [(0, 0), (1, 0), (2, 0)]
+
+
+@pytest.mark.parametrize(("game", "seats"), tables())
+def test_questions_are_counted_by_seat_and_only_those_that_were_asked(game: str, seats: int) -> None:
+    asked: list[tuple[int, int]] = []
+    at_once: list[int] = []
+    choose = at_random(Random(9))
+
+    def answered(request: Request) -> Answer:
+        asked.append((request.seat, request.question))
+        at_once.append(request.n)
+        return choose(request)
+
+    rows = played(header(game, seats), answered).log.rows
+
+    for seat in range(seats):
+        numbers = [question for place, question in asked if place == seat]
+        assert numbers == list(range(len(numbers)))  # neither others nor forced moves count
+        told = [n for n, (place, _) in zip(at_once, asked, strict=True) if place == seat]
+        assert [row["n"] for row in answers_of(rows, seat)] == told
+
+
+def test_a_sealed_answer_leaves_the_numbers_of_the_other_questions() -> None:
+    match = begun(3)
+
+    match.receive(Answer(1, choice=0))
+    waiting = match.requests()
+    for request in waiting:
+        match.receive(first_choice(request))
+
+    assert [(request.seat, request.question) for request in waiting] == [(0, 0), (2, 0)]
+    assert {request.question for request in match.requests()} == {1}
+
+
+def test_neither_forced_moves_nor_those_of_a_retired_seat_are_counted() -> None:
+    match = Match(header("saint-poker", 2), chance())
+    match.begin()
+    numbers: dict[int, list[int]] = {0: [], 1: []}
+    while not match.over:
+        for request in match.requests():
+            numbers[request.seat].append(request.question)
+            broken = request.seat == 0
+            match.receive(Answer(request.seat, trouble="unreachable") if broken else first_choice(request))
+
+    decided = Counter(row["seat"] for row in match.log.rows if row["type"] == "decision")
+    assert numbers[0] == [0, 1, 2]
+    assert numbers[1] == list(range(decided[1] - 1))  # the last select is forced
 
 
 def test_the_last_seat_to_choose_reveals_all_and_rows_stand_by_rising_seat() -> None:
@@ -57,7 +105,7 @@ def test_D5_the_order_of_arrival_leaves_no_trace(game: str, seats: int) -> None:
         dice = Random(5)
         while not match.over:
             asked = match.requests()
-            answers = [Answer(request.seat, dice.choice(request.legal)) for request in asked]
+            answers = [Answer(request.seat, dice.choice(request.legal_actions)) for request in asked]
             for answer in reversed(answers) if backwards else answers:
                 match.receive(answer)
 
@@ -75,18 +123,18 @@ def test_D5_a_sealed_answer_changes_no_other_seats_question() -> None:
 
 def test_news_are_the_events_since_the_last_question_to_that_seat() -> None:
     match = begun()
-    told = match.requests()[0].news
+    told = match.requests()[0].new_events
     for request in match.requests():
         match.receive(first_choice(request))
 
-    news = match.requests()[0].news
+    news = match.requests()[0].new_events
 
     assert [event["event"] for event in told] == ["match_start", "deal", "river_setup"]
     assert [event["event"] for event in news] == ["river"]
 
 
 def test_news_hide_what_the_seat_may_not_know() -> None:
-    deal = begun().requests()[1].news[1]
+    deal = begun().requests()[1].new_events[1]
 
     assert set(deal["deck"]) == {"??"}
     assert set(deal["hands"][0]) == {"??"}
@@ -111,7 +159,7 @@ def test_an_open_question_asked_again_is_the_same() -> None:
 )
 def test_C6_an_illegal_answer_plays_the_default_and_is_noted(answer: Answer) -> None:
     match = begun()
-    default = match.requests()[0].default
+    default = match.requests()[0].default_action
     match.receive(Answer(1, choice=0))
 
     rows = match.receive(answer)
@@ -210,6 +258,7 @@ def test_D12_a_match_resumed_anywhere_asks_the_same_and_ends_the_same(game: str,
         for number, request in enumerate(requests):
             if questions % 5 == 0 and number == 1:
                 match = Match.resume(header(game, seats), chance(seats), lines, sealed)
+                assert match.requests() == requests[1:]
             answer = choose(request)
             sealed.append(answer)
             match.receive(answer)

@@ -67,7 +67,7 @@ def test_D3_a_question_is_the_same_in_worlds_that_differ_in_hidden_cards(game: s
                 assert question(match, request.seat) == question(twin, request.seat)
                 compared += 1
         for request in requests:
-            answers.append(Answer(request.seat, request.default))
+            answers.append(Answer(request.seat, request.default_action))
             match.receive(answers[-1])
 
     assert compared

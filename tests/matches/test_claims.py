@@ -6,7 +6,7 @@ from referee.match.match import Answer
 from referee.matches import claims, matches, recording
 from referee.matches.claims import CLAIMS_BEFORE_STUCK, Claim
 from referee.matches.recording import Record
-from tests.database.world import CARD, World
+from tests.database.world import MANIFEST, World, manifest_of
 from tests.surroundings import MASTER_KEY
 
 
@@ -172,7 +172,7 @@ def test_a_stuck_match_can_be_cancelled(world: World) -> None:
 
 
 def test_no_bot_is_given_more_matches_than_it_takes_calls(world: World) -> None:
-    busy, *others = world.bot(card=CARD.__class__("1", CARD.games, 2)), *world.bots(5)
+    busy, *others = world.bot(manifest=manifest_of("1", MANIFEST.games, 2)), *world.bots(5)
     blocked = [world.match([busy, other]) for other in others[:4]]
     free = world.match(others[3:5])
 
@@ -187,7 +187,7 @@ def test_no_bot_is_given_more_matches_than_it_takes_calls(world: World) -> None:
 
 
 def test_a_bot_with_one_call_can_sit_at_a_table_twice(world: World) -> None:
-    bot = world.bot(card=CARD.__class__("1", CARD.games, 1))
+    bot = world.bot(manifest=manifest_of("1", MANIFEST.games, 1))
     world.match([bot, bot])
     world.match([bot, bot])
 
@@ -195,7 +195,7 @@ def test_a_bot_with_one_call_can_sit_at_a_table_twice(world: World) -> None:
 
 
 def test_many_blocked_matches_do_not_hide_a_free_one(world: World) -> None:
-    busy, other, *pair = world.bot(card=CARD.__class__("1", CARD.games, 1)), *world.bots(3)
+    busy, other, *pair = world.bot(manifest=manifest_of("1", MANIFEST.games, 1)), *world.bots(3)
     for _ in range(30):
         world.match([busy, other])
     free = world.match(pair)

@@ -8,7 +8,7 @@ from referee.bots import bots, handshakes, house_bots
 from referee.match.rows import parsed
 from referee.matches import health
 from referee.webhooks.tables import Delivery, Webhook
-from tests.database.world import CARD, START, World
+from tests.database.world import MANIFEST, START, World
 
 
 def test_A7_three_sour_matches_in_a_row_pause_a_bot_and_a_check_brings_it_back(world: World) -> None:
@@ -42,7 +42,7 @@ def test_A7_three_sour_matches_in_a_row_pause_a_bot_and_a_check_brings_it_back(w
 
         assert bots.resume(session, sick).status == "unverified"
         (check,) = handshakes.claim_due_checks(session)
-        assert handshakes.finish_check(session, check.bot_id, check.epoch, {"ok": True}, CARD).status == "verified"
+        assert handshakes.finish_check(session, check.bot_id, check.epoch, {"ok": True}, MANIFEST).status == "verified"
         assert bots.get_bot(session, sick).sour_matches == 0
 
 

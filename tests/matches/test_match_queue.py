@@ -6,7 +6,7 @@ from referee.match.time_limits import Limits
 from referee.matches import claims, scheduling
 from referee.matches.claims import Claim
 from referee.matches.scheduling import Deal, Plan
-from tests.database.world import CARD, GAME, World
+from tests.database.world import GAME, MANIFEST, World, manifest_of
 from tests.surroundings import MASTER_KEY
 
 
@@ -76,7 +76,7 @@ def test_E21_friendlies_whose_runner_is_gone_are_taken_up_again_within_the_share
 
 
 def test_a_full_bot_of_one_account_leaves_the_turn_to_others(world: World) -> None:
-    busy, *others = world.bot(card=CARD.__class__("1", CARD.games, 1)), *world.bots(2)
+    busy, *others = world.bot(manifest=manifest_of("1", MANIFEST.games, 1)), *world.bots(2)
     first, second = world.account(), world.account()
     blocked = arranged(world, *[plan([busy, others[0]], first)] * 20)
     free = arranged(world, plan(others, first), *[plan(others, second)] * 3)
@@ -89,7 +89,7 @@ def test_a_full_bot_of_one_account_leaves_the_turn_to_others(world: World) -> No
 
 
 def test_thousands_of_matches_that_wait_for_one_bot_hold_up_no_others_of_their_creator(world: World) -> None:
-    busy, *others = world.bot(card=CARD.__class__("1", CARD.games, 1)), *world.bots(2)
+    busy, *others = world.bot(manifest=manifest_of("1", MANIFEST.games, 1)), *world.bots(2)
     account_id = world.account()
     for _ in range(5):  # as of a few gauntlets of the same slow bot
         arranged(world, *[plan([busy, others[0]], account_id)] * 410)
@@ -115,7 +115,7 @@ def test_matches_of_a_duplicate_group_go_out_together_even_where_one_was_asked_f
 
 
 def test_a_duplicate_group_waits_until_its_bots_have_their_calls_free(world: World) -> None:
-    busy, other = world.bot(card=CARD.__class__("1", CARD.games, 2)), world.bot()
+    busy, other = world.bot(manifest=manifest_of("1", MANIFEST.games, 2)), world.bot()
     (before,) = arranged(world, plan([busy, other]))
     group = arranged(world, *[plan([busy, other], together="a")] * 3)
 
@@ -128,7 +128,7 @@ def test_a_duplicate_group_waits_until_its_bots_have_their_calls_free(world: Wor
 
 
 def test_a_duplicate_group_is_not_held_up_for_ever_by_single_matches_that_fit(world: World) -> None:
-    busy, *others = world.bot(card=CARD.__class__("1", CARD.games, 2)), *world.bots(2)
+    busy, *others = world.bot(manifest=manifest_of("1", MANIFEST.games, 2)), *world.bots(2)
     arranged(world, plan([busy, others[0]]))
     (playing,) = world.claim(5)
     group = arranged(world, *[plan([busy, others[0]], together="a")] * 2)

@@ -2,10 +2,9 @@
 
 import pytest
 
-from referee.bots.handshakes import Card
 from referee.errors import BadOption, Conflict, NoSuchGame, NotFound
 from referee.matches import matches
-from tests.database.world import GAME, World
+from tests.database.world import GAME, World, manifest_of
 from tests.surroundings import MASTER_KEY
 
 
@@ -38,7 +37,7 @@ def test_what_cannot_be_played_is_refused(world: World, plan: dict[str, object],
 
 def test_only_bots_that_play_the_game_are_seated(world: World) -> None:
     with pytest.raises(BadOption, match="does not play"):
-        world.match([world.bot(), world.bot(card=Card("1", ["pool-nap"], 8))])
+        world.match([world.bot(), world.bot(manifest=manifest_of("1", ["pool-nap"], 8))])
 
 
 def test_lists_are_filtered_and_paged(world: World) -> None:

@@ -9,7 +9,7 @@ from referee.matches.waiting import Waiting
 from referee.matches.waiting_reasons import Reason
 from referee.tournaments.tables import Stage
 from tests.database.tournaments import begun
-from tests.database.world import CARD, World
+from tests.database.world import MANIFEST, World, manifest_of
 from tests.matches.test_match_queue import arranged, plan
 
 
@@ -47,7 +47,7 @@ def test_positions_follow_the_turns_of_those_who_arrange(world: World) -> None:
 
 
 def test_every_match_says_what_keeps_it(world: World) -> None:
-    busy, other = world.bot(card=CARD.__class__("1", CARD.games, 1)), world.bot()
+    busy, other = world.bot(manifest=manifest_of("1", MANIFEST.games, 1)), world.bot()
     first, second = arranged(world, plan([busy, other])) + arranged(world, plan([busy, other]))
     assert reason(world, busy) == Reason("next")
     world.clock.moment = world.clock.moment.replace(year=2027)

@@ -7,9 +7,9 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-import referee.bots
+import referee.protocol
 
-FOLDER = Path(referee.bots.__file__).parent / "schemas"
+FOLDER = Path(referee.protocol.__file__).parent / "schemas"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 
 

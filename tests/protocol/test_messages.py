@@ -1,6 +1,7 @@
 """Bodies in both directions: what we send fits the schemas, what a bot says is read strictly (threats C1 to C8)."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from tests.botclient.hostile import HEADER, question
 from tests.protocol.schemas import NAMES, check, fits, validator
 from tests.surroundings import MASTER_KEY
 
-ID = "mat_test_7_1"
+ID = "mat_test_s1_q7"
 
 
 IDS = aliases(MASTER_KEY, "mat_x", ["bot_a", "bot_b"])
@@ -39,36 +40,43 @@ def reply(**members: Any) -> str:
 
 
 def test_every_schema_is_a_schema() -> None:
-    assert len(NAMES) == 10
+    assert len(NAMES) == 11
     for name in NAMES:
         validator(name)
 
 
-def test_a_question_fits_its_schema() -> None:
-    id, body = messages.Questions(HEADER, 1, ids=IDS).ask(question())
+def test_a_question_names_everybody_who_plays() -> None:
+    id, body = messages.Questions(HEADER, 1).ask(question())
 
     asked = check("decide_request", body)
     assert id == asked["decision"]["id"] == ID
-    assert asked["match"]["players"] == [{"seat": 0, "id": IDS[0]}, {"seat": 1, "id": IDS[1]}]
-    assert "bot_a" not in body.decode()
-
-
-def test_a_question_names_the_players_only_where_the_event_shows_them() -> None:
-    _, body = messages.Questions(HEADER, 1, ids=IDS, names=True).ask(question())
-
-    players = check("decide_request", body)["match"]["players"]
-    assert players == [
-        {"seat": 0, "id": IDS[0], "name": "a", "version": "1"},
-        {"seat": 1, "id": IDS[1], "name": "b", "version": "2"},
+    assert asked["match"]["players"] == [
+        {"seat": 0, "id": "bot_a", "name": "a", "version": "1"},
+        {"seat": 1, "id": "bot_b", "name": "b", "version": "2"},
     ]
 
 
-def test_a_player_keeps_its_id_in_an_event_and_has_another_in_the_next() -> None:
-    first, again = (aliases(MASTER_KEY, "trn_1", bots) for bots in (["bot_a", "bot_b"], ["bot_b", "bot_a"]))
+def test_a_question_of_an_anonymous_match_names_nobody() -> None:
+    _, body = messages.Questions(HEADER, 1, IDS).ask(question())
+
+    players = check("decide_request", body)["match"]["players"]
+    assert players == [{"seat": 0, "id": IDS[0]}, {"seat": 1, "id": IDS[1]}]
+    assert "bot_a" not in body.decode()
+
+
+def test_a_question_tells_its_number_among_those_of_the_seat_alone() -> None:
+    body = messages.Questions(HEADER, 1).ask(replace(question(), n=31, question=7))[1]
+
+    assert check("decide_request", body)["decision"] == {"id": ID, "question": 7}
+    assert b"31" not in body
+
+
+def test_the_id_of_a_player_holds_for_one_anonymous_match() -> None:
+    first, again = (aliases(MASTER_KEY, "mat_1", bots) for bots in (["bot_a", "bot_b"], ["bot_b", "bot_a"]))
 
     assert first == again[::-1]
-    assert len({*first, *aliases(MASTER_KEY, "trn_2", ["bot_a", "bot_b"])}) == 4
-    assert first != aliases(bytes(32), "trn_1", ["bot_a", "bot_b"])
+    assert len({*first, *aliases(MASTER_KEY, "mat_2", ["bot_a", "bot_b"])}) == 4
+    assert first != aliases(bytes(32), "mat_1", ["bot_a", "bot_b"])
 
 
 @pytest.mark.parametrize("game", sorted(catalogue()))
@@ -83,10 +91,9 @@ def test_questions_of_every_game_fit_the_schema_and_are_the_same_when_asked_agai
     for request, again in zip(match.requests(), twin.requests(), strict=True):
         # The twin's dictionaries may be in any order: keys are sorted on the wire.
         shuffled = json.loads(json.dumps(again.observation), object_pairs_hook=lambda pairs: dict(reversed(pairs)))
-        ids = aliases(MASTER_KEY, "mat_1", ["bot_0", "bot_1", "bot_2"])
-        body = messages.Questions(header, request.seat, ids=ids).ask(request)[1]
+        body = messages.Questions(header, request.seat).ask(request)[1]
         check("decide_request", body)
-        assert body == messages.Questions(header, request.seat, ids=ids).ask(_with(again, shuffled))[1]
+        assert body == messages.Questions(header, request.seat).ask(replace(again, observation=shuffled))[1]
 
 
 class InOrder(RiggedChance):
@@ -101,12 +108,6 @@ class InOrder(RiggedChance):
         return list(asked["among"]) if asked.get("ordered") else asked["among"][0]
 
 
-def _with(request: Any, observation: Any) -> Any:
-    from dataclasses import replace
-
-    return replace(request, observation=observation)
-
-
 def test_notices_fit_their_schemas() -> None:
     digest, match = "0" * 64, messages.match_facts(HEADER, 1)
     result = {"scores": [1, 2], "returns": [1, 2], "placements": [2, 1], "faults": [0, 1], "row": 9}
@@ -114,13 +115,38 @@ def test_notices_fit_their_schemas() -> None:
     check("challenge_request", messages.challenge_body("bot_x", "abc"))
     check("group_start_request", messages.group_start_body("grp_x", digest))
     check("group_start_request", messages.group_start_body("grp_x", digest, [digest, ""]))
-    ended = check("match_end_request", messages.match_end_body(match, result, [{"n": 3, "fault": "deadline"}]))
+    check("group_start_request", messages.group_start_body("grp_x", digest, [digest, ""], ["1" * 32, ""]))
+    ended = check("match_end_request", messages.match_end_body(match, result, [{"question": 3, "fault": "deadline"}]))
     check("group_end_request", messages.group_end_body("grp_x", digest, digest, ["1" * 32, ""]))
     assert ended["result"] == {"scores": [1, 2], "returns": [1, 2], "placements": [2, 1]}  # not the rivals' faults
 
 
-def test_the_first_step_does_not_show_the_hashes() -> None:
-    assert json.loads(messages.group_start_body("grp_x", "0" * 64))["group"] == {"id": "grp_x"}
+def test_the_head_of_the_chain_of_logs_is_told_where_there_is_one() -> None:
+    digest = "0" * 64
+
+    without, told = (messages.group_end_body("grp_x", digest, digest, [""], head) for head in (None, "a" * 64))
+
+    assert "head" not in check("group_end_request", without)
+    assert check("group_end_request", told)["head"] == "a" * 64
+
+
+def test_each_step_shows_what_the_one_before_brought() -> None:
+    digest = "0" * 64
+    hashes = [digest, ""]
+
+    first = messages.group_start_body("grp_x", digest)
+    second = messages.group_start_body("grp_x", digest, hashes)
+    third = messages.group_start_body("grp_x", digest, hashes, ["1", ""])
+
+    bodies = [json.loads(body) for body in (first, second, third)]
+
+    group = {"id": "grp_x", "commitment": digest, "nonce_hashes": [digest, ""], "nonces": ["1", ""]}
+    assert [body["step"] for body in bodies] == [1, 2, 3]
+    assert [body["group"] for body in bodies] == [
+        {"id": "grp_x"},
+        {name: group[name] for name in ("id", "commitment", "nonce_hashes")},
+        group,
+    ]
 
 
 # -- signatures --
@@ -277,7 +303,7 @@ def test_C6_a_choice_outside_the_list_is_illegal() -> None:
 
 
 def test_C7_the_answer_to_another_question_is_stale() -> None:
-    assert found(json.dumps({"decision": "mat_test_6_1", "choice": 1})) == "stale_decision"
+    assert found(json.dumps({"decision": "mat_test_s1_q6", "choice": 1})) == "stale_decision"
     assert found(json.dumps({"decision": ID + " ", "choice": 1})) == "stale_decision"
     assert found(json.dumps({"choice": 1})) == "bad_schema"
     assert found(json.dumps({"decision": 7, "choice": 1})) == "bad_schema"
@@ -344,32 +370,35 @@ def test_no_bytes_raise(noise: bytes) -> None:
     assert found(noise) in {"bad_json", "bad_schema"}
 
 
-CARD = {"protocol": "1", "name": "n", "version": "1", "games": ["pool-nap"]}
+MANIFEST = {"protocol": "2", "name": "n", "version": "1", "games": ["pool-nap"]}
+MOST = "max_concurrent_requests"
 
 
-def test_a_card_is_read() -> None:
-    assert messages.read_card(json.dumps(CARD).encode()) == messages.Card("n", "1", ("pool-nap",), 8)
-    assert messages.read_card(json.dumps(CARD | {"max_calls": 100, "x": 1}).encode()).max_calls == 100
+def test_a_manifest_is_read() -> None:
+    most = messages.read_manifest(json.dumps(MANIFEST | {MOST: 100, "x": 1}).encode())
+
+    assert messages.read_manifest(json.dumps(MANIFEST).encode()) == messages.Manifest("n", "1", ("pool-nap",), 8)
+    assert most.max_concurrent_requests == 100
 
 
 @pytest.mark.parametrize("change", [
-    {"protocol": "2"}, {"protocol": 1}, {"name": ""}, {"name": "x" * 65}, {"name": 5}, {"name": "a\u202eb"},
+    {"protocol": "1"}, {"protocol": 2}, {"name": ""}, {"name": "x" * 65}, {"name": 5}, {"name": "a\u202eb"},
     {"version": None}, {"games": []}, {"games": "pool-nap"}, {"games": [1]}, {"games": ["x"] * 101},
-    {"max_calls": 0}, {"max_calls": 101}, {"max_calls": True}, {"max_calls": "8"}, {"max_calls": 8.0},
+    {MOST: 0}, {MOST: 101}, {MOST: True}, {MOST: "8"}, {MOST: 8.0},
 ])  # fmt: skip
-def test_a_card_that_does_not_fit(change: Any) -> None:
+def test_a_manifest_that_does_not_fit(change: Any) -> None:
     with pytest.raises(messages.BadBody):
-        messages.read_card(json.dumps(CARD | change).encode())
+        messages.read_manifest(json.dumps(MANIFEST | change).encode())
 
 
-@given(st.fixed_dictionaries({}, optional={key: JSON | st.just(CARD.get(key)) for key in [*CARD, "max_calls"]}))
-def test_no_card_is_taken_that_the_schema_refuses(card: Any) -> None:
-    body = json.dumps(card).encode()
+@given(st.fixed_dictionaries({}, optional={key: JSON | st.just(MANIFEST.get(key)) for key in [*MANIFEST, MOST]}))
+def test_no_manifest_is_taken_that_the_schema_refuses(manifest: Any) -> None:
+    body = json.dumps(manifest).encode()
     try:
-        messages.read_card(body)
+        messages.read_manifest(body)
     except messages.BadBody:
         return
-    assert fits("card_reply", body)
+    assert fits("manifest_reply", body)
 
 
 def test_nonces_and_hashes() -> None:
@@ -382,3 +411,20 @@ def test_nonces_and_hashes() -> None:
     for bad in ("A" * 64, "a" * 63, "a" * 64 + "\n", None):
         with pytest.raises(messages.BadBody):
             messages.read_nonce_hash(json.dumps({"nonce_hash": bad}).encode())
+
+
+@given(st.fixed_dictionaries({}, optional={"accepted": st.booleans() | JSON, "debug": JSON}))
+def test_an_acceptance_is_read_where_the_schema_takes_it(value: Any) -> None:
+    body = json.dumps(value).encode()
+    try:
+        accepted = messages.read_accepted(body)
+    except messages.BadBody:
+        assert not fits("accepted_reply", body)
+    else:
+        assert accepted is check("accepted_reply", body)["accepted"]
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b"[]", b'{"accepted":1}', b'{"accepted":"true"}', b'{"accepted":null}'])
+def test_what_neither_accepts_nor_refuses_is_no_answer_to_the_third_step(body: bytes) -> None:
+    with pytest.raises(messages.BadBody):
+        messages.read_accepted(body)

@@ -46,7 +46,7 @@ class Last(Bot):
         self.told: list[View] = []
 
     def decide(self, question: Question[Any]) -> dict[str, Any]:
-        return question.legal[-1]
+        return question.legal_actions[-1]
 
     def notified(self, notice: View) -> None:
         self.told.append(notice)
@@ -129,13 +129,15 @@ def test_functions_are_asked_by_phase_and_else_the_default_is_played() -> None:
 
     @bot.decides("pool-nap", "bid")
     def boldest(question: Question[PoolNap]) -> dict[str, Any]:
-        return question.legal[-1]
+        return question.legal_actions[-1]
 
     replayed = replay(POOL_NAP, bot, 1)
 
     assert {one.question.phase for one in replayed} == {"bid", "play"}
     for one in replayed:
-        assert one.action == (one.question.legal[-1] if one.question.phase == "bid" else one.question.default)
+        assert one.action == (
+            one.question.legal_actions[-1] if one.question.phase == "bid" else one.question.default_action
+        )
     assert bot.games == ["pool-nap"]
 
 
@@ -149,7 +151,9 @@ def test_marked_methods_are_asked_and_decide_takes_the_rest() -> None:
     replayed = replay(POOL_NAP, Passing(), 1)
 
     for one in replayed:
-        assert one.action == (one.question.default if one.question.phase == "bid" else one.question.legal[-1])
+        assert one.action == (
+            one.question.default_action if one.question.phase == "bid" else one.question.legal_actions[-1]
+        )
     assert Passing().games == sorted(catalogue())
 
 
@@ -175,7 +179,7 @@ def test_a_function_that_raises_costs_the_choice_alone(caplog: pytest.LogCapture
     id, body = "mat_1_0_0", json.loads(_example_question())
 
     error = "LookupError: no such card"
-    assert bot.answer(body) == {"decision": body["decision"]["id"], "action": body["default"], "error": error}
+    assert bot.answer(body) == {"decision": body["decision"]["id"], "action": body["default_action"], "error": error}
     assert error in caplog.text
     assert id != body["decision"]["id"]
 
@@ -262,6 +266,7 @@ def test_a_served_bot_is_a_proper_bot() -> None:
 
     assert played.result["faults"] == [0, 0]
     assert [notice.type for notice in bot.told] == ["group_end"]
+    assert bot.told[0].head == "0" * 64
 
 
 def _plan(url: str) -> matches.Plan:
@@ -288,7 +293,7 @@ def test_a_question_that_comes_again_gets_the_answer_it_had() -> None:
 
         def decide(self, question: Question[Any]) -> dict[str, Any]:
             self.asks += 1
-            return question.legal[self.asks % len(question.legal)]
+            return question.legal_actions[self.asks % len(question.legal_actions)]
 
     bot = Counting()
 

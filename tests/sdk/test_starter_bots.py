@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from referee.botclient import client
 from referee.botclient.client import BotSeat
 from referee.cli import main
-from referee.cli.new_bot import LANGUAGES, STARTERS, card_name, written
+from referee.cli.new_bot import LANGUAGES, STARTERS, manifest_name, written
 from referee.games import catalogue
 from referee.house.server import serve
 from referee.local import matches
@@ -34,8 +34,8 @@ from tests.protocol.schemas import check
 NAME = 'Ada\'s "first" bot'  # quotes, a blank: nothing that a shell or a program text would take as it is
 STRANGE = bot_secret(b"x" * 32, "bot_x", 1)
 MISTAKES = {  # by language: a part of `choose`, a replacement that fails, and the error that the bot then reports
-    "python": ('.choice(question["legal"])', '.choice(question["legall"])', "KeyError: 'legall'"),
-    "javascript": ("question.legal[", "question.legall[", "TypeError: Cannot read properties of undefined"),
+    "python": ('.choice(question["legal_actions"])', '.choice(question["legall"])', "KeyError: 'legall'"),
+    "javascript": ("question.legal_actions[", "question.legall[", "TypeError: Cannot read properties of undefined"),
     "go": ("asked.Legal[(", "asked.Legal[:0][(", "runtime error: index out of range"),
 }
 
@@ -87,7 +87,7 @@ def started(language: str, folder: Path, **environment: str) -> Iterator[str]:
         assert process.stdout is not None
         with process.stdout as said:
             name, _, url = said.readline().rstrip().rpartition(" plays at ")
-        assert name == card_name(folder)
+        assert name == manifest_name(folder)
         yield url
     finally:
         process.kill()
@@ -123,15 +123,15 @@ def test_a_starter_bot_proves_itself_gives_nonces_and_refuses_strangers(url: str
 def test_a_starter_bot_shows_its_name_and_games(url: str) -> None:
     async def called() -> client.Check:
         bot = caller(url, now=None)
-        shown = await client.fetch_card(bot)
+        shown = await client.fetch_manifest(bot)
         bot.close()
         return shown
 
-    card = asyncio.run(called()).card
+    manifest = asyncio.run(called()).manifest
 
-    assert card is not None
-    assert card.name == NAME
-    assert sorted(card.games) == sorted(catalogue())
+    assert manifest is not None
+    assert manifest.name == NAME
+    assert sorted(manifest.games) == sorted(catalogue())
 
 
 def test_a_starter_bot_refuses_forged_unsigned_and_old_calls(url: str) -> None:
@@ -179,7 +179,7 @@ def test_a_starter_bot_that_errs_plays_the_default_says_why_and_goes_on(language
     with started(language, folder, REFEREE_BOT_SECRET=SECRET) as url:
         answers = asyncio.run(asked(url))
 
-    assert [action for action, _ in answers] == [request.default, request.default]
+    assert [action for action, _ in answers] == [request.default_action, request.default_action]
     assert all(told.startswith(error) for _, told in answers)
 
 
@@ -261,4 +261,4 @@ def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
     [("my bot", "my bot"), ("x" * 100, "x" * 64), ("Zoë\u202e", "Zoë"), ("\n", "starter"), ("/", "starter")],
 )
 def test_a_bot_is_named_after_its_folder_as_far_as_a_card_may_show_it(folder: str, name: str) -> None:
-    assert card_name(Path("/tmp") / folder) == name
+    assert manifest_name(Path("/tmp") / folder) == name

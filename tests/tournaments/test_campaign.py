@@ -70,7 +70,7 @@ def undisturbed(world: World, match_id: str) -> list[bytes]:
 def answered(match_id: str, request: Request) -> Answer:
     """The answer follows from the question, as a bot's that keeps what it once answered."""
     digest = hashlib.sha256(f"{match_id} {request.n} {request.seat}".encode()).digest()
-    return Answer(request.seat, choice=digest[0] % len(request.legal), ms=digest[1])
+    return Answer(request.seat, choice=digest[0] % len(request.legal_actions), ms=digest[1])
 
 
 @dataclass

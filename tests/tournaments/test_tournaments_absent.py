@@ -16,7 +16,7 @@ from referee.tournaments import entries, lifecycle, outcomes, tournaments
 from referee.tournaments.tables import Stage, Tournament, TournamentEntry
 from tests.database import scripted
 from tests.database.tournaments import answer_checks, begin, begun, create, enter, entered, go_on, progress_of, start
-from tests.database.world import CARD, World, certify
+from tests.database.world import MANIFEST, World, certify, manifest_of
 from tests.surroundings import MASTER_KEY
 
 on_one_database = pytest.mark.parametrize("url", ["sqlite"], indirect=True)  # nothing there differs between the two
@@ -50,9 +50,9 @@ def new_version(world: World, bot_id: str, version: str) -> None:
     with world.database.write() as session:
         bots.request_check(session, bot_id)
         (check,) = handshakes.claim_due_checks(session)
-        card = handshakes.Card(version, CARD.games, 100)
-        certify(session, bot_id, card)
-        handshakes.finish_check(session, bot_id, check.epoch, {"ok": True}, card)
+        manifest = manifest_of(version, MANIFEST.games, 100)
+        certify(session, bot_id, manifest)
+        handshakes.finish_check(session, bot_id, check.epoch, {"ok": True}, manifest)
 
 
 def test_no_match_is_arranged_before_every_bot_was_called(world: World) -> None:
@@ -196,7 +196,7 @@ def test_F8_a_frozen_version_is_that_of_the_first_answer_also_of_late_entries(wo
         entries.withdraw(session, tournament_id, seated[0])
         session.execute(update(Bot).where(Bot.id.in_([seated[0], late])).values(version="2.0"))
         for bot_id in (seated[0], late):
-            certify(session, bot_id, handshakes.Card("2.0", CARD.games, 100))
+            certify(session, bot_id, manifest_of("2.0", MANIFEST.games, 100))
 
     enter(world, tournament_id, seated[0], late)
     answer_checks(world.database)

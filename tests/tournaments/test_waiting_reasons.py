@@ -18,7 +18,7 @@ from referee.tournaments.tables import Stage
 from tests.database.checks import called, examined, newcomer, on_one_database
 from tests.database.tournaments import answer_checks, begin, begun, create, enter, entered, go_on, start
 from tests.database.waits import full, half_played, lost_twice, make_stuck, on_ladder, registered, resting, steps_until
-from tests.database.world import World
+from tests.database.world import World, manifest_of
 from tests.matches.test_match_queue import arranged, plan
 
 Case = Callable[
@@ -261,7 +261,7 @@ def other_game(world: World) -> tuple[str, str | None, Reason]:
     with world.database.write() as session:
         bots.request_check(session, bot_id)
         (check,) = handshakes.claim_due_checks(session)
-        handshakes.finish_check(session, bot_id, check.epoch, {"ok": True}, handshakes.Card("1.0", ["pool-nap"], 8))
+        handshakes.finish_check(session, bot_id, check.epoch, {"ok": True}, manifest_of("1.0", ["pool-nap"], 8))
     return bot_id, tournament_id, Reason("other_game")
 
 

@@ -41,7 +41,7 @@ class NamedBot(House):
                 return instead
         match what:
             case "":
-                said = json.loads(str((await self._card(request)).text))
+                said = json.loads(str((await self._manifest(request)).text))
                 return web.json_response({**said, "version": self.version})
             case "decide":
                 return await self._decide(request)

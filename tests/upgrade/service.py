@@ -120,10 +120,11 @@ async def finish_everything(service: Upgraded, server: BotServer) -> Outcome:
         if name in ("ladder running", "ladder paused"):
             service.post("otto", f"/tournaments/{tournament_id}/finish")
     service.referee("admin", "revive", service.expected["stuck_match"])
+    tallies = await _work(service)
     seated = [service.bot(name) for name in ("ada", "bo")]
     wanted = {"game": "saint-poker", "bots": seated, "options": {"rounds": 1}, "rated": True, "time": PATIENT}
     new_match = service.post("olga", "/matches", wanted).get("id")
-    return Outcome(server, await _work(service), new_match)
+    return Outcome(server, [*tallies, *await _work(service)], new_match)
 
 
 async def _work(service: Upgraded) -> list[Tally]:

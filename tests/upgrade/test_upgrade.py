@@ -5,6 +5,7 @@ decide: it is converted, it expires, or it is used up before the upgrade. The ex
 """
 
 import json
+from collections import Counter
 
 import pytest
 
@@ -12,13 +13,15 @@ from referee.db.revisions import check
 from referee.match.log import verify
 from referee.match.rows import parsed
 from referee.matches import logs
+from referee.protocol.messages import PROTOCOL
 from tests.upgrade import stored
 from tests.upgrade.restoring import tables_of_the_schema
 from tests.upgrade.service import Outcome, Upgraded
 
 Ended = tuple[Upgraded, Outcome]
 
-EXAMINED = ("asked", "called", "newer")  # by the service, once it is upgraded
+EXAMINED = ("asked", "called", "newer")  # was due or under way before the upgrade
+FORGED = 3  # calls of an examination with a false signature
 
 
 def test_every_table_of_the_fixture_is_counted() -> None:
@@ -142,13 +145,13 @@ def test_E9_a_request_repeated_with_its_key_has_no_second_effect_although_its_an
     assert rows() == before
 
 
-def test_a_certificate_is_shown_for_each_bot_that_holds_one(upgraded: Upgraded) -> None:
-    certified = {
-        name: upgraded.client().get(f"/api/v1/bots/{one['id']}/certificate").status_code == 200
-        for name, one in upgraded.expected["bots"].items()
-    }
+def test_a_certificate_for_the_former_protocol_is_listed_and_holds_no_more(upgraded: Upgraded) -> None:
+    bots = {name: f"/bots/{one['id']}" for name, one in upgraded.expected["bots"].items()}
 
-    assert {name for name, has_one in certified.items() if not has_one} == {"newer", "relapsed"}
+    listed = {name: stored.get(upgraded.client(), f"{path}/certificates")["items"] for name, path in bots.items()}
+
+    assert {name for name, found in listed.items() if all(one["ended_at"] for one in found)} == {"relapsed"}
+    assert {(one["protocol"], *one["fits"]) for found in listed.values() for one in found} == {("1",)}
 
 
 # -- what was under way --
@@ -230,8 +233,9 @@ def test_F10_a_void_match_is_played_again(finished: Ended) -> None:
 def test_K32_bots_accept_our_signatures_by_the_present_and_by_the_former_secret(finished: Ended) -> None:
     _, outcome = finished
 
-    examined = tuple(f"/{name}/" for name in EXAMINED)  # false signatures are sent to them on purpose
-    assert [path for path in outcome.server.rejected if not path.startswith(examined)] == []
+    rejected = Counter(outcome.server.rejected)
+    assert {path.rpartition("/")[2] for path in rejected} == {"decide"}
+    assert {number % FORGED for number in rejected.values()} == {0}  # nothing but what examinations forge on purpose
     assert min(outcome.server.decisions[name] for name in ("ada", "bo", "cy")) > 0
 
 
@@ -246,7 +250,7 @@ def test_notifications_that_were_queued_are_delivered_signed(finished: Ended) ->
     assert queued.items() <= digests.items()
 
 
-def test_a_certificate_still_allows_rated_play(finished: Ended) -> None:
+def test_a_bot_that_was_examined_anew_plays_rated(finished: Ended) -> None:
     service, outcome = finished
     assert outcome.new_match
 
@@ -265,3 +269,14 @@ def test_examinations_that_were_due_or_cut_off_end_with_a_certificate(finished: 
     for name in EXAMINED:
         answer = service.client().get(f"/api/v1/bots/{service.bot(name)}/certificate")
         assert answer.status_code == 200, name
+
+
+def test_every_bot_that_held_a_certificate_is_examined_by_the_present_protocol(finished: Ended) -> None:
+    service, _ = finished
+    bots = {name: one["id"] for name, one in service.expected["bots"].items()}
+
+    shown = {name: service.client().get(f"/api/v1/bots/{bot_id}/certificate") for name, bot_id in bots.items()}
+
+    without = {name for name, answer in shown.items() if answer.status_code != 200}
+    assert without == {"gone", "relapsed"}  # retired; had none
+    assert {answer.get_json()["protocol"] for answer in shown.values() if answer.status_code == 200} == {PROTOCOL}

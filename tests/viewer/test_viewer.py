@@ -79,9 +79,9 @@ def test_a_question_is_what_the_seat_was_asked() -> None:
     (request,) = match.requests()
 
     assert asked[number]["observation"] == request.observation
-    assert asked[number]["legal"] == request.legal
-    assert asked[number]["news"] == request.news
-    assert asked[number]["default"] == request.default
+    assert asked[number]["legal_actions"] == request.legal_actions
+    assert asked[number]["new_events"] == request.new_events
+    assert asked[number]["default_action"] == request.default_action
 
 
 def test_the_policy_lets_only_what_stands_in_the_page_run_and_fetches_nothing() -> None:

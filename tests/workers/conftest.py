@@ -13,7 +13,7 @@ from aiohttp import web
 
 from referee import __version__
 from referee.accounts import accounts
-from referee.bots import bots, handshakes
+from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
@@ -28,7 +28,7 @@ from referee.matches.matches import Plan
 from referee.matches.tables import Match
 from referee.protocol.signing import bot_secret
 from referee.settings import Settings
-from tests.database.world import certify
+from tests.database.world import certify, manifest_of
 from tests.surroundings import MASTER_KEY, settings_for
 from workers.runner import Runner, Tally
 
@@ -65,7 +65,7 @@ class World:
     def certify(self, bot_id: str, version: str) -> None:
         """As if the bot had been examined and passed in all games."""
         with self.database.write() as session:
-            certify(session, bot_id, handshakes.Card(version, sorted(catalogue()), 100))
+            certify(session, bot_id, manifest_of(version, sorted(catalogue()), 100))
 
     def secret_of(self, bot: Bot) -> str:
         return bot_secret(MASTER_KEY, bot.id, bot.secret_generation)

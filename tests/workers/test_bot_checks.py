@@ -20,23 +20,23 @@ QUICK = Suite(questions=4, told_every_s=0.01, held_every_s=0.02, pace=Pace(idle_
 
 
 class Modest(Scripted):
-    """A house bot whose card names two games."""
+    """A house bot whose manifest names two games."""
 
-    async def _card(self, request: web.Request) -> web.Response:
-        card = {"protocol": "1", "name": "modest", "version": VERSION, "games": GAMES, "max_calls": 2}
-        return web.json_response(card)
+    async def _manifest(self, request: web.Request) -> web.Response:
+        manifest = {"protocol": "2", "name": "modest", "version": VERSION, "games": GAMES, "max_concurrent_requests": 2}
+        return web.json_response(manifest)
 
 
 class Restless(Modest):
-    """Its card names another version every time but the first."""
+    """Its manifest names another version every time but the first."""
 
     called = 0
 
-    async def _card(self, request: web.Request) -> web.Response:
+    async def _manifest(self, request: web.Request) -> web.Response:
         self.called += 1
         version = VERSION if self.called == 1 else f"8.{self.called}"
-        card = {"protocol": "1", "name": "modest", "version": version, "games": GAMES, "max_calls": 2}
-        return web.json_response(card)
+        manifest = {"protocol": "2", "name": "modest", "version": version, "games": GAMES, "max_concurrent_requests": 2}
+        return web.json_response(manifest)
 
 
 async def well(_request: web.Request) -> None:

@@ -43,7 +43,7 @@ def test_a_question_asked_again_is_answered_alike_and_another_by_other_dice() ->
     legal = [{"type": "take", "card": card} for card in ("2c", "3c", "4c", "5c")]
 
     def answer(n: int, match_id: str = "mat_1") -> object:
-        request = Request(0, n, {"phase": "pickup"}, [], legal, legal[0], {})
+        request = Request(0, n, n, {"phase": "pickup"}, [], legal, legal[0], {})
         return asyncio.run(HouseSeat("random", "saint-poker", match_id, MASTER_KEY).ask(request)).action
 
     assert [answer(n) for n in range(20)] == [answer(n) for n in range(20)]
@@ -51,7 +51,7 @@ def test_a_question_asked_again_is_answered_alike_and_another_by_other_dice() ->
     assert [answer(n) for n in range(20)] != [answer(n, "mat_2") for n in range(20)]
 
 
-def test_rivals_bear_ids_that_hold_for_their_event_and_names_only_where_it_is_open(world: World) -> None:
+def test_bots_are_told_who_plays_unless_the_tournament_is_anonymous(world: World) -> None:
     told: dict[str, list[dict[str, str]]] = {}
 
     async def note(request: web.Request) -> None:
@@ -80,7 +80,9 @@ def test_rivals_bear_ids_that_hold_for_their_event_and_names_only_where_it_is_op
 
     first, second, opened, outside, unrated = (told[match_id] for match_id in asyncio.run(story()))
 
-    assert [one["id"] for one in first] == [one["id"] for one in second][::-1]
-    assert len({one["id"] for players in (first, opened, outside, unrated) for one in players}) == 8
-    assert [one.get("name") for one in first + outside] == [None] * 4
-    assert [one.get("name") for one in opened + unrated] == ["Bot 1", "Bot 2"] * 2
+    assert len({one["id"] for one in first + second}) == 4  # an id holds for one match alone
+    assert {*first[0], *second[0]} == {"seat", "id"}
+    for players in (opened, outside, unrated):
+        assert [one["id"] for one in players] == world.bot_ids
+        assert [one["name"] for one in players] == ["Bot 1", "Bot 2"]
+        assert all(one["version"] for one in players)

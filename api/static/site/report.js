@@ -23,12 +23,12 @@ export function showReport(root, bot, advice) {
 
 function checkSteps(bot, advice) {
   const { report, state } = bot.check;
-  if (state !== "idle") return [step("wait", "The referee calls the bot", "It asks for a proof that the bot knows the secret, then for its card.")];
+  if (state !== "idle") return [step("wait", "The referee calls the bot", "It asks for a proof that the bot knows the secret, then for its manifest.")];
   if (!report) return [step("wait", "The referee has not called the bot yet")];
   const found = [called(bot, report.challenge, "Proves that it knows the secret", "POST /notify", advice, challengeLine(bot.url))];
-  if (report.challenge?.ok) found.push(called(bot, report.card, "Shows its card", "GET /", advice, `curl -i ${quoted(bot.url)}`));
+  if (report.challenge?.ok) found.push(called(bot, report.manifest, "Shows its manifest", "GET /", advice, `curl -i ${quoted(bot.url)}`));
   if (report.ok && report.games) found.push(step("ok", `Plays ${report.games.join(", ")}`, bot.version ? `version ${bot.version}` : ""));
-  if (report.unknown_games?.length) found.push(step("warn", `Its card names games there are not: ${report.unknown_games.join(", ")}`));
+  if (report.unknown_games?.length) found.push(step("warn", `Its manifest names games there are not: ${report.unknown_games.join(", ")}`));
   return found;
 }
 

@@ -19,7 +19,7 @@ from referee.cli.play import planned
 from referee.errors import BadOption
 from referee.local import bot_files, tournament_standings
 from referee.local.tournament_plan import LocalPlan, hypotheses
-from referee.local.tournament_runner import Tournament, carded
+from referee.local.tournament_runner import Tournament, fetch_manifests
 from referee.local.tournament_store import kept_seed, opened
 from referee.match.time_limits import Limits
 
@@ -108,7 +108,7 @@ def _played(plan: LocalPlan, running: bot_files.Running, out: Path, at_once: int
     console = Console(quiet=as_json, highlight=False)
     playing = plan.playing
     with asyncio.Runner() as runner:
-        entrants = runner.run(carded(playing.entrants, playing.game, playing.secrets))
+        entrants = runner.run(fetch_manifests(playing.entrants, playing.game, playing.secrets))
         plan = replace(plan, playing=replace(playing, entrants=entrants))
         with opened(out, plan) as record:
             title = f"{playing.game}, {plan.deals} deals, seed {playing.seed}"

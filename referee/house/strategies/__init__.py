@@ -40,7 +40,7 @@ class RandomPlayer(Player):
     name = "random"
 
     def decide(self, game: str, question: Json) -> Json:
-        action: Json = self.rng.choice(question["legal"])
+        action: Json = self.rng.choice(question["legal_actions"])
         return action
 
 
@@ -50,7 +50,7 @@ class FirstPlayer(Player):
     name = "first"
 
     def decide(self, game: str, question: Json) -> Json:
-        default: Json = question["default"]
+        default: Json = question["default_action"]
         return default
 
 
@@ -60,7 +60,7 @@ class SoundPlayer(Player):
     name = "sound"
 
     def decide(self, game: str, question: Json) -> Json:
-        legal: list[Json] = question["legal"]
+        legal: list[Json] = question["legal_actions"]
         worth = KNOWN.get(game, {}).get(question["observation"]["phase"])
         if worth is None:
             action: Json = self.rng.choice(legal)
