@@ -18,6 +18,7 @@ from tests.api.conftest import Person, Service
 from tests.database.world import World, outcome
 from tests.surroundings import MASTER_KEY
 
+ANONYMOUS = ("p_aaaaaaaaaaaaaaaa", "p_bbbbbbbbbbbbbbbb")  # what bots know each other by, by seat
 TIMING = {"total_ms": 11_000, "dns_ms": 0.2, "connect_ms": 0.4, "wait_ms": 10_999.0, "read_ms": 0.0}
 
 
@@ -39,7 +40,7 @@ class Faulty:
     def fail(self, code: str, reply: bytes) -> None:
         while (request := next(iter(self.match.requests()))).seat != 0:
             self.match.receive(Answer(request.seat, choice=0, ms=7))
-        _, body = messages.Questions(self.match.log.rows[0], 0).ask(request)
+        _, body = messages.Questions(self.match.log.rows[0], 0, ANONYMOUS).ask(request)
         self.asked.append(body)
         if not self.hidden:
             assert isinstance(self.match.state, SaintPoker)
@@ -128,7 +129,7 @@ def test_D2_the_question_kept_shows_no_hand_but_its_own(faulty: Faulty, owner: P
     assert (question["match"]["seat"], question["observation"]["hand"]) == (0, faulty.hands[0])
     assert faulty.hidden
     assert not [card for card in faulty.hidden if f'"{card}"' in json.loads(shown)["request"]]
-    assert faulty.bots[1] not in shown  # who sits opposite is not told before the end
+    assert faulty.bots[1] not in shown  # nor who sits opposite in an anonymous match
 
 
 def test_the_command_asks_the_same_again_signed_and_holds_no_secret(faulty: Faulty, owner: Person) -> None:

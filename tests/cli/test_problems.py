@@ -288,7 +288,7 @@ def test_an_illegal_action_is_told_with_what_was_sent() -> None:
 
     assert "illegal_action, 3 times, first in phase river: body" in played.stderr
     assert "cheat" in played.stderr
-    assert "what to do: choose from `legal` of this very question" in played.stderr
+    assert "what to do: choose from `legal_actions` of this very question" in played.stderr
 
 
 def test_an_error_of_several_lines_cannot_pass_for_what_we_tell() -> None:

@@ -22,7 +22,7 @@ KNOWN: Final[dict[str, WorthByPhase]] = {
 
 
 class Player:
-    """Answers questions as a bot would; ``question`` holds ``observation``, ``legal`` and ``default``."""
+    """Answers questions as a bot would; ``question`` holds what ``Request.for_player`` returns."""
 
     name: ClassVar[str]
 
