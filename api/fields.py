@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from flask import current_app
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
+from referee.botclient import address_guard
 from referee.db.names import LONGEST, SHORTEST, checked_name
-from referee.errors import BadOption
+from referee.errors import BadOption, UrlRefused
 
 MAX_INT = 2**53
 LONGEST_TIME = 40
@@ -98,12 +100,19 @@ class Remark(fields.String):
 
 
 class Address(fields.String):
-    """A URL; what it may look like, and which addresses may be called, is judged by the guard."""
+    """A URL, rebuilt from its parts by the guard, which judges its form and a literal address. Nothing is looked up."""
 
     def __init__(self, **options: Any) -> None:
         metadata = {"pattern": "^https?://", "format": "uri", "example": "https://bots.example.org/mine"}
         metadata |= options.pop("metadata", {})
         super().__init__(validate=validate.Length(1, 2048), metadata=metadata, **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        try:
+            return address_guard.parse_url(text, address_guard.Policy.from_settings(current_app.config["SETTINGS"])).url
+        except UrlRefused as error:
+            raise ValidationError(f"{error.code}: {error.reason}") from None
 
 
 class Id(fields.String):

@@ -11,6 +11,7 @@ from redis import RedisError
 
 from api import tokens
 from api.errors import Problem
+from referee.db.engine import is_writing
 from referee.settings import Settings
 
 PER_CALLER = "1200 per minute"
@@ -79,8 +80,19 @@ def address() -> str:
     return str(found.ipv4_mapped or ipaddress.IPv6Network((int(found), 64), strict=False))
 
 
+def count_check() -> None:
+    """Count a check for the account that asks."""
+    spend(CHECKS, "checks", g.account.id)
+
+
+def count_new_account() -> None:
+    """Count a new account for the caller's address."""
+    spend(NEW_ACCOUNTS, "new accounts")
+
+
 def spend(limit: RateLimitItem, purpose: str, who: str | None = None) -> None:
-    """Counts one of ``purpose`` for ``who``, else for the caller's address; 429 when none is left."""
+    """Count one of ``purpose`` for ``who``, else for the caller's address; 429 when none is left."""
+    assert not is_writing(), "Redis may be slow: rate limits are asked before the transaction begins"
     limiter: Limiter = current_app.extensions["referee.limiter"]
     if not limiter.enabled:
         return

@@ -1,7 +1,8 @@
 """How a view is put together: who may ask, what it takes and gives, and in which transaction it runs.
 
-Decorators, outermost first: route, who (``anyone``, ``owner``, …), ``wakes``, ``takes`` or ``asks``, then ``reads``,
-``writes`` or ``once``, ``gives``. So a body is read and judged before a transaction begins.
+Decorators, outermost first: route, who (``anyone``, ``owner``, …), ``wakes``, ``takes`` or ``asks``, ``limited``, then
+``reads``, ``writes`` or ``once``, ``gives``. So a body is read and judged, and rate limits are asked, before a
+transaction begins, and a runner is woken after it: nobody waits for the network while a transaction is open.
 """
 
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from api import auth, etags, idempotency, queries
 from api.body import read_body, read_json
 from api.errors import invalid
 from api.fields import Wish
-from referee.db.engine import Database
+from referee.db.engine import Database, is_writing
 from workers import queues
 
 P = ParamSpec("P")
@@ -178,6 +179,20 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         """Documents If-Match; the view itself compares, inside its transaction."""
         return cast(View, self.doc(parameters=[etags.PARAMETER])(view))
 
+    def limited(self, count: Callable[[], None], when: Callable[[Any], bool] | None = None) -> Callable[[View], View]:
+        """Count the request by ``count``, which refuses it above the limit; with ``when``, only if the body says so."""
+
+        def decorate(view: View) -> View:
+            @wraps(view)
+            def counted(*args: Any, **kwargs: Any) -> Any:
+                if when is None or when(args[0]):
+                    count()
+                return view(*args, **kwargs)
+
+            return _outside_transactions(counted)
+
+        return decorate
+
     # -- in which transaction --
 
     def reads(self, view: View) -> View:
@@ -192,6 +207,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
 
     def writes(self, view: View) -> View:
         """One transaction, for what may be repeated without harm."""
+        _refuse_network(view)
 
         @wraps(view)
         def within(*args: Any, **kwargs: Any) -> Any:
@@ -202,6 +218,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
 
     def once(self, view: View) -> View:
         """One transaction that also keeps the answer under the caller's Idempotency-Key, if one is given."""
+        _refuse_network(view)
 
         @wraps(view)
         def within(*args: Any, **kwargs: Any) -> Any:
@@ -223,10 +240,23 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
             wake_runner()
             return answer
 
-        return announced
+        return _outside_transactions(announced)
+
+
+def _outside_transactions(view: View) -> View:
+    """Declare that ``view`` uses the network, so that ``_refuse_network`` knows it."""
+    view.__dict__["uses_network"] = True
+    return view
+
+
+def _refuse_network(view: View) -> None:
+    """Raise ``TypeError`` if a transaction round ``view`` would stay open while the network is used."""
+    if view.__dict__.get("uses_network", False):
+        raise TypeError(f"{view.__name__}: `limited` and `wakes` belong outside the transaction, above it")
 
 
 def wake_runner() -> None:
+    assert not is_writing(), "a runner woken before the commit does not see what it is woken for"
     connection: Redis | None = current_app.extensions["referee.redis"]
     if connection is not None:
         queues.wake(connection)

