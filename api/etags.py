@@ -19,13 +19,13 @@ PARAMETER = {
 }
 
 
-def must_match(schema: type[Schema], shown: Mapping[str, Any]) -> None:
+def must_match(schema: type[Schema], shown: object) -> None:
     """Refuses the request unless its If-Match fits the representation ``shown`` (428 without, 412 otherwise)."""
     etag = validator(schema, shown)
     _demand(lambda given: given == etag)
 
 
-def validator(schema: type[Schema], shown: Mapping[str, Any]) -> str | None:
+def validator(schema: type[Schema], shown: object) -> str | None:
     """What GET gives as the ETag of this representation, without its quotes."""
     present = jsonify(schema().dump(shown))
     present.add_etag()

@@ -5,11 +5,11 @@ The schemas of a resource stand in the file of its name.
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from flask import current_app
-from marshmallow import RAISE, Schema, ValidationError, fields, validate
+from marshmallow import RAISE, Schema, ValidationError, fields, missing, validate
 
 from referee.botclient import address_guard
 from referee.db.names import LONGEST, SHORTEST, checked_name
@@ -17,6 +17,14 @@ from referee.errors import BadOption, UrlRefused
 
 MAX_INT = 2**53
 LONGEST_TIME = 40
+
+
+def text_of(content: bytes) -> str | None:
+    """Return ``content`` as text, None where it is not UTF-8."""
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 class Strict(Schema):
@@ -141,6 +149,55 @@ class Moment(fields.Field[datetime]):
         moment = datetime.fromisoformat(value) if isinstance(value, str) else value
         moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
         return str(moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"))
+
+
+class NextMinute(Moment):
+    """A time going out, as the next full minute: an estimate that moved at every look would keep all from a 304."""
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
+        if value is not None:
+            value = value.replace(second=0, microsecond=0) + timedelta(minutes=1)
+        return super()._serialize(value, attr, obj, **kwargs)
+
+
+class Rounded(fields.Float):
+    """A number going out with so many decimals."""
+
+    def __init__(self, digits: int, **options: Any) -> None:
+        self._digits = digits
+        super().__init__(**options)
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> float | None:
+        return None if value is None else round(value, self._digits)
+
+
+class Utf8(fields.String):
+    """Bytes going out as text; null where they are not UTF-8."""
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
+        return None if value is None else text_of(value)
+
+
+class Derived:
+    """A field going out that reads the attribute ``of`` of the object, which other fields may read as well."""
+
+    def __init__(self, of: str, **options: Any) -> None:
+        self._of = of
+        super().__init__(**options)
+
+    def get_value(self, obj: Any, attr: str, accessor: Any = None, default: Any = missing) -> Any:
+        return super().get_value(obj, self._of, accessor, default)  # type: ignore[misc]  # of the field it is mixed into
+
+
+class Exact(Derived, fields.String):
+    """A fraction going out as text."""
+
+
+class Part(fields.Nested):
+    """Some attributes of an object, shown as an object of their own inside it."""
+
+    def get_value(self, obj: Any, *_: Any, **__: Any) -> Any:
+        return obj
 
 
 class Instant(fields.Field[datetime]):

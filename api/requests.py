@@ -13,6 +13,7 @@ from api.body import MAX_BYTES, too_large
 from api.errors import Problem
 
 JSON_POLICY = "default-src 'none'; frame-ancestors 'none'"
+LOG_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"  # of files that show what strangers wrote
 MACHINES = ("/api/", "/static/", "/healthz", "/readyz")  # never answered with a page
 DOCS_POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "

@@ -1,7 +1,7 @@
 """Tables of events and ladders that take long to compute, kept while the record has not moved on."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
@@ -10,11 +10,12 @@ from sqlalchemy import select
 from api.caching import Kept, Shelf
 from api.errors import Problem
 from api.pagination import after, envelope
+from api.presentation import Extended
 from api.views import database
 from referee.bots.tables import Bot
 from referee.db.paging import Page, number_of
 from referee.ladders.strengths import LadderResults, ladder_results
-from referee.ratings.strengths import Fit, Result, fit
+from referee.ratings.strengths import Fit, Result, Strength, fit
 from referee.standings import ErrorBar, Row, bootstrap
 from referee.tournaments import tournaments
 from referee.tournaments.standings import EventResults, event_results
@@ -29,6 +30,8 @@ MOST_FITTED_BOTS: Final = 1_000
 FIT_PATIENCE_S: Final = 20
 SAMPLES: Final = ((2_000, 1_000), (10_000, 400))  # of error bars, up to so many results …
 FEWEST_SAMPLES: Final = 200  # … and beyond
+
+NO_BAR: Final = ErrorBar(None, None, None, 0)
 
 EVENTS: Final = Shelf[EventResults](MOST_KEPT, lambda made: len(made.outcomes) + len(made.entrants) + 1)
 LADDERS: Final = Shelf[LadderResults](MOST_KEPT, lambda made: len(made.results) + 1)
@@ -118,7 +121,44 @@ def people(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, Person]:
         }
 
 
-def page_of(items: Sequence[Item], query: Json, view: Callable[[Sequence[Item]], list[Json]]) -> Json:
+def names(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, str]:
+    """Return the names of these bots of an event, by id."""
+    return {bot_id: person.name for bot_id, person in people(tournament_id, bot_ids).items()}
+
+
+def snapshot(kept: Kept[EventResults]) -> Json:
+    """Return up to which result, and how many, a table counts."""
+    return {"as_of_seq": kept.made.as_of_seq, "results": len(kept.made.outcomes)}
+
+
+def attach_people(tournament_id: str, rows: Sequence[Row]) -> list[Extended]:
+    """Return rows of the standings, each with its ``person``."""
+    found = people(tournament_id, [str(row.entrant) for row in rows])
+    return [Extended(row, person=found[str(row.entrant)]) for row in rows]
+
+
+def attach_error_bars(
+    kept: Kept[EventResults], tournament_id: str, rows: Sequence[Row], *, computed: bool = True
+) -> list[Extended]:
+    """Return rows of the standings as they are shown. Error bars take long: unless ``computed``, all are empty."""
+    bars = error_bars(kept) if computed else dict.fromkeys((row.entrant for row in rows), NO_BAR)
+    return [
+        Extended(
+            row,
+            error_bar=bars[row.entrant],
+            tie_breaks=[{"name": name, "value": value} for name, value in row.tie_breaks.items()],
+        )
+        for row in attach_people(tournament_id, rows)
+    ]
+
+
+def attach_ranks(fitted: Fit, rows: Sequence[Strength], named: Mapping[str, str]) -> list[Extended]:
+    """Return ``rows``, a stretch of a fit, each with its rank and the name of its bot."""
+    first = fitted.rows.index(rows[0]) if rows else 0
+    return [Extended(row, rank=first + 1 + at, name=named[row.id]) for at, row in enumerate(rows)]
+
+
+def page_of(items: Sequence[Item], query: Json, view: Callable[[Sequence[Item]], list[Any]]) -> Json:
     """A page of a list that is in memory, its items as ``view`` shows them."""
     first = number_of(after(query) or [0])
     end = first + query["limit"]

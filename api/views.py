@@ -38,6 +38,11 @@ def record() -> Session:
     return cast(Session, g.session)
 
 
+def master_key() -> bytes:
+    """Return the key from which seeds and secrets are derived."""
+    return cast(bytes, current_app.config["SETTINGS"].master_key)
+
+
 class Parser(FlaskParser):
     """Reads arguments with our own JSON loader and reports what is wrong with them as a problem."""
 

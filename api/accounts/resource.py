@@ -8,6 +8,7 @@ from api import limits
 from api.accounts.schemas import AccountView, FreshAccount, FreshToken, NewAccount, NewToken, TokenView
 from api.auth import asker
 from api.pagination import everything, list_of
+from api.presentation import Extended
 from api.views import Resource, record
 from referee.accounts import accounts
 from referee.accounts.tables import Account, Token
@@ -38,8 +39,8 @@ def open_account(new_account: dict[str, Any]) -> Any:
     takes no Idempotency-Key: nobody is known yet whose key it could be.
     """
     account = accounts.create_account(record(), new_account["name"])
-    token = fresh(*accounts.create_token(record(), account.id, FIRST))
-    return {**shown(account), "token": token}, {"Location": "/api/v1/accounts/me"}
+    token = attach_text(*accounts.create_token(record(), account.id, FIRST))
+    return Extended(account, token=token), {"Location": "/api/v1/accounts/me"}
 
 
 @resource.on("GET", "/me")
@@ -60,7 +61,7 @@ def add_token(new_token: dict[str, Any]) -> Any:
 
     Its text is shown this once.
     """
-    return fresh(*accounts.create_token(record(), asker().id, new_token["name"]))
+    return attach_text(*accounts.create_token(record(), asker().id, new_token["name"]))
 
 
 @resource.on("GET", "/me/tokens")
@@ -94,21 +95,9 @@ def replace_token(new_token: dict[str, Any], account_id: str) -> Any:
 
     For the operator.
     """
-    token = fresh(*accounts.create_token(record(), account_id, new_token["name"]))
-    return token, {"Location": f"/api/v1/accounts/me/tokens/{token['id']}"}
+    token, text = accounts.create_token(record(), account_id, new_token["name"])
+    return attach_text(token, text), {"Location": f"/api/v1/accounts/me/tokens/{token.id}"}
 
 
-def shown(account: Account) -> dict[str, Any]:
-    return {"id": account.id, "name": account.name, "role": account.role, "created_at": account.created_at}
-
-
-def fresh(token: Token, text: str) -> dict[str, Any]:
-    return {
-        "id": token.id,
-        "name": token.name,
-        "hint": token.hint,
-        "created_at": token.created_at,
-        "last_used_at": token.last_used_at,
-        "revoked_at": token.revoked_at,
-        "token": text,
-    }
+def attach_text(token: Token, text: str) -> Extended:
+    return Extended(token, token=text)

@@ -23,4 +23,4 @@ def show(fault_id: int) -> Any:
     owner of the bot; organisers read it when the deal group of the match is over.
     """
     judges = organises()
-    return fault_reports.whole(faults.get_fault(record(), fault_id, asker().id, judges=judges))
+    return fault_reports.attach_remedy(faults.get_fault(record(), fault_id, asker().id, judges=judges))

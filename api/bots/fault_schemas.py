@@ -1,10 +1,15 @@
 """The evidence of faults, short in lists and whole, and how a bot did over time."""
 
+import base64
+from typing import Any
+
 from marshmallow import fields, validate
 
-from api.fields import Id, Moment, Query, Strict
+from api.fields import Derived, Id, Moment, Query, Strict, Utf8, text_of
 from api.pagination import PageQuery
 from referee.match.match import FAULTS
+from referee.matches.recording import MAX_KEPT_BYTES
+from referee.protocol.fault_advice import ADVICE
 
 CODES = list(FAULTS)
 LONGEST_VERSION = 128
@@ -19,32 +24,72 @@ class FaultQuery(MatchFaultQuery):
     match = Id("mat")
 
 
+class Advice(Derived, fields.String):
+    """What to do about a fault, by its code."""
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str:
+        return ADVICE[value].remedy
+
+
+class Base64(Derived, fields.String):
+    """Bytes that are not UTF-8; null for those that are."""
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
+        return None if value is None or text_of(value) is not None else base64.b64encode(value).decode()
+
+
+class IsCut(Derived, fields.Boolean):
+    """True for bytes of which there may have been more than are kept."""
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> bool:
+        return is_cut(value)
+
+
+def is_cut(body: bytes | None) -> bool:
+    """Return whether there may have been more of ``body`` than is kept."""
+    return body is not None and len(body) >= MAX_KEPT_BYTES
+
+
 class FaultView(Strict):
-    id = fields.Integer(required=True, metadata={"description": "GET /faults/{id} shows all of it"})
-    match = fields.String(required=True)
-    n = fields.Integer(required=True, metadata={"description": "number of the decision point in the match"})
-    seat = fields.Integer(required=True)
-    bot = fields.String(required=True)
+    id = fields.Integer(
+        attribute="fault.id", required=True, metadata={"description": "GET /faults/{id} shows all of it"}
+    )
+    match = fields.String(attribute="fault.match_id", required=True)
+    n = fields.Integer(
+        attribute="fault.n", required=True, metadata={"description": "number of the decision point in the match"}
+    )
+    seat = fields.Integer(attribute="fault.seat", required=True)
+    bot = fields.String(attribute="fault.bot_id", required=True)
     version = fields.String(required=True, allow_none=True, metadata={"description": "with which the match began"})
-    code = fields.String(required=True, validate=validate.OneOf(CODES), metadata={"description": "a closed list"})
-    detail = fields.String(required=True, metadata={"description": "what exactly was wrong"})
-    advice = fields.String(required=True, metadata={"description": "what to do about it"})
-    timing = fields.Dict(required=True, allow_none=True, metadata={"description": "where the time went"})
-    created_at = Moment(required=True)
+    code = fields.String(
+        attribute="fault.code", required=True, validate=validate.OneOf(CODES), metadata={"description": "a closed list"}
+    )
+    detail = fields.String(attribute="fault.detail", required=True, metadata={"description": "what exactly was wrong"})
+    advice = Advice("fault.code", required=True, metadata={"description": "what to do about it"})
+    timing = fields.Dict(
+        attribute="fault.timing", required=True, allow_none=True, metadata={"description": "where the time went"}
+    )
+    created_at = Moment(attribute="fault.created_at", required=True)
 
 
 class EvidenceView(FaultView):
-    request = fields.String(required=True, allow_none=True, metadata={"description": "the exact body we sent"})
-    request_cut = fields.Boolean(required=True, metadata={"description": "more was sent than is kept"})
-    reply = fields.String(
+    request = Utf8(
+        attribute="fault.request", required=True, allow_none=True, metadata={"description": "the exact body we sent"}
+    )
+    request_cut = IsCut("fault.request", required=True, metadata={"description": "more was sent than is kept"})
+    reply = Utf8(
+        attribute="fault.reply",
         required=True,
         allow_none=True,
         metadata={"description": "the body that came back, where it is UTF-8; a stranger's text: show it as text only"},
     )
-    reply_base64 = fields.String(
-        required=True, allow_none=True, metadata={"description": "the body that came back, where it is no UTF-8"}
+    reply_base64 = Base64(
+        "fault.reply",
+        required=True,
+        allow_none=True,
+        metadata={"description": "the body that came back, where it is no UTF-8"},
     )
-    reply_cut = fields.Boolean(required=True, metadata={"description": "more may have come than is kept"})
+    reply_cut = IsCut("fault.reply", required=True, metadata={"description": "more may have come than is kept"})
     played = fields.Dict(
         required=True,
         allow_none=True,

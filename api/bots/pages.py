@@ -11,13 +11,12 @@ from flask import Blueprint, Response, request
 from markupsafe import Markup
 
 from api.bots.register_page import OWN_ADVICE
-from api.bots.resource import attested
 from api.errors import invalid
 from api.fields import MAX_INT
-from api.ladders.resource import points
-from api.matches.resource import shown_all
+from api.ladders.schemas import points
 from api.pages.charts import Move, Part, rating_history, stacked_bar
 from api.pages.page import page, shown
+from api.presentation import certificate_of, match_views
 from api.queries import takes
 from api.views import record
 from referee.bots import bots, certificates
@@ -91,7 +90,7 @@ def bot(bot_id: str) -> Response:
         undrawn=len(rated) > HISTORIES and "ladder" not in request.args,
         results=results(found),
         recent=recent(found),
-        certificate=None if certificate is None else attested(certificate, found),
+        certificate=None if certificate is None else certificate_of(found, certificate),
         no_certificate=certificates.why_none(record(), found) if certificate is None else "",
         known={"bot": found.id, "name": found.name, "advice": advice()},
         points=points,
@@ -166,7 +165,7 @@ def shares(tally: Tally) -> Markup:
 def recent(of: Bot) -> list[dict[str, Any]]:
     """Its last matches, as far as everybody may know that it plays them."""
     found = matches.list_matches(record(), bot_id=of.id, open_seats=True, limit=RECENT)
-    shown = shown_all(found.items)
+    shown = match_views(found.items)
     for match in shown:
         match["own"] = next(seat for seat in match["seats"] if seat["bot"] == of.id)
         match["rivals"] = [seat for seat in match["seats"] if seat["bot"] != of.id]

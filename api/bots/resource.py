@@ -19,11 +19,11 @@ from api.bots.schemas import (
     WaitingView,
 )
 from api.errors import Problem
-from api.matches.resource import master_key
 from api.pagination import PageQuery, after, envelope, list_of
-from api.views import Resource, record
-from referee.bots import bots, certificates, checks
-from referee.bots.tables import Bot, Certificate
+from api.presentation import Extended, certificate_of, visible_bot
+from api.views import Resource, master_key, record
+from referee.bots import bots, certificates
+from referee.bots.tables import Bot
 from referee.db.paging import Page
 from referee.matches import fault_reports as faults
 from referee.matches import friendlies, waiting
@@ -44,7 +44,7 @@ def register(new_bot: dict[str, Any]) -> Any:
 
     It is `unverified` until its address has answered a challenge signed with the secret, which is shown this once.
     """
-    return with_secret(bots.register(record(), asker().id, new_bot["name"], new_bot["url"]))
+    return attach_secret(bots.register(record(), asker().id, new_bot["name"], new_bot["url"]))
 
 
 @resource.on("GET")
@@ -57,7 +57,7 @@ def list_bots(query: dict[str, Any]) -> Any:
     found = bots.list_bots(
         record(), owner_id=query.get("owner"), status=query.get("status"), limit=query["limit"], cursor=after(query)
     )
-    return envelope(Page([public(bot) for bot in found.items], found.next), query)
+    return envelope(found, query)
 
 
 @resource.on("GET", '/<id("bot"):bot_id>')
@@ -73,7 +73,7 @@ def show(bot_id: str) -> Any:
     bot = bots.get_bot(record(), bot_id)
     if bot.owner_id == viewer_id():
         etags.stand_for(editable(bot))
-    return seen(bot)
+    return visible_bot(bot)
 
 
 @resource.on("PATCH", '/<id("bot"):bot_id>')
@@ -91,7 +91,7 @@ def edit(changes: dict[str, Any], bot_id: str) -> Any:
     """
     bot = mine(bot_id)
     etags.must_stand(editable(bot))
-    return seen(bots.edit(record(), bot_id, revision=bot.revision, **changes))
+    return visible_bot(bots.edit(record(), bot_id, revision=bot.revision, **changes))
 
 
 @resource.on("POST", '/<id("bot"):bot_id>/pause')
@@ -105,7 +105,7 @@ def pause(bot_id: str) -> Any:
     `bot_paused`. Its other matches that are already arranged are still played.
     """
     bot_id = governed(bot_id).id
-    return seen(friendlies.pause_bot(record(), bot_id, "paused by its owner", master_key=master_key()))
+    return visible_bot(friendlies.pause_bot(record(), bot_id, "paused by its owner", master_key=master_key()))
 
 
 @resource.on("POST", '/<id("bot"):bot_id>/resume')
@@ -114,7 +114,7 @@ def pause(bot_id: str) -> Any:
 @resource.gives(OwnBotView)
 def resume(bot_id: str) -> Any:
     """End a pause"""
-    return seen(bots.resume(record(), governed(bot_id).id))
+    return visible_bot(bots.resume(record(), governed(bot_id).id))
 
 
 @resource.on("POST", '/<id("bot"):bot_id>/retire')
@@ -126,7 +126,7 @@ def retire(bot_id: str) -> Any:
 
     Matches that run are played out, those not begun are cancelled. Its history stays.
     """
-    return seen(bots.retire(record(), governed(bot_id).id))
+    return visible_bot(bots.retire(record(), governed(bot_id).id))
 
 
 @resource.on("POST", '/<id("bot"):bot_id>/rotate-secret')
@@ -138,7 +138,7 @@ def rotate_secret(bot_id: str) -> Any:
 
     For a day both the old and the new one sign our calls. Shown this once.
     """
-    return with_secret(bots.rotate_secret(record(), mine(bot_id).id))
+    return attach_secret(bots.rotate_secret(record(), mine(bot_id).id))
 
 
 @resource.on("POST", '/<id("bot"):bot_id>/check')
@@ -153,7 +153,7 @@ def check(bot_id: str) -> Any:
     Challenge, manifest, then the conformance suite: about a hundred calls in at most 90 s. How far it is and the
     reports are shown with the bot. A pass brings a new certificate; a failure ends that of the same version.
     """
-    return seen(bots.request_check(record(), mine(bot_id).id, thorough=True))
+    return visible_bot(bots.request_check(record(), mine(bot_id).id, thorough=True))
 
 
 @resource.on("GET", '/<id("bot"):bot_id>/certificate')
@@ -170,7 +170,7 @@ def show_certificate(bot_id: str) -> Any:
     certificate = certificates.present(record(), bot)
     if certificate is None:
         raise Problem(404, "no_certificate", f"The bot has no certificate: {certificates.why_none(record(), bot)}.")
-    return attested(certificate, bot)
+    return certificate_of(bot, certificate)
 
 
 @resource.on("GET", '/<id("bot"):bot_id>/certificates')
@@ -182,7 +182,7 @@ def list_certificates(query: dict[str, Any], bot_id: str) -> Any:
     """All certificates a bot ever had, the newest first"""
     bot = bots.get_bot(record(), bot_id)
     found = certificates.list_certificates(record(), bot.id, limit=query["limit"], cursor=after(query))
-    return envelope(Page([attested(one, bot) for one in found.items], found.next), query)
+    return envelope(Page([certificate_of(bot, one) for one in found.items], found.next), query)
 
 
 @resource.on("GET", '/<id("bot"):bot_id>/faults')
@@ -205,7 +205,7 @@ def list_faults(query: dict[str, Any], bot_id: str) -> Any:
         limit=query["limit"],
         cursor=after(query),
     )
-    return fault_reports.page(found, query)
+    return envelope(found, query)
 
 
 @resource.on("GET", '/<id("bot"):bot_id>/health')
@@ -233,18 +233,7 @@ def show_waiting(bot_id: str) -> Any:
     """
     bot = bots.get_bot(record(), bot_id, owner_id=None if organises() else asker().id)
     slots = current_app.config["SETTINGS"].runner_slots
-    found = waiting.waiting(record(), bot.id, runner_slots=slots)
-    return {
-        "bot": bot.id,
-        "playing": found.playing,
-        "open": found.open,
-        "reason": found.reason,
-        "matches": [
-            {"match": one.match_id, "tournament": one.tournament_id, "position": one.position, "reason": one.reason}
-            for one in found.matches
-        ],
-        "events": [{"tournament": one.tournament_id, "reason": one.reason} for one in found.events],
-    }
+    return waiting.waiting(record(), bot.id, runner_slots=slots)
 
 
 def governed(bot_id: str) -> Bot:
@@ -257,69 +246,10 @@ def mine(bot_id: str) -> Bot:
     return bots.get_bot(record(), bot_id, owner_id=asker().id)
 
 
-def public(bot: Bot) -> dict[str, Any]:
-    return {
-        "id": bot.id,
-        "name": bot.name,
-        "owner": bot.owner_id,
-        "status": bot.status,
-        "version": bot.version,
-        "games": bot.games,
-        "max_calls": bot.max_calls,
-        "created_at": bot.created_at,
-    }
-
-
 def editable(bot: Bot) -> dict[str, Any]:
     """What an edit may overwrite."""
     return {"id": bot.id, "name": bot.name, "url": bot.url}
 
 
-def seen(bot: Bot) -> dict[str, Any]:
-    """What the asker may see of a bot."""
-    if bot.owner_id != viewer_id():
-        return public(bot)
-    return {
-        **public(bot),
-        "url": bot.url,
-        "proven_url": bot.proven_url,
-        "status_reason": bot.status_reason,
-        "check": {"state": bot.check_state, "checked_at": bot.checked_at, "report": bot.check_report},
-        "examination": examined(bot.id),
-        "previous_secret_until": bot.previous_secret_until,
-    }
-
-
-def examined(bot_id: str) -> dict[str, Any]:
-    """For the owner alone: the report holds what the bot answered."""
-    one = checks.shown(record(), bot_id)
-    return {
-        "state": one.state,
-        "asked": one.asked,
-        "planned": one.planned,
-        "what": one.what,
-        "version": one.version,
-        "ended_at": one.ended_at,
-        "report": one.report if one.state == "idle" else None,
-    }
-
-
-def attested(certificate: Certificate, bot: Bot) -> dict[str, Any]:
-    """A certificate as anybody may see it."""
-    return {
-        "id": certificate.id,
-        "bot": bot.id,
-        "version": certificate.version,
-        "rules": certificate.rules,
-        "fits": certificates.fitting_games(certificate, bot),
-        "warnings": certificate.warnings,
-        "protocol": certificate.protocol,
-        "engine_version": certificate.engine_version,
-        "issued_at": certificate.issued_at,
-        "ended_at": certificate.ended_at,
-        "ended_reason": certificate.ended_reason,
-    }
-
-
-def with_secret(bot: Bot) -> dict[str, Any]:
-    return {**seen(bot), "secret": bot_secret(master_key(), bot.id, bot.secret_generation)}
+def attach_secret(bot: Bot) -> Extended:
+    return Extended(visible_bot(bot), secret=bot_secret(master_key(), bot.id, bot.secret_generation))

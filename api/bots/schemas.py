@@ -32,7 +32,7 @@ class BotQuery(PageQuery):
 class BotView(Strict):
     id = fields.String(required=True)
     name = fields.String(required=True)
-    owner = fields.String(required=True, metadata={"description": "id of the account"})
+    owner = fields.String(attribute="owner_id", required=True, metadata={"description": "id of the account"})
     status = fields.String(required=True, validate=validate.OneOf(BOT_STATES))
     version = fields.String(required=True, allow_none=True, metadata={"description": "as the bot declares it"})
     games = fields.List(fields.String(), required=True, metadata={"description": "as the bot declares them"})
@@ -41,24 +41,36 @@ class BotView(Strict):
 
 
 class OwnBotView(BotView):
-    """The last fields are there for the owner alone."""
+    """The last fields are there for the owner alone: they read ``own``, which the bot has for its owner only."""
 
-    url = fields.String()
-    proven_url = fields.String(allow_none=True, metadata={"description": "the address that answered the challenge"})
-    status_reason = fields.String(allow_none=True)
+    url = fields.String(attribute="own.url")
+    proven_url = fields.String(
+        attribute="own.proven_url",
+        allow_none=True,
+        metadata={"description": "the address that answered the challenge"},
+    )
+    status_reason = fields.String(attribute="own.status_reason", allow_none=True)
     check = fields.Nested(
-        lambda: CheckView(), metadata={"description": "the last challenge and what was wrong with its answer"}
+        lambda: CheckView(),
+        attribute="own",
+        metadata={"description": "the last challenge and what was wrong with its answer"},
     )
     examination = fields.Nested(
-        lambda: ExaminationView(), metadata={"description": "the conformance suite: how far it is, what the last found"}
+        lambda: ExaminationView(),
+        attribute="own.examination",
+        metadata={"description": "the conformance suite: how far it is, what the last found"},
     )
-    previous_secret_until = Moment(allow_none=True, metadata={"description": "until then both secrets sign"})
+    previous_secret_until = Moment(
+        attribute="own.previous_secret_until",
+        allow_none=True,
+        metadata={"description": "until then both secrets sign"},
+    )
 
 
 class CheckView(Strict):
-    state = fields.String(required=True, validate=validate.OneOf(CHECK_STATES))
+    state = fields.String(attribute="check_state", required=True, validate=validate.OneOf(CHECK_STATES))
     checked_at = Moment(required=True, allow_none=True)
-    report = fields.Dict(required=True, allow_none=True)
+    report = fields.Dict(attribute="check_report", required=True, allow_none=True)
 
 
 class ExaminationView(Strict):
@@ -71,6 +83,7 @@ class ExaminationView(Strict):
     )
     ended_at = Moment(required=True, allow_none=True)
     report = fields.Dict(
+        attribute="last_report",
         required=True,
         allow_none=True,
         metadata={
@@ -83,7 +96,7 @@ class ExaminationView(Strict):
 
 class CertificateView(Strict):
     id = fields.String(required=True)
-    bot = fields.String(required=True)
+    bot = fields.String(attribute="bot_id", required=True)
     version = fields.String(required=True, metadata={"description": "of the bot"})
     rules = fields.Dict(
         keys=fields.String(),
@@ -123,8 +136,8 @@ class ReasonView(Strict):
 
 
 class OpenMatchView(Strict):
-    match = fields.String(required=True)
-    tournament = fields.String(required=True, allow_none=True)
+    match = fields.String(attribute="match_id", required=True)
+    tournament = fields.String(attribute="tournament_id", required=True, allow_none=True)
     position = fields.Integer(
         required=True, allow_none=True, metadata={"description": "among all matches that are due, from 1"}
     )
@@ -132,12 +145,12 @@ class OpenMatchView(Strict):
 
 
 class OpenEventView(Strict):
-    tournament = fields.String(required=True)
+    tournament = fields.String(attribute="tournament_id", required=True)
     reason = fields.Nested(ReasonView, required=True)
 
 
 class WaitingView(Strict):
-    bot = fields.String(required=True)
+    bot = fields.String(attribute="bot_id", required=True)
     playing = fields.Integer(required=True, metadata={"description": "matches of it that are being played"})
     open = fields.Integer(required=True, metadata={"description": "matches of it that are not over"})
     reason = fields.Nested(

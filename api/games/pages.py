@@ -7,7 +7,7 @@ from typing import Any
 from flask import Blueprint, Response
 from sqlalchemy import func, select
 
-from api.games.resource import described
+from api.games.schemas import GameView
 from api.pages import guides
 from api.pages.markdown import Rendered, rendered
 from api.pages.page import page, shown
@@ -55,7 +55,7 @@ def show(name: str) -> Response:
         "games/page.html",
         name=name,
         rules=rulebook(name),
-        described=described(rules),
+        described=GameView().dump(rules),
         ladders=ratings.list_ladders(record(), game=name, limit=LISTED),
         events=tournaments.list_tournaments(record(), game=name, limit=LISTED),
     )

@@ -10,8 +10,7 @@ from markupsafe import Markup
 
 from api import standings_cache
 from api.errors import invalid
-from api.ladders.resource import points
-from api.ladders.schemas import LAST_ACT
+from api.ladders.schemas import LAST_ACT, points
 from api.pages.charts import Bin, histogram, interval_bar, sparkline
 from api.pages.formatting import count
 from api.pages.page import page, shown

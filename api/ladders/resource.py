@@ -14,14 +14,12 @@ from api.ladders.schemas import (
     StandingQuery,
 )
 from api.pagination import PageQuery, after, envelope, list_of
-from api.tournaments.standings_resource import strengths
+from api.presentation import Extended
 from api.tournaments.standings_schemas import StrengthsPage
 from api.views import Resource, database, record
 from referee.bots import bots
-from referee.db.paging import Page
 from referee.errors import NotFound
 from referee.ladders import ranks, ratings
-from referee.ladders.tables import Ladder
 
 resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, set of options and number of seats.")
 
@@ -34,7 +32,7 @@ resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, 
 def list_ladders(query: dict[str, Any]) -> Any:
     """Ladders"""
     found = ratings.list_ladders(record(), game=query.get("game"), limit=query["limit"], cursor=after(query))
-    return envelope(Page([shown(ladder) for ladder in found.items], found.next), query)
+    return envelope(found, query)
 
 
 @resource.on("GET", '/<id("lad"):ladder_id>')
@@ -50,8 +48,7 @@ def show(query: dict[str, Any], ladder_id: str) -> Any:
     """
     ladder = ratings.get_ladder(record(), ladder_id)
     found = standing(ladder_id, query)
-    lines = Page([line(standing) for standing in found.page.items], found.page.next)
-    return {**shown(ladder), "as_of_seq": found.as_of_seq, **envelope(lines, query)}
+    return Extended(ladder, as_of_seq=found.as_of_seq, **envelope(found.page, query))
 
 
 @resource.on("GET", '/<id("lad"):ladder_id>/places/<id("bot"):bot_id>')
@@ -67,19 +64,7 @@ def show_place(ladder_id: str, bot_id: str) -> Any:
     bot, found = bots.get_bot(record(), bot_id), ranks.place_of(record(), ladder_id, bot_id)
     if found is None:
         raise NotFound("place", bot_id)
-    return {
-        "as_of_seq": ratings.last_seq(record(), ladder_id),
-        "place": found.place,
-        "of": found.of,
-        "bot": bot.id,
-        "name": bot.name,
-        "owner": bot.owner_id,
-        "status": bot.status,
-        "rating": points(found.value),
-        "rating_micro": found.value,
-        "games": found.games,
-        "changed_seq": found.as_of_seq,
-    }
+    return Extended(found, bot=bot, last_seq=ratings.last_seq(record(), ladder_id))
 
 
 @resource.on("GET", '/<id("lad"):ladder_id>/strengths')
@@ -95,7 +80,7 @@ def show_strengths(query: dict[str, Any], ladder_id: str) -> Any:
     fitted = standings_cache.ladder_fit(kept)
     with database().read() as session:
         names = bots.names_of(session, (row.id for row in fitted.rows))
-    page = standings_cache.page_of(fitted.rows, query, lambda rows: strengths(fitted, rows, names))
+    page = standings_cache.page_of(fitted.rows, query, lambda rows: standings_cache.attach_ranks(fitted, rows, names))
     made = kept.made
     counted = {"as_of_seq": made.as_of_seq, "results": len(made.results), "left_out": made.left_out}
     return {**counted, "converged": fitted.converged, "exact": fitted.exact, **page}
@@ -114,7 +99,7 @@ def show_history(query: dict[str, Any], ladder_id: str) -> Any:
     ratings.get_ladder(record(), ladder_id)
     bots.get_bot(record(), query["bot"])
     found = ratings.history(record(), ladder_id, query["bot"], limit=query["limit"], cursor=after(query))
-    return envelope(Page([move(change) for change in found.items], found.next), query)
+    return envelope(found, query)
 
 
 def standing(ladder_id: str, query: dict[str, Any]) -> ratings.LadderPage:
@@ -125,48 +110,3 @@ def standing(ladder_id: str, query: dict[str, Any]) -> ratings.LadderPage:
     if query["as_of"] > last:
         raise invalid([("as_of", f"the ladder's last act is {last}")])
     return ratings.ladder_at(record(), ladder_id, query["as_of"], limit=query["limit"], cursor=after(query))
-
-
-def points(micro: int) -> float:
-    return round(micro / 1_000_000, 1)
-
-
-def shown(ladder: Ladder) -> dict[str, Any]:
-    return {
-        "id": ladder.id,
-        "game": ladder.game,
-        "options": ladder.options,
-        "seats": ladder.seats,
-        "created_at": ladder.created_at,
-        "frozen_reason": ladder.frozen_reason,
-    }
-
-
-def line(standing: ratings.Standing) -> dict[str, Any]:
-    return {
-        "rank": standing.place,
-        "bot": standing.bot_id,
-        "name": standing.name,
-        "owner": standing.owner_id,
-        "status": standing.status,
-        "rating": points(standing.value),
-        "rating_micro": standing.value,
-        "games": standing.games,
-    }
-
-
-def move(change: ratings.Change) -> dict[str, Any]:
-    return {
-        "seq": change.seq,
-        "kind": change.kind,
-        "match": change.match_id,
-        "reason": change.reason,
-        "at": change.at,
-        "games": change.games,
-        "version": change.version,
-        "version_changed": change.version_changed,
-        "before": points(change.before),
-        "before_micro": change.before,
-        "after": points(change.after),
-        "after_micro": change.after,
-    }

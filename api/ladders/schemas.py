@@ -1,14 +1,33 @@
 """Ladders: their lines, a bot's own place, and how its rating moved."""
 
+from typing import Any
+
 from marshmallow import fields, validate
 
-from api.fields import Id, Moment, Numeral, Strict
+from api.fields import Derived, Id, Moment, Numeral, Strict
 from api.games.schemas import GAMES
 from api.pagination import PageQuery
 from referee.bots.tables import BOT_STATES
 from referee.ladders.tables import ACTS
+from referee.ratings.elo import MICRO
 
 LAST_ACT = 999_999_999
+
+
+def points(micro: int) -> float:
+    """Return a rating in points, to one decimal."""
+    return round(micro / MICRO, 1)
+
+
+class Points(Derived, fields.Float):
+    """A rating, kept in millionths of a point, going out in points."""
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> float:
+        return points(value)
+
+
+class Micro(Derived, fields.Integer):
+    """A rating going out exactly, in millionths of a point."""
 
 
 class LadderQuery(PageQuery):
@@ -39,13 +58,13 @@ class LadderView(Strict):
 
 
 class LadderRow(Strict):
-    rank = fields.Integer(required=True, metadata={"description": "equal ratings share a rank"})
-    bot = fields.String(required=True)
+    rank = fields.Integer(attribute="place", required=True, metadata={"description": "equal ratings share a rank"})
+    bot = fields.String(attribute="bot_id", required=True)
     name = fields.String(required=True)
-    owner = fields.String(required=True)
+    owner = fields.String(attribute="owner_id", required=True)
     status = fields.String(required=True, validate=validate.OneOf(BOT_STATES))
-    rating = fields.Float(required=True, metadata={"description": "points, to one decimal"})
-    rating_micro = fields.Integer(required=True, metadata={"description": "exactly, in millionths of a point"})
+    rating = Points("value", required=True, metadata={"description": "points, to one decimal"})
+    rating_micro = Micro("value", required=True, metadata={"description": "exactly, in millionths of a point"})
     games = fields.Integer(required=True)
 
 
@@ -58,17 +77,21 @@ class StandingLadderView(LadderView):
 
 
 class PlaceOnLadderView(Strict):
-    as_of_seq = fields.Integer(required=True, metadata={"description": "the last act of the ladder"})
+    as_of_seq = fields.Integer(
+        attribute="last_seq", required=True, metadata={"description": "the last act of the ladder"}
+    )
     place = fields.Integer(required=True, metadata={"description": "one more than bots with a better rating"})
     of = fields.Integer(required=True, metadata={"description": "bots on the ladder"})
-    bot = fields.String(required=True)
-    name = fields.String(required=True)
-    owner = fields.String(required=True)
-    status = fields.String(required=True, validate=validate.OneOf(BOT_STATES))
-    rating = fields.Float(required=True, metadata={"description": "points, to one decimal"})
-    rating_micro = fields.Integer(required=True, metadata={"description": "exactly, in millionths of a point"})
+    bot = fields.String(attribute="bot.id", required=True)
+    name = fields.String(attribute="bot.name", required=True)
+    owner = fields.String(attribute="bot.owner_id", required=True)
+    status = fields.String(attribute="bot.status", required=True, validate=validate.OneOf(BOT_STATES))
+    rating = Points("value", required=True, metadata={"description": "points, to one decimal"})
+    rating_micro = Micro("value", required=True, metadata={"description": "exactly, in millionths of a point"})
     games = fields.Integer(required=True)
-    changed_seq = fields.Integer(required=True, metadata={"description": "the last act that moved it"})
+    changed_seq = fields.Integer(
+        attribute="as_of_seq", required=True, metadata={"description": "the last act that moved it"}
+    )
 
 
 class RatingChangeView(Strict):
@@ -78,13 +101,15 @@ class RatingChangeView(Strict):
         validate=validate.OneOf(ACTS),
         metadata={"description": "a result that counts from now on, one that counts no more, or a repair"},
     )
-    match = fields.String(required=True, allow_none=True, metadata={"description": "null: a repair"})
+    match = fields.String(
+        attribute="match_id", required=True, allow_none=True, metadata={"description": "null: a repair"}
+    )
     reason = fields.String(required=True, allow_none=True, metadata={"description": "of a void or a repair"})
     at = Moment(required=True)
     games = fields.Integer(required=True, metadata={"description": "that count for the bot after it"})
     version = fields.String(required=True, allow_none=True, metadata={"description": "of the bot in that match"})
     version_changed = fields.Boolean(required=True, metadata={"description": "it is another than in the result before"})
-    before = fields.Float(required=True)
-    before_micro = fields.Integer(required=True)
-    after = fields.Float(required=True)
-    after_micro = fields.Integer(required=True)
+    before = Points("before", required=True)
+    before_micro = Micro("before", required=True)
+    after = Points("after", required=True)
+    after_micro = Micro("after", required=True)

@@ -6,9 +6,9 @@ from typing import Any, Final
 from flask import Blueprint, Response, request
 
 from api.errors import invalid
-from api.matches.resource import shown_all
 from api.pages.page import page, shown
 from api.pagination import after, envelope
+from api.presentation import match_views
 from api.queries import takes
 from api.tournaments import terms
 from api.views import record
@@ -52,7 +52,7 @@ def contents() -> Response:
     )
     return page(
         "matches/list.html",
-        matches=shown_all(found.items),
+        matches=match_views(found.items),
         next=envelope(found, query)["next"],
         filters={name: query[name] for name in ("game", "status", "bot", "tournament") if query[name]},
         bot=query["bot"] and _bot_name(query["bot"]),
@@ -67,7 +67,7 @@ def contents() -> Response:
 def show(match_id: str) -> Response:
     """A match in the viewer: live while it is played, from its log afterwards."""
     match = matches.get_match(record(), match_id)
-    (seen,) = shown_all([match])
+    (seen,) = match_views([match])
     event = None if match.tournament_id is None else tournaments.get_tournament(record(), match.tournament_id)
     told = _told(match, seen)
     return page(

@@ -1,33 +1,29 @@
 """Matches: arranged, listed, cancelled, made void; their logs."""
 
 import gzip
-from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from flask import Response, current_app, request
-from sqlalchemy.orm import Session
+from flask import Response, request
 
 from api.auth import asker, organises, viewer_id
-from api.bots import fault_reports
 from api.bots.fault_schemas import FaultView, MatchFaultQuery
 from api.errors import Problem, invalid, not_found
 from api.matches.schemas import CancelMatch, MatchQuery, MatchView, NewMatch, VoidedView, VoidMatch, WholeMatchView
 from api.pagination import after, envelope, list_of
-from api.views import Resource, record
+from api.presentation import attach_group, visible_matches
+from api.requests import LOG_POLICY
+from api.views import Resource, master_key, record
 from referee.bots import bots
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound, NotReady
 from referee.ladders import voiding
 from referee.match.time_limits import Limits
-from referee.matches import deal_groups, friendlies, logs, matches, quotas, unrated
-from referee.matches import fault_reports as faults
-from referee.matches.tables import Match, MatchSeat
+from referee.matches import fault_reports, friendlies, logs, matches, quotas
+from referee.matches.tables import Match
 from referee.tournaments import tournaments
 
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
-
-LOG_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 
 @resource.on("POST")
@@ -52,7 +48,7 @@ def arrange(new_match: dict[str, Any]) -> Any:
         rated=new_match["rated"],
         created_by=asker().id,
     )
-    return whole(matches.create_match(record(), plan, master_key=master_key()))
+    return attach_group(matches.create_match(record(), plan, master_key=master_key()))
 
 
 @resource.on("GET")
@@ -69,11 +65,11 @@ def list_matches(query: dict[str, Any]) -> Any:
         tournament_id=query.get("tournament"),
         stage=query.get("stage"),
         game=query.get("game"),
-        open_seats="bot" in query and not (knows_all() or owns(query["bot"])),
+        open_seats="bot" in query and not (organises() or owns(query["bot"])),
         limit=query["limit"],
         cursor=after(query),
     )
-    return page_of_matches(found, query)
+    return envelope(Page(visible_matches(found.items), found.next), query)
 
 
 @resource.on("GET", '/<id("mat"):match_id>')
@@ -82,7 +78,7 @@ def list_matches(query: dict[str, Any]) -> Any:
 @resource.gives(WholeMatchView)
 def show(match_id: str) -> Any:
     """A match"""
-    return whole(matches.get_match(record(), match_id))
+    return attach_group(matches.get_match(record(), match_id))
 
 
 @resource.on("POST", '/<id("mat"):match_id>/cancel')
@@ -111,7 +107,7 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
         whole_group=wish["whole_group"],
         by=asker().id,
     )
-    return whole(cancelled)
+    return attach_group(cancelled)
 
 
 @resource.on("POST", '/<id("mat"):match_id>/void')
@@ -129,7 +125,7 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
     """
     if not governs(matches.get_match(record(), match_id)):
         raise Forbidden("only the organiser who arranged a match, or whose event it is, makes it void")
-    done = voiding.void(
+    return voiding.void(
         record(),
         match_id,
         wish["reason"],
@@ -138,7 +134,6 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
         replay=wish["replay"],
         whole_group=wish["whole_group"],
     )
-    return {"void": done.matches, "cancelled": done.cancelled, "replays": done.replays, "acts": done.acts}
 
 
 @resource.on("POST", '/<id("mat"):match_id>/revive')
@@ -151,7 +146,7 @@ def revive(match_id: str) -> Any:
 
     For the operator, once he knows what cost its runners their lives. It goes on from its last recorded row.
     """
-    return whole(matches.revive(record(), match_id))
+    return attach_group(matches.revive(record(), match_id))
 
 
 @resource.on("GET", '/<id("mat"):match_id>/faults')
@@ -165,8 +160,8 @@ def list_faults(query: dict[str, Any], match_id: str) -> Any:
     Organisers see those of all bots when its deal group is over.
     """
     match = matches.get_match(record(), match_id)
-    judges = knows_all() and logs.is_open(record(), match)
-    found = faults.list_faults(
+    judges = organises() and logs.is_open(record(), match)
+    found = fault_reports.list_faults(
         record(),
         match_id=match.id,
         owner_id=None if judges else asker().id,
@@ -175,7 +170,7 @@ def list_faults(query: dict[str, Any], match_id: str) -> Any:
         limit=query["limit"],
         cursor=after(query),
     )
-    return fault_reports.page(found, query)
+    return envelope(found, query)
 
 
 @resource.on("GET", '/<id("mat"):match_id>/log')
@@ -250,84 +245,8 @@ def may_cancel(match: Match) -> bool:
     )
 
 
-def page_of_matches(found: Page[Match], query: dict[str, Any]) -> dict[str, Any]:
-    return envelope(Page(shown_all(found.items), found.next), query)
-
-
-def whole(match: Match) -> dict[str, Any]:
-    group = deal_groups.get_group(record(), match.group_id)
-    described = {
-        "id": group.id,
-        "kind": group.kind,
-        "state": group.state,
-        "commitment": group.commitment,
-        "entries": group.entries if group.state == "over" else None,
-        "reveal": deal_groups.revealed(group, master_key()),
-    }
-    return {**shown_all([match])[0], "group": described}
-
-
-def shown_all(found: Sequence[Match]) -> list[dict[str, Any]]:
-    told = {match.id for match in found} if knows_all() else matches.seats_told(record(), found)
-    return views(record(), found, told)
-
-
-def views(session: Session, found: Sequence[Match], told: Collection[str]) -> list[dict[str, Any]]:
-    """Return these matches as the API shows them. Show the bots in the seats only for matches in ``told``."""
-    seats = matches.seats_of(session, [match.id for match in found])
-    reasons = unrated.unrated_reasons(session, found)
-    return [shown(match, seats[match.id], reasons.get(match.id), told=match.id in told) for match in found]
-
-
-def shown(match: Match, seats: list[MatchSeat], unrated_reason: str | None, *, told: bool) -> dict[str, Any]:
-    return {
-        "id": match.id,
-        "game": match.game,
-        "rules_version": match.rules_version,
-        "options": match.options,
-        "seats": [seat_view(seat, told=told) for seat in seats],
-        "time": {"budget_ms": match.budget_ms, "bank_ms": match.bank_ms},
-        "rated": match.rated,
-        "unrated_reason": unrated_reason,
-        "status": match.status,
-        "reason": match.reason,
-        "tournament": match.tournament_id,
-        "stage": match.stage,
-        "table": match.table_no,
-        "leg": match.leg,
-        "replay_of": match.replay_of,
-        "group_id": match.group_id,
-        "created_at": match.created_at,
-        "started_at": match.started_at,
-        "finished_at": match.finished_at,
-    }
-
-
-def knows_all() -> bool:
-    """Whether the asker may know who plays a rated match that is not over."""
-    return organises()
-
-
 def owns(bot_id: str) -> bool:
     try:
         return bots.get_bot(record(), bot_id).owner_id == viewer_id()
     except NotFound:
         return False
-
-
-def seat_view(seat: MatchSeat, *, told: bool) -> dict[str, Any]:
-    return {
-        "seat": seat.seat,
-        "bot": seat.bot_id if told else None,
-        "name": seat.bot_name if told else None,
-        "version": seat.version if told else None,
-        "entrant": (seat.entrant_id or seat.bot_id) if told else None,
-        "rated": seat.rated if told else None,
-        "placement": seat.placement,
-        "returns": seat.returns,
-    }
-
-
-def master_key() -> bytes:
-    key: bytes = current_app.config["SETTINGS"].master_key
-    return key

@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Id, Moment, Numeral, Remark, Strict, Truth, Whole, Wish
+from api.fields import Id, Moment, Numeral, Part, Remark, Strict, Truth, Whole, Wish
 from api.games.schemas import GAMES, check_options
 from api.pagination import PageQuery
 from referee.ladders.voiding import MOST_REASON
@@ -73,7 +73,9 @@ class VoidMatch(Strict):
 
 
 class VoidedView(Strict):
-    void = fields.List(fields.String(), required=True, metadata={"description": "matches that are void now"})
+    void = fields.List(
+        fields.String(), attribute="matches", required=True, metadata={"description": "matches that are void now"}
+    )
     cancelled = fields.List(
         fields.String(), required=True, metadata={"description": "matches of the group that were not over"}
     )
@@ -101,12 +103,16 @@ class UnratedReason(fields.String):
 class SeatView(Strict):
     seat = fields.Integer(required=True)
     bot = fields.String(
+        attribute="bot_id",
         required=True,
         allow_none=True,
         metadata={"description": "null while a rated match is not over, unless its event says so"},
     )
     name = fields.String(
-        required=True, allow_none=True, metadata={"description": "as it was when the match began; null as `bot` is"}
+        attribute="bot_name",
+        required=True,
+        allow_none=True,
+        metadata={"description": "as it was when the match began; null as `bot` is"},
     )
     version = fields.String(required=True, allow_none=True)
     entrant = fields.String(
@@ -144,6 +150,7 @@ class GroupView(Strict):
         fields.String(),
         required=True,
         allow_none=True,
+        attribute="told_entries",
         metadata={"description": "bots by nonce, once the group is over"},
     )
     reveal = fields.Nested(
@@ -157,17 +164,20 @@ class MatchView(Strict):
     rules_version = fields.Integer(required=True)
     options = fields.Dict(required=True)
     seats = fields.List(fields.Nested(SeatView), required=True)
-    time = fields.Nested(TimeView, required=True)
+    time = Part(TimeView, required=True)
     rated = fields.Boolean(required=True)
     unrated_reason = UnratedReason("why it is unrated; null if it is rated")
     status = fields.String(required=True, validate=validate.OneOf(MATCH_STATES))
     reason = fields.String(
         required=True, allow_none=True, metadata={"description": "why it was cancelled, or does not count"}
     )
-    tournament = fields.String(required=True, allow_none=True)
+    tournament = fields.String(attribute="tournament_id", required=True, allow_none=True)
     stage = fields.Integer(required=True, allow_none=True)
     table = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "from 1; in a ladder the number of the match"}
+        attribute="table_no",
+        required=True,
+        allow_none=True,
+        metadata={"description": "from 1; in a ladder the number of the match"},
     )
     leg = fields.Integer(required=True, allow_none=True, metadata={"description": "of the matches at one table"})
     replay_of = fields.String(

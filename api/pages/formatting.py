@@ -59,14 +59,16 @@ def milliseconds(ms: float | None) -> str:
     return f"{decimal(ms / 1_000, 1)}{THIN_SPACE}s"
 
 
-def moment(at: datetime) -> str:
+def moment(at: datetime | str) -> str:
     """To the minute, in UTC; the page's script makes it local."""
+    at = datetime.fromisoformat(at) if isinstance(at, str) else at
     at = at.astimezone(UTC) if at.tzinfo else at
     return f"{at.day} {at:%b %Y, %H:%M} UTC"
 
 
-def instant(at: datetime) -> str:
+def instant(at: datetime | str) -> str:
     """RFC 3339, for ``datetime`` attributes."""
+    at = datetime.fromisoformat(at) if isinstance(at, str) else at
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 

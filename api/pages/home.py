@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from flask import Blueprint, Response, current_app
 from sqlalchemy import exists, select
 
-from api.ladders.resource import points
-from api.matches.resource import shown_all
+from api.ladders.schemas import points
 from api.pages.page import page, shown
+from api.presentation import match_views
 from api.views import record
 from referee.bots.tables import Bot
 from referee.games import catalogue
@@ -38,10 +38,10 @@ class Top:
 @shown
 def home() -> Response:
     now = overview(record())
-    results = shown_all(matches.list_matches(record(), status="finished", limit=MOST_RESULTS).items)
+    results = match_views(matches.list_matches(record(), status="finished", limit=MOST_RESULTS).items)
     return page(
         "home.html",
-        live=shown_all(now.matches),
+        live=match_views(now.matches),
         events=now.events + open_events(),
         counts=now.counts,
         tops=tops(),

@@ -2,25 +2,24 @@
 that is over has to show of each decision."""
 
 import time
-from dataclasses import asdict
 from threading import Lock
 from typing import Any, Final
 
 import orjson
 from flask import Flask, Response, current_app
+from sqlalchemy.orm import Session
 
-from api.ladders import resource as ladders
+from api.ladders.schemas import LadderRow
 from api.ladders.stream import LadderHub
 from api.matches import log_replay
 from api.matches.match_feed import Tellings
-from api.matches.resource import master_key, views
 from api.matches.stream import MatchHub
+from api.presentation import Extended, attach_seats
 from api.streams import connections
 from api.streams.overview import NOW, PACE_S, NowHub
 from api.streams.schemas import DecisionView, FollowQuery, NowView, RowsQuery, RowsView, VerificationView
 from api.streams.stream_writer import Lines
-from api.tournaments.resource import to_the_minute
-from api.views import Resource, database, record
+from api.views import Resource, database, master_key, record
 from referee.db.engine import Database
 from referee.ladders import ratings
 from referee.matches import matches, visibility
@@ -51,17 +50,13 @@ def list_rows(query: Json, match_id: str) -> Any:
     standing, items = _tellings().told(record(), match_id)
     start = query["after"] + 1 if "after" in query else 0
     page = items[start : start + query["limit"]]
-    return {
-        "status": standing.status,
-        "reason": standing.reason,
-        "open": standing.open,
-        "held_back": standing.held_back,
-        "pace": standing.pace,
-        "rows": len(items),
-        "placements": visibility.placements(record(), match_id) if standing.ended else None,
-        "items": page,
-        "next_after": page[-1]["row"] if page else query.get("after"),
-    }
+    return Extended(
+        standing,
+        rows=len(items),
+        placements=visibility.placements(record(), match_id) if standing.ended else None,
+        items=page,
+        next_after=page[-1]["row"] if page else query.get("after"),
+    )
 
 
 @resource.on("GET", '/matches/<id("mat"):match_id>/events')
@@ -133,7 +128,7 @@ def follow_ladder(query: Json, ladder_id: str) -> Response:
 
 def _ladder_hub() -> LadderHub:
     def made(database: Database, lines: Lines) -> LadderHub:
-        return LadderHub(database, lines, ladders.line)
+        return LadderHub(database, lines, LadderRow().dump)
 
     return connections.hub(LadderHub, made)
 
@@ -191,19 +186,12 @@ class Now:
             return self._data
 
 
-def _overview(session: Any) -> Json:
+def _overview(session: Session) -> Extended:
     found = overview(session)
-    return {
-        "matches": views(session, found.matches, matches.seats_told(session, found.matches)),
-        "tournaments": [
-            {
-                **{name: getattr(event, name) for name in ("id", "name", "game", "format", "rated", "status")},
-                "progress": {**asdict(far), "estimated_end": to_the_minute(far.estimated_end)},
-            }
-            for event, far in found.events
-        ],
-        "counts": found.counts,
-    }
+    matches_shown = attach_seats(session, found.matches, matches.seats_told(session, found.matches))
+    return Extended(
+        found, matches=matches_shown, tournaments=[Extended(event, progress=far) for event, far in found.events]
+    )
 
 
 def _now() -> Now:

@@ -8,7 +8,7 @@ from flask import Response, current_app, request
 
 from api import bulk, limits
 from api.fields import Id, Query
-from api.matches.resource import LOG_POLICY
+from api.requests import LOG_POLICY
 from api.streams.connection_limits import Places
 from api.views import Resource, database
 from referee.ladders import ratings

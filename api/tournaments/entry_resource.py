@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from api.auth import asker, viewer_id
+from api.auth import asker
 from api.errors import invalid
-from api.matches.resource import knows_all
 from api.pagination import after, envelope, list_of
+from api.presentation import attach_progress, visible_entry
 from api.tournaments.entry_schemas import EntryQuery, EntryView, NewEntry, Seeds, Withdrawal
-from api.tournaments.resource import mine, runs, whole
 from api.tournaments.schemas import WholeTournamentView
 from api.views import Resource, record
 from referee.bots import bots
@@ -15,7 +14,7 @@ from referee.bots.tables import Bot
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound
 from referee.tournaments import entries, tournaments
-from referee.tournaments.tables import Tournament, TournamentEntry
+from referee.tournaments.tables import Tournament
 
 resource = Resource("entries", "/api/v1/tournaments", "Who takes part in an event.")
 
@@ -34,7 +33,7 @@ def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
     found = entries.list_entries(
         record(), tournament.id, preflight=query.get("preflight"), limit=query["limit"], cursor=after(query)
     )
-    return envelope(Page([shown(entry, bot) for entry, bot in found.items], found.next), query)
+    return envelope(Page([visible_entry(entry, bot) for entry, bot in found.items], found.next), query)
 
 
 @resource.on("POST", '/<id("trn"):tournament_id>/enter')
@@ -51,12 +50,12 @@ def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     """
     tournament = tournaments.get_tournament(record(), tournament_id)
     bot = entrant(entry["bot"], tournament)
-    if "seed" in entry and not runs(tournament):
+    if "seed" in entry and not tournaments.runs(asker(), tournament):
         raise Forbidden("seeds are set by the organiser of the tournament")
     entered = entries.enter(record(), tournament.id, bot.id)
     if "seed" in entry:
         entries.set_seeds(record(), tournament.id, {bot.id: entry["seed"]})
-    return shown(entered, bot)
+    return visible_entry(entered, bot)
 
 
 @resource.on("POST", '/<id("trn"):tournament_id>/withdraw')
@@ -72,7 +71,7 @@ def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
     tournament = tournaments.get_tournament(record(), tournament_id)
     bot = entrant(entry["bot"], tournament)
     try:
-        return shown(entries.withdraw(record(), tournament.id, bot.id), bot)
+        return visible_entry(entries.withdraw(record(), tournament.id, bot.id), bot)
     except NotFound as error:
         if error.kind != "entry":
             raise
@@ -90,7 +89,8 @@ def set_seeds(body: dict[str, Any], tournament_id: str) -> Any:
     Before the start; those not named keep their seeds. A knockout goes by them when its `seeding` is `hand`, a Swiss
     when it numbers its bots.
     """
-    return whole(entries.set_seeds(record(), mine(tournament_id).id, body["seeds"]))
+    tournament = tournaments.get_tournament(record(), tournament_id, run_by=asker())
+    return attach_progress(entries.set_seeds(record(), tournament.id, body["seeds"]))
 
 
 def entrant(bot_id: str, tournament: Tournament) -> Bot:
@@ -99,24 +99,6 @@ def entrant(bot_id: str, tournament: Tournament) -> Bot:
         bot = bots.get_bot(record(), bot_id)
     except NotFound:
         raise invalid([("bot", "no bot has this id")]) from None
-    if bot.owner_id != asker().id and not runs(tournament):
+    if bot.owner_id != asker().id and not tournaments.runs(asker(), tournament):
         raise Forbidden("the bot is not yours")
     return bot
-
-
-def shown(entry: TournamentEntry, bot: Bot) -> dict[str, Any]:
-    told = knows_all() or bot.owner_id == viewer_id()
-    return {
-        "number": entry.number,
-        "bot": bot.id,
-        "name": bot.name,
-        "owner": bot.owner_id,
-        "seed": entry.seed,
-        "since": entry.since,
-        "preflight": entry.preflight,
-        "preflight_reason": entry.preflight_reason if told else None,
-        "stand_in": entry.stand_in_id,
-        "version": entry.version,
-        "version_changed_at": entry.version_changed_at,
-        "withdrawn_at": entry.withdrawn_at,
-    }

@@ -37,9 +37,9 @@ class EntryQuery(PageQuery):
 
 class EntryView(Strict):
     number = fields.Integer(required=True, metadata={"description": "in the order of entry, from 0"})
-    bot = fields.String(required=True)
-    name = fields.String(required=True)
-    owner = fields.String(required=True)
+    bot = fields.String(attribute="bot_id", required=True)
+    name = fields.String(attribute="bot.name", required=True)
+    owner = fields.String(attribute="bot.owner_id", required=True)
     seed = fields.Integer(required=True, allow_none=True, metadata={"description": "set by hand"})
     since = fields.Integer(required=True, metadata={"description": "the first stage it may play in"})
     preflight = fields.String(
@@ -48,12 +48,16 @@ class EntryView(Strict):
         metadata={"description": "how its bot did when it was called before the start; none: it was not called yet"},
     )
     preflight_reason = fields.String(
+        attribute="told_reason",
         required=True,
         allow_none=True,
         metadata={"description": "why it is absent; told to its owner and to organisers"},
     )
     stand_in = fields.String(
-        required=True, allow_none=True, metadata={"description": "id of the house bot that plays its seats now"}
+        attribute="stand_in_id",
+        required=True,
+        allow_none=True,
+        metadata={"description": "id of the house bot that plays its seats now"},
     )
     version = fields.String(required=True, allow_none=True, metadata={"description": "of the bot at its start here"})
     version_changed_at = Moment(

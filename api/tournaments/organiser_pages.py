@@ -7,15 +7,14 @@ from flask import Blueprint, Response, request
 from sqlalchemy import func, select
 
 from api import etags
-from api.games.resource import described
+from api.games.schemas import GameView
 from api.matches.schemas import DEFAULTS, MOST_SEATS
 from api.pages.page import page, shown
+from api.presentation import attach_progress
 from api.queries import takes
 from api.tournaments import terms
 from api.tournaments.pages import EVENT, LINES, begin, head, number_of_page
-from api.tournaments.resource import shown as event_shown
-from api.tournaments.resource import whole
-from api.tournaments.schemas import WholeTournamentView
+from api.tournaments.schemas import TournamentView, WholeTournamentView
 from api.views import record
 from referee.games import catalogue
 from referee.house.strategies import players
@@ -69,9 +68,9 @@ def lead(tournament_id: str) -> Response:
         "organise/event.html",
         **head(event),
         **_choices(),
-        values=event_shown(event),
+        values=TournamentView().dump(event),
         fixed_game=event.game,
-        etag=etags.validator(WholeTournamentView, whole(event)) if event.status == "draft" else None,
+        etag=etags.validator(WholeTournamentView, attach_progress(event)) if event.status == "draft" else None,
         items=found.items,
         number=number,
         pages=max(1, -(-of // LINES)),
@@ -88,7 +87,7 @@ def void() -> Response:
 def _choices() -> Json:
     """What an organiser may choose from."""
     return {
-        "rules": [described(rules) for rules in sorted(catalogue().values(), key=lambda rules: rules.name)],
+        "rules": GameView(many=True).dump(sorted(catalogue().values(), key=lambda rules: rules.name)),
         "formats": [
             {
                 "name": name,

@@ -11,13 +11,13 @@ from sqlalchemy import func, select
 from api import standings_cache
 from api.caching import Kept
 from api.errors import invalid
-from api.matches.resource import shown_all
 from api.pages.page import page, shown
 from api.pagination import after, envelope
+from api.presentation import match_views
 from api.queries import takes
-from api.tournaments import standings_resource as standings
 from api.tournaments import terms
-from api.tournaments.resource import to_the_minute
+from api.tournaments.schemas import ProgressView
+from api.tournaments.standings_schemas import StandingsRow
 from api.views import record
 from referee.accounts.tables import Account
 from referee.bots.tables import Bot
@@ -102,7 +102,7 @@ def head(event: Tournament) -> Json:
         "event": event,
         "organiser": organiser.name if organiser else event.created_by,
         "progress": found,
-        "estimated_end": to_the_minute(found.estimated_end),
+        "estimated_end": ProgressView().dump(found)["estimated_end"],
         "entries": entries,
         "known": {**known, "status": event.status, "reason": event.status_reason},
         "over": event.status in ("finished", "cancelled"),
@@ -146,7 +146,7 @@ def newest(event: Tournament) -> list[Json]:
     """The matches that ended last."""
     query = select(Match).join(Result, Result.match_id == Match.id).where(Match.tournament_id == event.id)
     found = list(record().scalars(query.order_by(Result.seq.desc()).limit(NEWEST)))
-    return shown_all(found)
+    return match_views(found)
 
 
 def number_of_page() -> int:
@@ -170,7 +170,8 @@ def _lines(kept: Kept[EventResults], tournament_id: str, rows: Sequence[Any]) ->
     query = select(TournamentEntry.bot_id, Bot.name).join(Bot, Bot.id == TournamentEntry.stand_in_id)
     query = query.where(TournamentEntry.tournament_id == tournament_id, TournamentEntry.bot_id.in_(ids))
     stand_ins = dict(record().execute(query).all())
-    return [{**line, "stand_in": stand_ins.get(line["bot"])} for line in standings.lines(kept, tournament_id, rows)]
+    shown = StandingsRow(many=True).dump(standings_cache.attach_error_bars(kept, tournament_id, rows))
+    return [{**line, "stand_in": stand_ins.get(line["bot"])} for line in shown]
 
 
 def _blank(columns: Sequence[Json]) -> Json:

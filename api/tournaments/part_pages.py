@@ -5,20 +5,19 @@ from typing import Final
 from flask import Blueprint, Response, request
 from sqlalchemy import func, select
 
-from api import standings_cache
+from api import pairings, standings_cache
 from api.errors import not_found
-from api.matches.resource import shown_all
 from api.pages.charts import bracket as bracket_drawing
 from api.pages.charts import crosstable as heat
 from api.pages.formatting import decimal
 from api.pages.page import page, shown
 from api.pagination import after, envelope
+from api.presentation import Extended, match_views, visible_entry
 from api.queries import takes
-from api.tournaments import bracket_resource as brackets
-from api.tournaments import round_resource as stages
-from api.tournaments import standings_resource as standings
-from api.tournaments.entry_resource import shown as entry_shown
+from api.tournaments.entry_schemas import EntryView
 from api.tournaments.pages import EVENT, LINES, Json, begin, head, number_of_page, one_of
+from api.tournaments.round_schemas import TableView
+from api.tournaments.standings_schemas import LuckRow
 from api.views import record
 from referee.bots import bots
 from referee.errors import Conflict, NotFound
@@ -51,7 +50,7 @@ def list_stages(tournament_id: str) -> Response:
     return page("tournaments/stages.html", **head(event), stages=found.items, number=number, pages=pages_there)
 
 
-@pages.get(f"{EVENT}/stages/{stages.STAGE}")
+@pages.get(f"{EVENT}/stages/{pairings.STAGE}")
 @takes("page")
 @shown
 def show_stage(tournament_id: str, stage: int) -> Response:
@@ -66,15 +65,17 @@ def show_stage(tournament_id: str, stage: int) -> Response:
     entrants = [one for at in numbers for one in stored.tables[at - 1]["entrants"]]
     names = bots.names_of(record(), [*entrants, *(bye["entrant"] for bye in stored.byes[:TABLES])])
     owners = bots.owners_of(record(), entrants)
-    told = line.state == "over" or stages.tells_all(event)
+    told = line.state == "over" or pairings.tells_all(event)
     newest = record().scalar(select(func.max(Stage.number)).where(Stage.tournament_id == event.id)) or stage
     return page(
         "tournaments/stage.html",
         **head(event),
         stage=line,
         newest=newest,
-        tables=[stages.table(event, stored, at, played.get(at, []), names, owners) for at in numbers],
-        byes=[{**stages.place(bye["entrant"], names), "reason": bye["reason"]} for bye in stored.byes[:TABLES]]
+        tables=TableView(many=True).dump(
+            pairings.table(event, stored, at, played.get(at, []), names, owners) for at in numbers
+        ),
+        byes=[{**pairings.place(bye["entrant"], names), "reason": bye["reason"]} for bye in stored.byes[:TABLES]]
         if told
         else [],
         number=number,
@@ -94,7 +95,7 @@ def list_matches(tournament_id: str) -> Response:
     return page(
         "tournaments/matches.html",
         **head(event),
-        matches=shown_all(found.items),
+        matches=match_views(found.items),
         chosen=chosen,
         states=MATCH_STATES,
         first=query["cursor"] is None,
@@ -113,7 +114,7 @@ def list_entries(tournament_id: str) -> Response:
     of = record().scalar(there) or 0
     first = begin(number, LINES, of)
     found = entries.list_entries(record(), event.id, limit=LINES, cursor=[first - 1] if first else None)
-    items = [entry_shown(entry, bot) for entry, bot in found.items]
+    items = EntryView(many=True).dump(visible_entry(entry, bot) for entry, bot in found.items)
     stand_ins = bots.names_of(record(), [one["stand_in"] for one in items if one["stand_in"]])
     return page(
         "tournaments/entries.html",
@@ -141,7 +142,7 @@ def show_crosstable(tournament_id: str) -> Response:
     met = kept.part("crosstable", lambda: crosstable([row.entrant for row in table], kept.made.outcomes))
     first = begin(number, MET, len(table))
     rows = table[first : first + MET]
-    people = standings.people_names(event.id, [str(row.entrant) for row in rows])
+    people = standings_cache.names(event.id, [str(row.entrant) for row in rows])
     return page(
         "tournaments/crosstable.html",
         **head(event),
@@ -172,13 +173,11 @@ def show_luck(tournament_id: str) -> Response:
     compared = [row for row, less in sorted(found, key=lambda pair: -pair[1].points.value)]
     first = begin(number, LINES, len(compared))
     rows = compared[first : first + LINES]
-    named = standings.entrants(event.id, rows)
+    named = standings_cache.attach_people(event.id, rows)
     return page(
         "tournaments/luck.html",
         **head(event),
-        lines=[
-            {**one, **standings.less_luck(adjusted[str(row.entrant)])} for row, one in zip(rows, named, strict=True)
-        ],
+        lines=LuckRow(many=True).dump(Extended(row, adjusted=adjusted[str(row.entrant)]) for row in named),
         left_out=len(table) - len(compared),
         first=first + 1,
         number=number,
@@ -193,7 +192,7 @@ def show_bracket(tournament_id: str) -> Response:
     event = _begun(tournament_id)
     if event.format != "knockout":
         raise NotFound("bracket", event.id)
-    drawn = brackets.drawn(event)
+    drawn = pairings.bracket(event)
     return page(
         "tournaments/bracket.html",
         **head(event),
@@ -221,7 +220,7 @@ def _with_legs(event: Tournament, stage: Json) -> list[Json]:
         return []
     numbers = [table["table"] for table in stage["tables"]]
     played = round_lists.matches_at(record(), event.id, stage["stage"], numbers)
-    return [{**table, "matches": shown_all(played.get(table["table"], []))} for table in stage["tables"]]
+    return [{**table, "matches": match_views(played.get(table["table"], []))} for table in stage["tables"]]
 
 
 def _begun(tournament_id: str) -> Tournament:

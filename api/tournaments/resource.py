@@ -1,14 +1,12 @@
 """Tournaments: announced and run by organisers, watched by everybody. Entries, stages and tables stand beside."""
 
-from dataclasses import asdict
-from datetime import datetime, timedelta
 from typing import Any
 
 from api import etags
 from api.auth import asker
-from api.matches.resource import master_key, page_of_matches
 from api.matches.schemas import MatchView
 from api.pagination import PageQuery, after, envelope, list_of
+from api.presentation import attach_progress, visible_matches
 from api.tournaments.schemas import (
     CancelTournament,
     NewTournament,
@@ -17,20 +15,14 @@ from api.tournaments.schemas import (
     TournamentView,
     WholeTournamentView,
 )
-from api.views import Resource, record
+from api.views import Resource, master_key, record
 from referee.db.paging import Page
-from referee.errors import Forbidden
 from referee.match.time_limits import Limits
 from referee.matches import matches
-from referee.standings import TIE_BREAKS
-from referee.tournaments import entries, lifecycle, starting, tournaments
-from referee.tournaments import progress as progresses
+from referee.tournaments import lifecycle, starting, tournaments
 from referee.tournaments.tables import Tournament
 
 resource = Resource("tournaments", "/api/v1/tournaments", "Events: many matches that make one table.")
-
-# Fields that the record calls by the same name.
-AS_KEPT = tuple(name for name in TournamentView._declared_fields if name not in ("time", "organiser"))
 
 
 @resource.on("POST")
@@ -45,7 +37,7 @@ def announce(new: dict[str, Any]) -> Any:
     `format_options` comes back complete.
     """
     limits = Limits(**new.pop("time"))
-    return whole(lifecycle.draft(record(), new.pop("name"), created_by=asker().id, limits=limits, **new))
+    return attach_progress(lifecycle.draft(record(), new.pop("name"), created_by=asker().id, limits=limits, **new))
 
 
 @resource.on("GET")
@@ -58,7 +50,7 @@ def list_tournaments(query: dict[str, Any]) -> Any:
     found = tournaments.list_tournaments(
         record(), status=query.get("status"), game=query.get("game"), limit=query["limit"], cursor=after(query)
     )
-    return envelope(Page([shown(one) for one in found.items], found.next), query)
+    return envelope(found, query)
 
 
 @resource.on("GET", '/<id("trn"):tournament_id>')
@@ -71,7 +63,7 @@ def show(tournament_id: str) -> Any:
     Progress counts matches; its estimated end goes by the pace of the last ones. `draw`, which decided every lot, is
     told when the event is over, so that anybody can pair it again.
     """
-    return whole(tournaments.get_tournament(record(), tournament_id))
+    return attach_progress(tournaments.get_tournament(record(), tournament_id))
 
 
 @resource.on("PATCH", '/<id("trn"):tournament_id>')
@@ -88,10 +80,10 @@ def edit(changes: dict[str, Any], tournament_id: str) -> Any:
     manually.
     """
     tournament = mine(tournament_id)
-    etags.must_match(WholeTournamentView, whole(tournament))
+    etags.must_match(WholeTournamentView, attach_progress(tournament))
     if "time" in changes:
         changes["limits"] = Limits(**changes.pop("time"))
-    return whole(lifecycle.edit(record(), tournament_id, revision=tournament.revision, **changes))
+    return attach_progress(lifecycle.edit(record(), tournament_id, revision=tournament.revision, **changes))
 
 
 @resource.on("POST", '/<id("trn"):tournament_id>/open')
@@ -100,7 +92,7 @@ def edit(changes: dict[str, Any], tournament_id: str) -> Any:
 @resource.gives(WholeTournamentView)
 def open_entries(tournament_id: str) -> Any:
     """Open a draft for entries"""
-    return whole(lifecycle.open_entries(record(), mine(tournament_id).id))
+    return attach_progress(lifecycle.open_entries(record(), mine(tournament_id).id))
 
 
 @resource.on("POST", '/<id("trn"):tournament_id>/start')
@@ -114,7 +106,7 @@ def start(tournament_id: str) -> Any:
     Every bot is called first (preflight), for a minute or so at most; who does not answer is absent, and sits out or
     is stood in for. Then the first stage is paired. 422 names `entries` when too few, or too many, could play.
     """
-    return whole(starting.start(record(), mine(tournament_id).id))
+    return attach_progress(starting.start(record(), mine(tournament_id).id))
 
 
 @resource.on("POST", '/<id("trn"):tournament_id>/pause')
@@ -123,7 +115,7 @@ def start(tournament_id: str) -> Any:
 @resource.gives(WholeTournamentView)
 def pause(tournament_id: str) -> Any:
     """Let no further match begin"""
-    return whole(lifecycle.pause(record(), mine(tournament_id).id))
+    return attach_progress(lifecycle.pause(record(), mine(tournament_id).id))
 
 
 @resource.on("POST", '/<id("trn"):tournament_id>/resume')
@@ -133,7 +125,7 @@ def pause(tournament_id: str) -> Any:
 @resource.gives(WholeTournamentView)
 def resume(tournament_id: str) -> Any:
     """Go on after a pause"""
-    return whole(lifecycle.resume(record(), mine(tournament_id).id))
+    return attach_progress(lifecycle.resume(record(), mine(tournament_id).id))
 
 
 @resource.on("POST", '/<id("trn"):tournament_id>/cancel')
@@ -147,7 +139,7 @@ def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     Matches that are over keep their results; the others are cancelled.
     """
     tournament_id = mine(tournament_id).id
-    return whole(lifecycle.cancel(record(), tournament_id, master_key=master_key(), reason=wish["reason"]))
+    return attach_progress(lifecycle.cancel(record(), tournament_id, master_key=master_key(), reason=wish["reason"]))
 
 
 @resource.on("POST", '/<id("trn"):tournament_id>/finish')
@@ -160,7 +152,7 @@ def finish(tournament_id: str) -> Any:
     Other formats end by themselves. Matches that run are played out, those not begun are cancelled; the event is
     `finished` when the last is over.
     """
-    return whole(lifecycle.finish(record(), mine(tournament_id).id))
+    return attach_progress(lifecycle.finish(record(), mine(tournament_id).id))
 
 
 @resource.on("GET", '/<id("trn"):tournament_id>/matches')
@@ -172,41 +164,9 @@ def list_matches(query: dict[str, Any], tournament_id: str) -> Any:
     """The matches of a tournament, the newest first"""
     tournament = tournaments.get_tournament(record(), tournament_id)
     found = matches.list_matches(record(), tournament_id=tournament.id, limit=query["limit"], cursor=after(query))
-    return page_of_matches(found, query)
+    return envelope(Page(visible_matches(found.items), found.next), query)
 
 
 def mine(tournament_id: str) -> Tournament:
-    """The tournament, if the asker announced it or is the operator."""
-    tournament = tournaments.get_tournament(record(), tournament_id)
-    if not runs(tournament):
-        raise Forbidden("only the organiser who announced a tournament runs it")
-    return tournament
-
-
-def runs(tournament: Tournament) -> bool:
-    return asker().role == "admin" or tournament.created_by == asker().id
-
-
-def whole(tournament: Tournament) -> dict[str, Any]:
-    found, counted = progresses.progress(record(), tournament.id), entries.counts(record(), tournament.id)
-    over = tournament.status in ("finished", "cancelled")
-    return {
-        **shown(tournament),
-        "entries": asdict(counted),
-        "preflight_until": tournament.preflight_until,
-        "progress": {**asdict(found), "estimated_end": to_the_minute(found.estimated_end)},
-        "tie_breaks": TIE_BREAKS[tournament.format],
-        "draw": tournament.draw.hex() if over and tournament.draw else None,
-    }
-
-
-def shown(tournament: Tournament) -> dict[str, Any]:
-    return {name: getattr(tournament, name) for name in AS_KEPT} | {
-        "time": {"budget_ms": tournament.budget_ms, "bank_ms": tournament.bank_ms},
-        "organiser": tournament.created_by,
-    }
-
-
-def to_the_minute(moment: datetime | None) -> datetime | None:
-    """The next full minute: an estimate that moves at every look would keep everybody from a 304."""
-    return None if moment is None else moment.replace(second=0, microsecond=0) + timedelta(minutes=1)
+    """Return the tournament, if the asker runs it."""
+    return tournaments.get_tournament(record(), tournament_id, run_by=asker())

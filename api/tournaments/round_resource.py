@@ -1,25 +1,20 @@
 """Stages of tournaments: which tables were decided, who rests, what came of them."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from api.matches.resource import knows_all, shown_all
-from api.matches.schemas import LAST_STAGE
 from api.pagination import PageQuery, after, envelope, list_of
+from api.pairings import STAGE, place, table, tells_all
+from api.presentation import Extended
 from api.tournaments.round_schemas import StageView, WholeStageView
 from api.views import Resource, record
 from referee.bots import bots
 from referee.db.paging import Page, number_of
-from referee.matches.deal_groups import ENDED
-from referee.matches.tables import Match
-from referee.matches.unrated import table_unrated_reason
 from referee.tournaments import round_lists, tournaments
-from referee.tournaments.tables import Stage, Tournament
+from referee.tournaments.tables import Stage
 
 resource = Resource("stages", "/api/v1/tournaments", "Stages of an event: who meets whom.")
 
 Json = dict[str, Any]
-STAGE = f"<int(min=1, max={LAST_STAGE}):stage>"
 
 
 @resource.on("GET", '/<id("trn"):tournament_id>/stages')
@@ -34,7 +29,7 @@ def list_stages(query: Json, tournament_id: str) -> Any:
     """
     tournament = tournaments.get_tournament(record(), tournament_id)
     found = round_lists.list_stages(record(), tournament.id, limit=query["limit"], cursor=after(query))
-    return envelope(Page([shown(line) for line in found.items], found.next), query)
+    return envelope(found, query)
 
 
 @resource.on("GET", f'/<id("trn"):tournament_id>/stages/{STAGE}')
@@ -63,53 +58,4 @@ def show(query: Json, tournament_id: str, stage: int) -> Any:
     )
     told = line.state == "over" or tells_all(tournament)
     resting = [{**place(bye["entrant"] if told else None, names), "reason": bye["reason"]} for bye in stored.byes]
-    return {**shown(line), "resting": resting, **envelope(page, query)}
-
-
-def tells_all(tournament: Tournament) -> bool:
-    """Whether the asker may know who plays whom, also where that is not over. Of a cancelled event nothing goes on."""
-    return not tournament.rated or tournament.open_seats or tournament.status == "cancelled" or knows_all()
-
-
-def shown(line: round_lists.StageLine) -> Json:
-    return {
-        "stage": line.number,
-        "label": line.label,
-        "state": line.state,
-        "tables": line.tables,
-        "arranged": line.arranged,
-        "matches": line.matches,
-        "done": line.done,
-        "byes": line.byes,
-        "created_at": line.created_at,
-        "ended_at": line.ended_at,
-    }
-
-
-def table(
-    tournament: Tournament,
-    stage: Stage,
-    number: int,
-    played: Sequence[Match],
-    names: Mapping[str, str],
-    owners: Mapping[str, str],
-) -> Json:
-    """Table ``number`` with the matches ``played`` at it."""
-    stored = stage.tables[number - 1]
-    over = stage.ended_at is not None or (bool(played) and all(match.status in ENDED for match in played))
-    told = over or tells_all(tournament)
-    return {
-        "table": number,
-        "label": stored["label"],
-        "over": over,
-        "legs": stored["legs"],
-        "unrated_reason": None
-        if any(match.rated for match in played)  # substitutes may make it so
-        else table_unrated_reason(tournament, [owners[one] for one in stored["entrants"]]),
-        "entrants": [place(one if told else None, names) for one in stored["entrants"]],
-        "matches": shown_all(played),
-    }
-
-
-def place(bot_id: str | None, names: Mapping[str, str]) -> Json:
-    return {"bot": bot_id, "name": None if bot_id is None else names.get(bot_id)}
+    return Extended(line, resting=resting, **envelope(page, query))

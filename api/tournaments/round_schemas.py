@@ -11,7 +11,7 @@ HIDDEN = "null while it is not to be told who plays: in a rated event, until the
 
 
 class StageView(Strict):
-    stage = fields.Integer(required=True, metadata={"description": "from 1"})
+    stage = fields.Integer(attribute="number", required=True, metadata={"description": "from 1"})
     label = fields.String(required=True, metadata={"description": "such as semi_final; often empty"})
     state = fields.String(
         required=True,

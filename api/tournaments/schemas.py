@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Instant, Moment, Name, Remark, Strict, Truth, Whole, Wish
+from api.fields import Instant, Moment, Name, NextMinute, Part, Remark, Strict, Truth, Whole, Wish
 from api.games.schemas import GAMES, check_options
 from api.matches.schemas import MOST_SEATS, TimeView
 from api.pagination import PageQuery
@@ -97,7 +97,7 @@ class ProgressView(Strict):
         metadata={"description": "the earliest that is not over; 0 before the first; null in a ladder"},
     )
     stages = fields.Integer(required=True, metadata={"description": "decided so far"})
-    estimated_end = Moment(
+    estimated_end = NextMinute(
         required=True,
         allow_none=True,
         metadata={"description": "by the pace of the last matches, to the minute; null where nobody can tell"},
@@ -131,12 +131,12 @@ class TournamentView(Strict):
     frozen_version = fields.Boolean(required=True)
     stand_in = fields.String(required=True, allow_none=True)
     starts_at = Moment(required=True, allow_none=True)
-    time = fields.Nested(TimeView, required=True)
+    time = Part(TimeView, required=True)
     status = fields.String(required=True, validate=validate.OneOf(TOURNAMENT_STATES))
     status_reason = fields.String(
         required=True, allow_none=True, metadata={"description": "why it was cancelled, or could not start"}
     )
-    organiser = fields.String(required=True)
+    organiser = fields.String(attribute="created_by", required=True)
     created_at = Moment(required=True)
     started_at = Moment(required=True, allow_none=True)
     finished_at = Moment(required=True, allow_none=True)
@@ -154,6 +154,7 @@ class WholeTournamentView(TournamentView):
         fields.String(), required=True, metadata={"description": "what decides places, in this order"}
     )
     draw = fields.String(
+        attribute="told_draw",
         required=True,
         allow_none=True,
         metadata={"description": "32 bytes in hex that decided every lot; null until the event is over"},

@@ -1,12 +1,12 @@
 """The tables of an event, all from its finished matches: standings, meetings, scores less luck, strengths."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
 from api import standings_cache
-from api.caching import Kept
 from api.pagination import PageQuery
+from api.presentation import Extended
 from api.tournaments.standings_schemas import (
     CrosstablePage,
     LuckPage,
@@ -17,15 +17,11 @@ from api.tournaments.standings_schemas import (
 )
 from api.views import Resource
 from referee.errors import NotFound
-from referee.ratings.strengths import Fit, Strength
-from referee.standings import Adjusted, ErrorBar, Mean, Met, Row, crosstable, luck_adjusted, meetings
-from referee.tournaments.standings import EventResults
+from referee.standings import Adjusted, Row, crosstable, luck_adjusted, meetings
 
 resource = Resource("standings", "/api/v1/tournaments", "Tables of an event, from its finished matches.")
 
 Json = dict[str, Any]
-
-NO_BAR: Final = ErrorBar(None, None, None, 0)
 
 
 @resource.on("GET", '/<id("trn"):tournament_id>/standings')
@@ -39,8 +35,10 @@ def show(query: Json, tournament_id: str) -> Any:
     lines of a page count the same results, those up to `as_of_seq`; of a large event the table may lag behind some.
     """
     kept = standings_cache.of_event(tournament_id)
-    page = standings_cache.page_of(standings_cache.table(kept), query, lambda rows: lines(kept, tournament_id, rows))
-    return {**snapshot(kept), "samples": standings_cache.samples_of(kept.made), **page}
+    page = standings_cache.page_of(
+        standings_cache.table(kept), query, lambda rows: standings_cache.attach_error_bars(kept, tournament_id, rows)
+    )
+    return {**standings_cache.snapshot(kept), "samples": standings_cache.samples_of(kept.made), **page}
 
 
 @resource.on("GET", '/<id("trn"):tournament_id>/standings/<id("bot"):bot_id>')
@@ -53,8 +51,13 @@ def show_own(tournament_id: str, bot_id: str) -> Any:
     if at is None:
         raise NotFound("entry", bot_id)
     table = standings_cache.table(kept)
-    (row,) = lines(kept, tournament_id, [table[at]])
-    return {**snapshot(kept), "samples": standings_cache.samples_of(kept.made), "of": len(table), "row": row}
+    (row,) = standings_cache.attach_error_bars(kept, tournament_id, [table[at]])
+    return {
+        **standings_cache.snapshot(kept),
+        "samples": standings_cache.samples_of(kept.made),
+        "of": len(table),
+        "row": row,
+    }
 
 
 @resource.on("GET", '/<id("trn"):tournament_id>/crosstable')
@@ -71,13 +74,14 @@ def show_crosstable(query: Json, tournament_id: str) -> Any:
     made, table = kept.made, standings_cache.table(kept)
     met = kept.part("crosstable", lambda: crosstable([row.entrant for row in table], made.outcomes))
 
-    def view(rows: Sequence[Row]) -> list[Json]:
+    def view(rows: Sequence[Row]) -> list[Extended]:
+        named = standings_cache.attach_people(tournament_id, rows)
         return [
-            {**named, "rivals": [rival(other, against) for other, against in met[row.entrant].items()]}
-            for row, named in zip(rows, entrants(tournament_id, rows), strict=True)
+            Extended(row, rivals=[Extended(against, bot=other) for other, against in met[row.entrant].items()])
+            for row in named
         ]
 
-    return {**snapshot(kept), **standings_cache.page_of(table, query, view)}
+    return {**standings_cache.snapshot(kept), **standings_cache.page_of(table, query, view)}
 
 
 @resource.on("GET", '/<id("trn"):tournament_id>/meetings')
@@ -94,18 +98,17 @@ def show_meetings(query: Json, tournament_id: str) -> Any:
     rested = [bot_id for _, bot_id, _ in made.byes]
     met = kept.part("meetings", lambda: meetings([row.entrant for row in table], made.outcomes, rested))
 
-    def view(rows: Sequence[Row]) -> list[Json]:
+    def view(rows: Sequence[Row]) -> list[Extended]:
         return [
-            {
-                **named,
-                "seats": met[row.entrant].seats,
-                "opponents": [{"bot": bot, "matches": often} for bot, often in met[row.entrant].opponents.items()],
-                "byes": met[row.entrant].byes,
-            }
-            for row, named in zip(rows, entrants(tournament_id, rows), strict=True)
+            Extended(
+                row,
+                met=met[row.entrant],
+                opponents=[{"bot": bot, "matches": often} for bot, often in met[row.entrant].opponents.items()],
+            )
+            for row in standings_cache.attach_people(tournament_id, rows)
         ]
 
-    return {**snapshot(kept), **standings_cache.page_of(table, query, view)}
+    return {**standings_cache.snapshot(kept), **standings_cache.page_of(table, query, view)}
 
 
 @resource.on("GET", '/<id("trn"):tournament_id>/luck')
@@ -123,11 +126,11 @@ def show_luck(query: Json, tournament_id: str) -> Any:
     adjusted = kept.part("luck", lambda: luck_adjusted(made.entrants, made.outcomes))
     ranked = kept.part("by luck", lambda: sorted(table, key=lambda row: _by_luck(adjusted[str(row.entrant)])))
 
-    def view(rows: Sequence[Row]) -> list[Json]:
-        named = entrants(tournament_id, rows)
-        return [{**one, **less_luck(adjusted[str(row.entrant)])} for row, one in zip(rows, named, strict=True)]
+    def view(rows: Sequence[Row]) -> list[Extended]:
+        named = standings_cache.attach_people(tournament_id, rows)
+        return [Extended(row, adjusted=adjusted[str(row.entrant)]) for row in named]
 
-    return {**snapshot(kept), **standings_cache.page_of(ranked, query, view)}
+    return {**standings_cache.snapshot(kept), **standings_cache.page_of(ranked, query, view)}
 
 
 @resource.on("GET", '/<id("trn"):tournament_id>/strengths')
@@ -145,97 +148,17 @@ def show_strengths(query: Json, tournament_id: str) -> Any:
     page = standings_cache.page_of(
         fitted.rows,
         query,
-        lambda rows: strengths(fitted, rows, people_names(tournament_id, [row.id for row in rows])),
+        lambda rows: standings_cache.attach_ranks(
+            fitted, rows, standings_cache.names(tournament_id, [row.id for row in rows])
+        ),
     )
-    return {**snapshot(kept), "left_out": 0, "converged": fitted.converged, "exact": fitted.exact, **page}
-
-
-def snapshot(kept: Kept[EventResults]) -> Json:
-    return {"as_of_seq": kept.made.as_of_seq, "results": len(kept.made.outcomes)}
-
-
-def lines(kept: Kept[EventResults], tournament_id: str, rows: Sequence[Row], *, with_bars: bool = True) -> list[Json]:
-    """Lines of the table as they are shown; without error bars, which are dear, for those who are told often."""
-    bars = standings_cache.error_bars(kept) if with_bars else dict.fromkeys((row.entrant for row in rows), NO_BAR)
-    people = standings_cache.people(tournament_id, [str(row.entrant) for row in rows])
-    shown = []
-    for row in rows:
-        person, bar = people[str(row.entrant)], bars[row.entrant]
-        shown.append(
-            {
-                "place": row.place,
-                "bot": row.entrant,
-                "name": person.name,
-                "owner": person.owner,
-                "withdrawn": person.withdrawn,
-                "version_changed": person.version_changed,
-                "matches": row.matches,
-                "byes": row.byes,
-                "points": float(row.points),
-                "points_exact": str(row.points),
-                "points_per_match": None if bar.points_per_match is None else float(bar.points_per_match),
-                "error_bar": {"low": bar.low, "high": bar.high, "groups": bar.groups},
-                "wins": row.wins,
-                "returns": row.returns,
-                "tie_breaks": [tie_break(name, value) for name, value in row.tie_breaks.items()],
-            }
-        )
-    return shown
-
-
-def tie_break(name: str, value: Fraction | None) -> Json:
-    if value is None:
-        return {"name": name, "value": None, "exact": None}
-    return {"name": name, "value": float(value), "exact": str(value)}
-
-
-def entrants(tournament_id: str, rows: Sequence[Row]) -> list[Json]:
-    names = people_names(tournament_id, [str(row.entrant) for row in rows])
-    return [{"place": row.place, "bot": row.entrant, "name": names[str(row.entrant)]} for row in rows]
-
-
-def people_names(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, str]:
-    return {bot_id: person.name for bot_id, person in standings_cache.people(tournament_id, bot_ids).items()}
-
-
-def rival(bot_id: object, met: Met) -> Json:
-    return {"bot": bot_id, "matches": met.matches, "points": float(met.points), "lead": met.lead}
-
-
-def less_luck(found: Adjusted | None) -> Json:
-    if found is None:
-        return {"points": None, "returns": None, "matches": 0, "groups": 0}
     return {
-        "points": mean(found.points),
-        "returns": mean(found.returns),
-        "matches": found.matches,
-        "groups": found.groups,
+        **standings_cache.snapshot(kept),
+        "left_out": 0,
+        "converged": fitted.converged,
+        "exact": fitted.exact,
+        **page,
     }
-
-
-def mean(found: Mean) -> Json:
-    return {"value": float(found.value), "exact": str(found.value), "error": found.error}
-
-
-def strengths(fitted: Fit, rows: Sequence[Strength], names: Mapping[str, str]) -> list[Json]:
-    """Lines of a fit; ``rows`` are some of it in a row."""
-    first = fitted.rows.index(rows[0]) if rows else 0
-    return [
-        {
-            "rank": first + 1 + at,
-            "bot": row.id,
-            "name": names[row.id],
-            "points": round(row.points, 2),
-            "low": round(row.low, 2),
-            "high": round(row.high, 2),
-            "se": round(row.se, 2),
-            "matches": row.matches,
-            "superior_to_next": row.superior_to_next,
-            "best_rank": row.best_rank,
-            "worst_rank": row.worst_rank,
-        }
-        for at, row in enumerate(rows)
-    ]
 
 
 def _by_luck(found: Adjusted | None) -> tuple[bool, Fraction]:

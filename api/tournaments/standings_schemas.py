@@ -2,7 +2,7 @@
 
 from marshmallow import fields
 
-from api.fields import Strict
+from api.fields import Exact, Rounded, Strict
 
 AS_OF = "the last result that counts here: results are numbered in the order in which matches end; 0: none yet"
 EXACT = {"description": "as a fraction", "example": "13/2"}
@@ -11,7 +11,7 @@ EXACT = {"description": "as a fraction", "example": "13/2"}
 class TieBreakView(Strict):
     name = fields.String(required=True, metadata={"example": "buchholz"})
     value = fields.Float(required=True, allow_none=True, metadata={"description": "null: it does not apply"})
-    exact = fields.String(required=True, allow_none=True, metadata=EXACT)
+    exact = Exact("value", required=True, allow_none=True, metadata=EXACT)
 
 
 class ErrorBarView(Strict):
@@ -24,20 +24,27 @@ class ErrorBarView(Strict):
 
 class EntrantView(Strict):
     place = fields.Integer(required=True, metadata={"description": "shared by those whom no tie-break parts"})
-    bot = fields.String(required=True)
-    name = fields.String(required=True)
+    bot = fields.String(attribute="entrant", required=True)
+    name = fields.String(attribute="person.name", required=True)
 
 
 class StandingsRow(EntrantView):
-    owner = fields.String(required=True)
-    withdrawn = fields.Boolean(required=True)
-    version_changed = fields.Boolean(required=True, metadata={"description": "it is not the version that started"})
+    owner = fields.String(attribute="person.owner", required=True)
+    withdrawn = fields.Boolean(attribute="person.withdrawn", required=True)
+    version_changed = fields.Boolean(
+        attribute="person.version_changed",
+        required=True,
+        metadata={"description": "it is not the version that started"},
+    )
     matches = fields.Integer(required=True)
     byes = fields.Integer(required=True)
     points = fields.Float(required=True, metadata={"description": "a match gives at most 1, a tie its half"})
-    points_exact = fields.String(required=True, metadata=EXACT)
+    points_exact = Exact("points", required=True, metadata=EXACT)
     points_per_match = fields.Float(
-        required=True, allow_none=True, metadata={"description": "without byes; null without a match"}
+        attribute="error_bar.points_per_match",
+        required=True,
+        allow_none=True,
+        metadata={"description": "without byes; null without a match"},
     )
     error_bar = fields.Nested(ErrorBarView, required=True, metadata={"description": "of the points per match"})
     wins = fields.Integer(required=True, metadata={"description": "matches won alone"})
@@ -90,11 +97,13 @@ class OpponentView(Strict):
 
 
 class MeetingsRow(EntrantView):
-    seats = fields.List(fields.Integer(), required=True, metadata={"description": "matches by seat"})
+    seats = fields.List(
+        fields.Integer(), attribute="met.seats", required=True, metadata={"description": "matches by seat"}
+    )
     opponents = fields.List(
         fields.Nested(OpponentView), required=True, metadata={"description": "the most frequent first"}
     )
-    byes = fields.Integer(required=True)
+    byes = fields.Integer(attribute="met.byes", required=True)
 
 
 class MeetingsPage(SnapshotView):
@@ -104,7 +113,7 @@ class MeetingsPage(SnapshotView):
 
 class MeanView(Strict):
     value = fields.Float(required=True)
-    exact = fields.String(required=True, metadata=EXACT)
+    exact = Exact("value", required=True, metadata=EXACT)
     error = fields.Float(
         required=True, allow_none=True, metadata={"description": "standard error; null with one deal group"}
     )
@@ -113,13 +122,26 @@ class MeanView(Strict):
 class LuckRow(EntrantView):
     points = fields.Nested(
         MeanView,
+        attribute="adjusted.points",
+        dump_default=None,
         required=True,
         allow_none=True,
         metadata={"description": "a match, above all that held the same cards; null: nobody did"},
     )
-    returns = fields.Nested(MeanView, required=True, allow_none=True, metadata={"description": "likewise"})
-    matches = fields.Integer(required=True, metadata={"description": "that could be compared"})
-    groups = fields.Integer(required=True, metadata={"description": "deal groups of these"})
+    returns = fields.Nested(
+        MeanView,
+        attribute="adjusted.returns",
+        dump_default=None,
+        required=True,
+        allow_none=True,
+        metadata={"description": "likewise"},
+    )
+    matches = fields.Integer(
+        attribute="adjusted.matches", dump_default=0, required=True, metadata={"description": "that could be compared"}
+    )
+    groups = fields.Integer(
+        attribute="adjusted.groups", dump_default=0, required=True, metadata={"description": "deal groups of these"}
+    )
 
 
 class LuckPage(SnapshotView):
@@ -129,14 +151,14 @@ class LuckPage(SnapshotView):
 
 class StrengthRow(Strict):
     rank = fields.Integer(required=True)
-    bot = fields.String(required=True)
+    bot = fields.String(attribute="id", required=True)
     name = fields.String(required=True)
-    points = fields.Float(
-        required=True, metadata={"description": "1500 is the mean; 400 more win ten times as often as they lose"}
+    points = Rounded(
+        2, required=True, metadata={"description": "1500 is the mean; 400 more win ten times as often as they lose"}
     )
-    low = fields.Float(required=True, metadata={"description": "of the 95 % interval"})
-    high = fields.Float(required=True)
-    se = fields.Float(required=True, metadata={"description": "standard error"})
+    low = Rounded(2, required=True, metadata={"description": "of the 95 % interval"})
+    high = Rounded(2, required=True)
+    se = Rounded(2, required=True, metadata={"description": "standard error"})
     matches = fields.Integer(required=True)
     superior_to_next = fields.Float(
         required=True,

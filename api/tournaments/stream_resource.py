@@ -1,22 +1,19 @@
 """An event as it goes on, as server-sent events. What is told is decided in ``api.tournaments.stream``."""
 
-from dataclasses import asdict
 from typing import Any
 
 from flask import Flask, Response, current_app
 
 from api import standings_cache
-from api.fields import Moment
 from api.streams import connections
 from api.streams.schemas import FollowQuery
 from api.streams.stream_writer import Lines
-from api.tournaments import standings_resource as standings
-from api.tournaments.resource import to_the_minute
+from api.tournaments.schemas import ProgressView
+from api.tournaments.standings_schemas import StandingsRow
 from api.tournaments.stream import LINES, EventHub, Views
 from api.views import Resource, database
 from referee.db.engine import Database
 from referee.tournaments import tournaments
-from referee.tournaments.progress import Progress
 
 resource = Resource("events", "/api/v1/tournaments", "An event as it goes on.")
 
@@ -57,14 +54,10 @@ def _hub() -> EventHub:
         with app.app_context():
             kept = standings_cache.of_event(tournament_id)
             rows = standings_cache.table(kept)[:LINES]
-            return {**standings.snapshot(kept), "items": standings.lines(kept, tournament_id, rows, with_bars=False)}
+            shown = standings_cache.attach_error_bars(kept, tournament_id, rows, computed=False)
+            return {**standings_cache.snapshot(kept), "items": StandingsRow(many=True).dump(shown)}
 
     def made(database: Database, lines: Lines) -> EventHub:
-        return EventHub(database, lines, Views(_progress, table))
+        return EventHub(database, lines, Views(ProgressView().dump, table))
 
     return connections.hub(EventHub, made)
-
-
-def _progress(found: Progress) -> Json:
-    ended = Moment()._serialize(to_the_minute(found.estimated_end), None, None)
-    return {**asdict(found), "estimated_end": ended}

@@ -2,17 +2,15 @@
 
 from typing import Any
 
-from flask import current_app
-
 from api import etags, limits
 from api.auth import asker
 from api.pagination import PageQuery, after, envelope, list_of
-from api.views import Resource, record
+from api.presentation import Extended
+from api.views import Resource, master_key, record
 from api.webhooks.schemas import DeliveryView, NewWebhook, SecretWebhookView, WebhookChanges, WebhookView
-from referee.db.paging import Page
 from referee.protocol.signing import webhook_secret
 from referee.webhooks import deliveries, webhooks
-from referee.webhooks.tables import Delivery, Webhook
+from referee.webhooks.tables import Webhook
 
 resource = Resource("webhooks", "/api/v1", "Webhooks: owners are told what happens to their bots and events.")
 
@@ -29,7 +27,7 @@ def create(new_webhook: dict[str, Any]) -> Any:
 
     It is `unverified` until its address has answered a ping with 2xx. The secret is shown this once.
     """
-    return with_secret(webhooks.create(record(), asker().id, new_webhook["url"], new_webhook["events"]))
+    return attach_secret(webhooks.create(record(), asker().id, new_webhook["url"], new_webhook["events"]))
 
 
 @resource.on("GET", "/webhooks")
@@ -40,7 +38,7 @@ def create(new_webhook: dict[str, Any]) -> Any:
 def list_webhooks(query: dict[str, Any]) -> Any:
     """The webhooks of one's own, the newest first"""
     found = webhooks.list_webhooks(record(), asker().id, limit=query["limit"], cursor=after(query))
-    return envelope(Page([shown(webhook) for webhook in found.items], found.next), query)
+    return envelope(found, query)
 
 
 @resource.on("GET", '/webhooks/<id("whk"):webhook_id>')
@@ -49,7 +47,7 @@ def list_webhooks(query: dict[str, Any]) -> Any:
 @resource.gives(WebhookView)
 def show(webhook_id: str) -> Any:
     """A webhook of one's own"""
-    return shown(mine(webhook_id))
+    return mine(webhook_id)
 
 
 @resource.on("PATCH", '/webhooks/<id("whk"):webhook_id>')
@@ -66,8 +64,8 @@ def edit(changes: dict[str, Any], webhook_id: str) -> Any:
     After a new address, and when enabled again, it is `unverified` until it has answered a ping.
     """
     webhook = mine(webhook_id)
-    etags.must_match(WebhookView, shown(webhook))
-    return shown(webhooks.edit(record(), webhook.id, revision=webhook.revision, **changes))
+    etags.must_match(WebhookView, webhook)
+    return webhooks.edit(record(), webhook.id, revision=webhook.revision, **changes)
 
 
 @resource.on("DELETE", '/webhooks/<id("whk"):webhook_id>')
@@ -91,7 +89,7 @@ def rotate_secret(webhook_id: str) -> Any:
 
     For a day both the old and the new one sign our messages. Shown this once.
     """
-    return with_secret(webhooks.rotate_secret(record(), mine(webhook_id).id))
+    return attach_secret(webhooks.rotate_secret(record(), mine(webhook_id).id))
 
 
 @resource.on("POST", '/webhooks/<id("whk"):webhook_id>/ping')
@@ -105,7 +103,7 @@ def ping(webhook_id: str) -> Any:
 
     Answered with 2xx it makes an unverified webhook active. A ping that is still due gives way to it.
     """
-    return sent(webhooks.ping(record(), mine(webhook_id).id))
+    return webhooks.ping(record(), mine(webhook_id).id)
 
 
 @resource.on("GET", '/webhooks/<id("whk"):webhook_id>/deliveries')
@@ -119,7 +117,7 @@ def list_deliveries(query: dict[str, Any], webhook_id: str) -> Any:
     Kept for 30 days.
     """
     found = deliveries.list_deliveries(record(), mine(webhook_id).id, limit=query["limit"], cursor=after(query))
-    return envelope(Page([sent(delivery) for delivery in found.items], found.next), query)
+    return envelope(found, query)
 
 
 @resource.on("POST", '/deliveries/<id("dlv"):delivery_id>/redeliver')
@@ -133,7 +131,7 @@ def redeliver(delivery_id: str) -> Any:
 
     One that was delivered, or has failed for good, to a webhook that is active; id and body stay the same.
     """
-    return sent(deliveries.redeliver(record(), delivery_id, account_id=asker().id))
+    return deliveries.redeliver(record(), delivery_id, account_id=asker().id)
 
 
 def mine(webhook_id: str) -> Webhook:
@@ -141,35 +139,5 @@ def mine(webhook_id: str) -> Webhook:
     return webhooks.get_webhook(record(), webhook_id, account_id=asker().id)
 
 
-def shown(webhook: Webhook) -> dict[str, Any]:
-    return {
-        "id": webhook.id,
-        "url": webhook.url,
-        "events": webhook.events,
-        "status": webhook.status,
-        "status_reason": webhook.status_reason,
-        "failing_since": webhook.failing_since,
-        "previous_secret_until": webhook.previous_secret_until,
-        "created_at": webhook.created_at,
-    }
-
-
-def with_secret(webhook: Webhook) -> dict[str, Any]:
-    master_key = current_app.config["SETTINGS"].master_key
-    return {**shown(webhook), "secret": webhook_secret(master_key, webhook.id, webhook.secret_generation)}
-
-
-def sent(delivery: Delivery) -> dict[str, Any]:
-    return {
-        "id": delivery.id,
-        "webhook": delivery.webhook_id,
-        "event": delivery.event,
-        "status": delivery.status,
-        "attempts": delivery.attempts,
-        "answer": delivery.answer,
-        "problem": delivery.problem,
-        "next_attempt_at": delivery.due_at if delivery.status == "due" else None,
-        "created_at": delivery.created_at,
-        "delivered_at": delivery.delivered_at,
-        "body": delivery.body.decode(),
-    }
+def attach_secret(webhook: Webhook) -> Extended:
+    return Extended(webhook, secret=webhook_secret(master_key(), webhook.id, webhook.secret_generation))

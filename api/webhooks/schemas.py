@@ -2,7 +2,7 @@
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Address, Moment, Strict, Truth
+from api.fields import Address, Moment, Strict, Truth, Utf8
 from referee.webhooks.outbox import EVENTS
 from referee.webhooks.tables import DELIVERY_STATES, WEBHOOK_STATES
 from referee.webhooks.webhooks import CHOICE
@@ -57,7 +57,7 @@ class SecretWebhookView(WebhookView):
 
 class DeliveryView(Strict):
     id = fields.String(required=True, metadata={"description": "sent as webhook-id, the same at each attempt"})
-    webhook = fields.String(required=True)
+    webhook = fields.String(attribute="webhook_id", required=True)
     event = fields.String(required=True, validate=validate.OneOf(EVENTS))
     status = fields.String(required=True, validate=validate.OneOf(DELIVERY_STATES))
     attempts = fields.Integer(required=True)
@@ -68,4 +68,4 @@ class DeliveryView(Strict):
     next_attempt_at = Moment(required=True, allow_none=True)
     created_at = Moment(required=True)
     delivered_at = Moment(required=True, allow_none=True)
-    body = fields.String(required=True, metadata={"description": "the exact body, at most 16 KiB"})
+    body = Utf8(required=True, metadata={"description": "the exact body, at most 16 KiB"})

@@ -72,6 +72,11 @@ class Examination(Leased, Base):
     ended_at: Mapped[datetime | None]
     excused_before: Mapped[datetime | None]  # events begun by then took the bot when there were no certificates
 
+    @property
+    def last_report(self) -> Json | None:
+        """Return the report of the last examination, None while the next is due or under way."""
+        return self.report if self.state == "idle" else None
+
 
 class Certificate(Base):
     """What an examination attests: this version of a bot keeps the protocol in these games, by these rules.

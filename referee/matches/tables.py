@@ -39,6 +39,11 @@ class Group(Leased, Base):
     tournament_id: Mapped[str | None] = mapped_column(ForeignKey("tournaments.id"), index=True)
     created_at: Mapped[datetime]
 
+    @property
+    def told_entries(self) -> list[Any] | None:
+        """Return whose nonces entered the deal, None before the group is over."""
+        return self.entries if self.state == "over" else None
+
 
 class Match(Leased, Base):
     """One match: what is played, how far it is, and who may write to it now."""
@@ -102,6 +107,11 @@ class MatchSeat(Base):
     faults: Mapped[int]
     placement: Mapped[int | None]
     returns: Mapped[int | None] = mapped_column(BigInteger)
+
+    @property
+    def entrant(self) -> str:
+        """Return the id of the bot whose seat it is, whoever plays it."""
+        return self.entrant_id or self.bot_id
 
 
 class LogRow(Base):

@@ -48,6 +48,12 @@ class Tournament(Base):
     finished_at: Mapped[datetime | None]
     revision: Mapped[int]
 
+    @property
+    def told_draw(self) -> str | None:
+        """Return in hex what decided every lot, None before the end."""
+        over = self.status in ("finished", "cancelled")
+        return self.draw.hex() if over and self.draw else None
+
 
 class TournamentEntry(Base):
     """A bot in a tournament; ``number`` is the order of entry."""

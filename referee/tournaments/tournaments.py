@@ -10,7 +10,7 @@ from referee.bots.tables import Bot
 from referee.db.engine import now
 from referee.db.ids import new_id
 from referee.db.paging import Cursor, Page, newest_first
-from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
+from referee.errors import BadOption, Conflict, Forbidden, NotFound, QuotaExceeded
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.tournaments.terms import FORMATS as FORMATS
 from referee.tournaments.terms import MAX_CYCLES as MAX_CYCLES
@@ -45,11 +45,19 @@ def check_starts_ahead(starts_at: Any, moment: Any) -> None:
         raise BadOption("starts_at", f"must be later than now, {moment.isoformat(timespec='seconds')}")
 
 
-def get_tournament(session: Session, tournament_id: str) -> Tournament:
+def get_tournament(session: Session, tournament_id: str, *, run_by: Account | None = None) -> Tournament:
+    """Return a tournament. Raise ``NotFound``, and ``Forbidden`` if ``run_by`` is given and does not run it."""
     tournament = session.get(Tournament, tournament_id)
     if tournament is None:
         raise NotFound("tournament", tournament_id)
+    if run_by is not None and not runs(run_by, tournament):
+        raise Forbidden("only the organiser who announced a tournament runs it")
     return tournament
+
+
+def runs(account: Account, tournament: Tournament) -> bool:
+    """Return whether this account announced the tournament or is the operator."""
+    return account.role == "admin" or tournament.created_by == account.id
 
 
 def list_tournaments(

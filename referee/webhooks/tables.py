@@ -53,3 +53,8 @@ class Delivery(Leased, Base):
     problem: Mapped[str | None] = mapped_column(Text)  # why the last attempt failed
     created_at: Mapped[datetime]
     delivered_at: Mapped[datetime | None]
+
+    @property
+    def next_attempt_at(self) -> datetime | None:
+        """Return when it is tried next, None when it was delivered or given up."""
+        return self.due_at if self.status == "due" else None

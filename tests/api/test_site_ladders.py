@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine, event, update
 
 from api.ladders import pages as page_of_ladders
-from api.ladders.resource import points
+from api.ladders.schemas import points
 from referee.bots.tables import Bot
 from referee.ladders import leaderboard, trends
 from referee.ladders.tables import Ladder

@@ -1,0 +1,97 @@
+"""What several resources and pages show of the same row: the row together with what was found besides, for a schema.
+
+What a viewer may not know is left out here; how the rest is spelled is the schema's business.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from api.auth import organises, viewer_id
+from api.matches.schemas import MatchView
+from api.views import master_key, record
+from referee.bots import certificates, checks
+from referee.bots.tables import Bot, Certificate
+from referee.matches import deal_groups, matches, unrated
+from referee.matches.tables import Match
+from referee.standings import TIE_BREAKS
+from referee.tournaments import entries
+from referee.tournaments.progress import progress
+from referee.tournaments.tables import Tournament, TournamentEntry
+
+Json = dict[str, Any]
+
+NAMELESS: Json = dict.fromkeys(("bot_id", "bot_name", "version", "entrant", "rated"))  # of a seat
+
+
+class Extended:
+    """An object that has the attributes of ``base`` and of ``more``; where both have one, that of ``more``."""
+
+    def __init__(self, base: object, **more: Any) -> None:
+        self.__dict__ |= more
+        self._base = base
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._base, name)
+
+
+def visible_bot(bot: Bot) -> Bot | Extended:
+    """Return ``bot``, for its owner with ``own``, which holds what nobody else may see."""
+    if bot.owner_id != viewer_id():
+        return bot
+    return Extended(bot, own=Extended(bot, examination=checks.shown(record(), bot.id)))
+
+
+def certificate_of(bot: Bot, certificate: Certificate) -> Extended:
+    """Return a certificate of ``bot`` with the games for which it holds now."""
+    return Extended(certificate, fits=certificates.fitting_games(certificate, bot))
+
+
+def visible_matches(found: Sequence[Match]) -> list[Extended]:
+    """Return these matches with their seats, for whoever asks; the bots are hidden while they may not be known."""
+    named = {match.id for match in found} if organises() else matches.seats_told(record(), found)
+    return attach_seats(record(), found, named)
+
+
+def attach_seats(session: Session, found: Sequence[Match], named: Collection[str]) -> list[Extended]:
+    """Return these matches with their seats. Show the bots in the seats only for matches in ``named``."""
+    seats = matches.seats_of(session, [match.id for match in found])
+    reasons = unrated.unrated_reasons(session, found)
+    return [
+        Extended(
+            match,
+            seats=[seat if match.id in named else Extended(seat, **NAMELESS) for seat in seats[match.id]],
+            unrated_reason=reasons.get(match.id),
+        )
+        for match in found
+    ]
+
+
+def attach_group(match: Match) -> Extended:
+    """Return a match with its seats, for whoever asks, and its deal group, revealed once that is over."""
+    (shown,) = visible_matches([match])
+    group = deal_groups.get_group(record(), match.group_id)
+    return Extended(shown, group=Extended(group, reveal=deal_groups.revealed(group, master_key())))
+
+
+def match_views(found: Sequence[Match]) -> list[Json]:
+    """Return these matches as the API shows them to whoever asks."""
+    views: list[Json] = MatchView(many=True).dump(visible_matches(found))
+    return views
+
+
+def attach_progress(tournament: Tournament) -> Extended:
+    """Return a tournament with how many take part, how far it is, and what decides ranks."""
+    return Extended(
+        tournament,
+        entries=entries.counts(record(), tournament.id),
+        progress=progress(record(), tournament.id),
+        tie_breaks=TIE_BREAKS[tournament.format],
+    )
+
+
+def visible_entry(entry: TournamentEntry, bot: Bot) -> Extended:
+    """Return an entry with its bot, and the reason of its absence for the owner and for organisers."""
+    told = organises() or bot.owner_id == viewer_id()
+    return Extended(entry, bot=bot, told_reason=entry.preflight_reason if told else None)
