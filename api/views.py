@@ -1,8 +1,9 @@
 """How a view is put together: who may ask, what it takes and gives, and in which transaction it runs.
 
-Decorators, outermost first: route, who (``anyone``, ``owner``, …), ``wakes``, ``takes`` or ``asks``, ``limited``, then
-``reads``, ``writes`` or ``once``, ``gives``. So a body is read and judged, and rate limits are asked, before a
-transaction begins, and a runner is woken after it: nobody waits for the network while a transaction is open.
+Decorators, outermost first: ``route``, who (``anyone``, ``owner``, …), ``wakes_runner``, ``body`` or ``query``,
+``limited``, then ``reads``, ``writes`` or ``idempotent``, ``response``. So a body is read and judged, and rate limits
+are asked, before a transaction begins, and a runner is woken after it: nobody waits for the network while a transaction
+is open.
 """
 
 from collections.abc import Callable
@@ -89,12 +90,13 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
     def __init__(self, name: str, prefix: str, description: str) -> None:
         super().__init__(name, name, url_prefix=prefix, description=description)
 
-    def on(self, method: str, rule: str = "") -> Callable[[View], View]:
-        """The route: ``on("POST", "/<id>/pause")``. The name of the view is that of the operation."""
+    def route(self, method: str, rule: str = "") -> Callable[[View], View]:
+        """The route: ``route("POST", "/<id>/pause")``. The name of the view is that of the operation."""
+        add = super().route(rule, methods=[method])
 
         def decorate(view: View) -> View:
             named = self.doc(operationId=f"{self.name}.{view.__name__}")(view)
-            return cast(View, self.route(rule, methods=[method])(named))
+            return cast(View, add(named))
 
         return decorate
 
@@ -127,12 +129,12 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
 
     # -- what goes in and out --
 
-    def takes(self, schema: type[Schema]) -> Callable[[View], View]:
+    def body(self, schema: type[Schema]) -> Callable[[View], View]:
         """A JSON body; one of wishes may be left out."""
         needed = not issubclass(schema, Wish)
         return cast(Callable[[View], View], self.arguments(schema, location="json", required=needed))
 
-    def asks(self, schema: type[Schema]) -> Callable[[View], View]:
+    def query(self, schema: type[Schema]) -> Callable[[View], View]:
         """Parameters in the query."""
         parse = self.arguments(schema, location="query")
         names = [field.data_key or name for name, field in schema().load_fields.items()]
@@ -142,9 +144,11 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
 
         return decorate
 
-    def gives(self, schema: type[Schema] | None, status: int = 200, *, secret: bool = False) -> Callable[[View], View]:
+    def response(
+        self, schema: type[Schema] | None, status: int = 200, *, secret: bool = False
+    ) -> Callable[[View], View]:
         """The answer's schema and status. A 201 says where the new thing is; a secret is never cached."""
-        respond = self.response(status, schema)
+        respond = super().response(status, schema)
 
         def decorate(view: View) -> View:
             answer = respond(view)
@@ -165,7 +169,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
 
         return decorate
 
-    def gives_file(
+    def file_response(
         self, media_type: str, description: str, schema: dict[str, Any] | type[Schema] | None = None
     ) -> Callable[[View], View]:
         """A file, or a stream of pieces of this schema, that the view hands out as a response of its own."""
@@ -173,7 +177,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         schema = schema or {"type": "string", **binary}
         return cast(
             Callable[[View], View],
-            self.response(200, schema, content_type=media_type, description=description),
+            super().response(200, schema, content_type=media_type, description=description),
         )
 
     def documents(self, **parts: Any) -> Callable[[View], View]:
@@ -221,7 +225,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
 
         return within
 
-    def once(self, view: View) -> View:
+    def idempotent(self, view: View) -> View:
         """One transaction that also keeps the answer under the caller's Idempotency-Key, if one is given."""
         _refuse_network(view)
 
@@ -236,7 +240,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
 
         return cast(View, self.doc(parameters=[idempotency.PARAMETER])(within))
 
-    def wakes(self, view: View) -> View:
+    def wakes_runner(self, view: View) -> View:
         """After the commit a runner is told to look at the record. It would find out by itself, only later."""
 
         @wraps(view)
@@ -257,7 +261,7 @@ def _outside_transactions(view: View) -> View:
 def _refuse_network(view: View) -> None:
     """Raise ``TypeError`` if a transaction round ``view`` would stay open while the network is used."""
     if view.__dict__.get("uses_network", False):
-        raise TypeError(f"{view.__name__}: `limited` and `wakes` belong outside the transaction, above it")
+        raise TypeError(f"{view.__name__}: `limited` and `wakes_runner` belong outside the transaction, above it")
 
 
 def wake_runner() -> None:

@@ -26,12 +26,12 @@ def admit() -> None:
     limits.count_new_account()
 
 
-@resource.on("POST")
+@resource.route("POST")
 @resource.anyone
-@resource.takes(NewAccount)
+@resource.body(NewAccount)
 @resource.limited(admit)
 @resource.writes
-@resource.gives(FreshAccount, 201, secret=True)
+@resource.response(FreshAccount, 201, secret=True)
 def open_account(new_account: dict[str, Any]) -> Any:
     """Open an account
 
@@ -43,19 +43,19 @@ def open_account(new_account: dict[str, Any]) -> Any:
     return Extended(account, token=token), {"Location": "/api/v1/accounts/me"}
 
 
-@resource.on("GET", "/me")
+@resource.route("GET", "/me")
 @resource.owner
-@resource.gives(AccountView)
+@resource.response(AccountView)
 def show_account() -> Account:
     """The account that asks"""
     return asker()
 
 
-@resource.on("POST", "/me/tokens")
+@resource.route("POST", "/me/tokens")
 @resource.owner
-@resource.takes(NewToken)
-@resource.once
-@resource.gives(FreshToken, 201, secret=True)
+@resource.body(NewToken)
+@resource.idempotent
+@resource.response(FreshToken, 201, secret=True)
 def add_token(new_token: dict[str, Any]) -> Any:
     """Make another token
 
@@ -64,19 +64,19 @@ def add_token(new_token: dict[str, Any]) -> Any:
     return attach_text(*accounts.create_token(record(), asker().id, new_token["name"]))
 
 
-@resource.on("GET", "/me/tokens")
+@resource.route("GET", "/me/tokens")
 @resource.owner
 @resource.reads
-@resource.gives(list_of(TokenView))
+@resource.response(list_of(TokenView))
 def list_tokens() -> Any:
     """The tokens of the account, revoked ones among them"""
     return everything(accounts.list_tokens(record(), asker().id))
 
 
-@resource.on("DELETE", '/me/tokens/<id("tok"):token_id>')
+@resource.route("DELETE", '/me/tokens/<id("tok"):token_id>')
 @resource.owner
 @resource.writes
-@resource.gives(None, 204)
+@resource.response(None, 204)
 def revoke_token(token_id: str) -> None:
     """Revoke a token
 
@@ -85,11 +85,11 @@ def revoke_token(token_id: str) -> None:
     accounts.revoke_token(record(), asker().id, token_id)
 
 
-@resource.on("POST", '/<id("acc"):account_id>/tokens')
+@resource.route("POST", '/<id("acc"):account_id>/tokens')
 @resource.admin
-@resource.takes(NewToken)
-@resource.once
-@resource.gives(FreshToken, 201, secret=True)
+@resource.body(NewToken)
+@resource.idempotent
+@resource.response(FreshToken, 201, secret=True)
 def replace_token(new_token: dict[str, Any], account_id: str) -> Any:
     """Make a token for somebody who lost his
 

@@ -12,10 +12,10 @@ from referee.matches import fault_reports as faults
 resource = Resource("faults", "/api/v1/faults", "Faults of bots, with their evidence.")
 
 
-@resource.on("GET", f"/<int(max={MAX_INT}):fault_id>")
+@resource.route("GET", f"/<int(max={MAX_INT}):fault_id>")
 @resource.owner
 @resource.reads
-@resource.gives(EvidenceView)
+@resource.response(EvidenceView)
 def show(fault_id: int) -> Any:
     """What a bot did wrong
 

@@ -32,13 +32,13 @@ from referee.protocol.signing import bot_secret
 resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that play.")
 
 
-@resource.on("POST")
+@resource.route("POST")
 @resource.owner
-@resource.wakes
-@resource.takes(NewBot)
+@resource.wakes_runner
+@resource.body(NewBot)
 @resource.limited(limits.count_check)
-@resource.once
-@resource.gives(SecretBotView, 201, secret=True)
+@resource.idempotent
+@resource.response(SecretBotView, 201, secret=True)
 def register(new_bot: dict[str, Any]) -> Any:
     """Register a bot
 
@@ -47,11 +47,11 @@ def register(new_bot: dict[str, Any]) -> Any:
     return attach_secret(bots.register(record(), asker().id, new_bot["name"], new_bot["url"]))
 
 
-@resource.on("GET")
+@resource.route("GET")
 @resource.anyone
-@resource.asks(BotQuery)
+@resource.query(BotQuery)
 @resource.reads
-@resource.gives(list_of(BotView))
+@resource.response(list_of(BotView))
 def list_bots(query: dict[str, Any]) -> Any:
     """Bots, the newest first"""
     found = bots.list_bots(
@@ -60,10 +60,10 @@ def list_bots(query: dict[str, Any]) -> Any:
     return envelope(found, query)
 
 
-@resource.on("GET", '/<id("bot"):bot_id>')
+@resource.route("GET", '/<id("bot"):bot_id>')
 @resource.anyone
 @resource.reads
-@resource.gives(OwnBotView)
+@resource.response(OwnBotView)
 def show(bot_id: str) -> Any:
     """A bot
 
@@ -76,14 +76,14 @@ def show(bot_id: str) -> Any:
     return visible_bot(bot)
 
 
-@resource.on("PATCH", '/<id("bot"):bot_id>')
+@resource.route("PATCH", '/<id("bot"):bot_id>')
 @resource.owner
-@resource.wakes
-@resource.takes(BotChanges)
+@resource.wakes_runner
+@resource.body(BotChanges)
 @resource.limited(limits.count_check, when=lambda changes: "url" in changes)
 @resource.conditional
 @resource.writes
-@resource.gives(OwnBotView)
+@resource.response(OwnBotView)
 def edit(changes: dict[str, Any], bot_id: str) -> Any:
     """Rename or move a bot
 
@@ -94,10 +94,10 @@ def edit(changes: dict[str, Any], bot_id: str) -> Any:
     return visible_bot(bots.edit(record(), bot_id, revision=bot.revision, **changes))
 
 
-@resource.on("POST", '/<id("bot"):bot_id>/pause')
+@resource.route("POST", '/<id("bot"):bot_id>/pause')
 @resource.owner
-@resource.once
-@resource.gives(OwnBotView)
+@resource.idempotent
+@resource.response(OwnBotView)
 def pause(bot_id: str) -> Any:
     """Pause a bot
 
@@ -108,19 +108,19 @@ def pause(bot_id: str) -> Any:
     return visible_bot(friendlies.pause_bot(record(), bot_id, "paused by its owner", master_key=master_key()))
 
 
-@resource.on("POST", '/<id("bot"):bot_id>/resume')
+@resource.route("POST", '/<id("bot"):bot_id>/resume')
 @resource.owner
-@resource.once
-@resource.gives(OwnBotView)
+@resource.idempotent
+@resource.response(OwnBotView)
 def resume(bot_id: str) -> Any:
     """End a pause"""
     return visible_bot(bots.resume(record(), governed(bot_id).id))
 
 
-@resource.on("POST", '/<id("bot"):bot_id>/retire')
+@resource.route("POST", '/<id("bot"):bot_id>/retire')
 @resource.owner
-@resource.once
-@resource.gives(OwnBotView)
+@resource.idempotent
+@resource.response(OwnBotView)
 def retire(bot_id: str) -> Any:
     """Retire a bot for good
 
@@ -129,10 +129,10 @@ def retire(bot_id: str) -> Any:
     return visible_bot(bots.retire(record(), governed(bot_id).id))
 
 
-@resource.on("POST", '/<id("bot"):bot_id>/rotate-secret')
+@resource.route("POST", '/<id("bot"):bot_id>/rotate-secret')
 @resource.owner
-@resource.once
-@resource.gives(SecretBotView, secret=True)
+@resource.idempotent
+@resource.response(SecretBotView, secret=True)
 def rotate_secret(bot_id: str) -> Any:
     """Give a bot a new secret
 
@@ -141,12 +141,12 @@ def rotate_secret(bot_id: str) -> Any:
     return attach_secret(bots.rotate_secret(record(), mine(bot_id).id))
 
 
-@resource.on("POST", '/<id("bot"):bot_id>/check')
+@resource.route("POST", '/<id("bot"):bot_id>/check')
 @resource.owner
-@resource.wakes
+@resource.wakes_runner
 @resource.limited(limits.count_check)
-@resource.once
-@resource.gives(OwnBotView, 202)
+@resource.idempotent
+@resource.response(OwnBotView, 202)
 def check(bot_id: str) -> Any:
     """Have a bot called and examined again
 
@@ -156,10 +156,10 @@ def check(bot_id: str) -> Any:
     return visible_bot(bots.request_check(record(), mine(bot_id).id, thorough=True))
 
 
-@resource.on("GET", '/<id("bot"):bot_id>/certificate')
+@resource.route("GET", '/<id("bot"):bot_id>/certificate')
 @resource.anyone
 @resource.reads
-@resource.gives(CertificateView)
+@resource.response(CertificateView)
 def show_certificate(bot_id: str) -> Any:
     """The certificate of a bot
 
@@ -173,11 +173,11 @@ def show_certificate(bot_id: str) -> Any:
     return certificate_of(bot, certificate)
 
 
-@resource.on("GET", '/<id("bot"):bot_id>/certificates')
+@resource.route("GET", '/<id("bot"):bot_id>/certificates')
 @resource.anyone
-@resource.asks(PageQuery)
+@resource.query(PageQuery)
 @resource.reads
-@resource.gives(list_of(CertificateView))
+@resource.response(list_of(CertificateView))
 def list_certificates(query: dict[str, Any], bot_id: str) -> Any:
     """All certificates a bot ever had, the newest first"""
     bot = bots.get_bot(record(), bot_id)
@@ -185,11 +185,11 @@ def list_certificates(query: dict[str, Any], bot_id: str) -> Any:
     return envelope(Page([certificate_of(bot, one) for one in found.items], found.next), query)
 
 
-@resource.on("GET", '/<id("bot"):bot_id>/faults')
+@resource.route("GET", '/<id("bot"):bot_id>/faults')
 @resource.owner
-@resource.asks(FaultQuery)
+@resource.query(FaultQuery)
 @resource.reads
-@resource.gives(list_of(FaultView))
+@resource.response(list_of(FaultView))
 def list_faults(query: dict[str, Any], bot_id: str) -> Any:
     """The faults of a bot of one's own, the newest first
 
@@ -208,11 +208,11 @@ def list_faults(query: dict[str, Any], bot_id: str) -> Any:
     return envelope(found, query)
 
 
-@resource.on("GET", '/<id("bot"):bot_id>/health')
+@resource.route("GET", '/<id("bot"):bot_id>/health')
 @resource.owner
-@resource.asks(PaceQuery)
+@resource.query(PaceQuery)
 @resource.reads
-@resource.gives(PaceView)
+@resource.response(PaceView)
 def show_health(query: dict[str, Any], bot_id: str) -> Any:
     """How fast a bot of one's own answers, and its faults, by version
 
@@ -221,10 +221,10 @@ def show_health(query: dict[str, Any], bot_id: str) -> Any:
     return fault_reports.health(mine(bot_id).id, by_day=query["by"] == "day")
 
 
-@resource.on("GET", '/<id("bot"):bot_id>/waiting')
+@resource.route("GET", '/<id("bot"):bot_id>/waiting')
 @resource.owner
 @resource.reads
-@resource.gives(WaitingView)
+@resource.response(WaitingView)
 def show_waiting(bot_id: str) -> Any:
     """Why a bot is not playing
 

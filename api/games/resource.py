@@ -13,25 +13,25 @@ from referee.rulebook import rules_page
 resource = Resource("games", "/api/v1/games", "The catalogue of games with their options.")
 
 
-@resource.on("GET")
+@resource.route("GET")
 @resource.anyone
-@resource.gives(list_of(GameView))
+@resource.response(list_of(GameView))
 def list_games() -> Any:
     """All games"""
     return everything(list(catalogue().values()))
 
 
-@resource.on("GET", "/<name>")
+@resource.route("GET", "/<name>")
 @resource.anyone
-@resource.gives(GameView)
+@resource.response(GameView)
 def show(name: str) -> Any:
     """A game with its options"""
     return game(name)
 
 
-@resource.on("GET", "/<name>/rules")
+@resource.route("GET", "/<name>/rules")
 @resource.anyone
-@resource.gives_file("text/markdown", "The page as Markdown.")
+@resource.file_response("text/markdown", "The page as Markdown.")
 def rules(name: str) -> Response:
     """How a game is played, for bot authors"""
     return Response(rules_page(name), mimetype="text/markdown")

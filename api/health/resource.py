@@ -18,15 +18,15 @@ log = logging.getLogger(__name__)
 resource = Resource("health", "/", "For supervisors and load balancers.")
 
 
-@resource.on("GET", "/healthz")
-@resource.gives(AliveView)
+@resource.route("GET", "/healthz")
+@resource.response(AliveView)
 def alive() -> Any:
     """Whether the process answers"""
     return {"status": "ok"}
 
 
-@resource.on("GET", "/readyz")
-@resource.gives(ReadyView)
+@resource.route("GET", "/readyz")
+@resource.response(ReadyView)
 def ready() -> Any:
     """Whether the service can work
 

@@ -24,22 +24,22 @@ from referee.ladders import ranks, ratings
 resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, set of options and number of seats.")
 
 
-@resource.on("GET")
+@resource.route("GET")
 @resource.anyone
-@resource.asks(LadderQuery)
+@resource.query(LadderQuery)
 @resource.reads
-@resource.gives(list_of(LadderView))
+@resource.response(list_of(LadderView))
 def list_ladders(query: dict[str, Any]) -> Any:
     """Ladders"""
     found = ratings.list_ladders(record(), game=query.get("game"), limit=query["limit"], cursor=after(query))
     return envelope(found, query)
 
 
-@resource.on("GET", '/<id("lad"):ladder_id>')
+@resource.route("GET", '/<id("lad"):ladder_id>')
 @resource.anyone
-@resource.asks(StandingQuery)
+@resource.query(StandingQuery)
 @resource.reads
-@resource.gives(StandingLadderView)
+@resource.response(StandingLadderView)
 def show(query: dict[str, Any], ladder_id: str) -> Any:
     """A ladder from the top
 
@@ -51,10 +51,10 @@ def show(query: dict[str, Any], ladder_id: str) -> Any:
     return Extended(ladder, as_of_seq=found.as_of_seq, **envelope(found.page, query))
 
 
-@resource.on("GET", '/<id("lad"):ladder_id>/places/<id("bot"):bot_id>')
+@resource.route("GET", '/<id("lad"):ladder_id>/places/<id("bot"):bot_id>')
 @resource.anyone
 @resource.reads
-@resource.gives(PlaceOnLadderView)
+@resource.response(PlaceOnLadderView)
 def show_place(ladder_id: str, bot_id: str) -> Any:
     """Where a bot stands
 
@@ -67,10 +67,10 @@ def show_place(ladder_id: str, bot_id: str) -> Any:
     return Extended(found, bot=bot, last_seq=ratings.last_seq(record(), ladder_id))
 
 
-@resource.on("GET", '/<id("lad"):ladder_id>/strengths')
+@resource.route("GET", '/<id("lad"):ladder_id>/strengths')
 @resource.anyone
-@resource.asks(PageQuery)
-@resource.gives(StrengthsPage)
+@resource.query(PageQuery)
+@resource.response(StrengthsPage)
 def show_strengths(query: dict[str, Any], ladder_id: str) -> Any:
     """How strong the bots are by all results at once, and how sure that is
 
@@ -86,11 +86,11 @@ def show_strengths(query: dict[str, Any], ladder_id: str) -> Any:
     return {**counted, "converged": fitted.converged, "exact": fitted.exact, **page}
 
 
-@resource.on("GET", '/<id("lad"):ladder_id>/history')
+@resource.route("GET", '/<id("lad"):ladder_id>/history')
 @resource.anyone
-@resource.asks(HistoryQuery)
+@resource.query(HistoryQuery)
 @resource.reads
-@resource.gives(list_of(RatingChangeView))
+@resource.response(list_of(RatingChangeView))
 def show_history(query: dict[str, Any], ladder_id: str) -> Any:
     """How the rating of a bot moved, the latest change first
 

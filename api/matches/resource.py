@@ -26,12 +26,12 @@ from referee.tournaments import tournaments
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
 
 
-@resource.on("POST")
+@resource.route("POST")
 @resource.owner
-@resource.wakes
-@resource.takes(NewMatch)
-@resource.once
-@resource.gives(WholeMatchView, 201)
+@resource.wakes_runner
+@resource.body(NewMatch)
+@resource.idempotent
+@resource.response(WholeMatchView, 201)
 def arrange(new_match: dict[str, Any]) -> Any:
     """Arrange a match
 
@@ -51,11 +51,11 @@ def arrange(new_match: dict[str, Any]) -> Any:
     return attach_group(matches.create_match(record(), plan, master_key=master_key()))
 
 
-@resource.on("GET")
+@resource.route("GET")
 @resource.anyone
-@resource.asks(MatchQuery)
+@resource.query(MatchQuery)
 @resource.reads
-@resource.gives(list_of(MatchView))
+@resource.response(list_of(MatchView))
 def list_matches(query: dict[str, Any]) -> Any:
     """Matches, the newest first"""
     found = matches.list_matches(
@@ -72,20 +72,20 @@ def list_matches(query: dict[str, Any]) -> Any:
     return envelope(Page(visible_matches(found.items), found.next), query)
 
 
-@resource.on("GET", '/<id("mat"):match_id>')
+@resource.route("GET", '/<id("mat"):match_id>')
 @resource.anyone
 @resource.reads
-@resource.gives(WholeMatchView)
+@resource.response(WholeMatchView)
 def show(match_id: str) -> Any:
     """A match"""
     return attach_group(matches.get_match(record(), match_id))
 
 
-@resource.on("POST", '/<id("mat"):match_id>/cancel')
+@resource.route("POST", '/<id("mat"):match_id>/cancel')
 @resource.owner
-@resource.takes(CancelMatch)
-@resource.once
-@resource.gives(WholeMatchView)
+@resource.body(CancelMatch)
+@resource.idempotent
+@resource.response(WholeMatchView)
 def cancel(wish: dict[str, Any], match_id: str) -> Any:
     """Cancel a match that is not over
 
@@ -110,12 +110,12 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
     return attach_group(cancelled)
 
 
-@resource.on("POST", '/<id("mat"):match_id>/void')
+@resource.route("POST", '/<id("mat"):match_id>/void')
 @resource.organiser
-@resource.wakes
-@resource.takes(VoidMatch)
-@resource.once
-@resource.gives(VoidedView)
+@resource.wakes_runner
+@resource.body(VoidMatch)
+@resource.idempotent
+@resource.response(VoidedView)
 def void(wish: dict[str, Any], match_id: str) -> Any:
     """Make a match that was played not count
 
@@ -136,11 +136,11 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
     )
 
 
-@resource.on("POST", '/<id("mat"):match_id>/revive')
+@resource.route("POST", '/<id("mat"):match_id>/revive')
 @resource.admin
-@resource.wakes
-@resource.once
-@resource.gives(WholeMatchView)
+@resource.wakes_runner
+@resource.idempotent
+@resource.response(WholeMatchView)
 def revive(match_id: str) -> Any:
     """Let a stuck match go on
 
@@ -149,11 +149,11 @@ def revive(match_id: str) -> Any:
     return attach_group(matches.revive(record(), match_id))
 
 
-@resource.on("GET", '/<id("mat"):match_id>/faults')
+@resource.route("GET", '/<id("mat"):match_id>/faults')
 @resource.owner
-@resource.asks(MatchFaultQuery)
+@resource.query(MatchFaultQuery)
 @resource.reads
-@resource.gives(list_of(FaultView))
+@resource.response(list_of(FaultView))
 def list_faults(query: dict[str, Any], match_id: str) -> Any:
     """The faults of one's own bots in a match, the newest first
 
@@ -173,10 +173,10 @@ def list_faults(query: dict[str, Any], match_id: str) -> Any:
     return envelope(found, query)
 
 
-@resource.on("GET", '/<id("mat"):match_id>/log')
+@resource.route("GET", '/<id("mat"):match_id>/log')
 @resource.anyone
 @resource.reads
-@resource.gives_file("application/x-ndjson", "The log, a JSON object a line; packed when gzip is accepted.")
+@resource.file_response("application/x-ndjson", "The log, a JSON object a line; packed when gzip is accepted.")
 def log(match_id: str) -> Response:
     """The log of a match
 

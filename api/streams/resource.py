@@ -35,11 +35,11 @@ STARTING: Final = Lock()
 # -- a match --
 
 
-@resource.on("GET", '/matches/<id("mat"):match_id>/rows')
+@resource.route("GET", '/matches/<id("mat"):match_id>/rows')
 @resource.anyone
-@resource.asks(RowsQuery)
+@resource.query(RowsQuery)
 @resource.reads
-@resource.gives(RowsView)
+@resource.response(RowsView)
 def list_rows(query: Json, match_id: str) -> Any:
     """The rows of a match as they may be told now: numbers and masked events
 
@@ -59,13 +59,13 @@ def list_rows(query: Json, match_id: str) -> Any:
     )
 
 
-@resource.on("GET", '/matches/<id("mat"):match_id>/events')
+@resource.route("GET", '/matches/<id("mat"):match_id>/events')
 @resource.anyone
 @resource.documents(
     parameters=[connections.LAST_EVENT_ID], responses={204: connections.ALL_TOLD, 503: connections.TOO_MANY}
 )
-@resource.asks(FollowQuery)
-@resource.gives_file(
+@resource.query(FollowQuery)
+@resource.file_response(
     connections.MEDIA_TYPE, "Messages until the log is open.", connections.schema_of("rows", "state", "end")
 )
 def follow_match(query: Json, match_id: str) -> Response:
@@ -81,10 +81,10 @@ def follow_match(query: Json, match_id: str) -> Response:
     return connections.stream(lambda: connections.hub(MatchHub, MatchHub), match_id, query.get("after"))
 
 
-@resource.on("GET", '/matches/<id("mat"):match_id>/decisions/<int:row>')
+@resource.route("GET", '/matches/<id("mat"):match_id>/decisions/<int:row>')
 @resource.anyone
 @resource.reads
-@resource.gives(DecisionView)
+@resource.response(DecisionView)
 def show_decision(match_id: str, row: int) -> Any:
     """A decision, with the question as it was put to the bot
 
@@ -93,10 +93,10 @@ def show_decision(match_id: str, row: int) -> Any:
     return log_replay.decision(record(), matches.get_match(record(), match_id), row, master_key())
 
 
-@resource.on("GET", '/matches/<id("mat"):match_id>/verification')
+@resource.route("GET", '/matches/<id("mat"):match_id>/verification')
 @resource.anyone
 @resource.reads
-@resource.gives(VerificationView)
+@resource.response(VerificationView)
 def verify(match_id: str) -> Any:
     """Whether the log of a match holds: links, rules, legality, deals, result
 
@@ -109,11 +109,11 @@ def verify(match_id: str) -> Any:
 # -- a ladder --
 
 
-@resource.on("GET", '/ladders/<id("lad"):ladder_id>/events')
+@resource.route("GET", '/ladders/<id("lad"):ladder_id>/events')
 @resource.anyone
 @resource.documents(parameters=[connections.LAST_EVENT_ID], responses={503: connections.TOO_MANY})
-@resource.asks(FollowQuery)
-@resource.gives_file(connections.MEDIA_TYPE, "Messages without end.", connections.schema_of("changes"))
+@resource.query(FollowQuery)
+@resource.file_response(connections.MEDIA_TYPE, "Messages without end.", connections.schema_of("changes"))
 def follow_ladder(query: Json, ladder_id: str) -> Response:
     """A ladder as it moves (server-sent events)
 
@@ -136,9 +136,9 @@ def _ladder_hub() -> LadderHub:
 # -- the whole service --
 
 
-@resource.on("GET", "/now")
+@resource.route("GET", "/now")
 @resource.anyone
-@resource.gives_file("application/json", "As GET /events tells it.", NowView)
+@resource.file_response("application/json", "As GET /events tells it.", NowView)
 def now() -> Response:
     """What is going on: some matches under way, events and how far they are, how many there are
 
@@ -147,10 +147,10 @@ def now() -> Response:
     return Response(_now().found(), mimetype="application/json")
 
 
-@resource.on("GET", "/events")
+@resource.route("GET", "/events")
 @resource.anyone
 @resource.documents(responses={503: connections.TOO_MANY})
-@resource.gives_file(connections.MEDIA_TYPE, "Messages without end.", connections.schema_of(NOW))
+@resource.file_response(connections.MEDIA_TYPE, "Messages without end.", connections.schema_of(NOW))
 def follow_service() -> Response:
     """What is going on, as it changes (server-sent events)
 

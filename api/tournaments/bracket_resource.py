@@ -10,10 +10,10 @@ from referee.tournaments import tournaments
 resource = Resource("brackets", "/api/v1/tournaments", "Knockouts as a picture.")
 
 
-@resource.on("GET", '/<id("trn"):tournament_id>/bracket')
+@resource.route("GET", '/<id("trn"):tournament_id>/bracket')
 @resource.anyone
 @resource.reads
-@resource.gives(BracketView)
+@resource.response(BracketView)
 def show(tournament_id: str) -> Any:
     """The bracket of a knockout
 

@@ -40,11 +40,11 @@ class AfterQuery(Query):
     )
 
 
-@resource.on("GET", '/tournaments/<id("trn"):tournament_id>/logs')
+@resource.route("GET", '/tournaments/<id("trn"):tournament_id>/logs')
 @resource.anyone
 @resource.documents(responses={200: {"headers": COUNT_HEADERS}, **BUSY})
-@resource.asks(AfterQuery)
-@resource.gives_file("application/gzip", "The logs one after the other, JSON lines in gzip members.")
+@resource.query(AfterQuery)
+@resource.file_response("application/gzip", "The logs one after the other, JSON lines in gzip members.")
 def all_logs(query: dict[str, Any], tournament_id: str) -> Response:
     """All logs of a tournament, as one packed file
 
@@ -61,11 +61,11 @@ def all_logs(query: dict[str, Any], tournament_id: str) -> Response:
     )
 
 
-@resource.on("GET", '/tournaments/<id("trn"):tournament_id>/logs.zip')
+@resource.route("GET", '/tournaments/<id("trn"):tournament_id>/logs.zip')
 @resource.anyone
 @resource.documents(responses={200: {"headers": COUNT_HEADERS}, **BUSY})
-@resource.asks(AfterQuery)
-@resource.gives_file("application/zip", "A file for each log, and index.csv.")
+@resource.query(AfterQuery)
+@resource.file_response("application/zip", "A file for each log, and index.csv.")
 def all_logs_zipped(query: dict[str, Any], tournament_id: str) -> Response:
     """All logs of a tournament, as a zip
 
@@ -81,10 +81,10 @@ def all_logs_zipped(query: dict[str, Any], tournament_id: str) -> Response:
     )
 
 
-@resource.on("GET", '/tournaments/<id("trn"):tournament_id>/results.csv')
+@resource.route("GET", '/tournaments/<id("trn"):tournament_id>/results.csv')
 @resource.anyone
 @resource.documents(responses=BUSY)
-@resource.gives_file("text/csv", "A row for each seat.")
+@resource.file_response("text/csv", "A row for each seat.")
 def results(tournament_id: str) -> Response:
     """The results of a tournament, for spreadsheets
 
@@ -98,10 +98,10 @@ def results(tournament_id: str) -> Response:
     return _file("text/csv", f"{tournament_id}.csv", lambda: bulk.results(database(), which, until))
 
 
-@resource.on("GET", '/ladders/<id("lad"):ladder_id>/results.csv')
+@resource.route("GET", '/ladders/<id("lad"):ladder_id>/results.csv')
 @resource.anyone
 @resource.documents(responses=BUSY)
-@resource.gives_file("text/csv", "The ledger, in order.")
+@resource.file_response("text/csv", "The ledger, in order.")
 def ladder_results(ladder_id: str) -> Response:
     """Download the ledger of a ladder, for spreadsheets
 

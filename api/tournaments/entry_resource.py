@@ -19,11 +19,11 @@ from referee.tournaments.tables import Tournament
 resource = Resource("entries", "/api/v1/tournaments", "Who takes part in an event.")
 
 
-@resource.on("GET", '/<id("trn"):tournament_id>/entries')
+@resource.route("GET", '/<id("trn"):tournament_id>/entries')
 @resource.anyone
-@resource.asks(EntryQuery)
+@resource.query(EntryQuery)
 @resource.reads
-@resource.gives(list_of(EntryView))
+@resource.response(list_of(EntryView))
 def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
     """The entries of a tournament, in their order
 
@@ -36,12 +36,12 @@ def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
     return envelope(Page([visible_entry(entry, bot) for entry, bot in found.items], found.next), query)
 
 
-@resource.on("POST", '/<id("trn"):tournament_id>/enter')
+@resource.route("POST", '/<id("trn"):tournament_id>/enter')
 @resource.owner
-@resource.wakes
-@resource.takes(NewEntry)
-@resource.once
-@resource.gives(EntryView)
+@resource.wakes_runner
+@resource.body(NewEntry)
+@resource.idempotent
+@resource.response(EntryView)
 def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     """Enter a bot
 
@@ -58,11 +58,11 @@ def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     return visible_entry(entered, bot)
 
 
-@resource.on("POST", '/<id("trn"):tournament_id>/withdraw')
+@resource.route("POST", '/<id("trn"):tournament_id>/withdraw')
 @resource.owner
-@resource.takes(Withdrawal)
-@resource.once
-@resource.gives(EntryView)
+@resource.body(Withdrawal)
+@resource.idempotent
+@resource.response(EntryView)
 def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
     """Take a bot out
 
@@ -78,11 +78,11 @@ def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
         raise invalid([("bot", "is not entered in this tournament")]) from None
 
 
-@resource.on("PUT", '/<id("trn"):tournament_id>/seeds')
+@resource.route("PUT", '/<id("trn"):tournament_id>/seeds')
 @resource.organiser
-@resource.takes(Seeds)
+@resource.body(Seeds)
 @resource.writes
-@resource.gives(WholeTournamentView)
+@resource.response(WholeTournamentView)
 def set_seeds(body: dict[str, Any], tournament_id: str) -> Any:
     """Seed entries by hand
 

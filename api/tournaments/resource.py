@@ -25,11 +25,11 @@ from referee.tournaments.tables import Tournament
 resource = Resource("tournaments", "/api/v1/tournaments", "Events: many matches that make one table.")
 
 
-@resource.on("POST")
+@resource.route("POST")
 @resource.organiser
-@resource.takes(NewTournament)
-@resource.once
-@resource.gives(WholeTournamentView, 201)
+@resource.body(NewTournament)
+@resource.idempotent
+@resource.response(WholeTournamentView, 201)
 def announce(new: dict[str, Any]) -> Any:
     """Draft a tournament
 
@@ -40,11 +40,11 @@ def announce(new: dict[str, Any]) -> Any:
     return attach_progress(lifecycle.draft(record(), new.pop("name"), created_by=asker().id, limits=limits, **new))
 
 
-@resource.on("GET")
+@resource.route("GET")
 @resource.anyone
-@resource.asks(TournamentQuery)
+@resource.query(TournamentQuery)
 @resource.reads
-@resource.gives(list_of(TournamentView))
+@resource.response(list_of(TournamentView))
 def list_tournaments(query: dict[str, Any]) -> Any:
     """Tournaments, the newest first"""
     found = tournaments.list_tournaments(
@@ -53,10 +53,10 @@ def list_tournaments(query: dict[str, Any]) -> Any:
     return envelope(found, query)
 
 
-@resource.on("GET", '/<id("trn"):tournament_id>')
+@resource.route("GET", '/<id("trn"):tournament_id>')
 @resource.anyone
 @resource.reads
-@resource.gives(WholeTournamentView)
+@resource.response(WholeTournamentView)
 def show(tournament_id: str) -> Any:
     """A tournament: its terms, and how far it is
 
@@ -66,12 +66,12 @@ def show(tournament_id: str) -> Any:
     return attach_progress(tournaments.get_tournament(record(), tournament_id))
 
 
-@resource.on("PATCH", '/<id("trn"):tournament_id>')
+@resource.route("PATCH", '/<id("trn"):tournament_id>')
 @resource.organiser
-@resource.takes(TournamentChanges)
+@resource.body(TournamentChanges)
 @resource.conditional
 @resource.writes
-@resource.gives(WholeTournamentView)
+@resource.response(WholeTournamentView)
 def edit(changes: dict[str, Any], tournament_id: str) -> Any:
     """Change a draft, or the start time of an open tournament
 
@@ -86,20 +86,20 @@ def edit(changes: dict[str, Any], tournament_id: str) -> Any:
     return attach_progress(lifecycle.edit(record(), tournament_id, revision=tournament.revision, **changes))
 
 
-@resource.on("POST", '/<id("trn"):tournament_id>/open')
+@resource.route("POST", '/<id("trn"):tournament_id>/open')
 @resource.organiser
-@resource.once
-@resource.gives(WholeTournamentView)
+@resource.idempotent
+@resource.response(WholeTournamentView)
 def open_entries(tournament_id: str) -> Any:
     """Open a draft for entries"""
     return attach_progress(lifecycle.open_entries(record(), mine(tournament_id).id))
 
 
-@resource.on("POST", '/<id("trn"):tournament_id>/start')
+@resource.route("POST", '/<id("trn"):tournament_id>/start')
 @resource.organiser
-@resource.wakes
-@resource.once
-@resource.gives(WholeTournamentView)
+@resource.wakes_runner
+@resource.idempotent
+@resource.response(WholeTournamentView)
 def start(tournament_id: str) -> Any:
     """Close the entries and play
 
@@ -109,30 +109,30 @@ def start(tournament_id: str) -> Any:
     return attach_progress(starting.start(record(), mine(tournament_id).id))
 
 
-@resource.on("POST", '/<id("trn"):tournament_id>/pause')
+@resource.route("POST", '/<id("trn"):tournament_id>/pause')
 @resource.organiser
-@resource.once
-@resource.gives(WholeTournamentView)
+@resource.idempotent
+@resource.response(WholeTournamentView)
 def pause(tournament_id: str) -> Any:
     """Let no further match begin"""
     return attach_progress(lifecycle.pause(record(), mine(tournament_id).id))
 
 
-@resource.on("POST", '/<id("trn"):tournament_id>/resume')
+@resource.route("POST", '/<id("trn"):tournament_id>/resume')
 @resource.organiser
-@resource.wakes
-@resource.once
-@resource.gives(WholeTournamentView)
+@resource.wakes_runner
+@resource.idempotent
+@resource.response(WholeTournamentView)
 def resume(tournament_id: str) -> Any:
     """Go on after a pause"""
     return attach_progress(lifecycle.resume(record(), mine(tournament_id).id))
 
 
-@resource.on("POST", '/<id("trn"):tournament_id>/cancel')
+@resource.route("POST", '/<id("trn"):tournament_id>/cancel')
 @resource.organiser
-@resource.takes(CancelTournament)
-@resource.once
-@resource.gives(WholeTournamentView)
+@resource.body(CancelTournament)
+@resource.idempotent
+@resource.response(WholeTournamentView)
 def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     """Cancel a tournament
 
@@ -142,10 +142,10 @@ def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     return attach_progress(lifecycle.cancel(record(), tournament_id, master_key=master_key(), reason=wish["reason"]))
 
 
-@resource.on("POST", '/<id("trn"):tournament_id>/finish')
+@resource.route("POST", '/<id("trn"):tournament_id>/finish')
 @resource.organiser
-@resource.once
-@resource.gives(WholeTournamentView)
+@resource.idempotent
+@resource.response(WholeTournamentView)
 def finish(tournament_id: str) -> Any:
     """End a ladder
 
@@ -155,11 +155,11 @@ def finish(tournament_id: str) -> Any:
     return attach_progress(lifecycle.finish(record(), mine(tournament_id).id))
 
 
-@resource.on("GET", '/<id("trn"):tournament_id>/matches')
+@resource.route("GET", '/<id("trn"):tournament_id>/matches')
 @resource.anyone
-@resource.asks(PageQuery)
+@resource.query(PageQuery)
 @resource.reads
-@resource.gives(list_of(MatchView))
+@resource.response(list_of(MatchView))
 def list_matches(query: dict[str, Any], tournament_id: str) -> Any:
     """The matches of a tournament, the newest first"""
     tournament = tournaments.get_tournament(record(), tournament_id)

@@ -17,11 +17,11 @@ resource = Resource("stages", "/api/v1/tournaments", "Stages of an event: who me
 Json = dict[str, Any]
 
 
-@resource.on("GET", '/<id("trn"):tournament_id>/stages')
+@resource.route("GET", '/<id("trn"):tournament_id>/stages')
 @resource.anyone
-@resource.asks(PageQuery)
+@resource.query(PageQuery)
 @resource.reads
-@resource.gives(list_of(StageView))
+@resource.response(list_of(StageView))
 def list_stages(query: Json, tournament_id: str) -> Any:
     """The stages of a tournament decided so far
 
@@ -32,11 +32,11 @@ def list_stages(query: Json, tournament_id: str) -> Any:
     return envelope(found, query)
 
 
-@resource.on("GET", f'/<id("trn"):tournament_id>/stages/{STAGE}')
+@resource.route("GET", f'/<id("trn"):tournament_id>/stages/{STAGE}')
 @resource.anyone
-@resource.asks(PageQuery)
+@resource.query(PageQuery)
 @resource.reads
-@resource.gives(WholeStageView)
+@resource.response(WholeStageView)
 def show(query: Json, tournament_id: str, stage: int) -> Any:
     """A stage, its tables page by page
 

@@ -24,10 +24,10 @@ resource = Resource("standings", "/api/v1/tournaments", "Tables of an event, fro
 Json = dict[str, Any]
 
 
-@resource.on("GET", '/<id("trn"):tournament_id>/standings')
+@resource.route("GET", '/<id("trn"):tournament_id>/standings')
 @resource.anyone
-@resource.asks(PageQuery)
-@resource.gives(StandingsPage)
+@resource.query(PageQuery)
+@resource.response(StandingsPage)
 def show(query: Json, tournament_id: str) -> Any:
     """The table, best first
 
@@ -41,9 +41,9 @@ def show(query: Json, tournament_id: str) -> Any:
     return {**standings_cache.snapshot(kept), "samples": standings_cache.samples_of(kept.made), **page}
 
 
-@resource.on("GET", '/<id("trn"):tournament_id>/standings/<id("bot"):bot_id>')
+@resource.route("GET", '/<id("trn"):tournament_id>/standings/<id("bot"):bot_id>')
 @resource.anyone
-@resource.gives(OwnStandingView)
+@resource.response(OwnStandingView)
 def show_own(tournament_id: str, bot_id: str) -> Any:
     """A bot's own line in the table"""
     kept = standings_cache.of_event(tournament_id)
@@ -60,10 +60,10 @@ def show_own(tournament_id: str, bot_id: str) -> Any:
     }
 
 
-@resource.on("GET", '/<id("trn"):tournament_id>/crosstable')
+@resource.route("GET", '/<id("trn"):tournament_id>/crosstable')
 @resource.anyone
-@resource.asks(PageQuery)
-@resource.gives(CrosstablePage)
+@resource.query(PageQuery)
+@resource.response(CrosstablePage)
 def show_crosstable(query: Json, tournament_id: str) -> Any:
     """Who scored what against whom
 
@@ -84,10 +84,10 @@ def show_crosstable(query: Json, tournament_id: str) -> Any:
     return {**standings_cache.snapshot(kept), **standings_cache.page_of(table, query, view)}
 
 
-@resource.on("GET", '/<id("trn"):tournament_id>/meetings')
+@resource.route("GET", '/<id("trn"):tournament_id>/meetings')
 @resource.anyone
-@resource.asks(PageQuery)
-@resource.gives(MeetingsPage)
+@resource.query(PageQuery)
+@resource.response(MeetingsPage)
 def show_meetings(query: Json, tournament_id: str) -> Any:
     """Where and whom everybody played
 
@@ -111,10 +111,10 @@ def show_meetings(query: Json, tournament_id: str) -> Any:
     return {**standings_cache.snapshot(kept), **standings_cache.page_of(table, query, view)}
 
 
-@resource.on("GET", '/<id("trn"):tournament_id>/luck')
+@resource.route("GET", '/<id("trn"):tournament_id>/luck')
 @resource.anyone
-@resource.asks(PageQuery)
-@resource.gives(LuckPage)
+@resource.query(PageQuery)
+@resource.response(LuckPage)
 def show_luck(query: Json, tournament_id: str) -> Any:
     """Scores less the luck of the cards
 
@@ -133,10 +133,10 @@ def show_luck(query: Json, tournament_id: str) -> Any:
     return {**standings_cache.snapshot(kept), **standings_cache.page_of(ranked, query, view)}
 
 
-@resource.on("GET", '/<id("trn"):tournament_id>/strengths')
+@resource.route("GET", '/<id("trn"):tournament_id>/strengths')
 @resource.anyone
-@resource.asks(PageQuery)
-@resource.gives(StrengthsPage)
+@resource.query(PageQuery)
+@resource.response(StrengthsPage)
 def show_strengths(query: Json, tournament_id: str) -> Any:
     """How strong the bots are by the results of this event, and how sure that is
 

@@ -20,13 +20,13 @@ resource = Resource("events", "/api/v1/tournaments", "An event as it goes on.")
 Json = dict[str, Any]
 
 
-@resource.on("GET", '/<id("trn"):tournament_id>/events')
+@resource.route("GET", '/<id("trn"):tournament_id>/events')
 @resource.anyone
-@resource.asks(FollowQuery)
+@resource.query(FollowQuery)
 @resource.documents(
     parameters=[connections.LAST_EVENT_ID], responses={204: connections.ALL_TOLD, 503: connections.TOO_MANY}
 )
-@resource.gives_file(
+@resource.file_response(
     connections.MEDIA_TYPE,
     "Messages for as long as the event goes on.",
     connections.schema_of("match", "progress", "standings", "end"),

@@ -15,13 +15,13 @@ from referee.webhooks.tables import Webhook
 resource = Resource("webhooks", "/api/v1", "Webhooks: owners are told what happens to their bots and events.")
 
 
-@resource.on("POST", "/webhooks")
+@resource.route("POST", "/webhooks")
 @resource.owner
-@resource.wakes
-@resource.takes(NewWebhook)
+@resource.wakes_runner
+@resource.body(NewWebhook)
 @resource.limited(limits.count_check)
-@resource.once
-@resource.gives(SecretWebhookView, 201, secret=True)
+@resource.idempotent
+@resource.response(SecretWebhookView, 201, secret=True)
 def create(new_webhook: dict[str, Any]) -> Any:
     """Make a webhook
 
@@ -30,34 +30,34 @@ def create(new_webhook: dict[str, Any]) -> Any:
     return attach_secret(webhooks.create(record(), asker().id, new_webhook["url"], new_webhook["events"]))
 
 
-@resource.on("GET", "/webhooks")
+@resource.route("GET", "/webhooks")
 @resource.owner
-@resource.asks(PageQuery)
+@resource.query(PageQuery)
 @resource.reads
-@resource.gives(list_of(WebhookView))
+@resource.response(list_of(WebhookView))
 def list_webhooks(query: dict[str, Any]) -> Any:
     """The webhooks of one's own, the newest first"""
     found = webhooks.list_webhooks(record(), asker().id, limit=query["limit"], cursor=after(query))
     return envelope(found, query)
 
 
-@resource.on("GET", '/webhooks/<id("whk"):webhook_id>')
+@resource.route("GET", '/webhooks/<id("whk"):webhook_id>')
 @resource.owner
 @resource.reads
-@resource.gives(WebhookView)
+@resource.response(WebhookView)
 def show(webhook_id: str) -> Any:
     """A webhook of one's own"""
     return mine(webhook_id)
 
 
-@resource.on("PATCH", '/webhooks/<id("whk"):webhook_id>')
+@resource.route("PATCH", '/webhooks/<id("whk"):webhook_id>')
 @resource.owner
-@resource.wakes
-@resource.takes(WebhookChanges)
+@resource.wakes_runner
+@resource.body(WebhookChanges)
 @resource.limited(limits.count_check, when=lambda changes: "url" in changes or changes.get("enabled", False))
 @resource.conditional
 @resource.writes
-@resource.gives(WebhookView)
+@resource.response(WebhookView)
 def edit(changes: dict[str, Any], webhook_id: str) -> Any:
     """Move a webhook, change what it is told, disable or enable it
 
@@ -68,10 +68,10 @@ def edit(changes: dict[str, Any], webhook_id: str) -> Any:
     return webhooks.edit(record(), webhook.id, revision=webhook.revision, **changes)
 
 
-@resource.on("DELETE", '/webhooks/<id("whk"):webhook_id>')
+@resource.route("DELETE", '/webhooks/<id("whk"):webhook_id>')
 @resource.owner
 @resource.writes
-@resource.gives(None, 204)
+@resource.response(None, 204)
 def remove(webhook_id: str) -> None:
     """Delete a webhook
 
@@ -80,10 +80,10 @@ def remove(webhook_id: str) -> None:
     webhooks.remove(record(), mine(webhook_id).id)
 
 
-@resource.on("POST", '/webhooks/<id("whk"):webhook_id>/rotate-secret')
+@resource.route("POST", '/webhooks/<id("whk"):webhook_id>/rotate-secret')
 @resource.owner
-@resource.once
-@resource.gives(SecretWebhookView, secret=True)
+@resource.idempotent
+@resource.response(SecretWebhookView, secret=True)
 def rotate_secret(webhook_id: str) -> Any:
     """Give a webhook a new secret
 
@@ -92,12 +92,12 @@ def rotate_secret(webhook_id: str) -> Any:
     return attach_secret(webhooks.rotate_secret(record(), mine(webhook_id).id))
 
 
-@resource.on("POST", '/webhooks/<id("whk"):webhook_id>/ping')
+@resource.route("POST", '/webhooks/<id("whk"):webhook_id>/ping')
 @resource.owner
-@resource.wakes
+@resource.wakes_runner
 @resource.limited(limits.count_check)
-@resource.once
-@resource.gives(DeliveryView, 202)
+@resource.idempotent
+@resource.response(DeliveryView, 202)
 def ping(webhook_id: str) -> Any:
     """Send a ping
 
@@ -106,11 +106,11 @@ def ping(webhook_id: str) -> Any:
     return webhooks.ping(record(), mine(webhook_id).id)
 
 
-@resource.on("GET", '/webhooks/<id("whk"):webhook_id>/deliveries')
+@resource.route("GET", '/webhooks/<id("whk"):webhook_id>/deliveries')
 @resource.owner
-@resource.asks(PageQuery)
+@resource.query(PageQuery)
 @resource.reads
-@resource.gives(list_of(DeliveryView))
+@resource.response(list_of(DeliveryView))
 def list_deliveries(query: dict[str, Any], webhook_id: str) -> Any:
     """What was sent to a webhook, or is to be, the newest first
 
@@ -120,12 +120,12 @@ def list_deliveries(query: dict[str, Any], webhook_id: str) -> Any:
     return envelope(found, query)
 
 
-@resource.on("POST", '/deliveries/<id("dlv"):delivery_id>/redeliver')
+@resource.route("POST", '/deliveries/<id("dlv"):delivery_id>/redeliver')
 @resource.owner
-@resource.wakes
+@resource.wakes_runner
 @resource.limited(limits.count_check)
-@resource.once
-@resource.gives(DeliveryView, 202)
+@resource.idempotent
+@resource.response(DeliveryView, 202)
 def redeliver(delivery_id: str) -> Any:
     """Send a message again
 

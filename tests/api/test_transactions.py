@@ -130,11 +130,11 @@ def test_others_can_write_whenever_a_request_waits_for_redis(
 def test_a_limit_inside_a_transaction_is_refused_when_the_view_is_made() -> None:
     resource = Resource("late", "/late", "")
 
-    for transaction in (resource.once, resource.writes):
+    for transaction in (resource.idempotent, resource.writes):
         with pytest.raises(TypeError, match="outside the transaction"):
             transaction(resource.limited(limits.count_check)(lambda: None))
         with pytest.raises(TypeError, match="outside the transaction"):
-            transaction(resource.gives(None, 204)(resource.wakes(lambda: None)))
+            transaction(resource.response(None, 204)(resource.wakes_runner(lambda: None)))
 
 
 @pytest.mark.parametrize("use_network", [limits.count_new_account, wake_runner])
