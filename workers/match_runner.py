@@ -25,6 +25,7 @@ from referee.protocol import messages
 from referee.protocol.signing import bot_secrets
 from workers.batch_writer import RETRY_S, Recorder
 from workers.connectivity import Uplink, is_unconnected
+from workers.house_seat import dice_of_match
 
 log = logging.getLogger(__name__)
 
@@ -235,7 +236,8 @@ class _Table:
         while True:
             uplink.calling(owner_id)
             answer = await seat.ask(request)
-            if seat.last is None:  # the house
+            if seat.last is None:  # a house player in this process
+                await asyncio.sleep(0)  # a table of house players alone must let other matches have their turn
                 return answer
             if not is_unconnected(seat.last[1]):
                 uplink.answered()
@@ -316,7 +318,7 @@ class _Table:
 def _seat(playing: Playing, loaded: Loaded, player: Player) -> BotSeat | HouseSeat:
     if house_bots.is_house(player.url):
         name = house_bots.player_name(player.url)
-        return HouseSeat(name, loaded.header["game"], loaded.id, playing.master_key)
+        return HouseSeat(name, loaded.header["game"], dice_of_match(loaded.id, playing.master_key))
     return BotSeat(playing.caller(player), loaded.header, player.seat, loaded.aliases)
 
 

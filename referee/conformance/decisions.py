@@ -7,8 +7,9 @@ from itertools import islice
 from typing import Any
 
 from referee.conformance.context import Examination
-from referee.conformance.positions import Question, Scenario, answer_of, begun, positions, question, scenarios
+from referee.conformance.positions import Question, Scenario, begun, positions, question, scenarios
 from referee.games.state import State
+from referee.house.seat import answer_of
 from referee.house.strategies import players
 from referee.match.match import FAULTS_IN_A_MATCH, FAULTS_IN_A_ROW, Answer
 from referee.protocol import messages
@@ -66,7 +67,7 @@ class _Game:
         while not match.over and self._asked.total() < longest and not self._is_over:
             for request in match.requests():
                 if request.seat != own:
-                    match.receive(answer_of(other, scenario, request))
+                    match.receive(answer_of(other, scenario.rules.name, request))
                     continue
                 asked = question(scenario, match, request, writers[own])
                 decision = await self._put(asked)

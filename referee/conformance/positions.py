@@ -12,10 +12,11 @@ import orjson
 from referee.errors import BadOption, IllegalAction
 from referee.games.options import Option
 from referee.games.state import State
-from referee.house.strategies import Player, players
+from referee.house.seat import answer_of
+from referee.house.strategies import players
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance, commitment
-from referee.match.match import Answer, Match, Request, new_header
+from referee.match.match import Match, Request, new_header
 from referee.match.time_limits import Limits
 from referee.protocol import messages
 from referee.protocol.aliases import aliases
@@ -190,13 +191,8 @@ def positions(scenario: Scenario, limits: Limits, dice: Random) -> list[Question
                 found = question(scenario, match, request, writers[request.seat])
                 if len(found.body) <= LARGEST_BYTES:
                     held[kind][place:] = [found, *held[kind][place + 1 :]]
-            match.receive(answer_of(player, scenario, request))
+            match.receive(answer_of(player, scenario.rules.name, request))
     return [found for kind in held.values() for found in kind]
-
-
-def answer_of(player: Player, scenario: Scenario, request: Request) -> Answer:
-    """What a house player answers."""
-    return Answer(request.seat, player.decide(scenario.rules.name, request.for_player()))
 
 
 def with_added(value: Any, name: str = "") -> Any:

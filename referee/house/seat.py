@@ -1,39 +1,34 @@
-"""A house player in its seat: asked in this process, never over HTTP."""
+"""Seat a house player at a table of this process. Serving it over HTTP is left to ``referee.house.server``."""
 
-import asyncio
-import hmac
+from collections.abc import Callable
 from random import Random
 
-from referee.botclient.client import Reply
-from referee.house.strategies import players
+from referee.house.strategies import Player, players
 from referee.match.match import Answer, Request
 
 
-class HouseSeat:
-    """A seat that a house player holds, with what ``client.BotSeat`` offers a table.
+def answer_of(player: Player, game: str, request: Request) -> Answer:
+    """Return the answer of a house player. Its time is not measured, so that the same dice give the same log."""
+    return Answer(request.seat, player.decide(game, request.for_player()))
 
-    Its dice are new for each question and follow from the master key and the question's place, not from the deal:
-    a question that is asked again after a stop is answered alike, and nobody can read cards from an answer. Its time
-    is not measured (the longest decision seen is 11 ms, the mean below 1 ms: too short to be worth a thread).
+
+class HouseSeat:
+    """Hold a seat for the house player ``name``, with what ``client.BotSeat`` offers a table.
+
+    ``dice`` returns the dice for a question. Deciding takes at most 11 ms, on average less than 1 ms: too short for a
+    thread to be worth it.
     """
 
-    last: tuple[bytes, Reply] | None = None  # nothing was sent
+    last: None = None  # the last call; nothing is ever sent
 
-    def __init__(self, name: str, game: str, match_id: str, master_key: bytes) -> None:
+    def __init__(self, name: str, game: str, dice: Callable[[Request], Random]) -> None:
         self._player = players()[name]
         self._game = game
-        self._match_id = match_id
-        self._key = hmac.digest(master_key, b"referee/house-dice", "sha256")
+        self._dice = dice
 
     async def ask(self, request: Request) -> Answer:
-        """Always an action, at no charge."""
-        await asyncio.sleep(0)  # a table of house players alone must let others have their turn
-        return Answer(request.seat, self._player(self._dice(request)).decide(self._game, request.for_player()))
+        """Return an action; this never fails and is never charged to the seat's clock."""
+        return answer_of(self._player(self._dice(request)), self._game, request)
 
     def close(self) -> None:
-        """Nothing is open."""
-
-    def _dice(self, request: Request) -> Random:
-        place = f"{self._match_id}|{request.n}|{request.seat}".encode()
-        seed = hmac.digest(self._key, place, "sha256")
-        return Random(seed)  # noqa: S311  # a player's dice, not the cards'
+        """Do nothing: no connection is open."""

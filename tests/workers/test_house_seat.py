@@ -16,6 +16,7 @@ from referee.tournaments.tables import Tournament
 from tests.protocol.schemas import check
 from tests.surroundings import MASTER_KEY
 from tests.workers.conftest import Scripted, World
+from workers.house_seat import dice_of_match
 
 
 def test_a_bot_plays_house_bots_at_once_and_the_log_verifies(world: World) -> None:
@@ -44,7 +45,8 @@ def test_a_question_asked_again_is_answered_alike_and_another_by_other_dice() ->
 
     def answer(n: int, match_id: str = "mat_1") -> object:
         request = Request(0, n, n, {"phase": "pickup"}, [], legal, legal[0], {})
-        return asyncio.run(HouseSeat("random", "saint-poker", match_id, MASTER_KEY).ask(request)).action
+        seat = HouseSeat("random", "saint-poker", dice_of_match(match_id, MASTER_KEY))
+        return asyncio.run(seat.ask(request)).action
 
     assert [answer(n) for n in range(20)] == [answer(n) for n in range(20)]
     assert len({str(answer(n)) for n in range(20)}) > 1
