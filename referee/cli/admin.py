@@ -6,7 +6,8 @@ import click
 from sqlalchemy.orm import Session
 
 from referee.accounts import accounts
-from referee.cli.installation import data_option, made_record_of, record_of
+from referee.cli.installation import made_record_of, record_of
+from referee.cli.options import data_option
 from referee.db.revisions import newest
 from referee.errors import Conflict, NotFound
 from referee.matches import matches

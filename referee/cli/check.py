@@ -17,12 +17,12 @@ from referee.botclient.address_guard import parse_url
 from referee.botclient.client import CallLimits, Target
 from referee.cli import problem_report
 from referee.cli.check_report import show
-from referee.cli.house import checked_secret
+from referee.cli.options import secret_option, usage_errors
 from referee.cli.plain_text import plain
 from referee.conformance.context import Pace, Tell
 from referee.conformance.report import Report
 from referee.conformance.suite import examine
-from referee.errors import Unavailable, UrlRefused
+from referee.errors import Unavailable
 from referee.games import catalogue
 from referee.local import bot_files
 from referee.local.matches import HOUSE, LOCAL_POLICY, Entrant, local_id, program
@@ -37,9 +37,7 @@ FULL_PAUSE_S = 30.0
 
 @click.command()
 @click.argument("bot", metavar="URL|FILE")
-@click.option(
-    "--secret", envvar="REFEREE_BOT_SECRET", callback=checked_secret, help="whsec_…: sign the calls, check signatures."
-)
+@secret_option("Secret of the bot, which signs the calls; whether the bot checks signatures is then examined.")
 @click.option(
     "--secret-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -132,10 +130,8 @@ def _entrant(bot: str) -> Entrant:
         raise click.UsageError(f"{bot} is no bot of yours: give a URL (http://…) or a file")
     if "://" not in bot and program(bot) is None:
         raise click.UsageError(f"{bot!r} is neither a URL (http://…) nor a file")
-    try:
+    with usage_errors():
         return Entrant(bot, bot if program(bot) else parse_url(bot, LOCAL_POLICY).url)
-    except UrlRefused as error:
-        raise click.UsageError(error.reason) from error
 
 
 def _machine_readable(report: Report, seed: str) -> Json:

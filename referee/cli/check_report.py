@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from referee.cli.plain_text import indented
-from referee.cli.tables import columns
+from referee.cli.tables import Table
 from referee.conformance.report import PARTS, Finding, Report
 
 STYLES = {"fail": "bold red", "warn": "yellow", "ok": "green"}
@@ -59,7 +59,7 @@ def _name(report: Report) -> str:
 def _latency(report: Report) -> str:
     titles = ("ms", "calls", "p50", "p90", "p99", "max")
     rows = [(part, *(_figure(report.latency[part][title]) for title in titles[1:])) for part in PARTS]
-    return columns([titles, *rows], frozenset({"ms"}))
+    return Table(titles, rows, left=("ms",)).plain()
 
 
 def _figure(value: float) -> str:

@@ -19,7 +19,7 @@ from referee.cli import tables
 from referee.cli.admin import open_account
 from referee.cli.api_client import Api, ApiRefusal
 from referee.cli.installation import record_of, settings_of
-from referee.cli.live_view import Screen
+from referee.cli.live_view import LiveView
 from referee.cli.up import where
 from referee.errors import RefereeError
 from referee.match.canonical import Json
@@ -45,6 +45,7 @@ CHECKS_ASKED_S = 1.0  # between two requests to check a bot again
 PLAYED_S = 240.0
 LOG_OPEN_S = 20.0
 STOP_S = 20.0
+STEPS = 5  # lines per tournament where the output is no terminal
 INTERRUPTED = 130
 
 
@@ -184,11 +185,13 @@ class Demonstration:
         total = organiser.post(f"/tournaments/{tournament_id}/start")["progress"]["total"]
         title = f"{game}, {seats} seats"
         started = time.monotonic()
-        with Screen(self._console, title, total) as screen:
+        with LiveView(self._console, STEPS) as view:
 
             def over() -> bool:
                 state = organiser.get(f"/tournaments/{tournament_id}")
-                screen.show(state["progress"]["done"], self._table(organiser, tournament_id, title))
+                done = state["progress"]["done"]
+                table = self._table(organiser, tournament_id, title)
+                view.show(table, f"{title}: {done} of {total} matches", done, total)
                 return state["status"] not in ("running", "paused")
 
             self._await(over, PLAYED_S, f"the tournament of {game} did not end", every_s=0.3)
@@ -197,9 +200,9 @@ class Demonstration:
         self._console.print(final.rich() if self._console.is_terminal else final.plain(), highlight=False)
         return tournament_id
 
-    def _table(self, api: Api, tournament_id: str, title: str, rated: str = "") -> tables.Standings:
+    def _table(self, api: Api, tournament_id: str, title: str, rated: str = "") -> tables.Table:
         rows = api.get(f"/tournaments/{tournament_id}/standings")["items"]
-        return tables.tournament(title, rows, _ratings(api, tournament_id, rated) if rated else None)
+        return tables.standings(title, rows, ratings=_ratings(api, tournament_id, rated) if rated else None)
 
     def _check_log(self, url: str, api: Api, tournament_id: str) -> None:
         """Runs the command that a stranger would: download a log and verify it."""

@@ -10,11 +10,11 @@ import click
 from referee.botclient.client import CallLimits
 from referee.botclient.match_driver import drive
 from referee.cli import problem_report
-from referee.cli.house import checked_secret
+from referee.cli.options import secret_option, usage_errors
 from referee.cli.play import summary, table, write
 from referee.cli.replay import Asked, Decision, Numbered, Recorded
 from referee.cli.tournament.remote import Remote, asks_service
-from referee.errors import BadOption, UrlRefused
+from referee.errors import BadOption
 from referee.local import bot_files, matches
 from referee.local.matches import Entrant, Played, Sitting, Table, local_id
 from referee.match import replay
@@ -27,10 +27,17 @@ from referee.match.match import Match
 @click.argument("log", metavar="LOG|MATCH")
 @click.argument("decision", type=Decision())
 @click.argument("players", metavar="PLAYER...", nargs=-1, required=True)
-@click.option("--seat", type=click.IntRange(0, 99), help="Of the first PLAYER. [default: who is asked at DECISION]")
-@click.option("--others", default="house:sound", show_default=True, help="Who plays the seats that are left.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="For the new log.")
-@click.option("--secret", envvar="REFEREE_BOT_SECRET", callback=checked_secret, help="whsec_…: sign the calls with it.")
+@click.option(
+    "--seat",
+    type=click.IntRange(0, 99),
+    metavar="N",
+    help="Seat of the first PLAYER, counted from 0. [default: the seat asked at DECISION]",
+)
+@click.option("--others", metavar="PLAYER", default="house:sound", show_default=True, help="Player of all other seats.")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write the new log to this file."
+)
+@secret_option("Secret that signs the calls to bots.")
 @asks_service
 def fork(
     remote: Remote,
@@ -53,7 +60,7 @@ def fork(
     seats = recorded.header["seats"]
     if len(players) > seats:
         raise click.UsageError(f"{len(players)} players, but the match has {seats} seats")
-    try:
+    with usage_errors():
         n, seat_of_id = recorded.locate(decision)
         first = replay.question(recorded.at(n), seat_of_id).seat if seat is None else seat
         if first >= seats:
@@ -63,10 +70,6 @@ def fork(
             played = asyncio.run(_played(recorded, n, running.entrants, running.secrets))
             problems = dict(zip((one.name for one in running.entrants), played.problems, strict=True))
             report = problem_report.report(running, problems)
-    except (BadOption, matches.NoSuchPlayer) as error:
-        raise click.UsageError(str(error)) from error
-    except UrlRefused as error:
-        raise click.UsageError(error.reason) from error
     if out:
         write(out, played.lines)
     remote.tell(summary(played, out), table(played) + (f"\nlog: {out}" if out else ""))

@@ -5,29 +5,17 @@ from pathlib import Path
 
 import click
 
+from referee.cli.options import secret_option
 from referee.games import catalogue
 from referee.house import server as served
 from referee.house.strategies import players
-from referee.protocol.signing import secret_bytes
-
-
-def checked_secret(_context: click.Context, _parameter: click.Parameter, secret: str | None) -> str | None:
-    """Refuses a secret that could sign nothing, before the first call to a bot shows it."""
-    if secret is not None:
-        try:
-            secret_bytes(secret)
-        except ValueError as error:
-            raise click.BadParameter(str(error)) from error
-    return secret
 
 
 @click.command()
 @click.argument("name", type=click.Choice(sorted(players())))
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", type=click.IntRange(0, 65535), default=9000, show_default=True, help="0 takes a free one.")
-@click.option(
-    "--secret", envvar="REFEREE_BOT_SECRET", callback=checked_secret, help="whsec_…, as shown when it was registered."
-)
+@secret_option("Secret of the bot, as shown when it was registered.")
 @click.option(
     "--secret-file",
     type=click.Path(dir_okay=False, path_type=Path),

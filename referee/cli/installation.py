@@ -1,25 +1,17 @@
-"""Which installation a command is about: its data directory, chosen by an option, and the settings that go with it."""
+"""Open the installation in a data directory: its settings and its database."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-import click
 
 from referee.db.engine import Database, parsed_url
 from referee.db.revisions import check
 from referee.db.upgrading import upgrade
+from referee.errors import RefereeError
 from referee.settings import Settings
 
 
-def data_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--data``, the same for all commands that work on the record."""
-    return click.option(
-        "--data",
-        type=click.Path(path_type=Path, file_okay=False),
-        help="The data directory. [default: REFEREE_DATA, else ./referee-data]",
-    )(command)
+class NoDatabase(RefereeError):
+    """Raised if a data directory has no database."""
 
 
 def settings_of(data: Path | None) -> Settings:
@@ -34,7 +26,7 @@ def record_of(data: Path | None) -> tuple[Settings, Database]:
     folder = (data or Path(os.environ.get("REFEREE_DATA") or "referee-data")).expanduser().resolve()
     url = parsed_url(os.environ.get("DATABASE_URL") or f"sqlite:///{folder / 'referee.db'}")
     if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
-        raise click.ClickException(
+        raise NoDatabase(
             f"There is no database in {Path(str(url.database)).parent}. Pass the data directory of your service with "
             "--data, or run `referee up` to create one there."
         )

@@ -1,30 +1,34 @@
-"""What the demo shows while it plays: a live table under a progress bar, or plain lines where nothing can move."""
+"""Show matches being played: a live table over a progress bar, or lines where the output is no terminal."""
 
 from types import TracebackType
 from typing import Self
 
+import click
 from rich.console import Console, Group
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
-from referee.cli.tables import Standings
+from referee.cli.tables import Table
 
-PLAIN_STEPS = 5  # lines a tournament where the output is no terminal
+OTHER_LINES = 8  # of the terminal: title, heads, frame, bar, trouble
 
 
-class Screen:
-    """Shows one tournament from its first match to its last."""
+class LiveView:
+    """Show a table and how many matches are over, from ``__enter__`` on; the terminal is left as it was."""
 
-    def __init__(self, console: Console, title: str, total: int) -> None:
+    def __init__(self, console: Console, steps: int) -> None:
+        """``steps`` is the number of lines printed from the first match to the last where there is no terminal."""
         self._console = console
-        self._title = title
-        self._total = total
-        self._said = 0
+        self._steps = steps
+        self._printed: tuple[object, int] = (None, 0)
         self._live = Live(console=console, refresh_per_second=8, transient=True) if console.is_terminal else None
-        self._progress = Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=console
+        self._bar = Progress(
+            *(BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn()),
+            TextColumn("{task.description}", markup=False),
+            console=console,
         )
-        self._task = self._progress.add_task(title, total=total)
+        self._task = self._bar.add_task("", total=None)
 
     def __enter__(self) -> Self:
         if self._live:
@@ -32,14 +36,42 @@ class Screen:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Remove the live table; what is printed afterwards stays."""
         if self._live:
             self._live.stop()
 
-    def show(self, done: int, standings: Standings) -> None:
-        """The state of play now."""
-        self._progress.update(self._task, completed=done)
+    def show(
+        self,
+        table: Table,
+        progress: str,
+        done: int,
+        total: int,
+        *,
+        is_endless: bool = False,
+        phase: object = None,
+        trouble: str = "",
+    ) -> None:
+        """Show the table and the sentence ``progress``. Without a terminal, print only the sentence, at each step and
+        when ``phase`` changes. If ``is_endless``, ``total`` may still grow."""
         if self._live:
-            self._live.update(Group(standings.rich(), self._progress))
-        elif done * PLAIN_STEPS // max(1, self._total) > self._said:
-            self._said = done * PLAIN_STEPS // max(1, self._total)
-            self._console.print(f"{self._title}: {done} of {self._total} matches", highlight=False)
+            shown_total = None if is_endless else total or None
+            self._bar.update(self._task, completed=done, total=shown_total, description=progress)
+            rows = max(1, self._console.size.height - OTHER_LINES)
+            self._live.update(Group(table.rich(rows), self._bar, Text(_waiting(trouble), style="yellow")))
+            return
+        step = (phase, done * self._steps // max(1, total))
+        if step != self._printed:
+            self._printed = step
+            self._console.print(progress, highlight=False, markup=False, soft_wrap=True)
+
+    def complain(self, trouble: str) -> None:
+        """Print why nothing happens at the moment, where there is no live table that shows it."""
+        if not self._live:
+            click.echo(_waiting(trouble), err=True)
+
+
+def _waiting(trouble: str) -> str:
+    return f"{trouble}; waiting for it" if trouble else ""

@@ -12,13 +12,12 @@ from pathlib import Path
 import click
 
 from referee.cli import problem_report, replay_page
-from referee.cli.house import checked_secret
 from referee.cli.narrate import account
+from referee.cli.options import game_options, secret_option, time_options, usage_errors
 from referee.cli.problem_report import Report
 from referee.cli.problems import Problems
-from referee.cli.tables import columns
-from referee.errors import BadOption, NoSuchGame, UrlRefused
-from referee.games import catalogue, game
+from referee.cli.replay_page import NotWritten
+from referee.cli.tables import Table
 from referee.local import bot_files
 from referee.local import matches as local
 from referee.local.matches import Plan, Played
@@ -31,34 +30,42 @@ LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # of one's own bot, t
 @click.command()
 @click.argument("game_name", metavar="GAME")
 @click.argument("players", metavar="PLAYER...", nargs=-1, required=True)
-@click.option("--seed", help="Any text; the same seed deals the same cards. [default: a new one, shown]")
-@click.option("--matches", type=click.IntRange(1, 100_000), default=1, show_default=True, help="How many to play.")
-@click.option("--option", "given", metavar="NAME=VALUE", multiple=True, help="An option of the game; repeatable.")
+@click.option(
+    "--seed", metavar="TEXT", help="Any text; the same seed deals the same cards. [default: a new one, shown]"
+)
+@click.option(
+    "--matches",
+    type=click.IntRange(1, 100_000),
+    metavar="N",
+    default=1,
+    show_default=True,
+    help="Number of matches to play.",
+)
+@game_options
 @click.option(
     "--log",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write the log as NDJSON (.gz compresses). Of several matches, FILE becomes FILE-001, FILE-002 …; "
-    "in a directory each match goes by its id.",
+    help="Write the log as NDJSON (.gz compresses). With several matches, FILE becomes FILE-001, FILE-002 …; "
+    "in a directory each log is named after its match.",
 )
 @click.option(
     "--html",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write a page that shows the match card by card, with what each bot was asked; it opens from disk. Of several "
-    "matches as with --log.",
+    help="Write a page that shows the match card by card and what each bot was asked; it opens from disk. Several "
+    "matches are named as with --log.",
 )
 @click.option(
-    "--no-files", is_flag=True, help="Write neither replay.ndjson nor replay.html where a FILE plays a single match."
+    "--no-files",
+    is_flag=True,
+    help="Do not write replay.ndjson and replay.html, as is done for a single match of a bot given as a FILE.",
 )
-@click.option("--budget-ms", type=click.IntRange(1, 600_000), default=Limits().budget_ms, show_default=True)
-@click.option("--bank-ms", type=click.IntRange(0, 3_600_000), default=Limits().bank_ms, show_default=True)
-@click.option(
-    "--secret", envvar="REFEREE_BOT_SECRET", callback=checked_secret, help="whsec_…: sign the calls to bots with it."
-)
-@click.option("--tell", is_flag=True, help="Tell each match, move by move.")
+@time_options
+@secret_option("Secret that signs the calls to bots.")
+@click.option("--narrate", is_flag=True, help="Narrate each match, move by move.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a match instead of a table.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per match instead of a table.")
 def play(
     game_name: str,
     players: tuple[str, ...],
@@ -71,7 +78,7 @@ def play(
     budget_ms: int,
     bank_ms: int,
     secret: str | None,
-    tell: bool,
+    narrate: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -86,8 +93,9 @@ def play(
     lines or the traceback that a FILE wrote. The exit status is still 0; it is 3 if a player was never reached or if
     a FILE exited on its own.
     """
-    plan = planned(game_name, players, seed or secrets.token_hex(8), given, Limits(budget_ms, bank_ms), len(players))
-    plan = replace(plan, secrets=(secret,) if secret else ())
+    seed, limits, signing = seed or secrets.token_hex(8), Limits(budget_ms, bank_ms), (secret,) if secret else ()
+    with usage_errors():
+        plan = local.make_plan(game_name, players, seed, given, limits, seats=len(players), secrets=signing)
     shown = not quiet and not as_json
     own = shown and matches == 1 and not (log or html or no_files) and any(one.file for one in plan.entrants)
     if shown:
@@ -97,7 +105,7 @@ def play(
         if as_json:
             click.echo(json.dumps(summary(played, *paths)))
         elif shown:
-            click.echo(_shown(played, paths, number, several=matches > 1, tell=tell))
+            click.echo(_shown(played, paths, number, several=matches > 1, narrate=narrate))
 
     standing, report = _run(plan, matches, LAST_MATCH if own else (log, html), tell_match, quiet=quiet)
     if shown and matches > 1:
@@ -121,33 +129,12 @@ def _run(
         return standing, problem_report.report(running, problems, missing_only=quiet)
 
 
-def _shown(played: Played, paths: "_Paths", number: int, *, several: bool, tell: bool) -> str:
-    story = "\n".join(account([parsed(line) for line in played.lines])) + "\n\n" if tell else ""
+def _shown(played: Played, paths: "_Paths", number: int, *, several: bool, narrate: bool) -> str:
+    story = "\n".join(account([parsed(line) for line in played.lines])) + "\n\n" if narrate else ""
     if several:
         return f"{story}{number + 1:>4}  {_line(played)}" + "".join(f"  {path}" for path in paths if path)
     named = zip(("log", "page"), paths, strict=True)
     return story + table(played) + "".join(f"\n{name}: {path}" for name, path in named if path)
-
-
-def planned(
-    game_name: str, players: Sequence[str], seed: str, given: Sequence[str], limits: Limits, seats: int
-) -> Plan:
-    """Refuses everything that cannot be played at tables of so many seats before the first card is dealt."""
-    try:
-        rules = game(game_name)
-        entrants = local.entrants(players)
-        options = rules.complete_options(seats, local.options(game_name, given))
-        rules.start(seats, options)
-    except NoSuchGame as error:
-        raise click.UsageError(f"there is no game {game_name!r}; there are {', '.join(catalogue())}") from error
-    except local.NoSuchPlayer as error:
-        raise click.UsageError(str(error)) from error
-    except UrlRefused as error:
-        raise click.UsageError(error.reason) from error
-    except BadOption as error:
-        what = "" if error.field == "players" else f"option {error.field}: "
-        raise click.UsageError(f"{what}{error.reason}") from error
-    return Plan(game_name, options, entrants, seed, limits)
 
 
 _Paths = tuple[Path | None, Path | None]  # of the log and of the page
@@ -180,12 +167,12 @@ def write(path: Path, lines: Sequence[bytes]) -> None:
     try:
         path.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
     except OSError as error:
-        raise click.ClickException(f"cannot write the log to {path}: {error.strerror}") from error
+        raise NotWritten(f"cannot write the log to {path}: {error.strerror}") from error
 
 
 # -- what is shown --
 
-PLAYER = frozenset({"player"})
+PLAYER = ("player",)
 
 
 @dataclass(slots=True)
@@ -243,15 +230,15 @@ def table(played: Played) -> str:
         for seat, player in enumerate(played.header["players"])
     ]
     titles = ("place", "player", "score", "faults", *(["errors"] if any(errors) else []))
-    return columns([titles, *sorted(rows, key=lambda row: int(row[0]))], PLAYER)
+    return Table(titles, sorted(rows, key=lambda row: int(row[0])), left=PLAYER).plain()
 
 
 def _totals(standing: dict[str, _Standing]) -> str:
     has_errors = any(own.problems.errors for own in standing.values())
     titles = ("player", "matches", "wins", "average place", "returns", "faults", *(["errors"] if has_errors else []))
-    rows: list[tuple[str, ...]] = [titles]
+    rows: list[tuple[str, ...]] = []
     for name, own in sorted(standing.items(), key=lambda item: (item[1].places, item[0])):
         average = f"{own.places / own.matches:.2f}"
         counted = (name, str(own.matches), str(own.wins), average, str(own.returns), str(own.faults))
         rows.append((*counted, *([str(own.problems.errors)] if has_errors else [])))
-    return "\n" + columns(rows, PLAYER)
+    return "\n" + Table(titles, rows, left=PLAYER).plain()

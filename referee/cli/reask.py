@@ -10,12 +10,12 @@ import click
 
 from referee.botclient.client import BotCaller, BotSeat, Reply, Target
 from referee.cli import problem_report
-from referee.cli.house import checked_secret
+from referee.cli.options import secret_option, usage_errors
 from referee.cli.plain_text import plain
 from referee.cli.replay import Asked, Decision, Numbered, Recorded
-from referee.cli.tables import columns
+from referee.cli.tables import Table
 from referee.cli.tournament.remote import Remote, asks_service
-from referee.errors import BadOption, IllegalAction, UrlRefused
+from referee.errors import IllegalAction
 from referee.local import bot_files, matches
 from referee.local.matches import HOUSE, LOCAL_POLICY
 from referee.match import replay
@@ -27,10 +27,10 @@ from referee.match.match import FAULTS, Answer, Match, Request
 @click.argument("log", metavar="LOG|MATCH")
 @click.argument("decision", type=Decision())
 @click.argument("bot", metavar="[URL|FILE]", required=False)
-@click.option("--seat", type=click.IntRange(0, 99), help="Who is asked, where several choose at once.")
 @click.option(
-    "--secret", envvar="REFEREE_BOT_SECRET", callback=checked_secret, help="whsec_…: sign the question with it."
+    "--seat", type=click.IntRange(0, 99), metavar="N", help="Seat to ask, counted from 0, where several choose at once."
 )
+@secret_option("Secret that signs the question.")
 @asks_service
 def reask(
     remote: Remote,
@@ -51,12 +51,10 @@ def reask(
     a FILE. The exit status is 1 if the answer would be a fault.
     """
     recorded = Recorded.read(remote, log)
-    try:
+    with usage_errors():
         n, seat_of_id = recorded.locate(decision)
         match = recorded.at(n)
         request = replay.question(match, seat_of_id if seat is None else seat)
-    except BadOption as error:
-        raise click.UsageError(str(error)) from error
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])
     if url.startswith(HOUSE):
         raise click.UsageError(f"{url} is asked in play; give a bot's URL or file")
@@ -94,17 +92,13 @@ class _Put:
 
 def _put(header: Json, request: Request, bot: str, secrets: tuple[str, ...]) -> _Put:
     """Ask the bot at a URL, or start the bot in a file and ask it."""
-    try:
+    with usage_errors():
         (entrant,) = matches.entrants([bot])
         with bot_files.started([entrant], secrets) as running:
             put = asyncio.run(_asked(header, request, running.entrants[0].address, running.secrets))
             failed = bool(put.answer.trouble or put.error)
             outputs = [problem_report.output_of(entrant.name, one, failed=failed) for one in running.processes]
             return replace(put, output="\n".join(outputs))
-    except matches.NoSuchPlayer as error:
-        raise click.UsageError(str(error)) from error
-    except UrlRefused as error:
-        raise click.UsageError(error.reason) from error
 
 
 async def _asked(header: Json, request: Request, url: str, secrets: tuple[str, ...]) -> _Put:
@@ -147,14 +141,15 @@ def _judged(match: Match, request: Request, put: _Put) -> Json:
 
 
 def _text(request: Request, then: Json, now: Json, *, same: bool) -> str:
-    rows: list[tuple[str, ...]] = [("", "then", "now"), ("answer", _shown(then), _shown(now))]
+    heads = ("", "then", "now")
+    rows: list[tuple[str, ...]] = [("answer", _shown(then), _shown(now))]
     rows.append(("legal", *("no" if one["fault"] else "yes" for one in (then, now))))
     rows.append(("time", f"{then['ms']} ms", f"{now['ms']} ms of {request.deadline_ms} ms"))
     if then.get("note") or now["note"]:
         rows.append(("note", plain(str(then.get("note") or "")), plain(now["note"])))
     if now["error"]:
         rows.append(("error", "", plain(now["error"]).replace("\n", " ")))
-    table = columns(rows, frozenset({"", "then", "now"}))
+    table = Table(heads, rows, left=heads).plain()
     phase = request.observation["phase"]
     told = f"decision {request.n}, seat {request.seat}, phase {phase}, {len(request.legal_actions)} legal actions"
     told += f"\n{table}\n"

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import click
-
-from referee.errors import BadLog
+from referee.errors import BadLog, RefereeError
 from referee.match.canonical import Json
 from referee.viewer import standalone
 from referee.viewer.questions import questions
+
+
+class NotWritten(RefereeError):
+    """Raised if a file cannot be written, or if there is nothing to write."""
 
 
 def write(path: Path, lines: Sequence[bytes]) -> str:
@@ -23,7 +25,7 @@ def write(path: Path, lines: Sequence[bytes]) -> str:
         page = standalone(lines, questions=asked).encode()
         path.write_bytes(page)
     except BadLog as error:
-        raise click.ClickException(f"this is no match log: row {error.row}: {error.reason}") from error
+        raise NotWritten(f"this is no match log: row {error.row}: {error.reason}") from error
     except OSError as error:
-        raise click.ClickException(f"cannot write the page to {path}: {error.strerror}") from error
+        raise NotWritten(f"cannot write the page to {path}: {error.strerror}") from error
     return f"{path}: {len(page) / 1024:.0f} KiB{without}"

@@ -6,8 +6,7 @@ import click
 from rich.console import Console
 from rich.markdown import Markdown
 
-from referee.errors import NoSuchGame
-from referee.games import catalogue
+from referee.cli.options import usage_errors
 from referee.rulebook import rules_page
 
 WIDEST = 122  # columns: the examples fit, and longer lines of text are hard to read
@@ -19,10 +18,8 @@ LINKS_TO_FILES = re.compile(r"\[([^]]+)\]\((?!https?:)[^)]+\)")  # they lead som
 @click.argument("game_name", metavar="GAME")
 def rules(game_name: str) -> None:
     """Show how GAME is played and what a bot may answer; as Markdown where the output is no terminal."""
-    try:
+    with usage_errors():
         page = rules_page(game_name)
-    except NoSuchGame as error:
-        raise click.UsageError(f"there is no game {game_name!r}; there are {', '.join(catalogue())}") from error
     show(page, Console())
 
 

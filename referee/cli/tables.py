@@ -1,68 +1,95 @@
-"""Tables of tournaments and ladders for the terminal, from what the API shows or the record holds."""
+"""Tables for the terminal: aligned text, or rich tables for the live view. Rows are in the form of the API."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from rich.table import Table
+from rich.table import Table as RichTable
+from rich.text import Text
 
 from referee.match.canonical import Json
 
 Cells = Sequence[str]
+OWN_COLUMN = ("points", "wins")  # tie-breaks that every table shows anyway
 
 
 @dataclass(frozen=True, slots=True)
-class Standings:
-    """A table with its title: text to the left, numbers to the right."""
+class Table:
+    """Rows under their heads. Columns named in ``left`` are aligned to the left, the others to the right."""
 
-    title: str
-    columns: Cells
+    heads: Cells
     rows: Sequence[Cells]
-    words: frozenset[str] = frozenset({"bot"})
-
-    def rich(self) -> Table:
-        table = Table(title=self.title, title_justify="left", title_style="bold", expand=False)
-        for column in self.columns:
-            table.add_column(column, justify="left" if column in self.words else "right", no_wrap=True)
-        for row in self.rows:
-            table.add_row(*row)
-        return table
+    left: Collection[str] = ("bot",)
+    title: str = ""
 
     def plain(self) -> str:
-        return f"{self.title}\n{columns([self.columns, *self.rows], self.words)}"
+        """Return the table as lines of text, the title first."""
+        rows = [self.heads, *self.rows]
+        columns = [[row[at] for row in rows] for at in range(len(self.heads))]
+        aligned = [_aligned(cells, to_left=cells[0] in self.left) for cells in columns]
+        lines = ["  ".join(row).rstrip() for row in zip(*aligned, strict=True)]
+        return "\n".join([self.title, *lines] if self.title else lines)
+
+    def rich(self, rows: int | None = None) -> RichTable:
+        """Return the table for a live view, with at most so many rows."""
+        table = RichTable(title=self.title, title_justify="left", title_style="bold", expand=False)
+        for head in self.heads:
+            table.add_column(head, justify="left" if head in self.left else "right", no_wrap=True)
+        for row in self.rows[:rows]:
+            table.add_row(*map(Text, row))  # a name is never read as markup
+        return table
 
 
-def columns(rows: Sequence[Cells], words: frozenset[str]) -> str:
-    """Rows under one another, the first being the titles; columns named in ``words`` keep to the left."""
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    left = [title in words for title in rows[0]]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if to_left else cell.rjust(width)
-            for cell, width, to_left in zip(row, widths, left, strict=True)
-        ).rstrip()
-        for row in rows
-    )
+def _aligned(cells: Cells, *, to_left: bool) -> list[str]:
+    width = max(map(len, cells))
+    return [cell.ljust(width) if to_left else cell.rjust(width) for cell in cells]
 
 
-def tournament(title: str, rows: Sequence[Json], ratings: dict[str, float] | None = None) -> Standings:
-    """A tournament's table from the rows the API gives, with ratings by bot where they are known."""
-    names = ["place", "bot", "matches", "points", "wins", "returns"] + (["rating"] if ratings is not None else [])
-    lines = []
-    for row in rows:
-        line = [str(row["place"]), row["name"], str(row["matches"])]
-        line += [f"{row['points']:.2f}", str(row["wins"]), str(row["returns"])]
-        if ratings is not None:
+def standings(
+    title: str, rows: Sequence[Json], *, error_bars: bool = False, ratings: dict[str, float] | None = None
+) -> Table:
+    """Return the standings of a tournament, with the tie-breaks of its format in the order in which they decide.
+
+    ``ratings`` by bot add a column; ``error_bars`` adds the points per match with their 95 % interval.
+    """
+    names = [one["name"] for one in rows[0]["tie_breaks"] if one["name"] not in OWN_COLUMN] if rows else []
+    heads = ["place", "bot", "matches", "points", *(name.replace("_", " ") for name in names), "wins", "returns"]
+    heads += ["a match", "95 % (groups)"] if error_bars else []
+    heads += [] if ratings is None else ["rating"]
+    cells = [[*_standing(row, names), *(_error_bar(row) if error_bars else [])] for row in rows]
+    if ratings is not None:
+        for line, row in zip(cells, rows, strict=True):
             line.append(f"{ratings[row['bot']]:.1f}" if row["bot"] in ratings else "-")
-        lines.append(line)
-    return Standings(title, names, lines)
+    return Table(heads, cells, title=title)
 
 
-def ladder(title: str, rows: Sequence[Json]) -> Standings:
-    """A ladder from the rows the API gives."""
-    lines = [[str(row["rank"]), row["name"], f"{row['rating']:.1f}", str(row["games"])] for row in rows]
-    return Standings(title, ["rank", "bot", "rating", "matches"], lines)
+def ladder(title: str, rows: Sequence[Json]) -> Table:
+    """Return the top of a ladder."""
+    cells = [[str(row["rank"]), row["name"], f"{row['rating']:.1f}", str(row["games"])] for row in rows]
+    return Table(["rank", "bot", "rating", "matches"], cells, title=title)
 
 
-def ladder_title(found: Json) -> str:
-    """What a ladder is for: its game, its seats, and the options that are not the usual ones."""
-    return f"{found['game']}, {found['seats']} seats ({found['id']})"
+def number(value: Any) -> str:
+    """Return at most two decimals without trailing zeros, or a dash for None."""
+    if value is None:
+        return "-"
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def _standing(row: Json, tie_breaks: Sequence[str]) -> Iterator[str]:
+    values = {one["name"]: one["value"] for one in row["tie_breaks"]}
+    yield from (str(row["place"]), _marked(row), str(row["matches"]), number(row["points"]))
+    yield from (number(values.get(name)) for name in tie_breaks)
+    yield from (str(row["wins"]), str(row["returns"]))
+
+
+def _error_bar(row: Json) -> Iterator[str]:
+    bar = row["error_bar"]
+    yield number(row["points_per_match"])
+    yield "-" if bar["low"] is None else f"{bar['low']:.2f} to {bar['high']:.2f} ({bar['groups']})"
+
+
+def _marked(row: Json) -> str:
+    """Return the bot's name, marked if it was withdrawn or changed its version."""
+    marks = [mark for mark, field in (("withdrawn", "withdrawn"), ("new version", "version_changed")) if row.get(field)]
+    return str(row["name"]) + (f" ({', '.join(marks)})" if marks else "")

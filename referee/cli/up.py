@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from referee.cli.installation import data_option, settings_of
+from referee.cli.installation import settings_of
+from referee.cli.options import data_option
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.runtime.data_dir import DataDir

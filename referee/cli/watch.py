@@ -6,7 +6,7 @@ from typing import Final
 import click
 
 from referee.cli.plain_text import plain
-from referee.cli.tables import columns
+from referee.cli.tables import Table
 from referee.cli.tournament.remote import Remote, asks_service
 from referee.cli.tournament.stream import patiently
 from referee.match.canonical import Json
@@ -54,8 +54,8 @@ def result(match: Json) -> str:
     if any(seat["placement"] is None for seat in match["seats"]):
         return head
     order = sorted(match["seats"], key=lambda seat: (seat["placement"], seat["seat"]))
-    rows = [_line(seat) for seat in order]
-    return f"{head}\n{columns([('place', 'bot', 'version', 'seat', 'returns'), *rows], frozenset({'bot', 'version'}))}"
+    heads = ("place", "bot", "version", "seat", "returns")
+    return Table(heads, [_line(seat) for seat in order], left=("bot", "version"), title=head).plain()
 
 
 def _line(seat: Json) -> tuple[str, ...]:

@@ -29,4 +29,4 @@ def game(name: str) -> type[State]:
     try:
         return catalogue()[name]
     except KeyError:
-        raise NoSuchGame(f"no game is called {name!r}; there are {', '.join(catalogue())}") from None
+        raise NoSuchGame(f"unknown game {name!r}; available: {', '.join(catalogue())}") from None

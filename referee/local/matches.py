@@ -18,7 +18,8 @@ from referee.cli.problems import Problems
 from referee.errors import BadOption, RefereeError
 from referee.games import game
 from referee.games.options import Option
-from referee.house.strategies import Player, players
+from referee.house.seat import HouseSeat
+from referee.house.strategies import players
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance, commitment
 from referee.match.log import reveal_line
@@ -104,6 +105,24 @@ class Played:
     problems: list[Problems]
 
 
+def make_plan(
+    game_name: str,
+    sources: Sequence[str],
+    seed: str,
+    given: Sequence[str],
+    limits: Limits,
+    *,
+    seats: int,
+    secrets: tuple[str, ...] = (),
+) -> Plan:
+    """Return a plan for tables of ``seats`` seats. Refuse what cannot be played before the first card is dealt: raise
+    ``NoSuchGame``, ``NoSuchPlayer``, ``UrlRefused`` or ``BadOption``."""
+    rules, seated = game(game_name), entrants(sources)
+    complete = rules.complete_options(seats, options(game_name, given))
+    rules.start(seats, complete)
+    return Plan(game_name, complete, seated, seed, limits, secrets)
+
+
 def entrants(sources: Sequence[str]) -> list[Entrant]:
     """Checks every source before anything is played; equal ones are told apart by number."""
     labels = [_label(source) for source in sources]
@@ -173,9 +192,7 @@ class Table:
         self._seats: list[Ask] = []
         for seat, entrant in enumerate(sitting.seated):
             if entrant.is_house:
-                dice = Random(f"{sitting.dice}|{seat}")  # noqa: S311  # a player's dice, not the cards'
-                house = players()[entrant.source.removeprefix(HOUSE)](dice)
-                self._seats.append(_House(header["game"], house).ask)
+                self._seats.append(_house_seat(entrant, header["game"], f"{sitting.dice}|{seat}").ask)
             else:
                 target = Target(entrant.id, entrant.address, secrets, entrant.max_concurrent_requests)
                 bot = BotSeat(BotCaller(target, LOCAL_POLICY, limits), header, seat)
@@ -199,15 +216,9 @@ class Table:
             bot.close()
 
 
-class _House:
-    """A house player in this process; its time is not measured, so that a seed gives the same log."""
-
-    def __init__(self, game_name: str, player: Player) -> None:
-        self._game = game_name
-        self._player = player
-
-    async def ask(self, request: Request) -> Answer:
-        return Answer(request.seat, self._player.decide(self._game, request.for_player()))
+def _house_seat(entrant: Entrant, game_name: str, seed: str) -> HouseSeat:
+    dice = Random(seed)  # noqa: S311  # a player's dice, not the cards'
+    return HouseSeat(entrant.source.removeprefix(HOUSE), game_name, lambda _: dice)
 
 
 async def _written() -> None:
@@ -235,13 +246,13 @@ def _label(source: str) -> str:
             return parse_url(source, LOCAL_POLICY).url
         if program(source) is None:
             raise NoSuchPlayer(
-                f"{source!r} is no player: give a bot's URL (http://…), its file (there is none of that name), "
-                f"or {HOUSE}{{{','.join(players())}}}"
+                f"{source!r} is not a player. Give the URL of a bot (http://…), its file (no such file exists), "
+                f"or {HOUSE}{{{','.join(players())}}}."
             )
         parts = Path(os.path.normpath(source)).parts
         return "/".join(parts[-2:] if parts[-1].startswith("bot.") else parts[-1:])  # bot.py says little of whose it is
     if name not in players():
-        raise NoSuchPlayer(f"there is no house player {name!r}; there are {', '.join(players())}")
+        raise NoSuchPlayer(f"unknown house player {name!r}; available: {', '.join(players())}")
     return name
 
 

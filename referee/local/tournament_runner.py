@@ -86,11 +86,11 @@ class Tournament:
             self._count(deal, matches)
         return len(self._over)
 
-    async def play(self, at_once: int) -> None:
+    async def play(self, concurrency: int) -> None:
         """Plays what is missing. Cancelled, it leaves whole deals and what is under way, which does not count."""
         self._limits = CallLimits()
         sittings = self._missing()
-        tasks = [asyncio.create_task(self._work(sittings)) for _ in range(at_once)]
+        tasks = [asyncio.create_task(self._work(sittings)) for _ in range(concurrency)]
         try:
             for task in asyncio.as_completed(tasks):
                 await task

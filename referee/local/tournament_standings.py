@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from math import log10
 from typing import Final
 
-from referee.cli.tables import Standings
 from referee.local.tournament_plan import LocalPlan
 from referee.local.tournament_store import Finished
 from referee.match.canonical import Json
@@ -75,38 +74,6 @@ def elo(score: float | None) -> float | None:
     return None if score is None or not 0 < score < 1 else 400 * log10(score / (1 - score))
 
 
-def shown(title: str, lines: Sequence[Line]) -> Standings:
-    """As the terminal has it."""
-    titles = ("place", "player", "matches", "points", "wins", "per match", "95 %", "Elo", "95 %", "faults")
-    rows = [
-        (
-            *(str(line.place), line.player, str(line.matches), f"{line.points:.1f}", str(line.wins)),
-            f"{line.points_per_match:.3f}",
-            _interval(line.points_low, line.points_high, ".3f"),
-            _elo(line.points_per_match),
-            "-" if line.points_low is None else f"{_elo(line.points_low)} … {_elo(line.points_high)}",
-            str(line.faults),
-        )
-        for line in lines
-    ]
-    return Standings(title, titles, rows, frozenset({"player"}))
-
-
-def verdict(plan: LocalPlan, running: Running) -> str:
-    """How the test stands, in a sentence."""
-    test = running.test
-    first, other = (entrant.name for entrant in plan.playing.entrants)
-    ratio = f"log-likelihood ratio {running.ratio:.2f} of {test.lower:.2f} … {test.upper:.2f}, {running.groups} deals"
-    claims = {
-        "h0": f"H0, {first} is {test.elo0:g} Elo above {other}",
-        "h1": f"H1, {first} is {test.elo1:g} Elo above {other}",
-    }
-    against = {"h0": f"not {test.elo1:g} or more", "h1": f"not {test.elo0:g} or less"}
-    if running.verdict is None:
-        return f"not settled: {ratio}"
-    return f"settled: {claims[running.verdict]}, {against[running.verdict]} ({ratio})"
-
-
 def as_json(plan: LocalPlan, finished: Sequence[Finished], running: Running | None) -> Json:
     """The whole outcome; ``seed`` and the rest of the plan are what the directory's plan.json says."""
     test = None
@@ -134,14 +101,3 @@ def _bounds(bar: ErrorBar) -> tuple[float | None, float | None]:
         return bar.low, bar.high
     seen = float(TAIL ** (1 / bar.groups))
     return (seen, 1.0) if bar.points_per_match == 1 else (0.0, 1 - seen)
-
-
-def _interval(low: float | None, high: float | None, form: str) -> str:
-    return "-" if low is None or high is None else f"{low:{form}} … {high:{form}}"
-
-
-def _elo(score: float | None) -> str:
-    if score is None:
-        return "-"
-    value = elo(score)
-    return f"{value:+.0f}" if value is not None else "+inf" if score >= 1 else "-inf"

@@ -173,7 +173,7 @@ def test_a_bot_that_does_not_answer_is_told_before_anything_is_played(tmp_path: 
         (("house:first", "house:random", "--sprt", "elo1=x"), "expected a number"),
         (("house:first", "house:random", "--sprt", "elo0=5,elo1=1"), "expected elo0 below elo1"),
         (("house:first",) * 70 + ("--seats", "2"), "4,830 matches a deal"),
-        (("house:first", "house:nobody"), "there is no house player"),
+        (("house:first", "house:nobody"), "unknown house player"),
     ],
 )
 def test_what_cannot_be_played_is_refused(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:

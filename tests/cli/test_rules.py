@@ -41,7 +41,7 @@ def test_a_game_that_is_not_there_is_refused_with_the_names_of_those_that_are() 
     done = referee("rules", "../../README")
 
     assert done.returncode == 2
-    assert "there are pool-nap" in done.stderr
+    assert "available: pool-nap" in done.stderr
 
 
 def test_the_pages_are_part_of_an_installation() -> None:

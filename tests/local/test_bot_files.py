@@ -59,7 +59,7 @@ def test_a_file_is_started_once_asked_with_signatures_and_stopped(folder: Path) 
 def test_play_takes_a_file_beside_house_players_and_the_seed_still_decides(folder: Path, tmp_path: Path) -> None:
     logs = [tmp_path / "one.ndjson", tmp_path / "two.ndjson"]
 
-    played = [play(str(folder), "house:sound", "--seed", "5", "--log", str(log), "--tell") for log in logs]
+    played = [play(str(folder), "house:sound", "--seed", "5", "--log", str(log), "--narrate") for log in logs]
 
     assert played[0].exit_code == 0, played[0].output
     assert "mybot  " in played[0].output
@@ -140,7 +140,7 @@ def test_what_is_no_program_is_refused_before_anything_starts(tmp_path: Path) ->
     assert "may not be executed (chmod +x)" in play(str(tmp_path / "notes.txt"), "house:first").output
     missing = play(str(tmp_path / "absent.py"), "house:first")
     assert missing.exit_code == 2
-    assert "its file (there is none of that name)" in " ".join(missing.output.split())
+    assert "its file (no such file exists)" in " ".join(missing.output.split())
 
 
 def test_check_examines_a_file_with_a_secret_of_its_own(folder: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from referee.cli.tournament.formatting import number
+from referee.cli.tables import number
 from referee.match.canonical import Json
 
 LEAF_STEP = 2  # rows; so that the place between two is a row of its own

@@ -18,7 +18,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.tournament import formatting, lookup
+from referee.cli.tables import Table
+from referee.cli.tournament import lookup
 from referee.cli.tournament.gzip_log import Log, logs_in
 from referee.cli.tournament.remote import Refused, Remote, asks_service, is_passing
 from referee.match.canonical import Json
@@ -122,9 +123,7 @@ def results(remote: Remote, tournament: str, as_csv: bool, out: Path | None) -> 
     heads, *rows = csv.reader(io.StringIO(text, newline=""))
     items = [dict(zip(heads, row, strict=True)) for row in rows]
     lines = [[item[column] for column in COLUMNS] for item in items]
-    remote.tell(
-        {"items": items}, formatting.table(COLUMNS, lines, left=WORDS) if lines else "nothing has been played yet"
-    )
+    remote.tell({"items": items}, Table(COLUMNS, lines, left=WORDS).plain() if lines else "nothing has been played yet")
 
 
 # -- the stream, resumed --

@@ -1,16 +1,12 @@
 """An event in words: its terms, how far it is, its table. From what the API shows, for the terminal and for pipes."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
-from referee.cli import tables
-from referee.cli.tables import Standings
 from referee.match.canonical import Json
 
 OVER = ("finished", "cancelled")
-SHOWN_AS_PLAIN = ("points", "wins")  # tie-breaks that have a column of their own anyway
 
 
 def clock(moment: str | None) -> str:
@@ -68,46 +64,7 @@ def given(options: Json | None) -> str:
     )
 
 
-def standings(name: str, rows: Sequence[Json], *, bars: bool = False) -> Standings:
-    """The table, with the tie-breaks of the format in the order in which they decide; ``bars``: with error bars."""
-    breaks = [one["name"] for one in rows[0]["tie_breaks"] if one["name"] not in SHOWN_AS_PLAIN] if rows else []
-    heads = ["place", "bot", "matches", "points", *(one.replace("_", " ") for one in breaks), "wins", "returns"]
-    heads += ["a match", "95 % (groups)"] if bars else []
-    return Standings(name, heads, [list(_line(row, breaks, bars)) for row in rows])
-
-
-def _line(row: Json, breaks: Sequence[str], bars: bool) -> Iterator[str]:
-    values = {one["name"]: one["value"] for one in row["tie_breaks"]}
-    yield from (str(row["place"]), _marked(row), str(row["matches"]), number(row["points"]))
-    yield from (number(values.get(one)) for one in breaks)
-    yield from (str(row["wins"]), str(row["returns"]))
-    if bars:
-        bar = row["error_bar"]
-        yield number(row["points_per_match"])
-        yield "-" if bar["low"] is None else f"{bar['low']:.2f} to {bar['high']:.2f} ({bar['groups']})"
-
-
-def _marked(row: Json) -> str:
-    """The bot's name, and what one should know of it."""
-    marks = [
-        word for word, is_so in (("withdrawn", row["withdrawn"]), ("new version", row["version_changed"])) if is_so
-    ]
-    return str(row["name"]) + (f" ({', '.join(marks)})" if marks else "")
-
-
-def number(value: Any) -> str:
-    """At most two decimals, and no zeros that say nothing; a dash for what does not apply."""
-    if value is None:
-        return "-"
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
-
-
 def lines(pairs: Sequence[tuple[str, str]]) -> str:
     """Words with what they stand for, one under the other."""
     width = max((len(word) for word, _ in pairs), default=0)
     return "\n".join(f"  {word:<{width}}  {text}" for word, text in pairs)
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[str] = ("bot",)) -> str:
-    """Columns under their heads; numbers to the right, those named in ``left`` to the left."""
-    return tables.columns([heads, *rows], frozenset(left))

@@ -4,6 +4,7 @@ from itertools import islice
 
 import click
 
+from referee.cli.tables import Table, number
 from referee.cli.tournament import formatting, lookup
 from referee.cli.tournament.remote import Remote, asks_service
 from referee.match.canonical import Json
@@ -42,7 +43,7 @@ def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> N
         for one in found
     ]
     heads = ("id", "name", "status", "game", "seats", "format", "drafted")
-    text = formatting.table(heads, rows, left=("id", "name", "status", "game", "format", "drafted"))
+    text = Table(heads, rows, left=("id", "name", "status", "game", "format", "drafted")).plain()
     remote.tell({"items": found}, text if found else "there are none")
 
 
@@ -95,12 +96,11 @@ def _counted(entries: Json) -> str:
 
 def _entries(entries: list[Json]) -> str:
     rows = [
-        (entry["name"], entry["bot"], formatting.number(entry["seed"]), entry["version"] or "-", _state(entry))
+        (entry["name"], entry["bot"], number(entry["seed"]), entry["version"] or "-", _state(entry))
         for entry in entries
     ]
-    return formatting.table(
-        ("bot", "id", "seed", "version", "pre-flight"), rows, left=("bot", "id", "version", "pre-flight")
-    )
+    heads = ("bot", "id", "seed", "version", "pre-flight")
+    return Table(heads, rows, left=("bot", "id", "version", "pre-flight")).plain()
 
 
 def _state(entry: Json) -> str:

@@ -6,6 +6,7 @@ import json
 import secrets
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,44 +14,70 @@ import click
 from rich.console import Console
 
 from referee.cli import problem_report
-from referee.cli.house import checked_secret
-from referee.cli.live_view import Screen
-from referee.cli.play import planned
-from referee.errors import BadOption
+from referee.cli.live_view import LiveView
+from referee.cli.options import game_options, secret_option, time_options, usage_errors
+from referee.cli.tables import Table
 from referee.local import bot_files, tournament_standings
+from referee.local.matches import make_plan
 from referee.local.tournament_plan import LocalPlan, hypotheses
 from referee.local.tournament_runner import Tournament, fetch_manifests
+from referee.local.tournament_standings import Line, elo
 from referee.local.tournament_store import kept_seed, opened
 from referee.match.time_limits import Limits
+from referee.ratings.sprt import Running
 
 INTERRUPTED = 130
+STEPS = 5  # lines where the output is no terminal
 SHOW_S = 0.5  # between two tables on the screen, at least
 SHARE = 0.05  # of the time, at most, goes into tables
 
 
 @click.command("local")
 @click.argument("players", metavar="PLAYER...", nargs=-1, required=True)
-@click.option("--game", "game_name", required=True, metavar="GAME", help="See referee games.")
-@click.option("--deals", type=click.IntRange(1, 99_999), required=True, help="How many; more may be asked for later.")
-@click.option("--seats", type=click.IntRange(2), help="Of a table. [default: all players at one]")
-@click.option("--orders", type=click.Choice(["cyclic", "all"]), default="cyclic", show_default=True, help="Of seats.")
-@click.option("--option", "given", metavar="NAME=VALUE", multiple=True, help="An option of the game; repeatable.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="For the logs.")
-@click.option("--seed", help="Any text; the same seed deals the same cards. [default: that of DIR, or a new one]")
-@click.option("--sprt", metavar="elo0=0,elo1=20[,alpha=0.05,beta=0.05]", help="Stop when this is settled.")
-@click.option("--at-once", type=click.IntRange(1, 256), default=16, show_default=True, help="Matches under way.")
+@click.option("--game", "game_name", required=True, metavar="GAME", help="Game to play; `referee games` lists them.")
 @click.option(
-    "--budget-ms", type=click.IntRange(1, 600_000), default=Limits().budget_ms, show_default=True, help="A decision."
+    "--deals",
+    type=click.IntRange(1, 99_999),
+    metavar="N",
+    required=True,
+    help="Number of deals; a later run may ask for more.",
 )
 @click.option(
-    "--bank-ms",
-    type=click.IntRange(0, 3_600_000),
-    default=Limits().bank_ms,
+    "--seats", type=click.IntRange(2), metavar="N", help="Seats per table. [default: one table for all players]"
+)
+@click.option(
+    "--orders",
+    type=click.Choice(["cyclic", "all"]),
+    default="cyclic",
     show_default=True,
-    help="A match, besides.",
+    help="Seat orders in which each table plays a deal: rotations only, or all permutations.",
 )
-@click.option("--secret", envvar="REFEREE_BOT_SECRET", callback=checked_secret, help="whsec_…: sign the calls with it.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document in place of the tables.")
+@game_options
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Directory for the logs. [default: named after the game and the seed]",
+)
+@click.option(
+    "--seed", metavar="TEXT", help="Any text; the same seed deals the same cards. [default: that of DIR, or a new one]"
+)
+@click.option(
+    "--sprt",
+    metavar="elo0=0,elo1=20[,alpha=0.05,beta=0.05]",
+    help="Stop as soon as a sequential test decides between these two Elo differences.",
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    default=16,
+    show_default=True,
+    help="Number of matches played at the same time.",
+)
+@time_options
+@secret_option("Secret that signs the calls to bots.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the tables.")
 def local(
     players: tuple[str, ...],
     game_name: str,
@@ -61,7 +88,7 @@ def local(
     out: Path | None,
     seed: str | None,
     sprt: str | None,
-    at_once: int,
+    concurrency: int,
     budget_ms: int,
     bank_ms: int,
     secret: str | None,
@@ -81,29 +108,26 @@ def local(
     out = out or (Path(f"{game_name}-{_short(seed)}") if seed else None)
     seed = seed or (out and kept_seed(out)) or secrets.token_hex(8)
     out = out or Path(f"{game_name}-{_short(seed)}")
-    playing = planned(game_name, players, seed, given, Limits(budget_ms, bank_ms), seats or len(players))
-    playing = replace(playing, secrets=(secret,) if secret else ())
-    plan = LocalPlan(playing, seats or len(players), deals, orders)
-    try:
-        plan = replace(plan, hypotheses=hypotheses(sprt) if sprt else None)
+    limits, signing, seats = Limits(budget_ms, bank_ms), (secret,) if secret else (), seats or len(players)
+    with usage_errors():
+        playing = make_plan(game_name, players, seed, given, limits, seats=seats, secrets=signing)
+        plan = LocalPlan(playing, seats, deals, orders, hypotheses(sprt) if sprt else None)
         plan.check()
-    except BadOption as error:
-        raise click.UsageError(f"{error.field}: {error.reason}") from error
-    sys.exit(_run(plan, out, at_once, as_json))
+    sys.exit(_run(plan, out, concurrency, as_json))
 
 
-def _run(plan: LocalPlan, out: Path, at_once: int, as_json: bool) -> int:
+def _run(plan: LocalPlan, out: Path, concurrency: int, as_json: bool) -> int:
     """Starts the bots that are files and plays; gives the exit status."""
     playing = plan.playing
     try:
         with bot_files.started(playing.entrants, playing.secrets) as running:
             playing = replace(playing, entrants=running.entrants, secrets=running.secrets)
-            return _played(replace(plan, playing=playing), running, out, at_once, as_json)
+            return _played(replace(plan, playing=playing), running, out, concurrency, as_json)
     except KeyboardInterrupt:  # before the first match, or after the last
         return INTERRUPTED
 
 
-def _played(plan: LocalPlan, running: bot_files.Running, out: Path, at_once: int, as_json: bool) -> int:
+def _played(plan: LocalPlan, running: bot_files.Running, out: Path, concurrency: int, as_json: bool) -> int:
     """Plays it and shows what came of it; gives the exit status."""
     console = Console(quiet=as_json, highlight=False)
     playing = plan.playing
@@ -113,13 +137,13 @@ def _played(plan: LocalPlan, running: bot_files.Running, out: Path, at_once: int
         with opened(out, plan) as record:
             title = f"{playing.game}, {plan.deals} deals, seed {playing.seed}"
             interrupted = False
-            with Screen(console, title, plan.deals * plan.matches_of_a_deal) as screen:
-                tournament = Tournament(plan, record, _Shower(screen, title))
+            with LiveView(console, STEPS) as view:
+                tournament = Tournament(plan, record, _Shower(view, title))
                 known = tournament.take_up()
                 if known:
                     console.print(f"{out}: {known} deals are there already")
                 try:
-                    runner.run(tournament.play(at_once))
+                    runner.run(tournament.play(concurrency))
                 except KeyboardInterrupt:
                     interrupted = True
     report = problem_report.report(running, tournament.problems)
@@ -129,9 +153,9 @@ def _played(plan: LocalPlan, running: bot_files.Running, out: Path, at_once: int
         click.echo(json.dumps({**outcome, "directory": str(out), "interrupted": interrupted}))
         report.show()
         return INTERRUPTED if interrupted else report.status
-    click.echo(tournament_standings.shown(title, tournament_standings.table(plan, tournament.counted())).plain())
+    click.echo(standings_table(title, tournament_standings.table(plan, tournament.counted())).plain())
     if tournament.running:
-        click.echo(tournament_standings.verdict(plan, tournament.running))
+        click.echo(verdict(plan, tournament.running))
     click.echo(f"{tournament.deals} deals count; logs: {out}" + ("; the same command goes on" if interrupted else ""))
     report.show()
     return INTERRUPTED if interrupted else report.status
@@ -140,8 +164,8 @@ def _played(plan: LocalPlan, running: bot_files.Running, out: Path, at_once: int
 class _Shower:
     """Shows the state of play now and then, so that showing takes little of the time."""
 
-    def __init__(self, screen: Screen, title: str) -> None:
-        self._screen = screen
+    def __init__(self, view: LiveView, title: str) -> None:
+        self._view = view
         self._title = title
         self._due = 0.0
 
@@ -153,10 +177,55 @@ class _Shower:
         self._due = began + max(SHOW_S, (time.monotonic() - began) / SHARE)
         title = self._title
         if tournament.running:
-            title += "\n" + tournament_standings.verdict(tournament.plan, tournament.running)
-        self._screen.show(tournament.matches, tournament_standings.shown(title, lines))
+            title += "\n" + verdict(tournament.plan, tournament.running)
+        total = tournament.plan.deals * tournament.plan.matches_of_a_deal
+        progress = f"{self._title}: {tournament.matches} of {total} matches"
+        self._view.show(standings_table(title, lines), progress, tournament.matches, total)
 
 
 def _short(seed: str) -> str:
     """A name that a directory can have, whatever the seed is."""
     return hashlib.sha256(seed.encode()).hexdigest()[:12]
+
+
+def standings_table(title: str, lines: Sequence[Line]) -> Table:
+    """Return the standings as a table for the terminal."""
+    titles = ("place", "player", "matches", "points", "wins", "per match", "95 %", "Elo", "95 %", "faults")
+    rows = [
+        (
+            *(str(line.place), line.player, str(line.matches), f"{line.points:.1f}", str(line.wins)),
+            f"{line.points_per_match:.3f}",
+            _interval(line.points_low, line.points_high, ".3f"),
+            _elo(line.points_per_match),
+            "-" if line.points_low is None else f"{_elo(line.points_low)} … {_elo(line.points_high)}",
+            str(line.faults),
+        )
+        for line in lines
+    ]
+    return Table(titles, rows, left=("player",), title=title)
+
+
+def verdict(plan: LocalPlan, running: Running) -> str:
+    """Return the state of the sequential test as a sentence."""
+    test = running.test
+    first, other = (entrant.name for entrant in plan.playing.entrants)
+    ratio = f"log-likelihood ratio {running.ratio:.2f} of {test.lower:.2f} … {test.upper:.2f}, {running.groups} deals"
+    claims = {
+        "h0": f"H0, {first} is {test.elo0:g} Elo above {other}",
+        "h1": f"H1, {first} is {test.elo1:g} Elo above {other}",
+    }
+    against = {"h0": f"not {test.elo1:g} or more", "h1": f"not {test.elo0:g} or less"}
+    if running.verdict is None:
+        return f"not settled: {ratio}"
+    return f"settled: {claims[running.verdict]}, {against[running.verdict]} ({ratio})"
+
+
+def _interval(low: float | None, high: float | None, form: str) -> str:
+    return "-" if low is None or high is None else f"{low:{form}} … {high:{form}}"
+
+
+def _elo(score: float | None) -> str:
+    if score is None:
+        return "-"
+    value = elo(score)
+    return f"{value:+.0f}" if value is not None else "+inf" if score >= 1 else "-inf"

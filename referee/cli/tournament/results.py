@@ -5,6 +5,8 @@ from itertools import islice
 
 import click
 
+from referee.cli.tables import Table, number
+from referee.cli.tables import standings as standings_table
 from referee.cli.tournament import formatting, lookup
 from referee.cli.tournament.bracket import drawn
 from referee.cli.tournament.remote import Remote, asks_service
@@ -40,7 +42,7 @@ def standings(remote: Remote, tournament: str, limit: int | None, bot: str | Non
         document = remote.api.get(f"{path}/{lookup.bot_id(remote.api, bot)}")
         rows = [document["row"]]
     title = f"{formatting.title(event)}; {formatting.progress(event)}"
-    remote.tell(document, formatting.standings(title, rows, bars=True).plain() if rows else "nobody is entered")
+    remote.tell(document, standings_table(title, rows, error_bars=True).plain() if rows else "nobody is entered")
 
 
 @click.command()
@@ -119,9 +121,8 @@ def meetings(remote: Remote, tournament: str) -> None:
         for row in document["items"]
     ]
     heads = ("bot", "by seat", "byes", "opponents")
-    remote.tell(
-        document, formatting.table(heads, rows, left=("bot", "by seat", "opponents")) if rows else "nobody is entered"
-    )
+    table = Table(heads, rows, left=("bot", "by seat", "opponents"))
+    remote.tell(document, table.plain() if rows else "nobody is entered")
 
 
 @click.command()
@@ -143,8 +144,8 @@ def luck(remote: Remote, tournament: str) -> None:
         (row["name"], _mean(row["points"]), _mean(row["returns"]), str(row["matches"]), str(row["groups"]))
         for row in document["items"]
     ]
-    table = formatting.table(("bot", "points", "returns", "matches", "deal groups"), rows)
-    remote.tell(document, table if rows else "nobody is entered")
+    table = Table(("bot", "points", "returns", "matches", "deal groups"), rows)
+    remote.tell(document, table.plain() if rows else "nobody is entered")
 
 
 def _mean(found: Json | None) -> str:
@@ -167,7 +168,7 @@ def _square(rows: Sequence[Json]) -> str:
         [at, row["name"], *("·" if one is row else of.get(one["bot"], "-") for one in rows)]
         for at, row, of in zip(numbers, rows, met, strict=True)
     ]
-    return formatting.table(["", "bot", *numbers], lines) if rows else "nobody is entered"
+    return Table(["", "bot", *numbers], lines).plain() if rows else "nobody is entered"
 
 
 def _pairs(rows: Sequence[Json]) -> str:
@@ -180,7 +181,7 @@ def _pairs(rows: Sequence[Json]) -> str:
 
 
 def _score(rival: Json) -> str:
-    return f"{formatting.number(rival['points'])}/{rival['matches']}"
+    return f"{number(rival['points'])}/{rival['matches']}"
 
 
 def _strengths(document: Json) -> list[str]:
@@ -192,7 +193,7 @@ def _strengths(document: Json) -> list[str]:
         )
         for one in document["items"]
     ]
-    lines = [formatting.table(heads, rows)] if rows else ["nothing has been played yet"]
+    lines = [Table(heads, rows).plain()] if rows else ["nothing has been played yet"]
     lines += [] if document["converged"] else ["the fit has not settled to a hundredth of a point"]
     lines += [] if document["exact"] else ["so many bots: the intervals are approximate"]
     return lines

@@ -2,7 +2,8 @@
 
 import click
 
-from referee.cli.tournament import formatting, lookup
+from referee.cli.tables import Table, number
+from referee.cli.tournament import lookup
 from referee.cli.tournament.remote import Remote, asks_service
 from referee.match.canonical import Json
 
@@ -52,10 +53,10 @@ def waiting(remote: Remote, bot: str) -> None:
         head = f"{bot}: {document['playing']} of {document['open']} open matches are being played"
     if document["reason"]:
         head += f"; {document['reason']['text']}"
-    rows = [(one["match"], formatting.number(one["position"]), _reason(one)) for one in document["matches"]]
+    rows = [(one["match"], number(one["position"]), _reason(one)) for one in document["matches"]]
     rows += [(one["tournament"], "-", _reason(one)) for one in document["events"]]
     heads = ("match or event", "place", "why")
-    text = f"{head}\n{formatting.table(heads, rows, left=('match or event', 'why'))}" if rows else head
+    text = f"{head}\n{Table(heads, rows, left=('match or event', 'why')).plain()}" if rows else head
     remote.tell(document, text)
 
 
