@@ -1,13 +1,17 @@
-"""The public API as the command line uses it: JSON over one kept connection, refusals as errors with their reason."""
+"""The public API as the command line uses it: JSON over kept connections, refusals as errors with their reason."""
 
-import http.client
+import io
 import json
 import secrets
+import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
+
+import httpx
 
 from referee import __version__
 from referee.errors import RefereeError
@@ -36,26 +40,50 @@ class ApiUnreachable(RefereeError):
     """The service does not answer, or not as this API does."""
 
 
+class Body(io.RawIOBase):
+    """The body of an answer as a file. Raise ``ApiUnreachable`` if the service breaks it off or falls silent."""
+
+    def __init__(self, url: str, response: httpx.Response) -> None:
+        self.status = response.status_code
+        self.headers = response.headers
+        self._url = url
+        self._chunks = response.iter_raw()
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            self._rest = self._rest or next(self._chunks, b"")
+        except httpx.HTTPError as error:
+            raise ApiUnreachable(f"{self._url} broke off its answer: {_reason(error)}") from error
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+
 class Api:
     """One caller of one service; ``token`` opens what is not public."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
-        parts = _address(url)
-        self.url = f"{parts.scheme}://{parts.netloc}"
-        self._parts = parts
-        self._connection = self._connected(TIMEOUT_S)
-        self._headers = {"Accept": "application/json", "User-Agent": f"referee/{__version__}"}
+        self.url = _origin(url)
+        # Identity: the logs of a tournament are gzip files, and stay what the service sent.
+        self._headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+        self._headers["User-Agent"] = f"referee/{__version__}"
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
+        self._tls = ssl.create_default_context()  # trusts what this machine trusts
+        self._client = self._connect()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._connection.close()
+        self._client.close()
 
     def get(self, path: str) -> Any:
-        return self._json("GET", path, None)
+        return self._json("GET", path)
 
     def post(self, path: str, body: Json | None = None) -> Any:
         """Has one effect, also where the connection broke before the answer and the request was sent again."""
@@ -80,82 +108,81 @@ class Api:
 
     def fetch(self, path: str) -> bytes:
         """The body of a file; ``path`` is from the root of the service."""
-        return self._answer("GET", path, None)
+        return self._answer("GET", path)
 
     @contextmanager
     def stream(
         self, path: str, headers: Mapping[str, str] | None = None, *, silence_s: float = TIMEOUT_S
-    ) -> Iterator[http.client.HTTPResponse]:
-        """An answer to be read bit by bit, over a connection of its own; ``path`` is from the root of the service.
+    ) -> Iterator[Body]:
+        """Yield an answer to be read bit by bit; ``path`` is from the root of the service.
 
-        Reading raises ``OSError`` and ``HTTPException`` when the service goes away or is silent for ``silence_s``.
+        Reading raises ``ApiUnreachable`` if the service goes away or is silent for ``silence_s``.
         """
-        connection = self._connected(silence_s)
-        try:
-            try:
-                connection.request("GET", path, headers=self._headers | dict(headers or {}))
-                response = connection.getresponse()
-                refusal = response.read() if response.status >= http.client.MULTIPLE_CHOICES else b""
-            except (OSError, http.client.HTTPException) as error:
-                raise ApiUnreachable(f"{self.url} does not answer: {error}") from error
-            self._check(response.status, refusal)
-            yield response
-        finally:
-            connection.close()
+        timeout = httpx.Timeout(TIMEOUT_S, read=silence_s)
+        with self._reaching(), self._client.stream("GET", path, headers=headers, timeout=timeout) as response:
+            if not response.is_success:
+                self._check(response.status_code, response.read())
+            yield Body(self.url, response)
 
-    def _connected(self, timeout_s: float) -> http.client.HTTPConnection:
-        kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
-        assert self._parts.hostname
-        return kind(self._parts.hostname, self._parts.port, timeout=timeout_s)
+    def _connect(self) -> httpx.Client:
+        # Without trust_env: neither a proxy nor a .netrc of this machine is to see or to change a request.
+        return httpx.Client(
+            base_url=self.url, headers=self._headers, timeout=TIMEOUT_S, verify=self._tls, trust_env=False
+        )
 
-    def _json(self, method: str, path: str, body: Json | None) -> Any:
+    def _json(self, method: str, path: str, body: Json | None = None) -> Any:
         answer = self._answer(method, f"/api/v1{path}", body)
         try:
             return json.loads(answer) if answer else None
         except ValueError as error:
             raise ApiUnreachable(f"{self.url} does not answer like a referee service") from error
 
-    def _answer(self, method: str, path: str, body: Json | None) -> bytes:
-        content = None if body is None else json.dumps(body).encode()
-        headers = self._headers | ({} if content is None else {"Content-Type": "application/json"})
+    def _answer(self, method: str, path: str, body: Json | None = None) -> bytes:
+        content = None if body is None else json.dumps(body)  # httpx has no JSON for what only the service may refuse
+        headers = {"Content-Type": "application/json"} if body is not None else {}
         headers |= {"If-Match": "*"} if method == "PATCH" else {}
-        if method == "POST" and "Authorization" in headers:
+        if method == "POST" and "Authorization" in self._headers:
             headers["Idempotency-Key"] = secrets.token_hex(16)
+        request = partial(self._exchange, method, path, content=content, headers=headers)
+        with self._reaching():
+            if method == "POST" and "Idempotency-Key" not in headers:
+                self._client.close()  # a kept connection may just be closing, and this may not be sent twice
+                self._client = self._connect()
+                return request()
+            try:
+                return request()
+            except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+                return request()
+
+    def _exchange(self, method: str, path: str, **content: Any) -> bytes:
+        response = self._client.request(method, path, **content)
+        self._check(response.status_code, response.content)
+        return response.content
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
         try:
-            status, answer = self._exchange(method, path, content, headers)
-        except (OSError, http.client.HTTPException) as error:
-            raise ApiUnreachable(f"{self.url} does not answer: {error}") from error
-        self._check(status, answer)
-        return answer
+            yield
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise ApiUnreachable(f"{self.url} does not answer: {_reason(error)}") from error
 
     def _check(self, status: int, answer: bytes) -> None:
-        if status >= http.client.BAD_REQUEST:
+        if httpx.codes.is_error(status):
             raise _refusal(status, answer)
-        if status >= http.client.MULTIPLE_CHOICES:  # not followed: a token goes to nobody but who was named
-            raise ApiUnreachable(f"{self.url} sends us elsewhere ({status}); give the address it leads to")
-
-    def _exchange(self, method: str, path: str, content: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
-        may_repeat = method != "POST" or "Idempotency-Key" in headers
-        if not may_repeat:
-            self._connection.close()  # a kept connection may just be closing
-        try:
-            self._connection.request(method, path, content, headers)
-            response = self._connection.getresponse()
-        except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
-            self._connection.close()
-            if not may_repeat:
-                raise
-            self._connection.request(method, path, content, headers)
-            response = self._connection.getresponse()
-        return response.status, response.read()
+        if httpx.codes.is_redirect(status):  # not followed: the token goes only to the service that was named
+            raise ApiUnreachable(f"{self.url} redirected ({status}); use the final URL")
 
 
-def _address(url: str) -> SplitResult:
+def _origin(url: str) -> str:
     with suppress(ValueError):
         parts = urlsplit(url if "://" in url else f"http://{url}")
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
-            return parts
-    raise ApiUnreachable(f"{url!r} is no address of a service; expected something like http://127.0.0.1:8000")
+            return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    raise ApiUnreachable(f"{url!r} is not the address of a service; expected something like http://127.0.0.1:8000")
+
+
+def _reason(error: Exception) -> str:
+    return str(error) or type(error).__name__
 
 
 def _refusal(status: int, answer: bytes) -> ApiRefusal:

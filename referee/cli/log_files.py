@@ -6,7 +6,6 @@ that says why its match does not count. The index of a zip contains the same rem
 
 import csv
 import gzip
-import http.client
 import io
 import lzma
 import shutil
@@ -80,7 +79,7 @@ def _opened(file: str) -> Iterator[io.BufferedReader]:
                 stream.detach()  # standard input stays open
     except OSError as error:
         raise Unreadable(f"{file}: cannot be read: {error.strerror or error}") from error
-    except (ApiRefusal, ApiUnreachable, http.client.HTTPException) as error:
+    except (ApiRefusal, ApiUnreachable) as error:
         raise Unreadable(f"{file}: {error}") from error
 
 
@@ -89,8 +88,6 @@ def _raw(file: str) -> Iterator[IO[bytes]]:
     if file.startswith(("http://", "https://")):
         with Api(file) as api, api.stream(_path(file)) as response:
             yield cast(IO[bytes], response)
-            if response.length:  # reading ends without a word where the announced length is not reached
-                raise http.client.IncompleteRead(b"", response.length)
     elif file == "-":
         yield sys.stdin.buffer
     else:
@@ -118,22 +115,27 @@ def _lines(file: str, stream: Any) -> Iterator[bytes]:
 def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
     """Split lines into logs. A log begins with its header, or with any line after the end of the previous log."""
     log, size, ended = StoredLog("", alone=True), 0, False
-    for line in lines:
-        row = _row(line)
-        is_remark = "row" not in row and row.get("type") in REMARKS
-        begins = log.match != row.get("match") if is_remark else ended or row.get("type") == "header"
-        if begins and (log.lines or log.remark):
-            log.alone = False
+    try:
+        for line in lines:
+            row = _row(line)
+            is_remark = "row" not in row and row.get("type") in REMARKS
+            begins = log.match != row.get("match") if is_remark else ended or row.get("type") == "header"
+            if begins and (log.lines or log.remark):
+                log.alone = False
+                yield log
+                log, size, ended = StoredLog(""), 0, False
+            log.match = log.match or str(row.get("match", ""))
+            if is_remark:
+                log.remark, ended = row["type"], True
+                continue
+            log.lines.append(line)
+            size, ended = size + max(len(line), LEAST_BYTES), row.get("type") == "reveal"
+            if size > LIMIT_BYTES:
+                raise Unreadable(f"{file}: a log is longer than {LIMIT_BYTES >> 20} MiB; no match is that long")
+    except ApiUnreachable:  # a download that broke off; a log that ended before that is whole
+        if ended:
             yield log
-            log, size, ended = StoredLog(""), 0, False
-        log.match = log.match or str(row.get("match", ""))
-        if is_remark:
-            log.remark, ended = row["type"], True
-            continue
-        log.lines.append(line)
-        size, ended = size + max(len(line), LEAST_BYTES), row.get("type") == "reveal"
-        if size > LIMIT_BYTES:
-            raise Unreadable(f"{file}: a log is longer than {LIMIT_BYTES >> 20} MiB; no match is that long")
+        raise
     yield log
 
 

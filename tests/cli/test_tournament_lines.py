@@ -159,7 +159,7 @@ def test_nobody_is_followed_to_another_address() -> None:
     with scripted({"/api/v1/tournaments?limit=50": [(301, b"")]}) as (url, _):
         said = CliRunner().invoke(main, ["tournament", "list", "--url", url])
 
-    assert (said.exit_code, "sends us elsewhere (301)" in said.stderr) == (3, True)
+    assert (said.exit_code, "redirected (301); use the final URL" in said.stderr) == (3, True)
 
 
 def test_what_does_not_count_is_told_apart() -> None:

@@ -1,7 +1,6 @@
 """`referee tournament logs` and `results`: all logs of an event in one file, all results as a table."""
 
 import csv
-import http.client
 import io
 import re
 import time
@@ -113,7 +112,7 @@ def results(remote: Remote, tournament: str, as_csv: bool, out: Path | None) -> 
     path = f"/api/v1/tournaments/{lookup.tournament_id(remote.api, tournament)}/results.csv"
     if out is not None:
         with remote.api.stream(path) as response, out.open("wb") as file:
-            file.writelines(_chunks(response, remote.api))
+            file.writelines(_chunks(response))
         remote.tell({"file": str(out), "bytes": out.stat().st_size}, f"{out}: {out.stat().st_size} bytes")
         return
     text = remote.api.fetch(path).decode()
@@ -151,7 +150,7 @@ def _fetch_stream(api: Api, event_id: str, account: Account, show: Show) -> None
 
 def _kept(file: IO[bytes]) -> Iterator[Log]:
     """The logs that are surely whole: those before another."""
-    return (log for log, _ in pairwise(logs_in(iter(lambda: file.read(CHUNK_BYTES), b""))))
+    return (log for log, _ in pairwise(logs_in(_chunks(file))))
 
 
 def _append(api: Api, event_id: str, account: Account, file: IO[bytes], show: Show) -> None:
@@ -162,24 +161,15 @@ def _append(api: Api, event_id: str, account: Account, file: IO[bytes], show: Sh
     with api.stream(f"/api/v1/tournaments/{event_id}/logs{after}") as response:
         total = account.logs + int(response.headers.get("Referee-Logs", 0))
         account.left_out = int(response.headers.get("Referee-Left-Out", 0))
-        for log in logs_in(_chunks(response, api), account.end):
+        for log in logs_in(_chunks(response), account.end):
             file.write(log.packed)
             file.flush()
             account.add(log)
             show(account.logs, total)
 
 
-def _chunks(response: http.client.HTTPResponse, api: Api) -> Iterator[bytes]:
-    while True:
-        try:
-            chunk = response.read(CHUNK_BYTES)
-        except (OSError, http.client.HTTPException) as error:
-            raise ApiUnreachable(f"{api.url} broke off a download: {error}") from error
-        if not chunk:
-            break
-        yield chunk
-    if response.length:  # of the announced one; a body in chunks is told to be cut above
-        raise ApiUnreachable(f"{api.url} broke off a download: {response.length} bytes are missing")
+def _chunks(file: IO[bytes] | io.RawIOBase) -> Iterator[bytes]:
+    return iter(lambda: file.read(CHUNK_BYTES) or b"", b"")
 
 
 # -- the zip --
@@ -190,7 +180,7 @@ def _fetch_zip(api: Api, event_id: str, account: Account, show: Show) -> None:
     draft = account.path.with_name(account.path.name + ".part")
     with api.stream(f"/api/v1/tournaments/{event_id}/logs.zip") as response, draft.open("wb") as file:
         account.left_out = int(response.headers.get("Referee-Left-Out", 0))
-        for chunk in _chunks(response, api):
+        for chunk in _chunks(response):
             file.write(chunk)
     with zipfile.ZipFile(draft) as there:
         listed = list(csv.DictReader(io.StringIO(there.read("index.csv").decode(), newline="")))

@@ -3,12 +3,13 @@
 The messages are those of the stream: ``match`` (one that ended), ``progress``, ``standings``, and one ``end``.
 """
 
-import http.client
+import io
 import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import IO, Any, TypeVar
+from http import HTTPStatus
+from typing import Any, TypeVar
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.tournament.formatting import OVER
@@ -73,16 +74,16 @@ def stream(api: Api, path: str, last_id: str = "") -> Iterator[Event]:
     """
     headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last_id} if last_id else {})
     with api.stream(f"/api/v1{path}", headers, silence_s=SILENCE_S) as response:
-        if response.status == http.client.NO_CONTENT:  # nothing will ever follow
+        if response.status == HTTPStatus.NO_CONTENT:  # nothing will ever follow
             yield Event(last_id, "end", None)
             return
         try:
-            yield from parsed(response, last_id)
-        except (OSError, ValueError, http.client.HTTPException) as error:
-            raise ApiUnreachable(f"{api.url} is gone in the middle of a stream: {error}") from error
+            yield from parsed(io.BufferedReader(response), last_id)
+        except ValueError as error:
+            raise ApiUnreachable(f"{api.url} sent a message that cannot be read: {error}") from error
 
 
-def parsed(lines: IO[bytes] | http.client.HTTPResponse, last_id: str = "") -> Iterator[Event]:
+def parsed(lines: io.BufferedIOBase, last_id: str = "") -> Iterator[Event]:
     """Messages out of their lines, as the HTML standard has it (9.2.6); an unfinished one at the end is dropped."""
     name, content = "", list[str]()
     while line := lines.readline(LONGEST_LINE):
