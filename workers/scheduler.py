@@ -17,7 +17,7 @@ from redis import Redis
 from referee.bots import checks, house_bots
 from referee.db import change_notifier, idempotency
 from referee.db.engine import Database
-from referee.db.revisions import WrongSchema, check_at_start
+from referee.db.revisions import usable_at_start
 from referee.errors import Unavailable
 from referee.matches import claims, deal_groups
 from referee.runtime import logging_setup
@@ -108,10 +108,7 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())
     database = Database.from_settings(settings)
-    try:
-        check_at_start(database)
-    except WrongSchema as error:
-        log.error(str(error))
+    if not usable_at_start(database):
         return 2
     gc.freeze()  # what is here stays: garbage is looked for in what comes later
     Scheduler(database, queues.connect(settings.redis_url), settings.master_key).run(stopped)

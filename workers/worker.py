@@ -17,7 +17,7 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from referee.db.engine import Database
-from referee.db.revisions import WrongSchema, check_at_start
+from referee.db.revisions import usable_at_start
 from referee.runtime import logging_setup, parent_death
 from referee.settings import Settings
 from workers import (
@@ -106,10 +106,7 @@ def main() -> int:
     if settings.redis_url is None:
         log.error("REDIS_URL is not set; `referee up` sets it for the workers it starts")
         return 2
-    try:
-        check_at_start(Database.from_settings(settings))
-    except WrongSchema as error:
-        log.error(str(error))
+    if not usable_at_start(Database.from_settings(settings)):
         return 2
     worker = RunnerWorker(
         queues.QUEUE,

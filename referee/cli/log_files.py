@@ -1,7 +1,7 @@
 """Read files that contain one match log, or all logs of a tournament as exported by a service.
 
 Logs are NDJSON, plain or gzipped, or files in a zip. A log may be followed by a remark: a line without a row number
-that says why its match does not count. The index of a zip contains the same remarks. Callers verify the logs.
+that says why its match does not count. The index of a zip contains the same remarks.
 """
 
 import csv
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.errors import RefereeError
 from referee.match.canonical import Json
+from referee.match.log import Report, verify
 from referee.match.rows import parsed
 
 LIMIT_BYTES: Final = 256 << 20  # of an uncompressed log; the longest match of any game is far shorter
@@ -46,6 +47,26 @@ class StoredLog:
     lines: list[bytes] = field(default_factory=list)
     remark: str = ""
     alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The result of verifying a stored log. ``row`` and ``reason`` say what is wrong if it does not hold;
+    ``is_cut_short`` says that it holds as far as it goes, and that its match was cancelled."""
+
+    report: Report
+    holds: bool
+    is_cut_short: bool
+    row: int | None
+    reason: str
+
+
+def judge(lines: Sequence[bytes], remark: str) -> Judgement:
+    """Verify a log, given why its match does not count (one of ``REMARKS``, or an empty string)."""
+    report = verify(lines)
+    is_cut_short = remark == "cancelled" and report.cut_short
+    reason = f"there is no log ({remark})" if remark and not lines else report.reason
+    return Judgement(report, report.ok or is_cut_short, is_cut_short, report.row, reason)
 
 
 def logs_of(file: str) -> Iterator[StoredLog]:

@@ -6,12 +6,11 @@ from pathlib import Path
 import click
 
 from referee.cli import replay_page
-from referee.cli.log_files import StoredLog, Unreadable, lines_of, logs_of
+from referee.cli.log_files import StoredLog, Unreadable, judge, lines_of, logs_of
 from referee.cli.narrate import account
 from referee.cli.plain_text import plain
 from referee.games import game
 from referee.match.log import Report
-from referee.match.log import verify as verified
 from referee.match.rows import parsed
 
 
@@ -72,18 +71,17 @@ def _print_line(line: str) -> None:
 
 def _judged(log: StoredLog) -> tuple[bool, str]:
     """Return whether the log is valid, and what to report about it."""
-    if log.remark and not log.lines:
-        return False, f"there is no log ({log.remark})"
-    report = verified(log.lines)
-    if log.remark == "cancelled" and report.cut_short:
-        return True, f"the match was cancelled before its end; all {report.rows} rows are valid; {_deals(report)}"
-    does_not_count = report.ok and log.remark in ("void", "cancelled")
-    return report.ok, _finding(report) + (f"; {log.remark}, so it does not count" if does_not_count else "")
+    found = judge(log.lines, log.remark)
+    if not found.holds:
+        return False, found.reason if log.remark and not log.lines else f"row {found.row}: {found.reason}"
+    if found.is_cut_short:
+        rows, deals = found.report.rows, _deals(found.report)
+        return True, f"the match was cancelled before its end; all {rows} rows are valid; {deals}"
+    does_not_count = log.remark in ("void", "cancelled")
+    return True, _finding(found.report) + (f"; {log.remark}, so it does not count" if does_not_count else "")
 
 
 def _finding(report: Report) -> str:
-    if not report.ok:
-        return f"row {report.row}: {report.reason}"
     placements = " ".join(map(str, report.placements))
     rules = game(report.game).rules_version
     return f"{report.game} (rules {rules}), {report.rows} rows, placements by seat {placements}; {_deals(report)}"

@@ -38,14 +38,21 @@ def check(database: Database) -> None:
     )
 
 
-def check_at_start(database: Database) -> None:
-    """Do what ``check`` does, but only log a warning if the database is not available: it may start later."""
+def usable_at_start(database: Database) -> bool:
+    """Return whether a process of the service may start with this database, and log why not.
+
+    A database that is not available now may come back later, so this only logs a warning then.
+    """
     try:
         check(database)
+    except WrongSchema as error:
+        log.error(str(error))
+        return False
     except Unavailable as error:
         log.warning("schema not checked", extra={"reason": str(error)})
     finally:
         database.dispose()  # forked children cannot use its connections
+    return True
 
 
 def refuse_newer(found: str, migrations: Path = MIGRATIONS) -> None:

@@ -17,12 +17,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
+from referee.cli.log_files import judge
 from referee.cli.tables import Table
 from referee.cli.tournament import lookup
 from referee.cli.tournament.gzip_log import Log, logs_in
 from referee.cli.tournament.remote import Refused, Remote, asks_service, is_passing
 from referee.match.canonical import Json
-from referee.match.log import verify as verified
 
 CHUNK_BYTES = 64 << 10
 ATTEMPTS = 7  # in a row without a single log
@@ -55,18 +55,16 @@ class Account:
         self.logs, self.last, self.end = self.logs + 1, log.match, log.end
         if not self.verifies:
             return
-        report = verified(log.lines)
-        if report.ok and report.revealed:
-            self.verified += 1
-            return
-        if report.ok:
-            self.failed.append({"match": log.match, "row": report.rows, "reason": "the reveal row is missing"})
-            return
-        if log.remark == "cancelled" and report.cut_short:
+        found = judge(log.lines, log.remark)
+        if not found.holds:
+            self.failed.append({"match": log.match, "row": found.row, "reason": found.reason})
+        elif found.is_cut_short:
             self.broken_off += 1
-            return
-        reason = "damaged in the record" if log.remark == "damaged" else report.reason
-        self.failed.append({"match": log.match, "row": report.row, "reason": reason})
+        elif found.report.revealed:
+            self.verified += 1
+        else:
+            reason = "the reveal row is missing"
+            self.failed.append({"match": log.match, "row": found.report.rows, "reason": reason})
 
 
 @click.command()
