@@ -17,15 +17,24 @@ TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token
 
 @click.group()
 def admin() -> None:
-    """Accounts and tokens, for the operator of this machine."""
+    """Manage accounts, tokens, stuck matches and the schema, as the operator of this machine."""
 
 
 @admin.command()
 @click.argument("name")
-@click.option("--role", type=click.Choice(["organiser", "owner", "admin"]), default="organiser", show_default=True)
+@click.option(
+    "--role",
+    type=click.Choice(["organiser", "owner", "admin"]),
+    default="organiser",
+    show_default=True,
+    help="Role of the account.",
+)
 @data_option
 def create(name: str, role: str, data: Path | None) -> None:
-    """Open an account and print its first token, which is shown this once."""
+    """Create an account and print its first token.
+
+    The token is shown only once.
+    """
     _, database = record_of(data)
     with database.write() as session:
         token = open_account(session, name, role)
@@ -37,7 +46,10 @@ def create(name: str, role: str, data: Path | None) -> None:
 @click.argument("name")
 @data_option
 def token(name: str, data: Path | None) -> None:
-    """Print another token for an account whose own was lost; shown this once."""
+    """Print another token for an account.
+
+    The token is shown only once; use this if all tokens of an account were lost.
+    """
     _, database = record_of(data)
     try:
         with database.write() as session:
@@ -50,7 +62,10 @@ def token(name: str, data: Path | None) -> None:
 @admin.command()
 @data_option
 def upgrade(data: Path | None) -> None:
-    """Bring the record's schema up to date, as `referee up` does at its start; makes the record where there is none."""
+    """Create the database or upgrade its schema.
+
+    The command `referee up` does this when it starts.
+    """
     _, database = made_record_of(data)
     database.dispose()
     click.echo(f"the schema is at revision {newest()}")
@@ -59,8 +74,11 @@ def upgrade(data: Path | None) -> None:
 @admin.command()
 @click.argument("match_id", metavar="MATCH")
 @data_option
-def revive(match_id: str, data: Path | None) -> None:
-    """Make a stuck match due again: one whose runners died over it, once the cause is found."""
+def retry(match_id: str, data: Path | None) -> None:
+    """Make a stuck match due again.
+
+    A match is stuck after its runners died repeatedly; run this once you have found the cause.
+    """
     _, database = record_of(data)
     try:
         with database.write() as session:

@@ -26,17 +26,17 @@ MOST_ROUNDS = 3  # of repairs: what is put right on one ladder may show what is 
 
 @click.command()
 @data_option
-@click.option("--repair", is_flag=True, help="Put ratings and counts right that do not follow from the ledger.")
-@click.option("--read-only", is_flag=True, help="Do not freeze ladders that are in doubt.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object in place of the text.")
+@click.option("--repair", is_flag=True, help="Correct ratings and counts that do not follow from the ledger.")
+@click.option("--read-only", is_flag=True, help="Do not freeze ladders whose numbers differ.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def audit(data: Path | None, *, repair: bool, read_only: bool, as_json: bool) -> None:
-    """Replay every log, fold every ladder anew, and compare bit for bit.
+    """Replay all logs, recompute all ratings, and compare them with the database.
 
     A ladder whose numbers differ is frozen until --repair put it right: results are recorded, ratings stand still.
     The exit status is 1 when anything differs (with --repair: when anything still does).
     """
     if repair and read_only:
-        raise click.UsageError("--repair writes; it does not go with --read-only")
+        raise click.UsageError("--repair changes the database and cannot be combined with --read-only.")
     settings, database = record_of(data)
     found, count = _found(database)
     frozen = [] if read_only else _frozen(database, found)

@@ -41,22 +41,26 @@ FULL_PAUSE_S = 30.0
 @click.option(
     "--secret-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A file that holds the secret and nothing else.",
+    metavar="FILE",
+    help="File that holds the secret and nothing else.",
 )
 @click.option(
     "--game",
     "games",
     multiple=True,
     type=click.Choice(sorted(catalogue())),
-    help="Ask about this game; repeatable. [default: all that the manifest names]",
+    help="Ask about this game. Repeatable. [default: all games that the manifest names]",
 )
-@click.option("--seed", help="Any text; the same seed asks the same questions. [default: a new one, shown]")
+@click.option("--seed", metavar="TEXT", help="Any text; the same seed asks the same questions. [default: a new one]")
 @click.option(
     "--questions",
     type=click.IntRange(1, 100_000),
-    help=f"About how many decisions to ask for. [default: {QUESTIONS}, with --full {FULL_QUESTIONS}]",
+    metavar="N",
+    help=f"Approximate number of decisions to ask for. [default: {QUESTIONS}, with --full {FULL_QUESTIONS}]",
 )
-@click.option("--full", is_flag=True, help="Ask more, pause longer, make as many calls at once as the manifest allows.")
+@click.option(
+    "--full", is_flag=True, help="Ask more questions, pause longer, and make as many calls at once as allowed."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
     "--save",
@@ -127,9 +131,9 @@ def _secret(given: str | None, file: Path | None) -> str | None:
 
 def _entrant(bot: str) -> Entrant:
     if bot.startswith(HOUSE):
-        raise click.UsageError(f"{bot} is no bot of yours: give a URL (http://…) or a file")
+        raise click.UsageError(f"{bot} is not a bot of yours. Give a URL (http://…) or a file.")
     if "://" not in bot and program(bot) is None:
-        raise click.UsageError(f"{bot!r} is neither a URL (http://…) nor a file")
+        raise click.UsageError(f"{bot!r} is neither a URL (http://…) nor a file.")
     with usage_errors():
         return Entrant(bot, bot if program(bot) else parse_url(bot, LOCAL_POLICY).url)
 

@@ -66,9 +66,19 @@ class Entry:
 
 
 @click.command()
-@click.option("--exit", "ends", is_flag=True, help="End after the tournaments instead of serving on until Ctrl-C.")
-@click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Keep the data here. [default: nowhere]")
-@click.option("--port", type=click.IntRange(0, 65535), help="Of the API. [default: 8000, or the next free one]")
+@click.option("--exit", "ends", is_flag=True, help="Exit after the tournaments instead of serving until Ctrl-C.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Data directory to create and keep. [default: a temporary one]",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Port to serve on. [default: 8000, or the next free one]",
+)
 def demo(ends: bool, data: Path | None, port: int | None) -> None:
     """Start the service and six bots, play two tournaments, and check a log."""
     with Signals() as signals, _folder(data) as folder:

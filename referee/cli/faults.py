@@ -14,11 +14,20 @@ SHOWN = 1_000  # characters of a question or a reply; --json shows all
 
 @click.command()
 @click.argument("whose", metavar="BOT|MATCH|FAULT")
-@click.option("--code", help="Only faults of this code.")
-@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="At most so many.")
+@click.option("--code", metavar="CODE", help="List only faults with this code, like deadline.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    default=10,
+    show_default=True,
+    help="Largest number of faults to list.",
+)
 @asks_service
 def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
-    """List the faults of your bot, or of your bots in a match, the newest first; or show one, given its number.
+    """List the faults of your bot, or of your bots in a match, the newest first.
+
+    Given the number of a fault, show its request, the reply and a command to ask again.
 
     \b
     Examples:

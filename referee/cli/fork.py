@@ -49,12 +49,12 @@ def fork(
     out: Path | None,
     secret: str | None,
 ) -> None:
-    """Continue a finished match from a decision with other PLAYERs, each a bot's URL, its file, or house:NAME.
+    """Continue a finished match from a decision with other PLAYERs.
 
-    LOG and DECISION are as for `referee reask`. The first PLAYER sits at --seat, the next at the seats after it,
-    round the table. All random outcomes follow from the seed of the original match. Time banks and faults are kept: a
-    seat that was retired stays retired. The exit status is 3 if a player was never reached or if a FILE that was
-    started exited on its own.
+    A PLAYER is a bot's URL, its file, or house:NAME. LOG and DECISION are as for `referee reask`. The first PLAYER sits
+    at --seat, the next at the seats after it, round the table. All random outcomes follow from the seed of the original
+    match. Time banks and faults are kept: a seat that was retired stays retired. The exit status is 3 if a player was
+    never reached or if a FILE that was started exited on its own.
     """
     recorded = Recorded.read(remote, log)
     seats = recorded.header["seats"]

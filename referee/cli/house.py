@@ -13,8 +13,15 @@ from referee.house.strategies import players
 
 @click.command()
 @click.argument("name", type=click.Choice(sorted(players())))
-@click.option("--host", default="127.0.0.1", show_default=True)
-@click.option("--port", type=click.IntRange(0, 65535), default=9000, show_default=True, help="0 takes a free one.")
+@click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Address to serve on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    default=9000,
+    show_default=True,
+    help="Port to serve on; 0 takes a free one.",
+)
 @secret_option("Secret of the bot, as shown when it was registered.")
 @click.option(
     "--secret-file",
@@ -27,10 +34,16 @@ from referee.house.strategies import players
     "games",
     multiple=True,
     type=click.Choice(sorted(catalogue())),
-    help="What it says it plays; repeatable. [default: all]",
+    help="Game that the bot says it plays. Repeatable. [default: all]",
 )
-@click.option("--latency-ms", type=click.IntRange(0, 60_000), default=0, help="Thinking time to pretend.")
-@click.option("--seed", help="Any text: the same seed plays the same.")
+@click.option(
+    "--latency-ms",
+    type=click.IntRange(0, 60_000),
+    metavar="MS",
+    default=0,
+    help="Delay of every answer, in milliseconds. [default: none]",
+)
+@click.option("--seed", metavar="TEXT", help="Any text; the same seed makes the same decisions. [default: random]")
 def house(
     name: str,
     host: str,
@@ -60,5 +73,7 @@ def house(
         )
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise click.UsageError(f"port {port} is taken on {host}; give another --port, or 0 for any") from error
+            raise click.UsageError(
+                f"port {port} is in use on {host}; pass another --port, or 0 for any free one"
+            ) from error
         raise click.ClickException(f"cannot serve on {host} port {port}: {error.strerror or error}") from error

@@ -1,4 +1,5 @@
-"""Groups of commands whose modules are imported when they are asked for: those that know all games take their time."""
+"""Groups of commands under headings. A command's module is imported when it is asked for: those that know all games
+take their time."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -8,12 +9,15 @@ import click
 
 
 class Family(click.Group):
-    """``members`` are, in the order of the help page, a module of ``package`` and the command's name in it."""
+    """``members`` are, by heading and name, a module of ``package`` and the command's variable in it."""
 
-    def __init__(self, *args: Any, package: str, members: Mapping[str, tuple[str, str]], **more: Any) -> None:
+    def __init__(
+        self, *args: Any, package: str, members: Mapping[str, Mapping[str, tuple[str, str]]], **more: Any
+    ) -> None:
         super().__init__(*args, **more)
         self._package = package
-        self._members = members
+        self._headings = members
+        self._members = {name: found for group in members.values() for name, found in group.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._members)
@@ -24,3 +28,14 @@ class Family(click.Group):
         module, name = self._members[cmd_name]
         command: click.Command = getattr(import_module(f"{self._package}.{module}"), name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading, group in self._headings.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, self._summary(ctx, name)) for name in group])
+
+    def _summary(self, ctx: click.Context, name: str) -> str:
+        """Return the first paragraph of a command's help."""
+        command = self.get_command(ctx, name)
+        assert command is not None, "it is one of the members"
+        return " ".join((command.help or "").partition("\n\n")[0].split())

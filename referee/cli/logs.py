@@ -45,10 +45,10 @@ def verify(files: tuple[str, ...]) -> None:
     "--html",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="PAGE",
-    help="Write one HTML file that shows the match card by card and opens from disk, instead of telling it.",
+    help="Write one HTML file that shows the match card by card and opens from disk, instead of narrating it.",
 )
 def replay(file: str, html: Path | None) -> None:
-    """Tell a match from its log, so that a person can follow it.
+    """Narrate a match from its log.
 
     FILE is NDJSON, also gzipped; - is standard input, a URL is fetched.
     """

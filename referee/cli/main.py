@@ -10,26 +10,36 @@ from referee.cli.lazy_group import Family
 from referee.cli.plain_text import plain
 from referee.errors import RefereeError
 
-COMMANDS = {  # in the order of the help page: module beside this file, and the command's name in it
-    "demo": ("demo", "demo"),
-    "up": ("up", "up"),
-    "new-bot": ("new_bot", "new_bot"),
-    "play": ("play", "play"),
-    "check": ("check", "check"),
-    "register": ("register", "register"),
-    "watch": ("watch", "watch"),
-    "faults": ("faults", "faults"),
-    "verify": ("logs", "verify"),
-    "replay": ("logs", "replay"),
-    "reask": ("reask", "reask"),
-    "fork": ("fork", "fork"),
-    "games": ("games", "games"),
-    "rules": ("rules", "rules"),
-    "house": ("house", "house"),
-    "tournament": ("tournament", "tournament"),
-    "standings": ("standings", "standings"),
-    "audit": ("audit", "audit"),
-    "admin": ("admin", "admin"),
+COMMANDS = {  # by heading, in the order of the help page: module beside this file, and the command's name in it
+    "First steps": {
+        "new-bot": ("new_bot", "new_bot"),
+        "play": ("play", "play"),
+        "check": ("check", "check"),
+    },
+    "Games and house players": {
+        "games": ("games", "games"),
+        "rules": ("rules", "rules"),
+        "house": ("house", "house"),
+    },
+    "Logs of matches": {
+        "replay": ("logs", "replay"),
+        "verify": ("logs", "verify"),
+        "reask": ("reask", "reask"),
+        "fork": ("fork", "fork"),
+    },
+    "Use a service": {
+        "register": ("register", "register"),
+        "watch": ("watch", "watch"),
+        "faults": ("faults", "faults"),
+        "tournament": ("tournament", "tournament"),
+        "standings": ("standings", "standings"),
+    },
+    "Run a service": {
+        "demo": ("demo", "demo"),
+        "up": ("up", "up"),
+        "admin": ("admin", "admin"),
+        "audit": ("audit", "audit"),
+    },
 }
 
 
@@ -57,4 +67,4 @@ class Outermost(Family):
 @click.group(cls=Outermost, package="referee.cli", members=COMMANDS)
 @click.version_option(__version__, prog_name="referee")
 def main() -> None:
-    """Referee: tournaments for card-playing bots that answer over HTTP."""
+    """Run matches and tournaments of card-playing bots that answer over HTTP."""

@@ -34,9 +34,15 @@ LANGUAGES = {
 
 @click.command("new-bot")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--language", type=click.Choice(list(LANGUAGES)), default="python", show_default=True)
+@click.option(
+    "--language",
+    type=click.Choice(list(LANGUAGES)),
+    default="python",
+    show_default=True,
+    help="Programming language of the bot.",
+)
 def new_bot(folder: Path, language: str) -> None:
-    """Write a bot of one page into DIR, which must be new or empty, and tell how to let it play.
+    """Write a starter bot into DIR, which must be new or empty, and show how to let it play.
 
     The bot plays every game, checks signatures and needs nothing but the language's standard library. It bears the
     name of its folder.

@@ -82,16 +82,15 @@ def play(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Play GAME between PLAYERs, each a bot's URL, its file, or house:NAME (house:random, house:first, house:sound).
+    """Play matches of GAME between PLAYERs on this machine.
 
-    A file (bot.py, bot.mjs, bot.go, anything executable, or the folder of a `bot.…`) is started for the time of the
-    matches, with a port in $PORT and as its argument and a secret in $REFEREE_BOT_SECRET.
-    A single match is then written to replay.ndjson and replay.html here, over those of the time before.
-    Bots are asked for decisions alone; nothing is sent to their /notify. With several matches everybody moves on
-    by one seat from match to match.
-    Problems are reported on standard error: faults with advice, errors that a bot reported in its answers, and the last
-    lines or the traceback that a FILE wrote. The exit status is still 0; it is 3 if a player was never reached or if
-    a FILE exited on its own.
+    A PLAYER is a bot's URL, its file, or house:NAME (house:random, house:first, house:sound). A file (bot.py, bot.mjs,
+    bot.go, anything executable, or the folder of a `bot.…`) is started for the time of the matches, with a port in
+    $PORT and as its argument and a secret in $REFEREE_BOT_SECRET. A single match is then written to replay.ndjson and
+    replay.html here, over those of the time before. Bots are asked for decisions alone; nothing is sent to their
+    /notify. With several matches everybody moves on by one seat from match to match. Problems are reported on standard
+    error: faults with advice, errors that a bot reported in its answers, and the last lines or the traceback that a
+    FILE wrote. The exit status is still 0; it is 3 if a player was never reached or if a FILE exited on its own.
     """
     seed, limits, signing = seed or secrets.token_hex(8), Limits(budget_ms, bank_ms), (secret,) if secret else ()
     with usage_errors():

@@ -40,7 +40,7 @@ def reask(
     seat: int | None,
     secret: str | None,
 ) -> None:
-    """Ask a bot again what was asked in a match, and compare.
+    """Ask a bot a question of a match again, and compare the answers.
 
     LOG is a file as `referee verify` takes it, MATCH the id of a match of the service. DECISION is the number n
     of the decision in the log, or the id of the question. URL is the bot's, or a FILE that is started for this;

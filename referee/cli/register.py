@@ -35,14 +35,21 @@ ADVICE: Final = {  # by code of the report
 
 @click.command()
 @click.argument("address", metavar="URL")
-@click.option("--name", required=True, help="Under which the bot is listed.")
+@click.option("--name", metavar="NAME", required=True, help="Name under which the bot is listed.")
 @click.option(
     "--secret-file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the secret to this new file, for you only; starter bots read secret.txt in their folder at each call.",
+    metavar="FILE",
+    help="Write the secret to this new file, which only you can read; starter bots read secret.txt in their folder.",
 )
-@click.option("--practice", "games", multiple=True, metavar="GAME", help="Play unrated against the house; repeatable.")
-@click.option("--no-check", is_flag=True, help="Only register it; the same command without this has it checked.")
+@click.option(
+    "--practice", "games", multiple=True, metavar="GAME", help="Play an unrated match against house bots. Repeatable."
+)
+@click.option(
+    "--no-check",
+    is_flag=True,
+    help="Register the bot without a check; run the command again without this for the check.",
+)
 @asks_service
 def register(
     remote: Remote, address: str, name: str, secret_file: Path | None, games: tuple[str, ...], no_check: bool

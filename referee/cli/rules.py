@@ -17,7 +17,10 @@ LINKS_TO_FILES = re.compile(r"\[([^]]+)\]\((?!https?:)[^)]+\)")  # they lead som
 @click.command()
 @click.argument("game_name", metavar="GAME")
 def rules(game_name: str) -> None:
-    """Show how GAME is played and what a bot may answer; as Markdown where the output is no terminal."""
+    """Show how GAME is played and what a bot may answer.
+
+    The output is Markdown if it is not a terminal.
+    """
     with usage_errors():
         page = rules_page(game_name)
     show(page, Console())

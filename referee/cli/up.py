@@ -23,17 +23,25 @@ PORTS_TRIED = 50
 
 @click.command()
 @data_option
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to serve on.")
+@click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Address to serve on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
-    help=f"The port to serve on; 0 for any. [default: {DEFAULT_PORT}, or the next free one]",
+    metavar="PORT",
+    help=f"Port to serve on; 0 takes a free one. [default: {DEFAULT_PORT}, or the next free one]",
 )
-@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Worker processes.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    metavar="N",
+    default=2,
+    show_default=True,
+    help="Number of worker processes.",
+)
 def up(data: Path | None, host: str, port: int | None, workers: int) -> None:
-    """Run the service: API, workers, scheduler, and Redis when REDIS_URL is not set.
+    """Run the service: API, workers, scheduler, and Redis if $REDIS_URL is not set.
 
-    The data directory outlives it; Ctrl-C or SIGTERM stops everything.
+    Ctrl-C or SIGTERM stops all processes; the data directory is kept.
     """
     os.umask(0o077)  # the files of this process and its children contain hidden cards
     settings = settings_of(data)
@@ -98,11 +106,13 @@ def listen(host: str, port: int | None) -> socket.socket:
                 raise click.UsageError(f"cannot serve on {host} port {candidate}: {error.strerror or error}") from error
             continue
         if port is None and candidate != DEFAULT_PORT:
-            click.echo(f"port {DEFAULT_PORT} is taken, serving on {candidate} instead", err=True)
+            click.echo(f"port {DEFAULT_PORT} is in use; serving on {candidate} instead", err=True)
         return listener
     if port is not None:
-        raise click.UsageError(f"port {port} is taken on {host}; stop what listens there or give another --port")
-    raise click.UsageError(f"ports {ports[0]} to {ports[-1]} are all taken on {host}; give a free one with --port")
+        raise click.UsageError(
+            f"port {port} is in use on {host}; stop the program that listens there or pass another --port"
+        )
+    raise click.UsageError(f"ports {ports[0]} to {ports[-1]} are all in use on {host}; pass a free one with --port")
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -19,9 +19,9 @@ OVER: Final = ("finished", "cancelled", "void")
 @click.argument("match", metavar="MATCH")
 @asks_service
 def watch(remote: Remote, match: str) -> None:
-    """Follow a match until it is over, then tell its result.
+    """Follow a match until it is over, and show its result.
 
-    While the service is away it waits. Ctrl-C ends it with status 130; the match goes on.
+    If the service is away, the command waits for it. Ctrl-C ends the command with status 130; the match continues.
 
     \b
     Example:

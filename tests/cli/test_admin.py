@@ -65,7 +65,7 @@ def test_a_service_that_does_not_answer_is_said(tmp_path: Path) -> None:
 
 
 def test_only_a_stuck_match_is_made_due_again(folder: Path) -> None:
-    refused = run(folder, "admin", "revive", "mat_0")
+    refused = run(folder, "admin", "retry", "mat_0")
 
     assert refused.exit_code == 1
     assert "no match has the id mat_0" in refused.output

@@ -27,7 +27,7 @@ def test_a_house_player_serves_until_it_is_told_to_stop() -> None:
 
         assert card["games"] == ["pool-nap"]
         assert taken.returncode == 2
-        assert "is taken on 127.0.0.1" in taken.stderr
+        assert "is in use on 127.0.0.1" in taken.stderr
         assert serving.wait(10) == 0
     finally:
         serving.kill()

@@ -21,7 +21,7 @@ COMMANDS = [
     ["standings"],
     ["admin", "create", "Olga"],
     ["admin", "token", "Olga"],
-    ["admin", "revive", "mat_0"],
+    ["admin", "retry", "mat_0"],
 ]
 every_command = pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 

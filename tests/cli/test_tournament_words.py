@@ -57,7 +57,7 @@ def test_moments_are_told_in_utc() -> None:
         (["create", "Cup", "--game", "pool-nap", "--seats", "3", "--option", "rounds"], "NAME=VALUE"),
         (["create", "Cup", "--game", "pool-nap", "--seats", "3", *["--option", "a=1"] * 2], "more than once: a"),
         (["seeds", "Cup", "Ada"], "BOT=NUMBER"),
-        (["list", "--token", "no token"], "no token"),
+        (["list", "--token", "no token"], "not a token"),
         (["list", "--token", "a", "--token-file", "-"], "not both"),
     ],
 )

@@ -119,7 +119,7 @@ async def finish_everything(service: Upgraded, server: BotServer) -> Outcome:
             service.post("otto", f"/tournaments/{tournament_id}/resume")
         if name in ("ladder running", "ladder paused"):
             service.post("otto", f"/tournaments/{tournament_id}/finish")
-    service.referee("admin", "revive", service.expected["stuck_match"])
+    service.referee("admin", "retry", service.expected["stuck_match"])
     tallies = await _work(service)
     seated = [service.bot(name) for name in ("ada", "bo")]
     wanted = {"game": "saint-poker", "bots": seated, "options": {"rounds": 1}, "rated": True, "time": PATIENT}

@@ -1,4 +1,4 @@
-"""`referee tournament logs` and `results`: all logs of an event in one file, all results as a table."""
+"""`referee tournament logs` and `results`: all logs of a tournament in one file, all results as a table."""
 
 import csv
 import io
@@ -19,9 +19,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.log_files import judge
 from referee.cli.tables import Table
-from referee.cli.tournament import lookup
 from referee.cli.tournament.gzip_log import Log, logs_in
-from referee.cli.tournament.remote import Refused, Remote, asks_service, is_passing
+from referee.cli.tournament.remote import Refused, Remote, asks_service, is_passing, tournament_argument
 from referee.match.canonical import Json
 
 CHUNK_BYTES = 64 << 10
@@ -30,8 +29,6 @@ PAUSE_S = 0.5  # before the second; it doubles
 FAILURES_SHOWN = 20
 COLUMNS = ("stage", "table", "leg", "match", "seat", "name", "placement", "returns", "status", "reason")
 WORDS = ("match", "name", "status", "reason")
-
-tournament_argument = click.argument("tournament", metavar="TOURNAMENT")
 
 
 Show = Callable[[int, int], None]  # logs there, of so many
@@ -70,22 +67,25 @@ class Account:
 @click.command()
 @tournament_argument
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="A file or a folder. [default: a file of the event's name here]"
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="File or directory to write to. [default: a file named after the tournament]",
 )
-@click.option("--zip", "zipped", is_flag=True, help="A zip with one file a match; it cannot be resumed.")
+@click.option("--zip", "zipped", is_flag=True, help="Write a zip with one file per match; it cannot be resumed.")
 @click.option("--verify", "verifies", is_flag=True, help="Check every log: rules, legality, links, deals, result.")
 @asks_service
-def logs(remote: Remote, tournament: str, out: Path | None, zipped: bool, verifies: bool) -> None:
-    """Download the logs of an event.
+def logs(remote: Remote, tournament_id: str, out: Path | None, zipped: bool, verifies: bool) -> None:
+    """Download the logs of a tournament.
 
-    All that are open, in one file: gzip, a JSON object a line, each log from its row 0. A file that is there already is
-    continued where it ends, also after a break in the middle. With --verify the exit status is 1 when any log fails.
+    All available logs are written to one gzip file of JSON lines. If the file exists, the download continues where it
+    ends, also after an interruption. With --verify the exit status is 1 if any log fails.
 
     \b
     Example:
       referee tournament logs "Spring cup" --out cup.ndjson.gz --verify
     """
-    event = remote.api.get(f"/tournaments/{lookup.tournament_id(remote.api, tournament)}")
+    event = remote.api.get(f"/tournaments/{tournament_id}")
     account = Account(_place(event, out, ".zip" if zipped else ".ndjson.gz"), verifies)
     with _bar() as show:
         fetch = _fetch_zip if zipped else _fetch_stream
@@ -95,19 +95,22 @@ def logs(remote: Remote, tournament: str, out: Path | None, zipped: bool, verifi
 
 @click.command()
 @tournament_argument
-@click.option("--csv", "as_csv", is_flag=True, help="As it comes, for spreadsheets and programs.")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="A file for it, as CSV.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, for spreadsheets and programs.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the results to FILE as CSV."
+)
 @asks_service
-def results(remote: Remote, tournament: str, as_csv: bool, out: Path | None) -> None:
+def results(remote: Remote, tournament_id: str, as_csv: bool, out: Path | None) -> None:
     """Show all results.
 
-    A line for each seat of each match, in the order in which they ended; --csv and --json have more columns.
+    There is a row for each seat of each match, in the order in which the matches ended; --csv and --json have more
+    columns.
 
     \b
     Example:
       referee tournament results "Spring cup" --csv > cup.csv
     """
-    path = f"/api/v1/tournaments/{lookup.tournament_id(remote.api, tournament)}/results.csv"
+    path = f"/api/v1/tournaments/{tournament_id}/results.csv"
     if out is not None:
         with remote.api.stream(path) as response, out.open("wb") as file:
             file.writelines(_chunks(response))
@@ -120,7 +123,9 @@ def results(remote: Remote, tournament: str, as_csv: bool, out: Path | None) -> 
     heads, *rows = csv.reader(io.StringIO(text, newline=""))
     items = [dict(zip(heads, row, strict=True)) for row in rows]
     lines = [[item[column] for column in COLUMNS] for item in items]
-    remote.tell({"items": items}, Table(COLUMNS, lines, left=WORDS).plain() if lines else "nothing has been played yet")
+    remote.tell(
+        {"items": items}, Table(COLUMNS, lines, left=WORDS).plain() if lines else "No matches have been played yet."
+    )
 
 
 # -- the stream, resumed --

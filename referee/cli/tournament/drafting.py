@@ -7,7 +7,7 @@ import click
 from referee.cli.tournament import lookup
 from referee.cli.tournament.formatting import clock
 from referee.cli.tournament.parameters import Moment, Pair, as_object
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
 from referee.house.strategies import players
 from referee.match.canonical import Json
 from referee.pairing import formats
@@ -18,38 +18,58 @@ ORDERS = ("cyclic", "all")
 
 @click.command()
 @click.argument("name")
-@click.option("--game", required=True, help="Its name; `referee games` lists them.")
-@click.option("--seats", type=int, required=True, help="Of each table.")
-@click.option("--format", type=click.Choice(list(formats())), help="Who meets whom. [default: round_robin]")
+@click.option("--game", metavar="GAME", required=True, help="Game to play; `referee games` lists them.")
+@click.option("--seats", type=int, metavar="N", required=True, help="Seats per table.")
 @click.option(
-    "--format-option", type=Pair(), multiple=True, help="Of the format, like stages=5 or best_of=3; repeatable."
+    "--format", type=click.Choice(list(formats())), help="Format, which decides who meets whom. [default: round_robin]"
 )
-@click.option("--option", type=Pair(), multiple=True, help="Of the game, like rounds=3; repeatable.")
-@click.option("--cycles", type=int, help="How often everybody meets everybody. [default: 1]")
-@click.option("--rated/--unrated", default=None, help="Whether it counts for the ladder. [default: rated]")
 @click.option(
-    "--deals", type=click.Choice(DEALS), help="Who plays the same cards. [default: common where rated, else own]"
+    "--format-option",
+    type=Pair(),
+    multiple=True,
+    help="Set an option of the format, like stages=5 or best_of=3. Repeatable.",
 )
-@click.option("--orders", type=click.Choice(ORDERS), help="How seats rotate with --deals duplicate. [default: cyclic]")
-@click.option("--trusted", is_flag=True, default=None, help="All bots are trusted to meet the same cards again.")
-@click.option("--open-seats", is_flag=True, default=None, help="Rivals are named while a match is played.")
-@click.option("--late-entry", is_flag=True, default=None, help="Bots may enter after the start.")
-@click.option("--frozen-version", is_flag=True, default=None, help="Bots may not change their version.")
+@click.option("--option", type=Pair(), multiple=True, help="Set an option of the game, like rounds=3. Repeatable.")
+@click.option("--cycles", type=int, metavar="N", help="Number of times that all bots meet each other. [default: 1]")
+@click.option("--rated/--unrated", default=None, help="Count the results for the ladder, or do not. [default: rated]")
+@click.option(
+    "--deal-sharing",
+    "deals",
+    type=click.Choice(DEALS),
+    help="Cards of a table: its own, common to all tables, or played again by the same bots in other seats. "
+    "[default: common if rated, else own]",
+)
+@click.option(
+    "--orders", type=click.Choice(ORDERS), help="Seat orders played with --deal-sharing duplicate. [default: cyclic]"
+)
+@click.option("--trusted", is_flag=True, default=None, help="Trust all bots to meet the same cards again.")
+@click.option("--open-seats", is_flag=True, default=None, help="Show the names of opponents while a match is played.")
+@click.option("--late-entry", is_flag=True, default=None, help="Let bots enter after the start.")
+@click.option("--frozen-version", is_flag=True, default=None, help="Forbid bots to change their version.")
 @click.option(
     "--stand-in", type=click.Choice(list(players())), help="House player that takes the seats of absent bots."
 )
 @click.option(
-    "--starts-at", type=Moment(), help="When it starts by itself: 2030-05-01T18:00:00Z, or +10m (s, m, h, d)."
+    "--starts-at",
+    type=Moment(),
+    help="Time at which the tournament starts by itself, like 2030-05-01T18:00:00Z, or +10m from now (s, m, h, d).",
 )
-@click.option("--budget-ms", type=int, help="Thinking time of a decision. [default: 1000]")
-@click.option("--bank-ms", type=int, help="Thinking time of a match, for what exceeds the budget. [default: 10000]")
-@click.option("--open", "opens", is_flag=True, help="Open it for entries at once.")
+@click.option(
+    "--budget-ms", type=int, metavar="MS", help="Thinking time per decision, in milliseconds. [default: 1000]"
+)
+@click.option(
+    "--bank-ms",
+    type=int,
+    metavar="MS",
+    help="Extra thinking time per match, in milliseconds, used when a decision exceeds its budget. [default: 10000]",
+)
+@click.option("--open", "opens", is_flag=True, help="Open the tournament for entries at once.")
 @asks_service
 def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
-    """Draft an event; it takes entries once it is opened.
+    """Draft a tournament; bots can enter once it is open.
 
     \b
-    Example: five stages of Swiss at tables of two, the same cards at all tables
+    Example with five rounds of Swiss at tables of two:
       referee tournament create "Spring cup" --game saint-poker --seats 2 \\
           --format swiss --format-option stages=5 --stand-in sound --open
     """
@@ -62,15 +82,14 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
 
 
 @click.command()
-@click.argument("tournament", metavar="TOURNAMENT")
+@tournament_argument
 @click.option("--starts-at", type=Moment(), help="New start time, in the format of `referee tournament create`.")
 @click.option("--by-hand", is_flag=True, help="Remove the start time: the tournament starts when you start it.")
 @asks_service
-def edit(remote: Remote, tournament: str, starts_at: str | None, by_hand: bool) -> None:
+def edit(remote: Remote, tournament_id: str, starts_at: str | None, by_hand: bool) -> None:
     """Change the start time of a draft or an open tournament.
 
     This includes a tournament that missed its start because too few bots were entered.
-
 
     \b
     Example:
@@ -78,8 +97,7 @@ def edit(remote: Remote, tournament: str, starts_at: str | None, by_hand: bool) 
     """
     if (starts_at is None) != by_hand:
         raise click.UsageError("Pass either a new time with --starts-at, or --by-hand.")
-    event = lookup.tournament_id(remote.api, tournament)
-    document = remote.api.patch(f"/tournaments/{event}", {"starts_at": starts_at})
+    document = remote.api.patch(f"/tournaments/{tournament_id}", {"starts_at": starts_at})
     when = "when you start it" if starts_at is None else f"at {clock(starts_at)}"
     remote.tell(document, f"{document['name']} starts {when}")
 

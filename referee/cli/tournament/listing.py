@@ -1,28 +1,33 @@
-"""`referee tournament list` and `show`: what an event is, and who takes part."""
+"""`referee tournament list` and `show`: the terms of a tournament and its entries."""
 
 from itertools import islice
 
 import click
 
 from referee.cli.tables import Table, number
-from referee.cli.tournament import formatting, lookup
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament import formatting
+from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
 from referee.match.canonical import Json
 
 STATES = ("draft", "open", "running", "paused", "finished", "cancelled")
 LISTED = 50
 SHOWN = 100  # entries
 
-tournament_argument = click.argument("tournament", metavar="TOURNAMENT")
-
 
 @click.command("list")
-@click.option("--status", type=click.Choice(STATES), help="Only those in this state.")
-@click.option("--game", help="Only those of this game.")
-@click.option("--limit", type=click.IntRange(1), default=LISTED, show_default=True, help="At most so many.")
+@click.option("--status", type=click.Choice(STATES), help="List only tournaments in this state.")
+@click.option("--game", metavar="GAME", help="List only tournaments of this game.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    metavar="N",
+    default=LISTED,
+    show_default=True,
+    help="Largest number of tournaments to list.",
+)
 @asks_service
 def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> None:
-    """List events, the newest first.
+    """List tournaments, the newest first.
 
     \b
     Example:
@@ -44,25 +49,24 @@ def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> N
     ]
     heads = ("id", "name", "status", "game", "seats", "format", "drafted")
     text = Table(heads, rows, left=("id", "name", "status", "game", "format", "drafted")).plain()
-    remote.tell({"items": found}, text if found else "there are none")
+    remote.tell({"items": found}, text if found else "No tournaments found.")
 
 
 @click.command()
 @tournament_argument
 @asks_service
-def show(remote: Remote, tournament: str) -> None:
-    """Show an event.
+def show(remote: Remote, tournament_id: str) -> None:
+    """Show a tournament.
 
-    Its terms, how far it is, who is entered, and whose bot answered before the start.
+    This shows its terms, its progress, its entries, and which bots answered before the start.
 
     \b
     Example:
       referee tournament show "Spring cup"
     """
-    event_id = lookup.tournament_id(remote.api, tournament)
-    event = remote.api.get(f"/tournaments/{event_id}")
+    event = remote.api.get(f"/tournaments/{tournament_id}")
     count = event["entries"]["entered"] + event["entries"]["withdrawn"]
-    listed = remote.api.items(f"/tournaments/{event_id}/entries?limit=100")
+    listed = remote.api.items(f"/tournaments/{tournament_id}/entries?limit=100")
     entries = list(listed if remote.as_json else islice(listed, SHOWN))
     parts = [
         f"{event['name']} ({event['id']})",

@@ -94,11 +94,11 @@ def local(
     secret: str | None,
     as_json: bool,
 ) -> None:
-    """Play the same deals with the seats turned between PLAYERs, each a bot's URL, its file, or house:NAME.
+    """Play a tournament on this machine, without a service.
 
-    Every set of players that fills a table plays every deal in all orders of its seats, so the luck of the cards
-    and of the seat is the same for all. Every match is logged in DIR. After Ctrl-C the same command goes on where
-    it was: whole deals count, a deal that was cut is played again.
+    A PLAYER is a bot's URL, its file, or house:NAME. Every set of players that fills a table plays every deal in all
+    orders of its seats, so the luck of the cards and of the seat is the same for all. Every match is logged in DIR.
+    After Ctrl-C the same command goes on where it was: whole deals count, a deal that was cut is played again.
 
     \b
     Example:

@@ -13,14 +13,15 @@ from click.core import ParameterSource
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.plain_text import plain
+from referee.cli.tournament import lookup
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 
 BUSY = 429
 
 ADVICE = {  # what to do, by the code of the refusal
-    "unauthenticated": "give a good token with --token-file or REFEREE_TOKEN",
-    "not_found": "check the id; `referee tournament list` lists the events",
+    "unauthenticated": "pass a valid token with --token-file or $REFEREE_TOKEN",
+    "not_found": "check the id; `referee tournament list` lists the tournaments",
     "precondition_failed": "ask again",
     "rate_limited": "wait a minute and ask again",
     "unavailable": "ask again in a moment",
@@ -30,7 +31,11 @@ FLAGS = {  # fields of the API that are called otherwise here
     "time.budget_ms": "--budget-ms",
     "time.bank_ms": "--bank-ms",
     "rated": "--rated/--unrated",
+    "deals": "--deal-sharing",
 }
+
+
+tournament_argument = click.argument("tournament", metavar="TOURNAMENT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,32 +61,40 @@ class Away(click.ClickException):
 
 
 def asks_service(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command its ``Remote`` as the first argument, and the options that say which service that is."""
+    """Give a command its ``Remote`` as the first argument, and the options that say which service that is.
+
+    A command with ``tournament_argument`` is given ``tournament_id``, also where the tournament was named.
+    """
 
     @click.option(
         *("--url", "url"),
         envvar="REFEREE_URL",
+        metavar="URL",
         default="http://127.0.0.1:8000",
-        help="Of the service. [default: REFEREE_URL, else http://127.0.0.1:8000]",
+        help="Service to ask. [default: $REFEREE_URL, else http://127.0.0.1:8000]",
     )
     @click.option(
         *("--token-file", "token_file"),
         envvar="REFEREE_TOKEN_FILE",
         type=click.File(),
-        help="A file that holds your token; - reads it from the input. [default: REFEREE_TOKEN_FILE]",
+        metavar="FILE",
+        help="File that holds your token; - reads it from standard input. [default: $REFEREE_TOKEN_FILE]",
     )
     @click.option(
         *("--token", "token"),
         envvar="REFEREE_TOKEN",
-        help="Your token. Others on this machine can see it here: better use --token-file. [default: REFEREE_TOKEN]",
+        metavar="TOKEN",
+        help="Your token. Other users can see it here, so prefer --token-file. [default: $REFEREE_TOKEN]",
     )
-    @click.option("--json", "as_json", is_flag=True, help="One JSON document in place of the text.")
+    @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
     @wraps(command)
     def asking(
         *args: Any, url: str, token: str | None, token_file: TextIO | None, as_json: bool, **options: Any
     ) -> Any:
         text = _token(token, token_file)
         with failing_plainly(as_json), Api(url, text) as api:
+            if "tournament" in options:
+                options["tournament_id"] = lookup.tournament_id(api, options.pop("tournament"))
             return command(Remote(api, as_json), *args, **options)
 
     return asking
@@ -92,12 +105,12 @@ def _token(given: str | None, file: TextIO | None) -> str | None:
     typed = click.get_current_context().get_parameter_source
     is_typed, file_is_typed = (typed(one) is ParameterSource.COMMANDLINE for one in ("token", "token_file"))
     if is_typed and file_is_typed:
-        raise click.UsageError("give --token or --token-file, not both")
+        raise click.UsageError("pass either --token or --token-file, not both")
     if file is not None and (file_is_typed or given is None):
         given = file.readline()
     text = (given or "").strip()
     if not (text.isascii() and text.isprintable() and " " not in text):
-        raise click.UsageError("this is no token: one is ref_ with letters and digits")
+        raise click.UsageError("this is not a token; a token is ref_ followed by letters and digits")
     return text or None
 
 

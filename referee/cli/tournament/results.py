@@ -1,4 +1,4 @@
-"""`referee tournament standings`, `crosstable`, `bracket` and the like: what came of an event so far."""
+"""`referee tournament standings`, `crosstable`, `bracket` and others: the results of a tournament so far."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -9,32 +9,29 @@ from referee.cli.tables import Table, number
 from referee.cli.tables import standings as standings_table
 from referee.cli.tournament import formatting, lookup
 from referee.cli.tournament.bracket import drawn
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
 from referee.match.canonical import Json
 
 SQUARE = 20  # bots that a crosstable can show side by side
 
-tournament_argument = click.argument("tournament", metavar="TOURNAMENT")
-
 
 @click.command()
 @tournament_argument
-@click.option("--limit", type=click.IntRange(1), help="At most so many lines. [default: all]")
-@click.option("--bot", help="Only the line of this bot.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Largest number of rows to show. [default: all]")
+@click.option("--bot", metavar="BOT", help="Show only the row of this bot.")
 @asks_service
-def standings(remote: Remote, tournament: str, limit: int | None, bot: str | None) -> None:
-    """Show the table.
+def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | None) -> None:
+    """Show the standings.
 
-    Best first, with the tie-breaks in the order in which they decide, and for the points of a match the interval of
-    95 % confidence; in brackets the deal groups it rests on.
+    Tie-breaks are shown in the order in which they decide. The points per match come with their 95 % confidence
+    interval and, in brackets, the number of deal groups that it rests on.
 
     \b
     Example:
       referee tournament standings "Spring cup" --limit 10
     """
-    event_id = lookup.tournament_id(remote.api, tournament)
-    event = remote.api.get(f"/tournaments/{event_id}")
-    path = f"/tournaments/{event_id}/standings"
+    event = remote.api.get(f"/tournaments/{tournament_id}")
+    path = f"/tournaments/{tournament_id}/standings"
     if bot is None:
         document = _whole(remote, f"{path}?limit={min(limit or 100, 100)}", limit)
         rows = document["items"]
@@ -42,24 +39,23 @@ def standings(remote: Remote, tournament: str, limit: int | None, bot: str | Non
         document = remote.api.get(f"{path}/{lookup.bot_id(remote.api, bot)}")
         rows = [document["row"]]
     title = f"{formatting.title(event)}; {formatting.progress(event)}"
-    remote.tell(document, standings_table(title, rows, error_bars=True).plain() if rows else "nobody is entered")
+    remote.tell(document, standings_table(title, rows, error_bars=True).plain() if rows else "No bots are entered.")
 
 
 @click.command()
 @tournament_argument
 @asks_service
-def crosstable(remote: Remote, tournament: str) -> None:
-    """Show who scored what against whom.
+def crosstable(remote: Remote, tournament_id: str) -> None:
+    """Show the score of every bot against every other.
 
-    Points of matches at one table, as 1.5/2: 1 for each match placed before the other, a half for each level. The
-    columns are numbered as the lines.
+    The score 1.5/2 means 1.5 points from 2 matches at the same table: 1 point for each match placed ahead of the other
+    bot, half a point for each equal placement. Columns have the numbers of the rows.
 
     \b
     Example:
       referee tournament crosstable "Spring cup"
     """
-    event_id = lookup.tournament_id(remote.api, tournament)
-    document = _whole(remote, f"/tournaments/{event_id}/crosstable?limit=100")
+    document = _whole(remote, f"/tournaments/{tournament_id}/crosstable?limit=100")
     rows = document["items"]
     remote.tell(document, _square(rows) if len(rows) <= SQUARE else _pairs(rows))
 
@@ -67,51 +63,49 @@ def crosstable(remote: Remote, tournament: str) -> None:
 @click.command()
 @tournament_argument
 @asks_service
-def bracket(remote: Remote, tournament: str) -> None:
+def bracket(remote: Remote, tournament_id: str) -> None:
     """Draw the bracket of a knockout.
 
-    With seeds before the names and points after them; ? is somebody in a rated match that is not over.
+    Seeds stand before the names and points after them; ? is a bot in a rated match that is not over.
 
     \b
     Example:
       referee tournament bracket "Winter knockout"
     """
-    document = remote.api.get(f"/tournaments/{lookup.tournament_id(remote.api, tournament)}/bracket")
+    document = remote.api.get(f"/tournaments/{tournament_id}/bracket")
     remote.tell(document, drawn(document))
 
 
 @click.command()
 @tournament_argument
 @asks_service
-def strengths(remote: Remote, tournament: str) -> None:
-    """Show how strong the bots are, and how sure that is.
+def strengths(remote: Remote, tournament_id: str) -> None:
+    """Show the estimated strength of the bots.
 
-    From all results at once, in points as on the ladder (400 are odds of ten to one), with 95 % intervals, the ranks
-    these leave open, and the likelihood of being stronger than the next.
+    Strengths are fitted to all results at once, in points as on the ladder (400 points are odds of ten to one), with
+    95 % intervals, the ranks these leave open, and the likelihood of being stronger than the next bot.
 
     \b
     Example:
       referee tournament strengths "Spring cup"
     """
-    event_id = lookup.tournament_id(remote.api, tournament)
-    document = _whole(remote, f"/tournaments/{event_id}/strengths?limit=100")
+    document = _whole(remote, f"/tournaments/{tournament_id}/strengths?limit=100")
     remote.tell(document, "\n".join(_strengths(document)))
 
 
 @click.command()
 @tournament_argument
 @asks_service
-def meetings(remote: Remote, tournament: str) -> None:
-    """Show where and whom everybody played.
+def meetings(remote: Remote, tournament_id: str) -> None:
+    """Show the seats and opponents of every bot.
 
-    Matches on each seat, opponents with the most frequent first, byes.
+    For each bot: matches in each seat, byes, and opponents with the most frequent first.
 
     \b
     Example:
       referee tournament meetings "Spring cup"
     """
-    event_id = lookup.tournament_id(remote.api, tournament)
-    document = _whole(remote, f"/tournaments/{event_id}/meetings?limit=100")
+    document = _whole(remote, f"/tournaments/{tournament_id}/meetings?limit=100")
     names = {row["bot"]: row["name"] for row in document["items"]}
     rows = [
         (
@@ -122,30 +116,29 @@ def meetings(remote: Remote, tournament: str) -> None:
     ]
     heads = ("bot", "by seat", "byes", "opponents")
     table = Table(heads, rows, left=("bot", "by seat", "opponents"))
-    remote.tell(document, table.plain() if rows else "nobody is entered")
+    remote.tell(document, table.plain() if rows else "No bots are entered.")
 
 
 @click.command()
 @tournament_argument
 @asks_service
-def luck(remote: Remote, tournament: str) -> None:
-    """Show scores less the luck of the cards.
+def luck(remote: Remote, tournament_id: str) -> None:
+    """Show luck-adjusted scores.
 
-    A match, compared with the mean of all that held the same seat in the same deals; after the sign ± the standard
-    error. Where no deals are shared there is nothing to compare.
+    Scores per match, compared with the mean of all bots that held the same seat in the same deals; the standard error
+    follows the sign ±. This needs deals that are shared between tables.
 
     \b
     Example:
       referee tournament luck "Spring cup"
     """
-    event_id = lookup.tournament_id(remote.api, tournament)
-    document = _whole(remote, f"/tournaments/{event_id}/luck?limit=100")
+    document = _whole(remote, f"/tournaments/{tournament_id}/luck?limit=100")
     rows = [
         (row["name"], _mean(row["points"]), _mean(row["returns"]), str(row["matches"]), str(row["groups"]))
         for row in document["items"]
     ]
     table = Table(("bot", "points", "returns", "matches", "deal groups"), rows)
-    remote.tell(document, table.plain() if rows else "nobody is entered")
+    remote.tell(document, table.plain() if rows else "No bots are entered.")
 
 
 def _mean(found: Json | None) -> str:
@@ -168,7 +161,7 @@ def _square(rows: Sequence[Json]) -> str:
         [at, row["name"], *("·" if one is row else of.get(one["bot"], "-") for one in rows)]
         for at, row, of in zip(numbers, rows, met, strict=True)
     ]
-    return Table(["", "bot", *numbers], lines).plain() if rows else "nobody is entered"
+    return Table(["", "bot", *numbers], lines).plain() if rows else "No bots are entered."
 
 
 def _pairs(rows: Sequence[Json]) -> str:
@@ -193,7 +186,7 @@ def _strengths(document: Json) -> list[str]:
         )
         for one in document["items"]
     ]
-    lines = [Table(heads, rows).plain()] if rows else ["nothing has been played yet"]
+    lines = [Table(heads, rows).plain()] if rows else ["No matches have been played yet."]
     lines += [] if document["converged"] else ["the fit has not settled to a hundredth of a point"]
     lines += [] if document["exact"] else ["so many bots: the intervals are approximate"]
     return lines

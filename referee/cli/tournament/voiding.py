@@ -1,4 +1,4 @@
-"""`referee tournament void` and `waiting`: what an organiser takes back, and what an owner wants to know."""
+"""`referee tournament void` and `waiting`: void a match, and show why a bot is not playing."""
 
 import click
 
@@ -10,16 +10,16 @@ from referee.match.canonical import Json
 
 @click.command()
 @click.argument("match", metavar="MATCH")
-@click.option("--reason", required=True, help="Shown to everybody with the match.")
-@click.option("--replay", is_flag=True, help="Play it again, with fresh cards.")
+@click.option("--reason", metavar="TEXT", required=True, help="Reason that is shown to everybody with the match.")
+@click.option("--replay", is_flag=True, help="Play the match again with fresh cards.")
 @click.option(
-    "--whole-group", is_flag=True, help="All matches that share their cards with it; needed in duplicate deals."
+    "--whole-group", is_flag=True, help="Void all matches that share their cards with it, as duplicate deals require."
 )
 @asks_service
 def void(remote: Remote, match: str, reason: str, replay: bool, whole_group: bool) -> None:
-    """Let a match that was played not count.
+    """Void a finished match, so that it does not count.
 
-    MATCH is its id. The log stays readable, with the reason; the ladder becomes what it would be without it.
+    MATCH is its id. The log stays readable, with the reason; ratings become what they would be without the match.
 
     \b
     Example:
@@ -39,9 +39,9 @@ def _outcome(document: Json) -> list[str]:
 @click.argument("bot", metavar="BOT")
 @asks_service
 def waiting(remote: Remote, bot: str) -> None:
-    """Say why a bot is not playing.
+    """Show why a bot is not playing.
 
-    For its owner and for organisers: its place in the queue and what it waits for.
+    Its owner and organisers see its position in the queue and what it waits for.
 
     \b
     Example:
@@ -55,8 +55,8 @@ def waiting(remote: Remote, bot: str) -> None:
         head += f"; {document['reason']['text']}"
     rows = [(one["match"], number(one["position"]), _reason(one)) for one in document["matches"]]
     rows += [(one["tournament"], "-", _reason(one)) for one in document["events"]]
-    heads = ("match or event", "place", "why")
-    text = f"{head}\n{Table(heads, rows, left=('match or event', 'why')).plain()}" if rows else head
+    heads = ("match or tournament", "place", "why")
+    text = f"{head}\n{Table(heads, rows, left=('match or tournament', 'why')).plain()}" if rows else head
     remote.tell(document, text)
 
 

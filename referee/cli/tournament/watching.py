@@ -1,28 +1,27 @@
-"""`referee tournament watch`: an event shown until it is over, also across restarts of the service."""
+"""`referee tournament watch`: show a tournament until it is over, also across restarts of the service."""
 
 import click
 
-from referee.cli.tournament import lookup
 from referee.cli.tournament.live import display
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
 from referee.cli.tournament.stream import followed, looked, patiently
 
 
 @click.command()
-@click.argument("tournament", metavar="TOURNAMENT")
+@tournament_argument
 @asks_service
-def watch(remote: Remote, tournament: str) -> None:
-    """Show an event until it is over.
+def watch(remote: Remote, tournament_id: str) -> None:
+    """Show a tournament until it is over.
 
-    Its table, a progress bar, the likely end. Where the output is no terminal, plain lines take the place of the moving
-    table; --json gives a line of JSON for each message: match, progress, standings, end. While the service is away it
-    waits. Ctrl-C ends it with status 130; the event goes on.
+    A terminal shows the standings, a progress bar and the estimated end; other output gets lines of text. --json prints
+    a line of JSON for each message: match, progress, standings, end. If the service is away, the command waits for it.
+    Ctrl-C ends the command with status 130; the tournament continues.
 
     \b
     Example:
       referee tournament watch "Spring cup"
     """
-    watched(remote, lookup.tournament_id(remote.api, tournament))
+    watched(remote, tournament_id)
 
 
 def watched(remote: Remote, event_id: str) -> None:
