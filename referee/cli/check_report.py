@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from referee.cli.plain_text import indented
+from referee.cli.plain_text import indented, plain
 from referee.cli.tables import Table
 from referee.conformance.report import PARTS, Finding, Report
 
@@ -45,7 +45,7 @@ def _too_long(finding: Finding) -> str:
 
 def _say(console: Console, text: str, style: str = "") -> None:
     """Never wrapped where it is no terminal, so that a command stays one line. What the bot said is made harmless."""
-    text = "".join(sign if sign.isprintable() or sign == "\n" else "\N{REPLACEMENT CHARACTER}" for sign in text)
+    text = plain(text)
     if console.is_terminal:
         console.print(Text(text, style=style), soft_wrap=True)
     else:

@@ -8,7 +8,7 @@ import click
 from referee.cli import replay_page
 from referee.cli.log_files import StoredLog, Unreadable, judge, lines_of, logs_of
 from referee.cli.narrate import account
-from referee.cli.plain_text import plain
+from referee.cli.plain_text import one_line
 from referee.games import game
 from referee.match.log import Report
 from referee.match.rows import parsed
@@ -29,10 +29,10 @@ def verify(files: tuple[str, ...]) -> None:
             for log in logs_of(file):
                 holds, finding = _judged(log)
                 label = file if log.alone else f"{file}, {log.match or 'a log that names no match'}"
-                _print_line(f"{'ok' if holds else 'FAILED':<6}  {label}: {finding}")
+                click.echo(one_line(f"{'ok' if holds else 'FAILED':<6}  {label}: {finding}"))
                 judged, holding = judged + 1, holding + holds
         except Unreadable as error:
-            _print_line(f"FAILED  {error}")
+            click.echo(one_line(f"FAILED  {error}"))
             judged += 1
     if judged > 1:
         click.echo(f"{holding} of {judged} logs are valid")
@@ -62,11 +62,6 @@ def replay(file: str, html: Path | None) -> None:
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise Unreadable(f"{file} is not a match log; `referee verify` says where it is wrong ({error})") from error
     click.echo("\n".join(told))
-
-
-def _print_line(line: str) -> None:
-    """Print one line; text from a file or a server cannot pass for another line of the report."""
-    click.echo(plain(line).replace("\n", " "))
 
 
 def _judged(log: StoredLog) -> tuple[bool, str]:

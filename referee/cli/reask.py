@@ -11,7 +11,7 @@ import click
 from referee.botclient.client import BotCaller, BotSeat, Reply, Target
 from referee.cli import problem_report
 from referee.cli.options import secret_option, usage_errors
-from referee.cli.plain_text import plain
+from referee.cli.plain_text import one_line, plain
 from referee.cli.replay import Asked, Decision, Numbered, Recorded
 from referee.cli.tables import Table
 from referee.cli.tournament.remote import Remote, asks_service
@@ -148,7 +148,7 @@ def _text(request: Request, then: Json, now: Json, *, same: bool) -> str:
     if then.get("note") or now["note"]:
         rows.append(("note", plain(str(then.get("note") or "")), plain(now["note"])))
     if now["error"]:
-        rows.append(("error", "", plain(now["error"]).replace("\n", " ")))
+        rows.append(("error", "", one_line(now["error"])))
     table = Table(heads, rows, left=heads).plain()
     phase = request.observation["phase"]
     told = f"decision {request.n}, seat {request.seat}, phase {phase}, {len(request.legal_actions)} legal actions"

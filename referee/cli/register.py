@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from referee.cli.api_client import ApiRefusal
+from referee.cli.plain_text import one_line
 from referee.cli.tournament.remote import Refused, Remote, asks_service, sentence_of
 from referee.cli.watch import followed, note, result
 from referee.errors import RefereeError
@@ -138,16 +139,11 @@ def _finding(finding: Json) -> list[str]:
     times = f", {finding['times']} times" if finding["times"] > 1 else ""
     lines = [
         f"  {finding['severity']:<4}  {finding['id']}{where}: {finding['expected']}",
-        f"        came: {finding['fault']}{times}: {_harmless(finding['came'])}",
+        f"        came: {finding['fault']}{times}: {one_line(finding['came'])}",
         f"        {finding['advice']}",
     ]
     shown = finding["curl"] and len(finding["curl"]) <= LONGEST_LINE
-    return [*lines, f"        {_harmless(finding['curl'])}"] if shown else lines
-
-
-def _harmless(text: str) -> str:
-    """Without what a terminal would obey: the bot's words are in it."""
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
+    return [*lines, f"        {one_line(finding['curl'])}"] if shown else lines
 
 
 def _usual_advice(code: str) -> str:
@@ -236,7 +232,7 @@ def _practised(remote: Remote, bot: Json, game: str) -> Json:
     """An unrated match against house bots, at as few seats as the game has."""
     known = {one["name"]: one for one in remote.api.items("/games")}
     if game not in known:
-        raise Refused(f"--practice {game}: there are {', '.join(known)}")
+        raise Refused(f"--practice: unknown game {game!r}; available: {', '.join(known)}")
     house = list(remote.api.items("/bots?status=house"))
     house.sort(key=lambda one: "sound" not in one["name"])  # the better player first
     seats = known[game]["seats"]["minimum"]

@@ -60,7 +60,7 @@ class Recorded:
         if not report.ok:
             raise NotRecalled(f"{source} does not hold: row {report.row}: {report.reason}")
         if not report.revealed:
-            raise NotRecalled(f"{source}: its seed is not out yet")
+            raise NotRecalled(f"{source}: its seed is not revealed yet")
         rows = [parsed(line) for line in lines]
         return cls({name: rows[0][name] for name in HEADER_MEMBERS}, rows)
 
@@ -101,5 +101,5 @@ class Decision(click.ParamType[Numbered | Asked]):
             return Numbered(int(str(value)))
         found = QUESTION_ID.fullmatch(str(value))
         if found is None:
-            self.fail(f"{value!r} is no decision; give its number n in the log, or the id of the question", param, ctx)
+            self.fail(f"{value!r} is not a decision; pass its number n in the log, or the id of the question", param, ctx)
         return Asked(int(found[1]), int(found[2]))

@@ -25,7 +25,7 @@ def write(path: Path, lines: Sequence[bytes]) -> str:
         page = standalone(lines, questions=asked).encode()
         path.write_bytes(page)
     except BadLog as error:
-        raise NotWritten(f"this is no match log: row {error.row}: {error.reason}") from error
+        raise NotWritten(f"this is not a match log: row {error.row}: {error.reason}") from error
     except OSError as error:
         raise NotWritten(f"cannot write the page to {path}: {error.strerror}") from error
     return f"{path}: {len(page) / 1024:.0f} KiB{without}"

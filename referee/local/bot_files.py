@@ -196,17 +196,19 @@ def _start(file: Path, port: int, secret: str) -> BotProcess:
 def _command(file: Path) -> list[str]:
     """How the program is run: by what its name ends in, else by itself."""
     if not file.is_file():
-        raise BotNotStarted(f"there is no file {file}")
+        raise BotNotStarted(f"the file {file} does not exist")
     whole = str(file.resolve())
     if file.suffix in RUNNERS:
         (tool, *words), language = RUNNERS[file.suffix]
         found = shutil.which(tool)
         if found is None:
-            raise BotNotStarted(f"{file} needs {language}: there is no {tool!r} on PATH")
+            raise BotNotStarted(f"{file} needs {language}, but {tool!r} is not on PATH")
         return [found, *words, whole]
     if not os.access(file, os.X_OK):
         known = ", ".join(RUNNERS)
-        raise BotNotStarted(f"{file} is no program: it ends in none of {known}, and may not be executed (chmod +x)")
+        raise BotNotStarted(
+            f"{file} is not a program: its name ends in none of {known}, and it may not be executed (chmod +x)"
+        )
     return [whole]
 
 

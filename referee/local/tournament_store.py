@@ -150,5 +150,5 @@ def _kept(directory: Path) -> Json | None:
     except (OSError, ValueError) as error:
         raise DamagedRecord(f"{directory / PLAN} cannot be read: {error}") from error
     if not isinstance(kept, dict):
-        raise DamagedRecord(f"{directory / PLAN} is no plan")
+        raise DamagedRecord(f"{directory / PLAN} is not a plan")
     return kept

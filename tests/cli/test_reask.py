@@ -119,14 +119,14 @@ def test_a_fork_with_those_who_played_ends_as_the_match_did(tmp_path: Path) -> N
 def refusals(log: Path, altered: Path, secret: Path) -> dict[tuple[str, ...], tuple[int, str]]:
     return {
         ("reask", str(log), "9999", "http://127.0.0.1:9000"): (2, "nobody was asked at 9999; the nearest"),
-        ("reask", str(log), "x", "http://127.0.0.1:9000"): (2, "'x' is no decision"),
+        ("reask", str(log), "x", "http://127.0.0.1:9000"): (2, "'x' is not a decision"),
         ("reask", str(log), "s1_q999", "http://127.0.0.1:9000"): (2, "there is no question 999: seat 1 was asked"),
         ("reask", str(log), "1", "http://127.0.0.1:9000"): (2, "several choose at once at 1, say which: 0, 1"),
         ("reask", str(log), "1", "--seat", "0", "http://127.1:9000"): (2, "an IPv4 address is four decimal numbers"),
         ("reask", str(log), "1", "--seat", "7", "http://127.0.0.1:9000"): (2, "seat 7 was not asked at 1, but 0, 1"),
         ("reask", str(log.with_name("none")), "1", "http://127.0.0.1:9000"): (1, "cannot be read"),
         ("reask", str(altered), "1", "http://127.0.0.1:9000"): (1, "does not hold: row"),
-        ("fork", str(secret), "1", "house:first"): (1, "its seed is not out yet"),
+        ("fork", str(secret), "1", "house:first"): (1, "its seed is not revealed yet"),
         ("fork", str(log), "1", "--seat", "1", "house:nobody"): (2, "unknown house player"),
         ("fork", str(log), "1", "--seat", "5", "house:first"): (2, "the match has seats 0 to 1"),
         ("fork", str(log), "1", "--seat", "1", *["house:first"] * 3): (2, "3 players, but the match has 2 seats"),

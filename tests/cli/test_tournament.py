@@ -135,7 +135,7 @@ def test_refusals_are_sentences_with_a_status(there: Hall) -> None:
     ).stderr
     larger = there.says("create", "Mine", *SHORT, "--option", "turns=1", status=1).stderr
 
-    assert "there are 'Winter knockout', 'Spring cup'" in unknown
+    assert "available: 'Winter knockout', 'Spring cup'" in unknown
     assert foreign["error"]["code"] == "forbidden"
     assert "--token-file" in nobody
     assert senseless.startswith("Error: --format-option stages: ")
@@ -153,7 +153,7 @@ def test_one_name_for_two_events_is_settled_by_id(there: Hall) -> None:
 
     assert (first in refused, second in refused) == (True, True)
     assert [one["bot"] for one in partly["entered"]] == [there.bots["Ada sound"]]
-    assert "no bot has the name 'Nobody'" in partly["refused"][0]["error"]["detail"]
+    assert "unknown bot 'Nobody'" in partly["refused"][0]["error"]["detail"]
     assert [one["id"] for one in listed] == [second, first]
 
 

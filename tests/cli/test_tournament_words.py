@@ -52,7 +52,10 @@ def test_moments_are_told_in_utc() -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["create", "Cup", "--game", "pool-nap", "--seats", "3", "--starts-at", "2030-05-01T18:00"], "says no offset"),
+        (
+            ["create", "Cup", "--game", "pool-nap", "--seats", "3", "--starts-at", "2030-05-01T18:00"],
+            "has no UTC offset",
+        ),
         (["create", "Cup", "--game", "pool-nap", "--seats", "3", "--starts-at", "tomorrow"], "+10m"),
         (["create", "Cup", "--game", "pool-nap", "--seats", "3", "--option", "rounds"], "NAME=VALUE"),
         (["create", "Cup", "--game", "pool-nap", "--seats", "3", *["--option", "a=1"] * 2], "more than once: a"),

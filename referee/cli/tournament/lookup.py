@@ -50,11 +50,13 @@ def _only(kind: str, wanted: str, there: Sequence[Json], told: Callable[[Json], 
     if len(found) == 1:
         return str(found[0]["id"])
     if found:
-        raise NotFoundByName(f"{len(found)} have the name {wanted!r}, say which by id: {_listed(map(told, found))}")
+        raise NotFoundByName(
+            f"{len(found)} {kind}s have the name {wanted!r}; pass one of these ids: {_listed(map(told, found))}"
+        )
     near = [f"{one['name']!r}" for one in there if wanted.casefold() in one["name"].casefold()]
     near = near or [f"{one['name']!r}" for one in there]
-    known = f"; there are {_listed(near)}" if near else "; there is none at all"
-    raise NotFoundByName(f"no {kind} has the name {wanted!r}{known}")
+    known = f"; available: {_listed(near)}" if near else f"; there are no {kind}s yet"
+    raise NotFoundByName(f"unknown {kind} {wanted!r}{known}")
 
 
 def _listed(words: Iterable[str]) -> str:

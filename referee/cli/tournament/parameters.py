@@ -40,9 +40,9 @@ class Moment(click.ParamType[str]):
             else:
                 moment = datetime.fromisoformat(str(value))
         except (ValueError, OverflowError):
-            self.fail(f"{value!r} is no moment; expected is one like 2030-05-01T18:00:00Z or +10m", param, ctx)
+            self.fail(f"{value!r} is not a time; expected something like 2030-05-01T18:00:00Z or +10m", param, ctx)
         if moment.tzinfo is None:
-            self.fail(f"{value!r} says no offset; end it with Z for UTC, or with one like +02:00", param, ctx)
+            self.fail(f"{value!r} has no UTC offset; end it with Z for UTC, or with an offset like +02:00", param, ctx)
         return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
@@ -63,5 +63,5 @@ def as_object(pairs: tuple[tuple[str, Any], ...]) -> Json:
     names = [name for name, _ in pairs]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
-        raise click.UsageError(f"given more than once: {', '.join(sorted(twice))}")
+        raise click.UsageError(f"options given more than once: {', '.join(sorted(twice))}")
     return dict(pairs)
