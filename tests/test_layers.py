@@ -35,7 +35,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     **{area: (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS[:place]) for place, area in enumerate(AREAS)},
     "referee.schema": (*DATABASE, *AREAS),
     "referee.rulebook": RULES,
-    "referee.runtime": (*BELOW, *PURE, *WIRE),
+    "referee.runtime": (*BELOW, *PURE, *WIRE, "referee.db"),
     "referee.local": (*BELOW, *PURE, *WIRE, "referee.runtime"),
     "referee.sdk": (*BELOW, *PURE, "referee.protocol", "referee.rulebook"),
     "referee.gym": PURE,
@@ -64,9 +64,6 @@ UPWARD = {
     ("referee.matches.waiting", "referee.tournaments"),
     ("referee.ladders.ledger_entries", "referee.tournaments"),
     ("referee.ladders.voiding", "referee.tournaments"),
-    ("referee.local.matches", "referee.cli"),
-    ("referee.local.tournament_runner", "referee.cli"),
-    ("referee.local.tournament_standings", "referee.cli"),
 }
 FORBIDDEN_IN_RULES = {"random", "secrets", "time", "datetime", "os", "logging", "asyncio", "threading", "socket"}
 FORBIDDEN_IN_CORE = FORBIDDEN_IN_RULES - {"random"}  # house players are handed their dice
@@ -137,5 +134,19 @@ def test_only_settings_read_the_environment() -> None:
         )
     ]
 
-    terminal = ("referee.cli", "referee.local")
+    terminal = ("referee.cli", "referee.local", "referee.runtime")
     assert {name for name in readers if not name.startswith(terminal)} <= {"referee.settings"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_only_the_command_line_draws_on_a_terminal(path: Path) -> None:
+    if not within(module_name(path), "referee.cli"):
+        assert not {"click", "rich"} & {module.split(".")[0] for module in imports(path)}
+
+
+def test_only_the_application_imports_the_resources_of_the_api() -> None:
+    resources = {name for name in map(module_name, MODULES) if name.startswith("api.") and name.endswith("resource")}
+    importers = {module_name(path) for path in MODULES for module in imports(path) if module in resources}
+
+    assert importers == {"api.app"}
+    assert len(resources) > 10

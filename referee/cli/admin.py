@@ -6,11 +6,11 @@ import click
 from sqlalchemy.orm import Session
 
 from referee.accounts import accounts
-from referee.cli.installation import made_record_of, record_of
 from referee.cli.options import data_option
 from referee.db.revisions import newest
 from referee.errors import Conflict, NotFound
 from referee.matches import matches
+from referee.runtime.installation import made_record_of, record_of
 
 TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token
 

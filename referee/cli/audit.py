@@ -11,13 +11,13 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from referee.cli.installation import record_of
 from referee.cli.options import data_option
 from referee.db.engine import LONG_IDLE_S, Database
 from referee.ladders import audit as auditing
 from referee.ladders import repairs
 from referee.ladders.audit import Difference
 from referee.ladders.repairs import Repaired
+from referee.runtime.installation import record_of
 
 SHOWN = 100
 KEPT = 10_000  # differences told in JSON

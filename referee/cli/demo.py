@@ -18,13 +18,13 @@ from rich.console import Console
 from referee.cli import tables
 from referee.cli.admin import open_account
 from referee.cli.api_client import Api, ApiRefusal
-from referee.cli.installation import record_of, settings_of
 from referee.cli.live_view import LiveView
 from referee.cli.up import where
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 from referee.runtime.data_dir import DataDir
 from referee.runtime.house_servers import Houses
+from referee.runtime.installation import record_of, settings_of
 from referee.runtime.processes import Child, Signals, stop
 from referee.runtime.supervisor import Stopped
 from referee.settings import environment

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from referee.cli import replay_page
 from referee.cli.log_files import StoredLog, Unreadable, judge, lines_of, logs_of
 from referee.cli.narrate import account
 from referee.cli.plain_text import one_line
 from referee.games import game
+from referee.local import replay_page
 from referee.match.log import Report
 from referee.match.rows import parsed
 

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import click
 
-from referee.cli import problem_report, replay_page
+from referee.cli import problem_report
 from referee.cli.narrate import account
 from referee.cli.options import game_options, secret_option, time_options, usage_errors
 from referee.cli.problem_report import Report
-from referee.cli.problems import Problems
-from referee.cli.replay_page import NotWritten
 from referee.cli.tables import Table
-from referee.local import bot_files
+from referee.local import bot_files, replay_page
 from referee.local import matches as local
 from referee.local.matches import Plan, Played
+from referee.local.problems import Problems
+from referee.local.replay_page import NotWritten
 from referee.match.rows import parsed
 from referee.match.time_limits import Limits
 

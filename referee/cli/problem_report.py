@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 import click
 
 from referee.cli.plain_text import indented, plain
-from referee.cli.problems import Problems
 from referee.local.bot_files import BotProcess, Running
+from referee.local.problems import Problems
 from referee.protocol.fault_advice import ADVICE
 
 NOT_REACHED: Final = 3  # the exit status, the same as for `referee check`

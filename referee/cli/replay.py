@@ -101,5 +101,6 @@ class Decision(click.ParamType[Numbered | Asked]):
             return Numbered(int(str(value)))
         found = QUESTION_ID.fullmatch(str(value))
         if found is None:
-            self.fail(f"{value!r} is not a decision; pass its number n in the log, or the id of the question", param, ctx)
+            reason = f"{value!r} is not a decision; pass its number n in the log, or the id of the question"
+            self.fail(reason, param, ctx)
         return Asked(int(found[1]), int(found[2]))

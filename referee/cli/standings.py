@@ -13,10 +13,10 @@ from sqlalchemy.orm import Session
 from referee.bots import bots
 from referee.cli import tables
 from referee.cli.api_client import Api
-from referee.cli.installation import record_of
 from referee.cli.options import data_option
 from referee.ladders import ratings
 from referee.match.canonical import Json
+from referee.runtime.installation import record_of
 from referee.tournaments import tournaments
 from referee.tournaments.standings import event_results
 from referee.tournaments.tables import Tournament

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from referee.cli.installation import settings_of
 from referee.cli.options import data_option
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.runtime.data_dir import DataDir
 from referee.runtime.embedded_redis import check as check_redis
 from referee.runtime.embedded_redis import url as socket_url
+from referee.runtime.installation import settings_of
 from referee.runtime.supervisor import Supervisor
 from referee.settings import Settings, environment
 

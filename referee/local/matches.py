@@ -14,12 +14,12 @@ from typing import Any
 from referee.botclient.address_guard import Policy, parse_url
 from referee.botclient.client import BotCaller, BotSeat, CallLimits, Target
 from referee.botclient.match_driver import Ask, drive
-from referee.cli.problems import Problems
 from referee.errors import BadOption, RefereeError
 from referee.games import game
 from referee.games.options import Option
 from referee.house.seat import HouseSeat
 from referee.house.strategies import players
+from referee.local.problems import Problems
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance, commitment
 from referee.match.log import reveal_line

@@ -9,9 +9,9 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from referee.botclient.client import BotCaller, CallLimits, Target, fetch_manifest
-from referee.cli.problems import Problems
 from referee.errors import RefereeError
 from referee.local.matches import LOCAL_POLICY, Entrant, Sitting, sit
+from referee.local.problems import Problems
 from referee.local.tournament_plan import LocalPlan
 from referee.local.tournament_store import Finished, Record
 from referee.ratings.sprt import Running
