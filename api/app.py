@@ -19,7 +19,7 @@ from api import pages as site
 from api.accounts import resource as accounts
 from api.bots import fault_resource as faults
 from api.bots import resource as bots
-from api.fields import Address, Id, Instant, Moment, Name, Numeral, Remark, Truth, Whole
+from api.fields import Address, Id, Name, PlainText, QueryInt, StrictBool, StrictInt, UtcDateTime, UtcDateTimeInput
 from api.games import resource as games
 from api.health import resource as health
 from api.ids import IdConverter, id_schema
@@ -127,11 +127,11 @@ class ProblemApi(Api):  # type: ignore[misc]  # flask_smorest ships no types
 def _install_resources(app: Flask) -> None:
     api = ProblemApi(app)
     api.register_converter(IdConverter, id_schema)
-    kinds = {"integer": (Whole, Numeral), "boolean": (Truth,), "string": (Name, Remark, Address, Id)}
+    kinds = {"integer": (StrictInt, QueryInt), "boolean": (StrictBool,), "string": (Name, PlainText, Address, Id)}
     for type_name, of_type in kinds.items():
         for kind in of_type:
             api.register_field(kind, type_name, None)
-    for moment in (Moment, Instant):
+    for moment in (UtcDateTime, UtcDateTimeInput):
         api.register_field(moment, "string", "date-time")
     api.spec.components.security_scheme(
         "bearer", {"type": "http", "scheme": "bearer", "description": "A token of an account: `ref_…`."}

@@ -26,7 +26,7 @@ def account() -> Account:
     g.needs_token = True
     found = anyone()
     if found is None:
-        raise _unauthenticated("This needs a token: Authorization: Bearer ref_…")
+        raise _unauthenticated_problem("This needs a token: Authorization: Bearer ref_…")
     return found
 
 
@@ -70,10 +70,10 @@ def organises() -> bool:
 def _account_shown() -> Account | None:
     if "Authorization" not in request.headers:
         return None
-    opened = tokens.opened()
+    opened = tokens.authenticate_request()
     if opened is None:
         limits.spend(limits.GUESSES, "guesses")
-        raise _unauthenticated("The token is malformed, unknown or revoked.")
+        raise _unauthenticated_problem("The token is malformed, unknown or revoked.")
     token = opened.token
     if token.last_used_at is None or opened.moment - token.last_used_at > accounts.LAST_USE_STEP:
         _note_use(token.id)
@@ -90,5 +90,5 @@ def _note_use(token_id: str) -> None:
         log.info("use of token not noted", extra={"token": token_id})
 
 
-def _unauthenticated(detail: str) -> Problem:
+def _unauthenticated_problem(detail: str) -> Problem:
     return Problem(401, "unauthenticated", detail, headers={"WWW-Authenticate": 'Bearer realm="referee"'})

@@ -26,11 +26,11 @@ def read_body(request: Request) -> bytes:
     The server's stream gives it once; a second call gets the same bytes.
     """
     if "body" not in g:
-        g.body = _drained(request)
+        g.body = _read_limited(request)
     return bytes(g.body)
 
 
-def _drained(request: Request) -> bytes:
+def _read_limited(request: Request) -> bytes:
     length = request.content_length
     if length is not None and length > MAX_BYTES:
         raise too_large()

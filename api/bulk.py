@@ -16,11 +16,11 @@ from typing import Any, Final
 import orjson
 from sqlalchemy import ColumnElement
 
-from api.fields import Moment
+from api.fields import UtcDateTime
 from referee.db.engine import Database
 from referee.ladders.ledger_entries import LedgerRow, ledger_rows
 from referee.tournaments import bulk
-from referee.tournaments.bulk import Extent, Named, Place, Seat
+from referee.tournaments.bulk import DownloadCursor, DownloadExtent, DownloadSeat, Named
 
 COUNTS: Final = "finished"  # what else a log's match may be is told after it
 ROWS_A_PIECE: Final = 500  # of a ledger, written at a time
@@ -30,33 +30,37 @@ Cells = Sequence[Any]  # of a row of a table
 DATE: Final = (1980, 1, 1, 0, 0, 0)  # of all files in a zip: the same logs give the same bytes
 
 
-def packed_logs(database: Database, tournament_id: str, place: Place, extent: Extent) -> Iterator[bytes]:
+def packed_logs(
+    database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadExtent
+) -> Iterator[bytes]:
     """Gzip members: of each log those that are stored; then, of one that does not count, a line that says so."""
-    for named in _named(database, tournament_id, place, extent):
+    for named in _list_logs(database, tournament_id, place, extent):
         with database.read() as session:
             packed = bulk.packed_log(session, named.match_id)
         yield (packed or b"") + (b"" if packed and named.status == COUNTS else _remark(named, damaged=packed is None))
 
 
-def zipped_logs(database: Database, tournament_id: str, place: Place, extent: Extent) -> Iterator[bytes]:
+def zipped_logs(
+    database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadExtent
+) -> Iterator[bytes]:
     """A zip with a file for each log and a list of them."""
     sink, index = _Sink(), io.StringIO(newline="")
     rows = csv.writer(index)
     rows.writerow(["match", "stage", "table", "leg", "status", "reason", "file"])
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for _, named in zip(range(MOST_IN_ZIP), _named(database, tournament_id, place, extent), strict=False):
+        for _, named in zip(range(MOST_IN_ZIP), _list_logs(database, tournament_id, place, extent), strict=False):
             with database.read() as session:
                 packed = bulk.packed_log(session, named.match_id)
             file = f"{named.match_id}.ndjson" if packed else ""
             if packed:
-                _put(archive, file, gzip.decompress(packed))
+                _add_file(archive, file, gzip.decompress(packed))
             status = named.status if packed else "damaged"
             about = (named.match_id, named.stage, named.table, named.leg, status, _cell(named.reason), file)
             rows.writerow(about)
-            yield sink.taken()
-        _put(archive, "index.csv", index.getvalue().encode())
-        yield sink.taken()
-    yield sink.taken()
+            yield sink.take_bytes()
+        _add_file(archive, "index.csv", index.getvalue().encode())
+        yield sink.take_bytes()
+    yield sink.take_bytes()
 
 
 def results(database: Database, which: ColumnElement[bool], until: int) -> Iterator[bytes]:
@@ -94,11 +98,11 @@ def _table(titles: Sequence[str], portions: Iterable[Iterable[Cells]]) -> Iterat
 
 ENTERED: Final = ("entry", "kind", "entered_at")
 MOVED: Final = ("before_micro", "after_micro", "games")
-COLUMNS: Final = [field.name.removesuffix("_id") for field in fields(Seat)]
+COLUMNS: Final = [field.name.removesuffix("_id") for field in fields(DownloadSeat)]
 
 
-def _row(seat: Seat) -> tuple[Any, ...]:
-    return tuple(_cell(getattr(seat, field.name)) for field in fields(Seat))
+def _row(seat: DownloadSeat) -> tuple[Any, ...]:
+    return tuple(_cell(getattr(seat, field.name)) for field in fields(DownloadSeat))
 
 
 def _ledger_row(row: LedgerRow) -> tuple[Any, ...]:
@@ -116,11 +120,13 @@ def _cell(value: object) -> object:
         case bool():
             return str(value).lower()
         case datetime():
-            return Moment()._serialize(value, None, None)
+            return UtcDateTime()._serialize(value, None, None)
     return value
 
 
-def _named(database: Database, tournament_id: str, place: Place, extent: Extent) -> Iterator[Named]:
+def _list_logs(
+    database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadExtent
+) -> Iterator[Named]:
     while True:
         with database.read() as session:
             page = bulk.next_logs(session, tournament_id, place, extent.until, extent.ended)
@@ -135,7 +141,7 @@ def _remark(named: Named, *, damaged: bool) -> bytes:
     return gzip.compress(orjson.dumps(said, option=orjson.OPT_SORT_KEYS) + b"\n", mtime=0)
 
 
-def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+def _add_file(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     entry = zipfile.ZipInfo(name, DATE)
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o644 << 16
@@ -159,6 +165,6 @@ class _Sink:
     def close(self) -> None:
         pass
 
-    def taken(self) -> bytes:
+    def take_bytes(self) -> bytes:
         pieces, self._pieces = self._pieces, []
         return b"".join(pieces)

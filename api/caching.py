@@ -26,7 +26,7 @@ class Making(Protocol[Made]):
     def __call__(self, before: Made | None, *, patient: bool) -> Made: ...
 
 
-class Kept(Generic[Made]):
+class CacheEntry(Generic[Made]):
     """Something made, and parts computed from it when they are first asked for."""
 
     def __init__(self, made: Made, clock: Clock, spent_s: float) -> None:
@@ -61,7 +61,7 @@ class Kept(Generic[Made]):
 @dataclass
 class _Slot(Generic[Made]):
     lock: threading.Lock = field(default_factory=threading.Lock)
-    kept: Kept[Made] | None = None
+    kept: CacheEntry[Made] | None = None
     weight: int = 0
 
 
@@ -73,7 +73,7 @@ class Shelf(Generic[Made]):
         self._slots: OrderedDict[str, _Slot[Made]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: str, make: Making[Made]) -> Kept[Made]:
+    def get(self, key: str, make: Making[Made]) -> CacheEntry[Made]:
         """The thing of this key, as the record has it now. Of several who ask at once one makes it; the others wait,
         or get the one before when it is dear. Raises what ``make`` raises."""
         with self._lock:
@@ -81,26 +81,26 @@ class Shelf(Generic[Made]):
             self._slots.move_to_end(key)
         before = slot.kept
         if not slot.lock.acquire(blocking=before is None or not before.is_dear):
-            return cast(Kept[Made], before)
+            return cast(CacheEntry[Made], before)
         try:
-            slot.kept = self._renewed(slot.kept, make)
+            slot.kept = self._rebuild(slot.kept, make)
             return slot.kept
         finally:
             slot.lock.release()
             self._tidy(key, slot)
 
-    def peek(self, key: str) -> Kept[Made] | None:
+    def peek(self, key: str) -> CacheEntry[Made] | None:
         """What is kept under this key, however old; nothing is made."""
         with self._lock:
             slot = self._slots.get(key)
         return None if slot is None else slot.kept
 
-    def _renewed(self, before: Kept[Made] | None, make: Making[Made]) -> Kept[Made]:
+    def _rebuild(self, before: CacheEntry[Made] | None, make: Making[Made]) -> CacheEntry[Made]:
         began = self._clock()
         made = make(before.made if before else None, patient=before is not None and before.rests)
         if before is not None and made is before.made:
             return before
-        return Kept(made, self._clock, self._clock() - began)
+        return CacheEntry(made, self._clock, self._clock() - began)
 
     def _tidy(self, key: str, slot: _Slot[Made]) -> None:
         with self._lock:

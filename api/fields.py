@@ -34,7 +34,7 @@ class Strict(Schema):
         unknown = RAISE
 
 
-class Wish(Strict):
+class OptionalBody(Strict):
     """A body of wishes that may be left out altogether."""
 
 
@@ -45,14 +45,14 @@ class Query(Schema):
         unknown = RAISE
 
 
-class Whole(fields.Integer):
+class StrictInt(fields.Integer):
     """A JSON whole number: no text, no fraction, no boolean."""
 
     def __init__(self, low: int = -MAX_INT, high: int = MAX_INT, **options: Any) -> None:
         super().__init__(strict=True, validate=validate.Range(low, high), **options)
 
 
-class Numeral(fields.Integer):
+class QueryInt(fields.Integer):
     """A whole number in a query, in plain digits."""
 
     def __init__(self, low: int, high: int, **options: Any) -> None:
@@ -64,7 +64,7 @@ class Numeral(fields.Integer):
         return int(value)
 
 
-class Truth(fields.Boolean):
+class StrictBool(fields.Boolean):
     """JSON true or false, nothing that looks like it."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> bool:
@@ -95,7 +95,7 @@ class Name(fields.String):
             raise ValidationError(error.reason) from None
 
 
-class Remark(fields.String):
+class PlainText(fields.String):
     """Plain text on one line, shown to others as it is."""
 
     def __init__(self, longest: int, **options: Any) -> None:
@@ -135,7 +135,7 @@ class Id(fields.String):
         )
 
 
-class Moment(fields.Field[datetime]):
+class UtcDateTime(fields.Field[datetime]):
     """A time going out: RFC 3339 in UTC with milliseconds."""
 
     def __init__(self, **options: Any) -> None:
@@ -151,7 +151,7 @@ class Moment(fields.Field[datetime]):
         return str(moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"))
 
 
-class NextMinute(Moment):
+class NextMinute(UtcDateTime):
     """A time going out, as the next full minute: an estimate that moved at every look would keep all from a 304."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
@@ -200,7 +200,7 @@ class Part(fields.Nested):
         return obj
 
 
-class Instant(fields.Field[datetime]):
+class UtcDateTimeInput(fields.Field[datetime]):
     """A time coming in: RFC 3339 with its distance from UTC."""
 
     def __init__(self, **options: Any) -> None:

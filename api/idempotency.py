@@ -45,14 +45,14 @@ def answer_once(session: Session, key: str, body: bytes, carry_out: Callable[[],
     asked = f"{request.method} {request.full_path}\n".encode() + body
     before = kept.begin(session, account_id, key, hashlib.sha256(asked).hexdigest())
     if before is not None:
-        return _unpacked(before.status, _unseal(before.body, account_id, key))
+        return _unpack_response(before.status, _unseal(before.body, account_id, key))
     response = carry_out()
-    sealed = _seal(_packed(response), account_id, key)
+    sealed = _seal(_pack_response(response), account_id, key)
     kept.finish(session, account_id, key, response.status_code, sealed)
     return response
 
 
-def _packed(response: Response) -> bytes:
+def _pack_response(response: Response) -> bytes:
     shown: dict[str, Any] = {
         "location": response.headers.get("Location"),
         "body": base64.b64encode(response.get_data()).decode(),
@@ -60,7 +60,7 @@ def _packed(response: Response) -> bytes:
     return json.dumps(shown).encode()
 
 
-def _unpacked(status: int, packed: bytes) -> Response:
+def _unpack_response(status: int, packed: bytes) -> Response:
     shown = json.loads(packed)
     response = Response(base64.b64decode(shown["body"]), status, mimetype="application/json")
     if shown["location"]:

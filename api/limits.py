@@ -54,7 +54,7 @@ def _recognise() -> None:
     there the address counts. The limiter must not do this: it takes any exception for a failure of Redis.
     """
     text = tokens.text_shown() if request.endpoint and request.path.startswith("/api/") else None
-    if text is not None and tokens.opened() is not None:
+    if text is not None and tokens.authenticate_request() is not None:
         g.caller = "token:" + hashlib.sha256(text.encode()).hexdigest()[:32]
     else:
         g.caller = "address:" + address()

@@ -9,7 +9,7 @@ from itsdangerous import BadData, URLSafeSerializer
 from marshmallow import Schema, fields, validate
 
 from api.errors import invalid
-from api.fields import Numeral, Query, Strict
+from api.fields import Query, QueryInt, Strict
 from referee.db.paging import LARGEST_PAGE, Page
 
 DEFAULT_LIMIT = 50
@@ -18,7 +18,7 @@ DEFAULT_LIMIT = 50
 class PageQuery(Query):
     """How much of a list, and from where."""
 
-    limit = Numeral(
+    limit = QueryInt(
         low=1, high=LARGEST_PAGE, load_default=DEFAULT_LIMIT, metadata={"description": "at most this many items"}
     )
     cursor = fields.String(
@@ -44,7 +44,7 @@ def list_of(item: type[Schema]) -> type[Schema]:
     )
 
 
-def after(query: dict[str, Any]) -> Any:
+def read_cursor(query: dict[str, Any]) -> Any:
     """The key that ``query['cursor']`` holds, None for the first page; 422 for a forged or foreign cursor."""
     cursor = query.get("cursor")
     if cursor is None:
@@ -60,7 +60,7 @@ def envelope(page: Page[Any], query: dict[str, Any]) -> dict[str, Any]:
     return {"items": page.items, "next": None if page.next is None else _signer(query).dumps(page.next)}
 
 
-def everything(items: Sequence[Any]) -> dict[str, Any]:
+def single_page(items: Sequence[Any]) -> dict[str, Any]:
     """The envelope round a list that is never long."""
     return {"items": items, "next": None}
 

@@ -14,7 +14,7 @@ from referee.matches.tables import Match
 from referee.matches.unrated import table_unrated_reason
 from referee.pairing import knockout
 from referee.tournaments import round_lists, rounds
-from referee.tournaments.tables import Stage, Tournament
+from referee.tournaments.tables import Tournament, TournamentRound
 
 Json = dict[str, Any]
 
@@ -28,7 +28,7 @@ def tells_all(tournament: Tournament) -> bool:
 
 def table(
     tournament: Tournament,
-    stage: Stage,
+    stage: TournamentRound,
     number: int,
     played: Sequence[Match],
     names: Mapping[str, str],

@@ -40,7 +40,7 @@ def visible_bot(bot: Bot) -> Bot | Extended:
     """Return ``bot``, for its owner with ``own``, which holds what nobody else may see."""
     if bot.owner_id != viewer_id():
         return bot
-    return Extended(bot, own=Extended(bot, examination=checks.shown(record(), bot.id)))
+    return Extended(bot, own=Extended(bot, examination=checks.find_examination(record(), bot.id)))
 
 
 def certificate_of(bot: Bot, certificate: Certificate) -> Extended:
@@ -72,7 +72,7 @@ def attach_group(match: Match) -> Extended:
     """Return a match with its seats, for whoever asks, and its deal group, revealed once that is over."""
     (shown,) = visible_matches([match])
     group = deal_groups.get_group(record(), match.group_id)
-    return Extended(shown, group=Extended(group, reveal=deal_groups.revealed(group, master_key())))
+    return Extended(shown, group=Extended(group, reveal=deal_groups.reveal_fields(group, master_key())))
 
 
 def match_views(found: Sequence[Match]) -> list[Json]:

@@ -7,16 +7,16 @@ from typing import Any, Final, TypeVar, cast
 
 from sqlalchemy import select
 
-from api.caching import Kept, Shelf
+from api.caching import CacheEntry, Shelf
 from api.errors import Problem
-from api.pagination import after, envelope
+from api.pagination import envelope, read_cursor
 from api.presentation import Extended
 from api.views import database
 from referee.bots.tables import Bot
 from referee.db.paging import Page, number_of
 from referee.ladders.strengths import LadderResults, ladder_results
 from referee.ratings.strengths import Fit, Result, Strength, fit
-from referee.standings import ErrorBar, Row, bootstrap
+from referee.standings import ErrorBar, RankedEntrant, bootstrap
 from referee.tournaments import tournaments
 from referee.tournaments.standings import EventResults, event_results
 from referee.tournaments.tables import TournamentEntry
@@ -48,7 +48,7 @@ class Person:
     version_changed: bool
 
 
-def of_event(tournament_id: str) -> Kept[EventResults]:
+def of_event(tournament_id: str) -> CacheEntry[EventResults]:
     """The results of an event that count now. Raises ``NotFound``, and ``Conflict`` for a huge event."""
 
     def make(before: EventResults | None, *, patient: bool) -> EventResults:
@@ -59,7 +59,7 @@ def of_event(tournament_id: str) -> Kept[EventResults]:
     return EVENTS.get(tournament_id, make)
 
 
-def of_ladder(ladder_id: str) -> Kept[LadderResults]:
+def of_ladder(ladder_id: str) -> CacheEntry[LadderResults]:
     """The newest results of a ladder that count now. Raises ``NotFound``."""
 
     def make(before: LadderResults | None, *, patient: bool) -> LadderResults:
@@ -69,17 +69,17 @@ def of_ladder(ladder_id: str) -> Kept[LadderResults]:
     return LADDERS.get(ladder_id, make)
 
 
-def table(kept: Kept[EventResults]) -> list[Row]:
+def table(kept: CacheEntry[EventResults]) -> list[RankedEntrant]:
     """The standings, best first."""
     return kept.part("table", kept.made.table)
 
 
-def order(kept: Kept[EventResults]) -> dict[str, int]:
+def order(kept: CacheEntry[EventResults]) -> dict[str, int]:
     """Everybody by place in the list, from 0."""
     return kept.part("order", lambda: {str(row.entrant): at for at, row in enumerate(table(kept))})
 
 
-def error_bars(kept: Kept[EventResults]) -> dict[Any, ErrorBar]:
+def error_bars(kept: CacheEntry[EventResults]) -> dict[Any, ErrorBar]:
     made = kept.made
     return kept.part("bars", lambda: bootstrap(made.entrants, made.outcomes, draw=made.draw, samples=samples_of(made)))
 
@@ -89,18 +89,18 @@ def samples_of(made: EventResults) -> int:
     return next((samples for results, samples in SAMPLES if len(made.outcomes) <= results), FEWEST_SAMPLES)
 
 
-def event_fit(kept: Kept[EventResults]) -> Fit:
+def event_fit(kept: CacheEntry[EventResults]) -> Fit:
     """The strengths of an event's bots; 409 for more results, or bots, than can be fitted in time."""
     made = kept.made
     if len(made.outcomes) > MOST_FITTED:
         raise _too_large(f"{len(made.outcomes):,} results")
     said = [([str(one) for one in of.entrants], of.placements, of.scored) for of in made.outcomes]
-    return kept.part("fit", lambda: _fitted(said))
+    return kept.part("fit", lambda: _fit_strengths(said))
 
 
-def ladder_fit(kept: Kept[LadderResults]) -> Fit:
+def ladder_fit(kept: CacheEntry[LadderResults]) -> Fit:
     """The strengths of a ladder's bots by its newest results; 409 for more bots than can be fitted in time."""
-    return kept.part("fit", lambda: _fitted(kept.made.results))
+    return kept.part("fit", lambda: _fit_strengths(kept.made.results))
 
 
 def kept_fit(ladder_id: str) -> Fit | None:
@@ -126,19 +126,19 @@ def names(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, str]:
     return {bot_id: person.name for bot_id, person in people(tournament_id, bot_ids).items()}
 
 
-def snapshot(kept: Kept[EventResults]) -> Json:
+def snapshot(kept: CacheEntry[EventResults]) -> Json:
     """Return up to which result, and how many, a table counts."""
     return {"as_of_seq": kept.made.as_of_seq, "results": len(kept.made.outcomes)}
 
 
-def attach_people(tournament_id: str, rows: Sequence[Row]) -> list[Extended]:
+def attach_people(tournament_id: str, rows: Sequence[RankedEntrant]) -> list[Extended]:
     """Return rows of the standings, each with its ``person``."""
     found = people(tournament_id, [str(row.entrant) for row in rows])
     return [Extended(row, person=found[str(row.entrant)]) for row in rows]
 
 
 def attach_error_bars(
-    kept: Kept[EventResults], tournament_id: str, rows: Sequence[Row], *, computed: bool = True
+    kept: CacheEntry[EventResults], tournament_id: str, rows: Sequence[RankedEntrant], *, computed: bool = True
 ) -> list[Extended]:
     """Return rows of the standings as they are shown. Error bars take long: unless ``computed``, all are empty."""
     bars = error_bars(kept) if computed else dict.fromkeys((row.entrant for row in rows), NO_BAR)
@@ -160,12 +160,12 @@ def attach_ranks(fitted: Fit, rows: Sequence[Strength], named: Mapping[str, str]
 
 def page_of(items: Sequence[Item], query: Json, view: Callable[[Sequence[Item]], list[Any]]) -> Json:
     """A page of a list that is in memory, its items as ``view`` shows them."""
-    first = number_of(after(query) or [0])
+    first = number_of(read_cursor(query) or [0])
     end = first + query["limit"]
     return envelope(Page(view(items[first:end]), [end] if end < len(items) else None), query)
 
 
-def _fitted(said: Sequence[Result]) -> Fit:
+def _fit_strengths(said: Sequence[Result]) -> Fit:
     bots = {bot for seated, _, _ in said for bot in seated}
     if len(bots) > MOST_FITTED_BOTS:
         raise _too_large(f"{len(bots):,} bots")

@@ -8,7 +8,7 @@ from flask import current_app, g, request
 
 from referee.accounts import accounts
 from referee.accounts.tables import Account, Token
-from referee.db.engine import Database, now
+from referee.db.engine import Database, current_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ def text_shown() -> str | None:
     return text if scheme.lower() == "bearer" and accounts.is_token_text(text) else None
 
 
-def opened() -> Opened | None:
+def authenticate_request() -> Opened | None:
     """Return what the token of this request opens; None without a token, or with an unknown or revoked one."""
     if "opened" not in g:
         text = text_shown()
@@ -40,4 +40,4 @@ def _look_up(text: str) -> Opened | None:
     with database.read() as session:
         token = accounts.token_of(session, text)
         account = None if token is None else session.get(Account, token.account_id)
-        return None if token is None or account is None else Opened(token, account, now(session))
+        return None if token is None or account is None else Opened(token, account, current_time(session))

@@ -21,7 +21,7 @@ from webargs.flaskparser import FlaskParser
 from api import auth, etags, idempotency, queries
 from api.body import read_body, read_json
 from api.errors import invalid
-from api.fields import Wish
+from api.fields import OptionalBody
 from referee.db.engine import Database, is_writing
 from workers import queues
 
@@ -50,7 +50,7 @@ class Parser(FlaskParser):
     DEFAULT_UNKNOWN_BY_LOCATION = {**FlaskParser.DEFAULT_UNKNOWN_BY_LOCATION, "json": RAISE, "query": RAISE}  # noqa: RUF012  # as the parent has it
 
     def load_json(self, req: Request, schema: Schema) -> Any:
-        if isinstance(schema, Wish) and not read_body(req):
+        if isinstance(schema, OptionalBody) and not read_body(req):
             return {}
         return super().load_json(req, schema)
 
@@ -66,13 +66,13 @@ def _flat(messages: Any, path: str) -> list[tuple[str, str]]:
     """Pairs of a dotted field and a message from marshmallow's nested report."""
     match messages:
         case dict():
-            return [pair for name, inner in messages.items() for pair in _flat(inner, _joined(path, name))]
+            return [pair for name, inner in messages.items() for pair in _flat(inner, _join_path(path, name))]
         case list():
             return [pair for inner in messages for pair in _flat(inner, path)]
     return [(path or "body", str(messages))]
 
 
-def _joined(path: str, name: object) -> str:
+def _join_path(path: str, name: object) -> str:
     match name:
         case "_schema":
             return path
@@ -120,18 +120,18 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
 
     def _who(self, view: View, check: Callable[[], object], security: list[dict[str, list[str]]]) -> View:
         @wraps(view)
-        def guarded(*args: Any, **kwargs: Any) -> Any:
+        def checked_view(*args: Any, **kwargs: Any) -> Any:
             check()
             queries.check(view)  # not before: who may not ask at all is told so first
             return view(*args, **kwargs)
 
-        return cast(View, self.doc(security=security)(queries.checked_by_itself(guarded)))
+        return cast(View, self.doc(security=security)(queries.checked_by_itself(checked_view)))
 
     # -- what goes in and out --
 
     def body(self, schema: type[Schema]) -> Callable[[View], View]:
         """A JSON body; one of wishes may be left out."""
-        needed = not issubclass(schema, Wish)
+        needed = not issubclass(schema, OptionalBody)
         return cast(Callable[[View], View], self.arguments(schema, location="json", required=needed))
 
     def query(self, schema: type[Schema]) -> Callable[[View], View]:

@@ -140,7 +140,7 @@ def played(session: Session, bot_ids: list[str]) -> str:
     tables = [dice.sample(bot_ids, SEATS) for _ in range(len(bot_ids) * MATCHES_A_BOT // SEATS)]
     match_ids = [new_id("mat") for _ in tables]
     group_ids = [new_id("grp") for _ in tables]
-    rows(session, schema.Group, (
+    rows(session, schema.DealGroup, (
         {"id": group, "commitment": "0" * 64, "seed_sealed": b"", "state": "over", "entries": table,
          "tournament_id": tournament_id, "epoch": 1, "created_at": START_AT}
         for group, table in zip(group_ids, tables, strict=True)

@@ -4,8 +4,8 @@ import statistics
 from random import Random
 
 from bench.measure import Benchmark, Json, cpu_seconds, rounded
-from referee.pairing import Entrant, Event, Leg, Played, Stage, formats
-from referee.pairing.history import past
+from referee.pairing import Entrant, Leg, PairingRound, PlayedRound, TournamentState, formats
+from referee.pairing.history import read_history
 from referee.ratings.elo import START
 
 BEFORE = 4  # stages played before the one that is measured
@@ -30,7 +30,7 @@ def measured(benchmark: Benchmark, size: int, seats: int) -> Json:
     cpu_ms = 1000 * statistics.median(cpu_seconds(lambda: swiss.next_stage(event)) for _ in range(benchmark.runs))
     stage = swiss.next_stage(event)
     assert stage is not None
-    of = past(event)
+    of = read_history(event)
     number = {one: at for at, one in enumerate(of.ids)}
     repeats = sum(
         number[other] in of.met[number[one]]
@@ -46,7 +46,7 @@ def measured(benchmark: Benchmark, size: int, seats: int) -> Json:
     return {"CPU ms": rounded(cpu_ms), "repeat meetings": repeats, "most minus fewest of a seat": uneven}
 
 
-def played_event(size: int, seats: int) -> Event:
+def played_event(size: int, seats: int) -> TournamentState:
     """An event of entrants with strengths of their own, before its fifth stage; a fifth of them have siblings."""
     dice = Random(size)
     swiss = formats()["swiss"]
@@ -56,17 +56,17 @@ def played_event(size: int, seats: int) -> Event:
         Entrant(f"entry_{at:05}", owners.get(at, ""), START + int(strengths[at] * 200_000_000)) for at in range(size)
     )
     number = {entrant.id: at for at, entrant in enumerate(entrants)}
-    event = Event(seats, swiss.options({"stages": 5}, seats), 1, entrants, (), b"draw" * 8)
+    event = TournamentState(seats, swiss.options({"stages": 5}, seats), 1, entrants, (), b"draw" * 8)
     for _ in range(BEFORE):
         stage = swiss.next_stage(event)
         assert stage is not None
         form = [[strengths[number[one]] + dice.gauss(0, 1) for one in table.entrants] for table in stage.tables]
-        event = Event(seats, event.options, 1, entrants, (*event.played, results(stage, form)), event.draw)
+        event = TournamentState(seats, event.options, 1, entrants, (*event.played, results(stage, form)), event.draw)
     return event
 
 
-def results(stage: Stage, form: list[list[float]]) -> Played:
-    return Played(
+def results(stage: PairingRound, form: list[list[float]]) -> PlayedRound:
+    return PlayedRound(
         stage,
         tuple(
             (Leg(table.entrants, tuple(1 + sum(other > own for other in shown) for own in shown), (0,) * len(shown)),)

@@ -24,7 +24,7 @@ from referee.ladders import ledger, ranks, ratings
 from referee.ladders.ledger import Counting
 from referee.ladders.rating_replay import Held
 from referee.ladders.tables import Rating
-from referee.matches.tables import Group, Match
+from referee.matches.tables import DealGroup, Match
 from referee.ratings.elo import MICRO, START
 
 SIZES: Final = (100, 1_000, 10_000, 100_000)
@@ -144,7 +144,7 @@ def _bot(bot_id: str, owner: str) -> Json:
 def _bare_match(session: Session, match_id: str) -> None:
     """What the act refers to; the same work for every size."""
     group = {"id": match_id, "commitment": "", "seed_sealed": b"", "state": "over", "entries": [], "epoch": 0}
-    session.execute(insert(Group), [{**group, "kind": "own", "created_at": MOMENT}])
+    session.execute(insert(DealGroup), [{**group, "kind": "own", "created_at": MOMENT}])
     numbers = dict.fromkeys(
         ("rules_version", "seats", "budget_ms", "bank_ms", "epoch", "lost_claims", "claims_without_progress", "rows"), 1
     )

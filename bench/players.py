@@ -13,7 +13,7 @@ from bench.measure import Benchmark, Json, rounded
 from bench.playouts import outcome
 from referee.games import catalogue
 from referee.games.state import State
-from referee.house.strategies import Player, players
+from referee.house.strategies import HousePlayer, players
 
 TABLES: Final = {
     "pool-nap": (2, 4),
@@ -67,7 +67,7 @@ def duplicate(game: type[State], seats: int, player: str, deal: int) -> tuple[fl
 
 def play_out(state: State, names: dict[int, str], deal: int) -> None:
     """To the end. What chance brings depends on the deal, the kind of node and its number alone."""
-    seated: dict[int, Player] = {seat: players()[name](Random(f"{deal} {seat}")) for seat, name in names.items()}
+    seated: dict[int, HousePlayer] = {seat: players()[name](Random(f"{deal} {seat}")) for seat, name in names.items()}
     asked_before: dict[str, int] = {}
     while not state.over:
         asked = state.chance()

@@ -8,7 +8,7 @@ from statistics import NormalDist, median
 from bench.measure import Benchmark, Json, cpu_seconds, rounded
 from referee.standings import (
     TIE_BREAKS,
-    Outcome,
+    MatchOutcome,
     ScoredBye,
     bootstrap,
     crosstable,
@@ -62,7 +62,7 @@ def coverage(benchmark: Benchmark, groups: int) -> float:
     pairs = benchmark.size(400, 10)
     dice = Random(groups)
     results = [
-        Outcome((pair, -pair), [1, 2] if dice.gauss(0.5, 1) > dice.gauss(0, 1) else [2, 1], [0, 0], f"{group}")
+        MatchOutcome((pair, -pair), [1, 2] if dice.gauss(0.5, 1) > dice.gauss(0, 1) else [2, 1], [0, 0], f"{group}")
         for group in range(groups)
         for pair in range(1, pairs + 1)
     ]
@@ -75,7 +75,7 @@ def timed(work: Callable[[], object], runs: int) -> float:
     return rounded(1000 * median(cpu_seconds(work) for _ in range(runs)))
 
 
-def swiss(entrants: int, seats: int) -> list[Outcome]:
+def swiss(entrants: int, seats: int) -> list[MatchOutcome]:
     """As many matches as a Swiss has, its common deals shared by the tables of a section; who meets whom by lot."""
     dice = Random(entrants)
     tables: list[tuple[int, str, list[int]]] = []
@@ -87,14 +87,14 @@ def swiss(entrants: int, seats: int) -> list[Outcome]:
     return played(dice, tables)
 
 
-def played(dice: Random, tables: list[tuple[int, str, list[int]]]) -> list[Outcome]:
+def played(dice: Random, tables: list[tuple[int, str, list[int]]]) -> list[MatchOutcome]:
     """One match in ten is shared by two neighbours in the ranking."""
-    results: list[Outcome] = []
+    results: list[MatchOutcome] = []
     for stage, group, seated in tables:
         placements = dice.sample(range(1, len(seated) + 1), len(seated))
         if dice.random() < 0.1:
             placements = [1 if placed == 2 else placed for placed in placements]
-        results.append(Outcome(seated, placements, [len(seated) - placed for placed in placements], group, stage))
+        results.append(MatchOutcome(seated, placements, [len(seated) - placed for placed in placements], group, stage))
     return results
 
 

@@ -15,7 +15,7 @@ from referee.match.chance import CommittedChance
 from referee.match.match import Match
 from referee.matches import claims, deal_groups, matches, results
 from referee.matches.claims import Claim
-from referee.matches.recording import Record, record_batch
+from referee.matches.recording import MatchUpdate, record_batch
 
 GAME, SEATS = "saint-poker", 2
 BATCHES = (1, 16, 100)
@@ -38,7 +38,7 @@ def ended(benchmark: Benchmark, place: World, seated: list[str]) -> Json:
         benchmark.note(f"ending matches, run {run + 1} of {benchmark.runs}")
         tails = [whole(place, claim) for claim in claimed(place, seated, benchmark.size(40, 2))]
 
-        def end(tails: list[tuple[Record, results.Outcome]] = tails) -> None:
+        def end(tails: list[tuple[MatchUpdate, results.MatchResult]] = tails) -> None:
             for tail, outcome in tails:
                 with place.database.write() as session:
                     results.finish(session, tail, outcome, master_key=MASTER_KEY)
@@ -57,7 +57,7 @@ def recorded(benchmark: Benchmark, place: World, seated: list[str], size: int) -
 
         def record(start: int = start) -> None:
             for row in range(start, start + times):
-                batch = [Record(claim.match_id, claim.epoch, row, [b"x" * 250]) for claim in mine]
+                batch = [MatchUpdate(claim.match_id, claim.epoch, row, [b"x" * 250]) for claim in mine]
                 with place.database.write(durable=False) as session:
                     lost = record_batch(session, batch)
                 assert not lost
@@ -80,7 +80,7 @@ def claimed(place: World, seated: list[str], count: int) -> list[Claim]:
     return mine
 
 
-def whole(place: World, claim: Claim) -> tuple[Record, results.Outcome]:
+def whole(place: World, claim: Claim) -> tuple[MatchUpdate, results.MatchResult]:
     """The match played; all rows before the last are recorded."""
     with place.database.read() as session:
         loaded = matches.load(session, claim.match_id, master_key=MASTER_KEY)
@@ -89,9 +89,9 @@ def whole(place: World, claim: Claim) -> tuple[Record, results.Outcome]:
     advance(match, Random(1))
     lines, state = match.lines, match.state
     with place.database.write() as session:
-        record_batch(session, [Record(claim.match_id, claim.epoch, 0, lines[:-1])])
-    tail = Record(claim.match_id, claim.epoch, len(lines) - 1, lines[-1:])
-    return tail, results.Outcome(state.placements(), state.returns(), state.scores(), match.faults)
+        record_batch(session, [MatchUpdate(claim.match_id, claim.epoch, 0, lines[:-1])])
+    tail = MatchUpdate(claim.match_id, claim.epoch, len(lines) - 1, lines[-1:])
+    return tail, results.MatchResult(state.placements(), state.returns(), state.scores(), match.faults)
 
 
 def wall_and_cpu(work: Callable[[], None]) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from referee.db.ids import new_id
 from referee.match.chance import CommittedChance
 from referee.match.match import Answer, Match, new_header
 from referee.match.time_limits import Limits
-from referee.matches.recording import Record, record_batch
+from referee.matches.recording import MatchUpdate, record_batch
 from workers import queues
 
 BOTS: Final = 40
@@ -122,7 +122,7 @@ def ended(place: World, tournament_id: str, table: list[str]) -> int:
     group = {"id": group_id, "commitment": "0" * 64, "seed_sealed": b"", "state": "over", "entries": table}
     match = {"id": match_id, "group_id": group_id, "rules_version": 1, "engine_version": "0", "status": "finished"}
     with place.database.write() as session:
-        rows(session, schema.Group, [{**group, "tournament_id": tournament_id, "created_at": START_AT}])
+        rows(session, schema.DealGroup, [{**group, "tournament_id": tournament_id, "created_at": START_AT}])
         rows(session, schema.Match, [{**facts, **match, "tournament_id": tournament_id, "stage": 1, "table_no": 1}])
         result = schema.Result(
             match_id=match_id,
@@ -155,7 +155,7 @@ def match(place: World, announcer: change_notifier.Announcer) -> Watched:
                 playing.receive(Answer(playing.requests()[0].seat, choice=0))
         start, recorded = recorded, len(playing.lines)
         with place.database.write() as session:
-            record_batch(session, [Record(match_id, 1, start, playing.lines[start:])])
+            record_batch(session, [MatchUpdate(match_id, 1, start, playing.lines[start:])])
         return list(range(start, recorded))
 
     return Watched(f"/api/v1/matches/{match_id}/events", b"event: state", rb'"row":(\d+),', change)
@@ -167,7 +167,7 @@ def begun(place: World) -> tuple[Match, str]:
     facts = {"game": "pool-nap", "options": {}, "seats": SEATS, "rated": False, **asdict(Limits())}
     with place.database.write() as session:
         bots = enlisted(session, SEATS)
-        rows(session, schema.Group, [{"id": group_id, "commitment": "0" * 64, "seed_sealed": b"", "state": "open",
+        rows(session, schema.DealGroup, [{"id": group_id, "commitment": "0" * 64, "seed_sealed": b"", "state": "open",
               "entries": bots, "created_at": START_AT}])  # fmt: skip
         rows(session, schema.Match, [{"id": match_id, "group_id": group_id, "rules_version": 1, "engine_version": "0",
               "status": "running", **facts, "created_at": START_AT}])  # fmt: skip

@@ -48,7 +48,7 @@ class World:
         made = []
         with self.database.write() as session:
             for _ in range(count):
-                wanted = matches.Plan(game, list(bot_ids), plan.get("options", {}), plan.get("limits", Limits()))
+                wanted = matches.MatchPlan(game, list(bot_ids), plan.get("options", {}), plan.get("limits", Limits()))
                 made.append(matches.create_match(session, wanted, master_key=MASTER_KEY).id)
         return made
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import Database
 from referee.errors import StaleEpoch, Unavailable
-from referee.matches.recording import Record, record_batch
+from referee.matches.recording import MatchUpdate, record_batch
 
 log = logging.getLogger(__name__)
 
@@ -26,10 +26,10 @@ class Recorder:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._waiting: list[tuple[Record, asyncio.Future[None]]] = []
+        self._waiting: list[tuple[MatchUpdate, asyncio.Future[None]]] = []
         self._writing: asyncio.Task[None] | None = None
 
-    async def put(self, record: Record) -> None:
+    async def write_durably(self, record: MatchUpdate) -> None:
         """Returns when the record is committed; raises ``StaleEpoch`` when the match is no longer ours.
 
         While the record cannot be written this waits: no bot is asked anything meanwhile.
@@ -73,7 +73,7 @@ class Recorder:
             batch, self._waiting = self._waiting, []
             await self._write_and_tell(batch)
 
-    async def _write_and_tell(self, batch: list[tuple[Record, asyncio.Future[None]]]) -> None:
+    async def _write_and_tell(self, batch: list[tuple[MatchUpdate, asyncio.Future[None]]]) -> None:
         try:
             stale = await self._write_batch([record for record, _ in batch])
         except Exception as error:  # noqa: BLE001  # handed to the match whose record it is
@@ -87,7 +87,7 @@ class Recorder:
             lost = StaleEpoch(f"match {record.match_id} was claimed by another runner")
             _settle(written, lost if record.match_id in stale else None)
 
-    async def _write_batch(self, records: list[Record]) -> set[str]:
+    async def _write_batch(self, records: list[MatchUpdate]) -> set[str]:
         def call() -> set[str]:
             with self._database.write(durable=False) as session:
                 return record_batch(session, records)

@@ -11,16 +11,16 @@ from sqlalchemy.orm import Session
 
 from referee.botclient import client
 from referee.botclient.address_guard import Policy
-from referee.botclient.client import BotCaller, CallLimits, Check, Target
+from referee.botclient.client import BotCaller, CallLimits, HandshakeResult, Target
 from referee.bots import bots, handshakes
 from referee.bots import checks as examinations
-from referee.bots.checks import Claimed, Outcome
+from referee.bots.checks import Claimed, ExaminationOutcome
 from referee.bots.tables import Bot
 from referee.conformance.context import Pace
-from referee.conformance.report import Report
-from referee.conformance.storage import kept
+from referee.conformance.report import ConformanceReport
+from referee.conformance.storage import report_to_json
 from referee.conformance.suite import examine
-from referee.db.engine import now
+from referee.db.engine import current_time
 from referee.errors import StaleEpoch, Unavailable
 from referee.games import catalogue
 from referee.match.canonical import Json
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 PACE: Final = Pace(idle_s=1.0, asking_s=25.0, within_s=90.0, scenarios=6)
 
 
-async def check_bot(check: handshakes.Check, recorder: Recorder, policy: Policy, master_key: bytes) -> None:
+async def check_bot(check: handshakes.ClaimedHandshake, recorder: Recorder, policy: Policy, master_key: bytes) -> None:
     """1. A signed challenge; before it is met nothing else is sent there. 2. The manifest. 3. The report."""
     secrets = bot_secrets(master_key, check.bot_id, check.secret_generations)
     caller = BotCaller(Target(check.bot_id, check.url, secrets, max_concurrent_requests=1), policy)
@@ -119,7 +119,7 @@ class _Told:
 
 
 async def _tell_until_over(
-    examining: asyncio.Task[Report], told: _Told, claimed: Claimed, recorder: Recorder, suite: Suite
+    examining: asyncio.Task[ConformanceReport], told: _Told, claimed: Claimed, recorder: Recorder, suite: Suite
 ) -> None:
     """Writes how far it is while it goes on. Raises ``StaleEpoch`` as soon as it is no longer ours."""
     written, silent_s = told.at, 0.0
@@ -136,26 +136,26 @@ async def _tell_until_over(
 
 def _to_be_called(session: Session, bot_id: str, master_key: bytes) -> tuple[Bot, tuple[str, ...]]:
     bot = bots.get_bot(session, bot_id)
-    return bot, bot_secrets(master_key, bot.id, bots.signing_generations(bot, now(session)))
+    return bot, bot_secrets(master_key, bot.id, bots.signing_generations(bot, current_time(session)))
 
 
-def _outcome(report: Report, seed: str) -> Outcome:
+def _outcome(report: ConformanceReport, seed: str) -> ExaminationOutcome:
     """Of a bot that was replaced meanwhile nothing is known: neither version was looked at."""
     bot = report.bot or {}
     replaced = any(finding.id == "same_version" for finding in report.of("fail"))
-    return Outcome(
+    return ExaminationOutcome(
         version=bot.get("version"),
         asked={} if replaced else report.rules,
         passed=report.passed,
         protocol=report.protocol,
-        report=kept(report, seed),
+        report=report_to_json(report, seed),
         warnings=list(dict.fromkeys(finding.id for finding in report.of("warn"))),
         games=[game for game in bot["games"] if game in catalogue()] if bot else None,
         max_concurrent_requests=bot.get("max_concurrent_requests"),
     )
 
 
-def _step(step: Check) -> Json:
+def _step(step: HandshakeResult) -> Json:
     """One call as its owner reads of it."""
     reply = step.reply
     return {

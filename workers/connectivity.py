@@ -51,7 +51,7 @@ class Uplink:
         """A bot of this owner is called now."""
         self._called[owner_id] = self._seconds()
 
-    def answered(self) -> None:
+    def record_success(self) -> None:
         """Somebody was reached: the line is well."""
         self._answered_at = self._seconds()
         if self._down_since is not None:
@@ -60,7 +60,7 @@ class Uplink:
         self._failed.clear()
         self._down_since = None
 
-    def failed(self, owner_id: str) -> float:
+    def record_failure(self, owner_id: str) -> float:
         """A bot of this owner could not be connected to; gives the time of it, for ``verdict``."""
         self._failed[owner_id] = self._seconds()
         return self._failed[owner_id]
@@ -77,13 +77,13 @@ class Uplink:
         if self._answered_at > failed_at:
             began, ended = self._last_outage
             return "down" if began <= failed_at <= ended else "fault"
-        failed = _since(self._failed, moment - WINDOW_S)
+        failed = _drop_older(self._failed, moment - WINDOW_S)
         if len(failed) >= OWNERS:
             self._down_since = min(failed.values()) if self._down_since is None else self._down_since
             return "down" if self._waited_s + moment - self._down_since < LONGEST_S else "fault"
-        self._called = _since(self._called, moment - WINDOW_S)
+        self._called = _drop_older(self._called, moment - WINDOW_S)
         return "fault" if len(self._called) < OWNERS or moment - failed_at >= WINDOW_S else "unclear"
 
 
-def _since(times: dict[str, float], earliest: float) -> dict[str, float]:
+def _drop_older(times: dict[str, float], earliest: float) -> dict[str, float]:
     return {owner_id: moment for owner_id, moment in times.items() if moment >= earliest}

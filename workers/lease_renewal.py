@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 RENEW_S = 3.0
 
 
-class Holder:
+class LeaseRenewer:
     """Renews what is held every ``RENEW_S`` seconds and cancels the tasks of matches that were lost."""
 
     def __init__(self, database: Database, *, renew_s: float = RENEW_S) -> None:

@@ -19,8 +19,8 @@ from referee.match.match import FAULTS, Answer, Match, Request
 from referee.match.rows import digest
 from referee.matches import deal_groups, health, matches, results
 from referee.matches.claims import Claim
-from referee.matches.matches import Loaded, Player
-from referee.matches.recording import Evidence, Record, Sealed
+from referee.matches.matches import Loaded, RunnerSeat
+from referee.matches.recording import Evidence, MatchUpdate, Sealed
 from referee.protocol import messages
 from referee.protocol.signing import bot_secrets
 from workers.batch_writer import RETRY_S, Recorder
@@ -53,7 +53,7 @@ class Playing:
     hold: Callable[[], AbstractContextManager[None]]  # keeps the claim ours while the block runs
     announce: Callable[[], None]  # tells those who watch that the record has changed
 
-    def caller(self, player: Player) -> BotCaller:
+    def caller(self, player: RunnerSeat) -> BotCaller:
         """A connection of its own to a bot."""
         keys = bot_secrets(self.master_key, player.bot_id, player.secret_generations)
         return BotCaller(Target(player.bot_id, player.url, keys, player.max_calls), self.policy, self.limits)
@@ -68,7 +68,7 @@ async def play(playing: Playing) -> bool:
         # The claim is let go before the result is stored, which checks it once more: afterwards the match is
         # nobody's, and whoever renews claims would take that for a loss.
         with playing.hold():
-            loaded = await _opened(playing)
+            loaded = await _load_when_dealt(playing)
             table = _Table(playing, loaded)
             await table.play()
         await table.finish()
@@ -83,7 +83,7 @@ async def play(playing: Playing) -> bool:
 # -- the nonces of the deal group --
 
 
-async def _opened(playing: Playing) -> Loaded:
+async def _load_when_dealt(playing: Playing) -> Loaded:
     """The match as recorded, once its deal group is open: by us, or by whoever plays another of its matches."""
     while True:
         loaded = await playing.recorder.read(matches.load, playing.claim.match_id, master_key=playing.master_key)
@@ -101,7 +101,7 @@ async def _opened(playing: Playing) -> Loaded:
             raise HandedOver("told to stop")
 
 
-async def _entries(playing: Playing, loaded: Loaded) -> Sequence[Player]:
+async def _entries(playing: Playing, loaded: Loaded) -> Sequence[RunnerSeat]:
     """The bots of the deal group, in entry order; nearly always those of this match."""
     entries = loaded.header["group"]["entries"]
     if entries == [player.bot_id for player in loaded.players]:
@@ -110,7 +110,7 @@ async def _entries(playing: Playing, loaded: Loaded) -> Sequence[Player]:
 
 
 async def _gather_nonces(
-    playing: Playing, opening: deal_groups.Opening, players: Sequence[Player]
+    playing: Playing, opening: deal_groups.Opening, players: Sequence[RunnerSeat]
 ) -> tuple[list[str], list[str]] | None:
     """1. Everybody's hash, recorded. 2. Everybody is shown all hashes and gives the nonce; one that does not fit
     its hash counts as none. 3. All are recorded before anything is drawn.
@@ -179,7 +179,7 @@ class _Table:
         self.seats = [_seat(playing, loaded, player) for player in loaded.players]
         self._recorded = len(loaded.lines)
         self._cut_off: set[int] = set()  # seats asked again although they may have read the question
-        self._tail: Record | None = None  # rows that are stored with the result
+        self._tail: MatchUpdate | None = None  # rows that are stored with the result
 
     async def play(self) -> None:
         """Drives the match to its end."""
@@ -197,12 +197,12 @@ class _Table:
         await asyncio.to_thread(self._replay)
         tail = self._tail or self._record(evidence=[])
         state = self.match.state
-        outcome = results.Outcome(state.placements(), state.returns(), state.scores(), self.match.faults)
+        outcome = results.MatchResult(state.placements(), state.returns(), state.scores(), self.match.faults)
         stored = False
         while not stored:
             try:
                 await self._playing.recorder.write(
-                    health.finish, tail, outcome, master_key=self._playing.master_key, sour=self._sour()
+                    health.finish, tail, outcome, master_key=self._playing.master_key, sour=self._unreachable_seats()
                 )
                 stored = True
             except Unavailable as error:
@@ -211,10 +211,10 @@ class _Table:
 
     async def _play(self) -> None:
         if not self.match.over and self._recorded < len(self.match.lines):
-            await self._playing.recorder.put(self._record(evidence=[]))
+            await self._playing.recorder.write_durably(self._record(evidence=[]))
         await drive(self.match, self._ask, self._note)
 
-    def _sour(self) -> set[int]:
+    def _unreachable_seats(self) -> set[int]:
         """Seats that were given up: not asked any more, or at an address that may not be called."""
         refused = {row["seat"] for row in self.match.log.rows if row.get("fault") == "egress_denied"}
         return self.match.retired | refused
@@ -240,9 +240,9 @@ class _Table:
                 await asyncio.sleep(0)  # a table of house players alone must let other matches have their turn
                 return answer
             if not is_unconnected(seat.last[1]):
-                uplink.answered()
+                uplink.record_success()
                 return answer
-            failed_at = uplink.failed(owner_id)
+            failed_at = uplink.record_failure(owner_id)
             if seat.last[1].sent and request.seat in self._cut_off:
                 return answer
             if await self._is_its_fault(failed_at):
@@ -271,21 +271,21 @@ class _Table:
         record = self._record(evidence, sealed)
         if match.over:
             self._tail = record
-        return self._written(record)
+        return self._write_update(record)
 
-    async def _written(self, record: Record) -> None:
+    async def _write_update(self, record: MatchUpdate) -> None:
         if record is self._tail:  # stored with the result
             return
-        await self._playing.recorder.put(record)
+        await self._playing.recorder.write_durably(record)
         if self._playing.stopping():
             raise HandedOver("told to stop")
 
-    def _record(self, evidence: Sequence[Evidence], sealed: Sequence[Sealed] = ()) -> Record:
+    def _record(self, evidence: Sequence[Evidence], sealed: Sequence[Sealed] = ()) -> MatchUpdate:
         """What is not recorded yet."""
         start, self._recorded = self._recorded, len(self.match.lines)
         new = self.match.log.rows[start:]
         points = [row["n"] for row in new if row["type"] == "decision"]
-        return Record(
+        return MatchUpdate(
             match_id=self._loaded.id,
             epoch=self._playing.claim.epoch,
             start=start,
@@ -310,19 +310,19 @@ class _Table:
                 detail=reply.detail or FAULTS[fault],
                 request=body,
                 reply=reply.body,
-                timing={**vars_of(reply), "attempts": reply.attempts, "status": reply.status},
+                timing={**timing_fields(reply), "attempts": reply.attempts, "status": reply.status},
             )
         ]
 
 
-def _seat(playing: Playing, loaded: Loaded, player: Player) -> BotSeat | HouseSeat:
+def _seat(playing: Playing, loaded: Loaded, player: RunnerSeat) -> BotSeat | HouseSeat:
     if house_bots.is_house(player.url):
         name = house_bots.player_name(player.url)
         return HouseSeat(name, loaded.header["game"], dice_of_match(loaded.id, playing.master_key))
     return BotSeat(playing.caller(player), loaded.header, player.seat, loaded.aliases)
 
 
-def vars_of(reply: client.Reply) -> Json:
+def timing_fields(reply: client.Reply) -> Json:
     """Where the time of a call went, in milliseconds."""
     timing = reply.timing
     return {
@@ -341,7 +341,7 @@ async def _tell_the_end(playing: Playing, loaded: Loaded, table: _Table) -> None
     """Tells the seats the result and, when the deal group is over, its seed. Nothing depends on their answers."""
     rows = table.match.log.rows
     tellers = []
-    for player in _called(loaded.players):
+    for player in _remote_players(loaded.players):
         facts = messages.match_facts(loaded.header, player.seat)
         body = messages.match_end_body(facts, rows[-1], messages.faults_of(rows, player.seat))
         tellers.append(_tell(playing, player, body, f"{loaded.id}_end_{player.seat}"))
@@ -354,17 +354,17 @@ async def _tell_the_end(playing: Playing, loaded: Loaded, table: _Table) -> None
         await asyncio.gather(
             *(
                 _tell(playing, player, body, f"{group['id']}_end_{place}")
-                for place, player in enumerate(_called(entries))
+                for place, player in enumerate(_remote_players(entries))
             )
         )
 
 
-def _called(players: Sequence[Player]) -> list[Player]:
+def _remote_players(players: Sequence[RunnerSeat]) -> list[RunnerSeat]:
     """Those that are reached over HTTP."""
     return [player for player in players if not house_bots.is_house(player.url)]
 
 
-async def _tell(playing: Playing, player: Player, body: bytes, id: str) -> None:
+async def _tell(playing: Playing, player: RunnerSeat, body: bytes, id: str) -> None:
     caller = playing.caller(player)
     try:
         await client.notify(caller, body, id, NOTICE_MS)

@@ -24,9 +24,9 @@ from workers import queues, shutdown
 from workers.batch_writer import Recorder
 from workers.bot_checks import Suite, check_bot, examine_bot
 from workers.connectivity import Uplink
-from workers.lease_renewal import Holder
+from workers.lease_renewal import LeaseRenewer
 from workers.match_runner import HandedOver, Playing, play
-from workers.webhook_sender import Courier
+from workers.webhook_sender import WebhookSender
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ GRACE_S = 2.0  # for the open questions when we are told to stop
 
 
 @dataclass
-class Tally:
+class RunnerCounters:
     """Counts of what a runner did. ``claims`` is the number of times it tried to claim matches."""
 
     claims: int = 0
@@ -65,7 +65,7 @@ class Runner:
         suite: Suite | None = None,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.tally = Tally()
+        self.tally = RunnerCounters()
         self._slots = settings.runner_slots
         self._friendlies = quotas.friendlies_at_once(settings.runner_slots)
         self._master_key = settings.master_key
@@ -78,7 +78,7 @@ class Runner:
         self._examining = 0
         redis = None if settings.redis_url is None else queues.connect(settings.redis_url)
         self._announcer = change_notifier.Announcer(redis)
-        self._courier = Courier(self._recorder, self._policy, self._master_key)
+        self._courier = WebhookSender(self._recorder, self._policy, self._master_key)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._seconds = seconds
@@ -91,9 +91,9 @@ class Runner:
         log.info("told to stop")
         self._stopping.set()
 
-    async def run(self, *, alone: str | None = None) -> Tally:
+    async def run(self, *, alone: str | None = None) -> RunnerCounters:
         """Plays all that is due; with ``alone`` that one match, which others have lost, and nothing else."""
-        self._holder = Holder(self._database)
+        self._holder = LeaseRenewer(self._database)
         self._holder.start()
         try:
             await self._play_on(alone)
@@ -180,9 +180,9 @@ class Runner:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._on_match_end)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _on_match_end(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         self._something_ended = True
 
@@ -225,7 +225,7 @@ class Runner:
         except Unavailable as error:
             log.warning("claim not given back, it will run out", extra={"reason": str(error)})
 
-    async def _check(self, check: handshakes.Check) -> None:
+    async def _check(self, check: handshakes.ClaimedHandshake) -> None:
         try:
             await check_bot(check, self._recorder, self._policy, self._master_key)
             self.tally.checked += 1
@@ -249,11 +249,11 @@ class Runner:
         return self._seconds() - self._born
 
 
-async def run(settings: Settings, database: Database, *, alone: str | None = None) -> Tally:
+async def run(settings: Settings, database: Database, *, alone: str | None = None) -> RunnerCounters:
     """A runner in this event loop, which stops at the word of its worker."""
     runner = Runner(settings, database)
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(shutdown.SIGNAL, runner.stop)
-    if shutdown.requested():
+    if shutdown.is_stop_requested():
         runner.stop()
     return await runner.run(alone=alone)

@@ -14,7 +14,7 @@ SIGNAL: Final = signal.SIGUSR1
 _requested = False
 
 
-def requested() -> bool:
+def is_stop_requested() -> bool:
     """Whether this process was told to stop since ``listen``."""
     return _requested
 

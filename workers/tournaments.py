@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from referee.db.engine import Database, now
+from referee.db.engine import Database, current_time
 from referee.errors import Conflict, Unavailable
 from referee.tournaments import progression, starting
 
@@ -34,13 +34,13 @@ class Events:
         What goes wrong in one event is logged and of no concern to the others.
         """
         with self._database.read() as session:
-            due = starting.due_by_themselves(session, now(session))
+            due = starting.due_by_themselves(session, current_time(session))
             running = progression.running(session)
         for tournament_id in self._awake(due):
-            if self._tried(tournament_id, self._start):
+            if self._try_step(tournament_id, self._start):
                 running.append(tournament_id)
         self._resting = {one: until for one, until in self._resting.items() if one in (*due, *running)}
-        took_steps = [self._tried(tournament_id, self._take_turn) for tournament_id in self._awake(running)]
+        took_steps = [self._try_step(tournament_id, self._take_turn) for tournament_id in self._awake(running)]
         return any(took_steps)
 
     def _awake(self, tournament_ids: list[str]) -> list[str]:
@@ -69,7 +69,7 @@ class Events:
             log.info("event carried on", extra={"tournament": tournament_id, "step": step})
         return any_step
 
-    def _tried(self, tournament_id: str, what: Callable[[str], bool]) -> bool:
+    def _try_step(self, tournament_id: str, what: Callable[[str], bool]) -> bool:
         try:
             return what(tournament_id)
         except Unavailable:

@@ -15,7 +15,7 @@ from referee.botclient.client import BotCaller, Reply, Target
 from referee.errors import StaleEpoch, Unavailable
 from referee.protocol.signing import webhook_secret
 from referee.webhooks import deliveries
-from referee.webhooks.deliveries import Outcome, Parcel
+from referee.webhooks.deliveries import DeliveryJob, DeliveryOutcome
 from workers.batch_writer import Recorder
 
 log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ GRACE_S = 2.0  # for answers under way when we are told to stop
 _NO_MATTER = ("", "bad_status", "bad_content_type", "encoding_refused", "response_too_large")
 
 
-class Courier:
+class WebhookSender:
     """Sends what is due, a task each, so that a slow receiver holds up nobody but itself."""
 
     def __init__(
@@ -51,7 +51,7 @@ class Courier:
         self._chance = chance
         self._seconds = seconds
         self._resting_until = float("-inf")
-        self._tasks: dict[asyncio.Task[None], Parcel] = {}
+        self._tasks: dict[asyncio.Task[None], DeliveryJob] = {}
 
     @property
     def is_busy(self) -> bool:
@@ -90,7 +90,7 @@ class Courier:
         except Unavailable as error:
             log.warning("deliveries not given back, their leases will run out", extra={"reason": str(error)})
 
-    async def _send(self, parcel: Parcel) -> None:
+    async def _send(self, parcel: DeliveryJob) -> None:
         """The edge of a delivery: nothing that goes wrong in one reaches another."""
         where = {"webhook": parcel.webhook_id, "delivery": parcel.delivery_id}
         try:
@@ -107,7 +107,7 @@ class Courier:
         except Exception:
             log.exception("delivery failed", extra=where)
 
-    async def _posted(self, parcel: Parcel) -> Reply:
+    async def _posted(self, parcel: DeliveryJob) -> Reply:
         secrets = tuple(
             webhook_secret(self._master_key, parcel.webhook_id, generation) for generation in parcel.secret_generations
         )
@@ -120,11 +120,11 @@ class Courier:
             caller.close()
 
 
-def outcome_of(reply: Reply) -> Outcome:
+def outcome_of(reply: Reply) -> DeliveryOutcome:
     """What a reply means for the delivery it answers."""
     answer = reply.status or None
     if 200 <= reply.status < 300 and reply.fault in _NO_MATTER:
-        return Outcome(answer)
+        return DeliveryOutcome(answer)
     if reply.fault == "bad_status":
-        return Outcome(answer, f"{reply.status}, expected 2xx")
-    return Outcome(answer, f"{reply.fault}: {reply.detail}", ours=reply.fault == "uplink_down")
+        return DeliveryOutcome(answer, f"{reply.status}, expected 2xx")
+    return DeliveryOutcome(answer, f"{reply.fault}: {reply.detail}", ours=reply.fault == "uplink_down")

@@ -7,7 +7,7 @@ from flask import current_app
 from api import limits
 from api.accounts.schemas import AccountView, FreshAccount, FreshToken, NewAccount, NewToken, TokenView
 from api.auth import asker
-from api.pagination import everything, list_of
+from api.pagination import list_of, single_page
 from api.presentation import Extended
 from api.views import Resource, record
 from referee.accounts import accounts
@@ -70,7 +70,7 @@ def add_token(new_token: dict[str, Any]) -> Any:
 @resource.response(list_of(TokenView))
 def list_tokens() -> Any:
     """The tokens of the account, revoked ones among them"""
-    return everything(accounts.list_tokens(record(), asker().id))
+    return single_page(accounts.list_tokens(record(), asker().id))
 
 
 @resource.route("DELETE", '/me/tokens/<id("tok"):token_id>')

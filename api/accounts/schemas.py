@@ -2,7 +2,7 @@
 
 from marshmallow import fields, validate
 
-from api.fields import Moment, Name, Strict
+from api.fields import Name, Strict, UtcDateTime
 from referee.accounts.tables import ROLES
 
 
@@ -18,16 +18,16 @@ class AccountView(Strict):
     id = fields.String(required=True)
     name = fields.String(required=True)
     role = fields.String(required=True, validate=validate.OneOf(ROLES))
-    created_at = Moment(required=True)
+    created_at = UtcDateTime(required=True)
 
 
 class TokenView(Strict):
     id = fields.String(required=True)
     name = fields.String(required=True)
     hint = fields.String(required=True, metadata={"description": "beginning and end, to tell tokens apart"})
-    created_at = Moment(required=True)
-    last_used_at = Moment(required=True, allow_none=True, metadata={"description": "to the hour"})
-    revoked_at = Moment(required=True, allow_none=True)
+    created_at = UtcDateTime(required=True)
+    last_used_at = UtcDateTime(required=True, allow_none=True, metadata={"description": "to the hour"})
+    revoked_at = UtcDateTime(required=True, allow_none=True)
 
 
 class FreshToken(TokenView):

@@ -20,19 +20,23 @@ Json = dict[str, Any]
 
 MOST_KEPT: Final = 1_000_000  # answers, some 100 MB
 EDGES_MS: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)  # of histograms
-PACES: Final = Shelf[Sequence[response_stats.Played]](MOST_KEPT, lambda made: 1 + sum(len(one.answers) for one in made))
+PACES: Final = Shelf[Sequence[response_stats.TimedMatch]](
+    MOST_KEPT, lambda made: 1 + sum(len(one.answers) for one in made)
+)
 
 
 def attach_remedy(told: Told) -> Extended:
     """Return a fault with what was played instead and, for the owner of the bot, the command that asks it again."""
-    curl = _again(told) if told.owner_id == viewer_id() else None
+    curl = _curl_command(told) if told.owner_id == viewer_id() else None
     return Extended(told, played=fault_reports.played_instead(record(), told.fault), curl=curl)
 
 
 def health(bot_id: str, *, by_day: bool) -> Json:
     """What the last matches of a bot say of its speed."""
 
-    def make(before: Sequence[response_stats.Played] | None, *, patient: bool) -> Sequence[response_stats.Played]:
+    def make(
+        before: Sequence[response_stats.TimedMatch] | None, *, patient: bool
+    ) -> Sequence[response_stats.TimedMatch]:
         return before if patient and before is not None else response_stats.last_matches(record(), bot_id, before or ())
 
     played = PACES.get(bot_id, make).made
@@ -54,7 +58,7 @@ def _stretch(one: response_stats.Stretch) -> Extended:
     return Extended(one, decisions=figures["calls"], ms=figures, histogram=histogram(one.ms), faults=counted)
 
 
-def _again(told: Told) -> str | None:
+def _curl_command(told: Told) -> str | None:
     """The command that asks the bot the same again; None where not all of the question was kept."""
     request = told.fault.request
     if not request or is_cut(request) or not told.url:

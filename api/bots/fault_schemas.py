@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from api.fields import Derived, Id, Moment, Query, Strict, Utf8, text_of
+from api.fields import Derived, Id, Query, Strict, UtcDateTime, Utf8, text_of
 from api.pagination import PageQuery
 from referee.match.match import FAULTS
 from referee.matches.recording import MAX_KEPT_BYTES
@@ -69,7 +69,7 @@ class FaultView(Strict):
     timing = fields.Dict(
         attribute="fault.timing", required=True, allow_none=True, metadata={"description": "where the time went"}
     )
-    created_at = Moment(attribute="fault.created_at", required=True)
+    created_at = UtcDateTime(attribute="fault.created_at", required=True)
 
 
 class EvidenceView(FaultView):
@@ -127,8 +127,8 @@ class BarView(Strict):
 class StretchView(Strict):
     version = fields.String(required=True, allow_none=True)
     day = fields.Date(required=True, allow_none=True)
-    first_at = Moment(required=True, metadata={"description": "when the first of these matches ended"})
-    last_at = Moment(required=True)
+    first_at = UtcDateTime(required=True, metadata={"description": "when the first of these matches ended"})
+    last_at = UtcDateTime(required=True)
     matches = fields.Integer(required=True)
     decisions = fields.Integer(required=True, metadata={"description": "questions it was asked"})
     ms = fields.Nested(LatencyView, required=True, metadata={"description": "what they took, as charged to its clock"})

@@ -14,8 +14,8 @@ from api.bots.register_page import OWN_ADVICE
 from api.errors import invalid
 from api.fields import MAX_INT
 from api.ladders.schemas import points
-from api.pages.charts import Move, Part, rating_history, stacked_bar
-from api.pages.page import page, shown
+from api.pages.charts import Part, RatingStep, rating_history, stacked_bar
+from api.pages.page import page, page_view
 from api.presentation import certificate_of, match_views
 from api.queries import takes
 from api.views import record
@@ -23,11 +23,11 @@ from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import LARGEST_PAGE
 from referee.ladders import ranks, ratings
-from referee.ladders.ranks import Place
+from referee.ladders.ranks import LadderRank
 from referee.ladders.ratings import Change
 from referee.ladders.tables import Ladder
 from referee.matches import bot_stats, matches
-from referee.matches.bot_stats import Tally
+from referee.matches.bot_stats import BotTotals
 from referee.protocol.fault_advice import ADVICE
 from referee.ratings.elo import MICRO
 
@@ -56,7 +56,7 @@ class Rival:
 
     bot_id: str
     name: str
-    tally: Tally
+    tally: BotTotals
     drawn: Markup
 
 
@@ -69,24 +69,24 @@ class Results:
     matches: int
     rivals: Sequence[Rival]
     others: int  # rivals that are not listed
-    seats: Sequence[tuple[int, int, Tally]]  # how many sat, the seat
-    versions: Sequence[tuple[str | None, Tally]]
+    seats: Sequence[tuple[int, int, BotTotals]]  # how many sat, the seat
+    versions: Sequence[tuple[str | None, BotTotals]]
 
 
 @pages.get('/bots/<id("bot"):bot_id>')
 @takes("game", "ladder")
-@shown
+@page_view
 def bot(bot_id: str) -> Response:
     found = bots.get_bot(record(), bot_id)
     rated = sorted(ratings.ratings_of(record(), bot_id), key=lambda pair: -pair[1].games)
-    standing = [(ladder, placed(ladder.id, bot_id)) for ladder, _ in rated[:LADDERS]]
+    standing = [(ladder, find_rank(ladder.id, bot_id)) for ladder, _ in rated[:LADDERS]]
     certificate = certificates.present(record(), found)
     return page(
         "bots/bot.html",
         bot=found,
         standing=standing,
         hidden_ladders=len(rated) - len(standing),
-        histories=[history(ladder, found) for ladder in _drawn([ladder for ladder, _ in rated])],
+        histories=[history(ladder, found) for ladder in _ladders_to_plot([ladder for ladder, _ in rated])],
         undrawn=len(rated) > HISTORIES and "ladder" not in request.args,
         results=results(found),
         recent=recent(found),
@@ -98,7 +98,7 @@ def bot(bot_id: str) -> Response:
 
 
 @pages.get(f'/bots/<id("bot"):bot_id>/faults/<int(max={MAX_INT}):fault_id>')
-@shown
+@page_view
 def evidence(bot_id: str, fault_id: int) -> Response:
     """The frame of the evidence; the script asks for what is in it."""
     found = bots.get_bot(record(), bot_id)
@@ -112,7 +112,7 @@ def advice() -> dict[str, str]:
     return {code: known.remedy for code, known in ADVICE.items()} | OWN_ADVICE
 
 
-def placed(ladder_id: str, bot_id: str) -> Place:
+def find_rank(ladder_id: str, bot_id: str) -> LadderRank:
     found = ranks.place_of(record(), ladder_id, bot_id)
     assert found is not None, "a rating with games has a place"
     return found
@@ -152,7 +152,7 @@ def results(of: Bot) -> Results | None:
     return Results(sorted(numbers), game, len(there), rivals, len(tallies) - len(rivals), seats, versions)
 
 
-def shares(tally: Tally) -> Markup:
+def shares(tally: BotTotals) -> Markup:
     """How often it was placed ahead of the rival, level, behind."""
     parts = [
         Part(f"ahead: {tally.ahead}", tally.ahead, "ahead"),
@@ -172,7 +172,7 @@ def recent(of: Bot) -> list[dict[str, Any]]:
     return shown
 
 
-def _drawn(ladders: Sequence[Ladder]) -> Sequence[Ladder]:
+def _ladders_to_plot(ladders: Sequence[Ladder]) -> Sequence[Ladder]:
     """Whose histories are drawn: the one of ``?ladder=``, else those with the most games."""
     wanted = request.args.get("ladder")
     if wanted is None:
@@ -183,7 +183,7 @@ def _drawn(ladders: Sequence[Ladder]) -> Sequence[Ladder]:
     return chosen
 
 
-def _move(change: Change) -> Move:
+def _move(change: Change) -> RatingStep:
     told = f"{change.kind}: {change.reason}" if change.reason else change.kind
     version = (change.version or "none") if change.version_changed else None
-    return Move(change.before / MICRO, change.after / MICRO, change.kind, version, told)
+    return RatingStep(change.before / MICRO, change.after / MICRO, change.kind, version, told)

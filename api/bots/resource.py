@@ -19,7 +19,7 @@ from api.bots.schemas import (
     WaitingView,
 )
 from api.errors import Problem
-from api.pagination import PageQuery, after, envelope, list_of
+from api.pagination import PageQuery, envelope, list_of, read_cursor
 from api.presentation import Extended, certificate_of, visible_bot
 from api.views import Resource, master_key, record
 from referee.bots import bots, certificates
@@ -55,7 +55,11 @@ def register(new_bot: dict[str, Any]) -> Any:
 def list_bots(query: dict[str, Any]) -> Any:
     """Bots, the newest first"""
     found = bots.list_bots(
-        record(), owner_id=query.get("owner"), status=query.get("status"), limit=query["limit"], cursor=after(query)
+        record(),
+        owner_id=query.get("owner"),
+        status=query.get("status"),
+        limit=query["limit"],
+        cursor=read_cursor(query),
     )
     return envelope(found, query)
 
@@ -89,7 +93,7 @@ def edit(changes: dict[str, Any], bot_id: str) -> Any:
 
     After a new address it is `unverified` until that has answered the challenge.
     """
-    bot = mine(bot_id)
+    bot = get_own_bot(bot_id)
     etags.must_stand(editable(bot))
     return visible_bot(bots.edit(record(), bot_id, revision=bot.revision, **changes))
 
@@ -104,7 +108,7 @@ def pause(bot_id: str) -> Any:
     The bot gets no new matches. Its open friendlies, even those in progress, are cancelled with the reason
     `bot_paused`. Its other matches that are already arranged are still played.
     """
-    bot_id = governed(bot_id).id
+    bot_id = get_managed_bot(bot_id).id
     return visible_bot(friendlies.pause_bot(record(), bot_id, "paused by its owner", master_key=master_key()))
 
 
@@ -114,7 +118,7 @@ def pause(bot_id: str) -> Any:
 @resource.response(OwnBotView)
 def resume(bot_id: str) -> Any:
     """End a pause"""
-    return visible_bot(bots.resume(record(), governed(bot_id).id))
+    return visible_bot(bots.resume(record(), get_managed_bot(bot_id).id))
 
 
 @resource.route("POST", '/<id("bot"):bot_id>/retire')
@@ -126,7 +130,7 @@ def retire(bot_id: str) -> Any:
 
     Matches that run are played out, those not begun are cancelled. Its history stays.
     """
-    return visible_bot(bots.retire(record(), governed(bot_id).id))
+    return visible_bot(bots.retire(record(), get_managed_bot(bot_id).id))
 
 
 @resource.route("POST", '/<id("bot"):bot_id>/rotate-secret')
@@ -138,7 +142,7 @@ def rotate_secret(bot_id: str) -> Any:
 
     For a day both the old and the new one sign our calls. Shown this once.
     """
-    return attach_secret(bots.rotate_secret(record(), mine(bot_id).id))
+    return attach_secret(bots.rotate_secret(record(), get_own_bot(bot_id).id))
 
 
 @resource.route("POST", '/<id("bot"):bot_id>/check')
@@ -153,7 +157,7 @@ def check(bot_id: str) -> Any:
     Challenge, manifest, then the conformance suite: about a hundred calls in at most 90 s. How far it is and the
     reports are shown with the bot. A pass brings a new certificate; a failure ends that of the same version.
     """
-    return visible_bot(bots.request_check(record(), mine(bot_id).id, thorough=True))
+    return visible_bot(bots.request_check(record(), get_own_bot(bot_id).id, thorough=True))
 
 
 @resource.route("GET", '/<id("bot"):bot_id>/certificate')
@@ -181,7 +185,7 @@ def show_certificate(bot_id: str) -> Any:
 def list_certificates(query: dict[str, Any], bot_id: str) -> Any:
     """All certificates a bot ever had, the newest first"""
     bot = bots.get_bot(record(), bot_id)
-    found = certificates.list_certificates(record(), bot.id, limit=query["limit"], cursor=after(query))
+    found = certificates.list_certificates(record(), bot.id, limit=query["limit"], cursor=read_cursor(query))
     return envelope(Page([certificate_of(bot, one) for one in found.items], found.next), query)
 
 
@@ -197,13 +201,13 @@ def list_faults(query: dict[str, Any], bot_id: str) -> Any:
     """
     found = faults.list_faults(
         record(),
-        bot_id=mine(bot_id).id,
+        bot_id=get_own_bot(bot_id).id,
         owner_id=asker().id,
         match_id=query.get("match"),
         code=query.get("code"),
         version=query.get("version"),
         limit=query["limit"],
-        cursor=after(query),
+        cursor=read_cursor(query),
     )
     return envelope(found, query)
 
@@ -218,7 +222,7 @@ def show_health(query: dict[str, Any], bot_id: str) -> Any:
 
     Counted from the logs of its last 200 matches whose cards are open.
     """
-    return fault_reports.health(mine(bot_id).id, by_day=query["by"] == "day")
+    return fault_reports.health(get_own_bot(bot_id).id, by_day=query["by"] == "day")
 
 
 @resource.route("GET", '/<id("bot"):bot_id>/waiting')
@@ -236,12 +240,12 @@ def show_waiting(bot_id: str) -> Any:
     return waiting.waiting(record(), bot.id, runner_slots=slots)
 
 
-def governed(bot_id: str) -> Bot:
+def get_managed_bot(bot_id: str) -> Bot:
     """The bot, if the asker may take it out of play: its owner and the operator."""
     return bots.get_bot(record(), bot_id, owner_id=None if asker().role == "admin" else asker().id)
 
 
-def mine(bot_id: str) -> Bot:
+def get_own_bot(bot_id: str) -> Bot:
     """The bot, if it is the asker's; another's is not found."""
     return bots.get_bot(record(), bot_id, owner_id=asker().id)
 

@@ -2,7 +2,7 @@
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Address, Id, Moment, Name, Strict
+from api.fields import Address, Id, Name, Strict, UtcDateTime
 from api.pagination import PageQuery
 from referee.bots.certificates import ENDS
 from referee.bots.tables import BOT_STATES, CHECK_STATES, EXAMINATION_STATES
@@ -37,7 +37,7 @@ class BotView(Strict):
     version = fields.String(required=True, allow_none=True, metadata={"description": "as the bot declares it"})
     games = fields.List(fields.String(), required=True, metadata={"description": "as the bot declares them"})
     max_calls = fields.Integer(required=True, metadata={"description": "calls it takes at once, as it declares"})
-    created_at = Moment(required=True)
+    created_at = UtcDateTime(required=True)
 
 
 class OwnBotView(BotView):
@@ -60,7 +60,7 @@ class OwnBotView(BotView):
         attribute="own.examination",
         metadata={"description": "the conformance suite: how far it is, what the last found"},
     )
-    previous_secret_until = Moment(
+    previous_secret_until = UtcDateTime(
         attribute="own.previous_secret_until",
         allow_none=True,
         metadata={"description": "until then both secrets sign"},
@@ -69,7 +69,7 @@ class OwnBotView(BotView):
 
 class CheckView(Strict):
     state = fields.String(attribute="check_state", required=True, validate=validate.OneOf(CHECK_STATES))
-    checked_at = Moment(required=True, allow_none=True)
+    checked_at = UtcDateTime(required=True, allow_none=True)
     report = fields.Dict(attribute="check_report", required=True, allow_none=True)
 
 
@@ -81,7 +81,7 @@ class ExaminationView(Strict):
     version = fields.String(
         required=True, allow_none=True, metadata={"description": "of the bot, in the last that ended"}
     )
-    ended_at = Moment(required=True, allow_none=True)
+    ended_at = UtcDateTime(required=True, allow_none=True)
     report = fields.Dict(
         attribute="last_report",
         required=True,
@@ -114,8 +114,8 @@ class CertificateView(Strict):
     )
     protocol = fields.String(required=True)
     engine_version = fields.String(required=True)
-    issued_at = Moment(required=True)
-    ended_at = Moment(
+    issued_at = UtcDateTime(required=True)
+    ended_at = UtcDateTime(
         required=True, allow_none=True, metadata={"description": "when a later examination of this version was over"}
     )
     ended_reason = fields.String(required=True, allow_none=True, validate=validate.OneOf(ENDS))

@@ -9,8 +9,8 @@ from sqlalchemy import func, select
 
 from api.games.schemas import GameView
 from api.pages import guides
-from api.pages.markdown import Rendered, rendered
-from api.pages.page import page, shown
+from api.pages.markdown import Rendered, render_markdown
+from api.pages.page import page, page_view
 from api.views import record
 from referee.games import catalogue, game
 from referee.ladders import ratings
@@ -25,7 +25,7 @@ LISTED = 8  # ladders and events of a game
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class GameEntry:
     """A game in the list: its first paragraph, seats, and what happens in it."""
 
     name: str
@@ -36,19 +36,19 @@ class Entry:
 
 
 @pages.get("/games")
-@shown
+@page_view
 def contents() -> Response:
     running = _counts(select(Match.game, func.count()).where(Match.status == "running").group_by(Match.game))
     ladders = _counts(select(Ladder.game, func.count()).group_by(Ladder.game))
     entries = [
-        Entry(name, (rules.seats[0], rules.seats[-1]), lead(name), running.get(name, 0), ladders.get(name, 0))
+        GameEntry(name, (rules.seats[0], rules.seats[-1]), lead(name), running.get(name, 0), ladders.get(name, 0))
         for name, rules in catalogue().items()
     ]
     return page("games/list.html", entries=entries, guides=guides.guides())
 
 
 @pages.get("/games/<name>")
-@shown
+@page_view
 def show(name: str) -> Response:
     rules = game(name)
     return page(
@@ -64,7 +64,7 @@ def show(name: str) -> Response:
 @cache
 def rulebook(name: str) -> Rendered:
     """How the game is played."""
-    return rendered(rules_page(name), guides.address_in("docs/games"))
+    return render_markdown(rules_page(name), guides.address_in("docs/games"))
 
 
 @cache

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Response
 
 from api.games.schemas import GameView
-from api.pagination import everything, list_of
+from api.pagination import list_of, single_page
 from api.views import Resource
 from referee.games import catalogue, game
 from referee.rulebook import rules_page
@@ -18,7 +18,7 @@ resource = Resource("games", "/api/v1/games", "The catalogue of games with their
 @resource.response(list_of(GameView))
 def list_games() -> Any:
     """All games"""
-    return everything(list(catalogue().values()))
+    return single_page(list(catalogue().values()))
 
 
 @resource.route("GET", "/<name>")

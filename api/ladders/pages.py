@@ -13,8 +13,8 @@ from api.errors import invalid
 from api.ladders.schemas import LAST_ACT, points
 from api.pages.charts import Bin, histogram, interval_bar, sparkline
 from api.pages.formatting import count
-from api.pages.page import page, shown
-from api.pagination import after, envelope
+from api.pages.page import page, page_view
+from api.pagination import envelope, read_cursor
 from api.queries import check_names, takes
 from api.views import record
 from referee.db.paging import Page
@@ -39,7 +39,7 @@ FALLING: Final = ("rating", "games")  # columns that begin with the most
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LeaderboardQuery:
     """How somebody wants to see a ladder."""
 
     text: str
@@ -65,10 +65,10 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LeaderboardEntry:
     """A bot on the page of a ladder."""
 
-    line: Any  # a ``leaderboard.Line`` or a ``ratings.Standing``
+    line: Any  # a ``leaderboard.LeaderboardRow`` or a ``ratings.LadderStanding``
     version: str | None
     trend: trends.Trend | None
     spark: Markup | None
@@ -78,7 +78,7 @@ class Row:
 
 @pages.get("/ladders")
 @takes("page")
-@shown
+@page_view
 def all_ladders() -> Response:
     number = _number("page", 1, LAST_PAGE)
     found = leaderboard.ladders_by_game(record(), start=LADDERS * (number - 1), limit=LADDERS + 1)
@@ -92,7 +92,7 @@ def all_ladders() -> Response:
 
 @pages.get('/ladders/<id("lad"):ladder_id>')
 @takes("as_of", "cursor", "find", "page", "reverse", "sort")
-@shown
+@page_view
 def ladder(ladder_id: str) -> Response:
     found = ratings.get_ladder(record(), ladder_id)
     last = ratings.last_seq(record(), ladder_id)
@@ -104,7 +104,7 @@ def ladder(ladder_id: str) -> Response:
 
 
 def _as_it_stands(found: Ladder, last: int) -> Response:
-    wanted = _wanted()
+    wanted = _read_query()
     start = LINES * (wanted.page - 1)
     looked = leaderboard.board(
         record(), found.id, text=wanted.text, order=wanted.order, backwards=wanted.backwards, start=start, limit=LINES
@@ -134,13 +134,13 @@ def _as_it_stands(found: Ladder, last: int) -> Response:
 def _as_it_stood(found: Ladder, seq: int, last: int) -> Response:
     """From its top as of an act: pages by cursor, as the API has them."""
     query = {"as_of": seq, "limit": LINES, "cursor": request.args.get("cursor")}
-    standing = ratings.ladder_at(record(), found.id, seq, limit=LINES, cursor=after(query))
+    standing = ratings.ladder_at(record(), found.id, seq, limit=LINES, cursor=read_cursor(query))
     following = envelope(Page([], standing.page.next), query)["next"]
     return page(
         "ladders/ladder.html",
         ladder=found,
         rows=_rows(found.id, standing.page.items, up_to=seq),
-        wanted=Wanted("", "rank", False, 1),
+        wanted=LeaderboardQuery("", "rank", False, 1),
         as_of=seq,
         then=True,
         last=last,
@@ -170,21 +170,23 @@ def _rows(
     *,
     strengths: Mapping[str, Strength] | None = None,
     up_to: int | None = None,
-) -> list[Row]:
+) -> list[LeaderboardEntry]:
     lately = trends.trends(record(), ladder_id, [line.bot_id for line in lines], up_to=up_to)
     known = [strength for line in lines if (strength := (strengths or {}).get(line.bot_id)) is not None]
     domain, by_bot = _domain(known), {strength.id: strength for strength in known}
     return [_row(line, lately.get(line.bot_id), by_bot.get(line.bot_id), domain) for line in lines]
 
 
-def _row(line: Any, trend: trends.Trend | None, strength: Strength | None, domain: tuple[float, float]) -> Row:
-    version = line.version if isinstance(line, leaderboard.Line) else trend.version if trend else None
+def _row(
+    line: Any, trend: trends.Trend | None, strength: Strength | None, domain: tuple[float, float]
+) -> LeaderboardEntry:
+    version = line.version if isinstance(line, leaderboard.LeaderboardRow) else trend.version if trend else None
     values = [value / MICRO for value in trend.values] if trend else []
     spark = sparkline(values, "Rating lately") if len(values) > 1 else None
     bar = None
     if strength is not None:
         bar = interval_bar(strength.points, strength.low, strength.high, domain, "95 % interval")
-    return Row(line, version, trend, spark, bar, strength)
+    return LeaderboardEntry(line, version, trend, spark, bar, strength)
 
 
 def _domain(strengths: Sequence[Strength]) -> tuple[float, float]:
@@ -205,7 +207,7 @@ def _spread(ladder_id: str) -> tuple[Markup, list[tuple[str, int]]] | None:
     return histogram(bins, "Bots by rating", count(max(numbers) + BAND_POINTS)), figures
 
 
-def _column(name: str, wanted: Wanted) -> Column:
+def _column(name: str, wanted: LeaderboardQuery) -> Column:
     by_now = wanted.order == name
     backwards = by_now and not wanted.backwards
     falls = (name in FALLING) != wanted.backwards
@@ -214,14 +216,14 @@ def _column(name: str, wanted: Wanted) -> Column:
     return Column(name.title(), wanted.href(sort=name, reverse=int(backwards), page=1), said, classes)
 
 
-def _wanted() -> Wanted:
+def _read_query() -> LeaderboardQuery:
     text = request.args.get("find", "").strip()
     if len(text) > LONGEST_TEXT:
         raise invalid([("find", f"at most {LONGEST_TEXT} characters")])
     order = request.args.get("sort", "rank")
     if order not in leaderboard.ORDERS:
         raise invalid([("sort", f"one of {', '.join(leaderboard.ORDERS)}")])
-    return Wanted(text, order, request.args.get("reverse", "0") == "1", _number("page", 1, LAST_PAGE))
+    return LeaderboardQuery(text, order, request.args.get("reverse", "0") == "1", _number("page", 1, LAST_PAGE))
 
 
 def _number(name: str, low: int, high: int) -> int:

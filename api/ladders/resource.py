@@ -13,7 +13,7 @@ from api.ladders.schemas import (
     StandingLadderView,
     StandingQuery,
 )
-from api.pagination import PageQuery, after, envelope, list_of
+from api.pagination import PageQuery, envelope, list_of, read_cursor
 from api.presentation import Extended
 from api.tournaments.standings_schemas import StrengthsPage
 from api.views import Resource, database, record
@@ -31,7 +31,7 @@ resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, 
 @resource.response(list_of(LadderView))
 def list_ladders(query: dict[str, Any]) -> Any:
     """Ladders"""
-    found = ratings.list_ladders(record(), game=query.get("game"), limit=query["limit"], cursor=after(query))
+    found = ratings.list_ladders(record(), game=query.get("game"), limit=query["limit"], cursor=read_cursor(query))
     return envelope(found, query)
 
 
@@ -98,15 +98,15 @@ def show_history(query: dict[str, Any], ladder_id: str) -> Any:
     """
     ratings.get_ladder(record(), ladder_id)
     bots.get_bot(record(), query["bot"])
-    found = ratings.history(record(), ladder_id, query["bot"], limit=query["limit"], cursor=after(query))
+    found = ratings.history(record(), ladder_id, query["bot"], limit=query["limit"], cursor=read_cursor(query))
     return envelope(found, query)
 
 
 def standing(ladder_id: str, query: dict[str, Any]) -> ratings.LadderPage:
     """Lines of the ladder, now or as of an act."""
     if "as_of" not in query:
-        return ratings.ladder_page(record(), ladder_id, limit=query["limit"], cursor=after(query))
+        return ratings.ladder_page(record(), ladder_id, limit=query["limit"], cursor=read_cursor(query))
     last = ratings.last_seq(record(), ladder_id)
     if query["as_of"] > last:
         raise invalid([("as_of", f"the ladder's last act is {last}")])
-    return ratings.ladder_at(record(), ladder_id, query["as_of"], limit=query["limit"], cursor=after(query))
+    return ratings.ladder_at(record(), ladder_id, query["as_of"], limit=query["limit"], cursor=read_cursor(query))

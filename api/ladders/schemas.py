@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from api.fields import Derived, Id, Moment, Numeral, Strict
+from api.fields import Derived, Id, QueryInt, Strict, UtcDateTime
 from api.games.schemas import GAMES
 from api.pagination import PageQuery
 from referee.bots.tables import BOT_STATES
@@ -35,7 +35,7 @@ class LadderQuery(PageQuery):
 
 
 class StandingQuery(PageQuery):
-    as_of = Numeral(
+    as_of = QueryInt(
         low=0, high=LAST_ACT, metadata={"description": "the ladder as it stood after this act, an `as_of_seq`"}
     )
 
@@ -49,7 +49,7 @@ class LadderView(Strict):
     game = fields.String(required=True)
     options = fields.Dict(required=True)
     seats = fields.Integer(required=True)
-    created_at = Moment(required=True)
+    created_at = UtcDateTime(required=True)
     frozen_reason = fields.String(
         required=True,
         allow_none=True,
@@ -105,7 +105,7 @@ class RatingChangeView(Strict):
         attribute="match_id", required=True, allow_none=True, metadata={"description": "null: a repair"}
     )
     reason = fields.String(required=True, allow_none=True, metadata={"description": "of a void or a repair"})
-    at = Moment(required=True)
+    at = UtcDateTime(required=True)
     games = fields.Integer(required=True, metadata={"description": "that count for the bot after it"})
     version = fields.String(required=True, allow_none=True, metadata={"description": "of the bot in that match"})
     version_changed = fields.Boolean(required=True, metadata={"description": "it is another than in the result before"})

@@ -13,10 +13,10 @@ from sqlalchemy.orm import Session
 
 from api.streams.hub import RESTS, Accept, Feed, Hub
 from api.streams.messages import message
-from api.streams.stream_writer import Lines
+from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
 from referee.ladders import rank_changes, ratings
-from referee.ladders.ratings import Standing
+from referee.ladders.ratings import LadderStanding
 
 Json = dict[str, Any]
 
@@ -39,24 +39,24 @@ class LadderHub(Hub[LadderFeed]):
 
     keep_s = 5.0
 
-    def __init__(self, database: Database, lines: Lines, line: Callable[[Standing], Json]) -> None:
+    def __init__(self, database: Database, lines: StreamConnections, line: Callable[[LadderStanding], Json]) -> None:
         self._line = line
         super().__init__(database, lines)
 
-    def _begun(self, id: str) -> LadderFeed:
+    def _new_feed(self, id: str) -> LadderFeed:
         return LadderFeed(id)
 
     def is_past(self, feed: LadderFeed, after: int) -> bool:
         return False  # a ladder has no end
 
-    def missed(self, feed: LadderFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
+    def catch_up(self, feed: LadderFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
         with self._changed:  # another process may be ahead of this one
             self._await(lambda: feed.told >= (after or 0))
-        while not self._accepted(feed, after, accept):
+        while not self._accept_viewer(feed, after, accept):
             self._find(feed, feed.told if after is None else after)
         yield from ()  # nothing in pieces: what is told of a ladder's past is no longer than a message
 
-    def _accepted(self, feed: LadderFeed, after: int | None, accept: Accept) -> bool:
+    def _accept_viewer(self, feed: LadderFeed, after: int | None, accept: Accept) -> bool:
         with self._changed:
             start = feed.told if after is None else min(after, feed.told)
             known = _changes(feed.told, []) if start == feed.told else feed.since.get(start)
@@ -67,7 +67,7 @@ class LadderHub(Hub[LadderFeed]):
     def _find(self, feed: LadderFeed, start: int) -> None:
         told = feed.told
         with self.database.read() as session:
-            found = self._moved(session, feed.id, start)
+            found = self._changed_rows(session, feed.id, start)
         with self._changed:
             if feed.told == told:  # else it has moved on meanwhile
                 while len(feed.since) >= MOST_KEPT:
@@ -79,14 +79,14 @@ class LadderHub(Hub[LadderFeed]):
     def _look(self, feeds: dict[str, LadderFeed]) -> None:
         for feed in feeds.values():
             if time.monotonic() >= max(feed.not_before, feed.try_at):
-                with self._apart(feed):
+                with self._isolate_errors(feed):
                     self._bring_up(feed)
 
     def _bring_up(self, feed: LadderFeed) -> None:
         began = time.monotonic()
         with self.database.read() as session:
             newest = ratings.last_seq(session, feed.id)
-            moved = self._moved(session, feed.id, feed.told) if feed.ready and newest > feed.told else []
+            moved = self._changed_rows(session, feed.id, feed.told) if feed.ready and newest > feed.told else []
         with self._changed:
             changed, feed.told = feed.ready and newest > feed.told, newest
             feed.ready = True
@@ -97,8 +97,8 @@ class LadderHub(Hub[LadderFeed]):
                 self._tell(feed, _changes(newest, moved))
             self._changed.notify_all()
 
-    def _moved(self, session: Session, ladder_id: str, after: int) -> list[Json]:
-        return [self._line(one) for one in rank_changes.moved(session, ladder_id, after=after, limit=LINES)]
+    def _changed_rows(self, session: Session, ladder_id: str, after: int) -> list[Json]:
+        return [self._line(one) for one in rank_changes.list_moved_rows(session, ladder_id, after=after, limit=LINES)]
 
 
 def _changes(seq: int, items: list[Json]) -> bytes:

@@ -18,7 +18,7 @@ from referee.match import replay
 from referee.match.canonical import Json
 from referee.match.log import verify
 from referee.match.match import Match, is_answer
-from referee.match.rows import digest, parsed
+from referee.match.rows import digest, parse_row
 from referee.matches import logs, matches
 from referee.protocol.messages import Questions
 
@@ -30,7 +30,7 @@ KEPT: Final = 1_000  # reports
 T = TypeVar("T")
 
 
-class Kept:
+class RecentCache:
     """The last few things that were made, by their keys. Two who want the same at once may both make it."""
 
     def __init__(self, most: int) -> None:
@@ -52,28 +52,28 @@ class Kept:
         return made
 
 
-_REPORTS: Final = Kept(KEPT)
+_REPORTS: Final = RecentCache(KEPT)
 _AT_WORK: Final = threading.BoundedSemaphore(AT_ONCE)
 
 
 def report(session: Session, match: schema.Match) -> Json:
     """What ``matchlog.verify`` finds. 409 before the log opens, 404 without a log, 503 while others are at it."""
-    lines = _opened(session, match)
+    lines = _load_open_log(session, match)
     # Of the last line of all, which links all before it: the reveal among them.
-    return _REPORTS.get(digest(lines[-1]), lambda: _verified(lines))
+    return _REPORTS.get(digest(lines[-1]), lambda: _verify_log(lines))
 
 
 def decision(session: Session, match: schema.Match, number: int, master_key: bytes) -> Json:
     """A row of a decision, with the question as it was put to the bot, None where nobody was asked. Refuses as
     ``report`` does, and 404 for a row that is no decision."""
-    lines = _opened(session, match)
-    if number >= len(lines) or (row := parsed(lines[number]))["type"] != "decision":
+    lines = _load_open_log(session, match)
+    if number >= len(lines) or (row := parse_row(lines[number]))["type"] != "decision":
         raise not_found()
     asked = _question(session, match, lines, row, master_key) if is_answer(row) else None
     return {"row": number, "n": row["n"], "seat": row["seat"], "question": asked, "decision": row}
 
 
-def _opened(session: Session, match: schema.Match) -> list[bytes]:
+def _load_open_log(session: Session, match: schema.Match) -> list[bytes]:
     if not logs.is_open(session, match):
         reason = "the log opens when the last match of its deal group is over"
         raise Problem(409, "log_not_ready", reason)
@@ -83,20 +83,20 @@ def _opened(session: Session, match: schema.Match) -> list[bytes]:
     return lines
 
 
-def _verified(lines: list[bytes]) -> Json:
+def _verify_log(lines: list[bytes]) -> Json:
     with at_work():
-        played = lines[:-1] if parsed(lines[-1])["type"] == "reveal" else lines
+        played = lines[:-1] if parse_row(lines[-1])["type"] == "reveal" else lines
         return {**asdict(verify(lines)), "digest": digest(played[-1])}
 
 
 def _question(session: Session, match: schema.Match, lines: list[bytes], row: Json, master_key: bytes) -> Json:
     loaded = matches.load(session, match.id, master_key=master_key)
     with at_work():
-        rows = [parsed(line) for line in lines]
-        at: Match = replay.at(rows, loaded.header, row["n"])
+        rows = [parse_row(line) for line in lines]
+        at: Match = replay.replay_to(rows, loaded.header, row["n"])
         questions = Questions(loaded.header, row["seat"], loaded.aliases)
         _, body = questions.ask(replay.question(at, row["seat"]))
-    return parsed(body)
+    return parse_row(body)
 
 
 @contextmanager

@@ -7,8 +7,8 @@ from typing import Any, Final
 from sqlalchemy.orm import Session
 
 from referee.matches import visibility
-from referee.matches.deal_progress import Tables
-from referee.matches.visibility import Standing, Telling
+from referee.matches.deal_progress import DealGroupProgress
+from referee.matches.visibility import MatchFeed, MatchVisibility
 
 Json = dict[str, Any]
 
@@ -20,15 +20,15 @@ class Tellings:
 
     def __init__(self, most: int = KEPT) -> None:
         self._most = most
-        self._kept: OrderedDict[str, tuple[Telling, threading.Lock]] = OrderedDict()
-        self._tables = Tables()
+        self._kept: OrderedDict[str, tuple[MatchFeed, threading.Lock]] = OrderedDict()
+        self._tables = DealGroupProgress()
         self._lock = threading.Lock()
 
-    def told(self, session: Session, match_id: str) -> tuple[Standing, list[Json]]:
+    def read_feed(self, session: Session, match_id: str) -> tuple[MatchVisibility, list[Json]]:
         """How the match stands, and the items of all rows that may be told of it now. Raises ``NotFound``."""
         standing = visibility.standing(session, match_id)
         with self._lock:
-            telling, reading = self._kept.setdefault(match_id, (Telling(match_id, self._tables), threading.Lock()))
+            telling, reading = self._kept.setdefault(match_id, (MatchFeed(match_id, self._tables), threading.Lock()))
             self._kept.move_to_end(match_id)
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)

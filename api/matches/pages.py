@@ -6,8 +6,8 @@ from typing import Any, Final
 from flask import Blueprint, Response, request
 
 from api.errors import invalid
-from api.pages.page import page, shown
-from api.pagination import after, envelope
+from api.pages.page import page, page_view
+from api.pagination import envelope, read_cursor
 from api.presentation import match_views
 from api.queries import takes
 from api.tournaments import terms
@@ -29,7 +29,7 @@ STATES: Final = ("running", "finished", "waiting", "due", "cancelled", "void", "
 
 @pages.get("/matches")
 @takes("bot", "cursor", "game", "status", "tournament")
-@shown
+@page_view
 def contents() -> Response:
     """The newest first, all or some."""
     query: Json = {
@@ -48,7 +48,7 @@ def contents() -> Response:
         tournament_id=query["tournament"],
         open_seats=query["bot"] is not None,  # who plays a rated match is not told by asking for its players
         limit=LISTED,
-        cursor=after(query),
+        cursor=read_cursor(query),
     )
     return page(
         "matches/list.html",
@@ -63,13 +63,13 @@ def contents() -> Response:
 
 
 @pages.get('/matches/<id("mat"):match_id>')
-@shown
+@page_view
 def show(match_id: str) -> Response:
     """A match in the viewer: live while it is played, from its log afterwards."""
     match = matches.get_match(record(), match_id)
     (seen,) = match_views([match])
     event = None if match.tournament_id is None else tournaments.get_tournament(record(), match.tournament_id)
-    told = _told(match, seen)
+    told = _script_data(match, seen)
     return page(
         "matches/match.html",
         match=seen,
@@ -89,7 +89,7 @@ def replay() -> Response:
     return page("matches/replay.html", told={"faults": viewer.advice()})
 
 
-def _told(match: Match, seen: Json) -> Json:
+def _script_data(match: Match, seen: Json) -> Json:
     """What the page's script begins with. Players are named only where everybody may know them."""
     named = all(seat["name"] is not None for seat in seen["seats"])
     header = {

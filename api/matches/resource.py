@@ -10,7 +10,7 @@ from api.auth import asker, organises, viewer_id
 from api.bots.fault_schemas import FaultView, MatchFaultQuery
 from api.errors import Problem, invalid, not_found
 from api.matches.schemas import CancelMatch, MatchQuery, MatchView, NewMatch, VoidedView, VoidMatch, WholeMatchView
-from api.pagination import after, envelope, list_of
+from api.pagination import envelope, list_of, read_cursor
 from api.presentation import attach_group, visible_matches
 from api.requests import LOG_POLICY
 from api.views import Resource, master_key, record
@@ -40,7 +40,7 @@ def arrange(new_match: dict[str, Any]) -> Any:
     have the match rated.
     """
     check_right(new_match)
-    plan = matches.Plan(
+    plan = matches.MatchPlan(
         game=new_match["game"],
         bots=new_match["bots"],
         options=new_match["options"],
@@ -67,7 +67,7 @@ def list_matches(query: dict[str, Any]) -> Any:
         game=query.get("game"),
         open_seats="bot" in query and not (organises() or owns(query["bot"])),
         limit=query["limit"],
-        cursor=after(query),
+        cursor=read_cursor(query),
     )
     return envelope(Page(visible_matches(found.items), found.next), query)
 
@@ -168,7 +168,7 @@ def list_faults(query: dict[str, Any], match_id: str) -> Any:
         code=query.get("code"),
         version=query.get("version"),
         limit=query["limit"],
-        cursor=after(query),
+        cursor=read_cursor(query),
     )
     return envelope(found, query)
 

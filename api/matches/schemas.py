@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Id, Moment, Numeral, Part, Remark, Strict, Truth, Whole, Wish
+from api.fields import Id, OptionalBody, Part, PlainText, QueryInt, Strict, StrictBool, StrictInt, UtcDateTime
 from api.games.schemas import GAMES, check_options
 from api.pagination import PageQuery
 from referee.ladders.voiding import MOST_REASON
@@ -20,13 +20,13 @@ DEFAULTS = Limits()
 
 
 class TimeView(Strict):
-    budget_ms = Whole(
+    budget_ms = StrictInt(
         low=50,
         high=60_000,
         load_default=DEFAULTS.budget_ms,
         metadata={"description": f"time per decision; at most {LONGEST.budget_ms} in a friendly"},
     )
-    bank_ms = Whole(
+    bank_ms = StrictInt(
         low=0,
         high=600_000,
         load_default=DEFAULTS.bank_ms,
@@ -43,7 +43,7 @@ class NewMatch(Strict):
         metadata={"description": "by seat, each once; at least one of your own"},
     )
     options = fields.Dict(keys=fields.String(), load_default=dict, metadata={"description": "see GET /games"})
-    rated = Truth(load_default=False, metadata={"description": "for organisers"})
+    rated = StrictBool(load_default=False, metadata={"description": "for organisers"})
     time = fields.Nested(TimeView, load_default=lambda: TimeView().load({}))
 
     @validates_schema
@@ -57,19 +57,23 @@ class MatchQuery(PageQuery):
     status = fields.String(validate=validate.OneOf(MATCH_STATES))
     bot = Id("bot")
     tournament = Id("trn")
-    stage = Numeral(low=1, high=LAST_STAGE, metadata={"description": "of the tournaments"})
+    stage = QueryInt(low=1, high=LAST_STAGE, metadata={"description": "of the tournaments"})
     game = fields.String(validate=validate.OneOf(GAMES))
 
 
-class CancelMatch(Wish):
-    reason = Remark(MOST_REASON, load_default="cancelled", metadata={"description": "for everybody"})
-    whole_group = Truth(load_default=False, metadata={"description": f"cancel {WHOLE_GROUP}; needed where there are"})
+class CancelMatch(OptionalBody):
+    reason = PlainText(MOST_REASON, load_default="cancelled", metadata={"description": "for everybody"})
+    whole_group = StrictBool(
+        load_default=False, metadata={"description": f"cancel {WHOLE_GROUP}; needed where there are"}
+    )
 
 
 class VoidMatch(Strict):
-    reason = Remark(MOST_REASON, required=True, metadata={"description": "for everybody"})
-    replay = Truth(load_default=False, metadata={"description": "play it again, with fresh cards"})
-    whole_group = Truth(load_default=False, metadata={"description": f"void {WHOLE_GROUP}; needed in duplicate deals"})
+    reason = PlainText(MOST_REASON, required=True, metadata={"description": "for everybody"})
+    replay = StrictBool(load_default=False, metadata={"description": "play it again, with fresh cards"})
+    whole_group = StrictBool(
+        load_default=False, metadata={"description": f"void {WHOLE_GROUP}; needed in duplicate deals"}
+    )
 
 
 class VoidedView(Strict):
@@ -186,9 +190,9 @@ class MatchView(Strict):
         metadata={"description": "the match that is void, or cancelled, and played anew"},
     )
     group_id = fields.String(required=True, metadata={"description": "the deal group whose end opens the log"})
-    created_at = Moment(required=True)
-    started_at = Moment(required=True, allow_none=True)
-    finished_at = Moment(required=True, allow_none=True)
+    created_at = UtcDateTime(required=True)
+    started_at = UtcDateTime(required=True, allow_none=True)
+    finished_at = UtcDateTime(required=True, allow_none=True)
 
 
 class WholeMatchView(MatchView):

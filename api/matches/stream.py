@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session
 
 from api.streams.hub import COME_BACK, Accept, Feed, Hub
 from api.streams.messages import message
-from api.streams.stream_writer import Lines
+from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
 from referee.matches import visibility
-from referee.matches.deal_progress import Tables
-from referee.matches.visibility import Standing, Telling
+from referee.matches.deal_progress import DealGroupProgress
+from referee.matches.visibility import MatchFeed, MatchVisibility
 
 Json = dict[str, Any]
 
@@ -26,12 +26,12 @@ AT_ONCE: Final = 256 << 10  # bytes that are handed over whole; what is longer h
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class MatchFeed(Feed):
+class MatchStream(Feed):
     """A match that is watched, as far as it was told."""
 
-    telling: Telling
+    telling: MatchFeed
     items: list[bytes] = field(default_factory=list)  # of the rows told, in their order
-    standing: Standing | None = None
+    standing: MatchVisibility | None = None
     state: bytes = b""
 
     @property
@@ -39,7 +39,7 @@ class MatchFeed(Feed):
         return len(self.items) - 1 if self.items else None
 
 
-class MatchHub(Hub[MatchFeed]):
+class MatchHub(Hub[MatchStream]):
     """The matches that are watched in this process.
 
     Nobody says when rows are recorded, which would cost a word a decision of every match: they are looked for, of all
@@ -50,18 +50,18 @@ class MatchHub(Hub[MatchFeed]):
     rests = 5
     keep_s = 5.0
 
-    def __init__(self, database: Database, lines: Lines) -> None:
-        self._tables = Tables()
+    def __init__(self, database: Database, lines: StreamConnections) -> None:
+        self._tables = DealGroupProgress()
         super().__init__(database, lines)
 
-    def _begun(self, id: str) -> MatchFeed:
-        return MatchFeed(id, telling=Telling(id, self._tables))
+    def _new_feed(self, id: str) -> MatchStream:
+        return MatchStream(id, telling=MatchFeed(id, self._tables))
 
-    def is_past(self, feed: MatchFeed, after: int) -> bool:
+    def is_past(self, feed: MatchStream, after: int) -> bool:
         with self._changed:
             return feed.over and after >= len(feed.items) - 1
 
-    def missed(self, feed: MatchFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
+    def catch_up(self, feed: MatchStream, after: int | None, accept: Accept) -> Iterator[bytes]:
         start = 0 if after is None else after + 1
         with self._changed:  # another process may be ahead of this one
             if not self._await(lambda: len(feed.items) >= start or feed.over):
@@ -77,18 +77,18 @@ class MatchHub(Hub[MatchFeed]):
             yield rows_message(start, rest[:PAGE])
             start += PAGE
 
-    def _snapshot(self, feed: MatchFeed) -> bytes:
+    def _snapshot(self, feed: MatchStream) -> bytes:
         stands = message("state", feed.last, feed.state)
         return stands + self._end(feed) if feed.over else stands
 
-    def _end(self, feed: MatchFeed) -> bytes:
+    def _end(self, feed: MatchStream) -> bytes:
         assert feed.standing is not None, "the end is told after the state"
         data = orjson.dumps({"status": feed.standing.status, "reason": feed.standing.reason})
         return b"retry: 60000\n" + message("end", f"{feed.last or 0}.end", data)
 
     # -- in the thread --
 
-    def _look(self, feeds: dict[str, MatchFeed]) -> None:
+    def _look(self, feeds: dict[str, MatchStream]) -> None:
         moment = time.monotonic()
         going_on = [feed for feed in feeds.values() if not feed.over and feed.try_at <= moment]
         if not going_on:
@@ -96,15 +96,15 @@ class MatchHub(Hub[MatchFeed]):
         with self.database.read() as session:
             standings = visibility.standings(session, [feed.id for feed in going_on])
             for feed in going_on:
-                with self._apart(feed):
+                with self._isolate_errors(feed):
                     self._bring_up(session, feed, standings[feed.id])
 
-    def _bring_up(self, session: Session, feed: MatchFeed, standing: Standing) -> None:
+    def _bring_up(self, session: Session, feed: MatchStream, standing: MatchVisibility) -> None:
         feed.telling.look(session, standing)
         placements = visibility.placements(session, feed.id) if standing.ended else None
         self._tell_all(feed, standing, placements)
 
-    def _tell_all(self, feed: MatchFeed, standing: Standing, placements: list[int] | None) -> None:
+    def _tell_all(self, feed: MatchStream, standing: MatchVisibility, placements: list[int] | None) -> None:
         """1. Rows. 2. How it stands, when that has changed. 3. The end, when all may read all."""
         with self._changed:
             start = len(feed.items)  # not what the last look gave: something may have failed after an earlier one
@@ -132,6 +132,6 @@ def rows_messages(first: int, items: Sequence[bytes]) -> list[bytes]:
     return [rows_message(first + at, items[at : at + PAGE]) for at in range(0, len(items), PAGE)]
 
 
-def state_of(standing: Standing, placements: list[int] | None) -> Json:
+def state_of(standing: MatchVisibility, placements: list[int] | None) -> Json:
     state = {name: getattr(standing, name) for name in ("status", "reason", "open", "held_back", "pace")}
     return state if placements is None else {**state, "placements": placements}

@@ -38,7 +38,7 @@ def decimal(number: float, digits: int = 1) -> str:
     return f"{number:,.{digits}f}".replace(",", THIN_SPACE).replace("-", MINUS)
 
 
-def signed(number: float, digits: int = 0) -> str:
+def format_signed(number: float, digits: int = 0) -> str:
     """With its sign, zero without one."""
     seen = round(number, digits) + 0.0  # what is shown as zero is zero, and has no sign
     text = decimal(seen, digits)
@@ -106,7 +106,7 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "game_name": game_name,
     "count": count,
     "decimal": decimal,
-    "signed": signed,
+    "signed": format_signed,
     "percent": percent,
     "milliseconds": milliseconds,
     "moment": moment,

@@ -8,7 +8,7 @@ from typing import Final
 from flask import Blueprint, Response
 
 from api.errors import not_found
-from api.pages.markdown import Rendered, Resolve, rendered
+from api.pages.markdown import Rendered, Resolve, render_markdown
 from api.pages.page import page
 from referee.games import catalogue
 
@@ -45,7 +45,7 @@ def guides() -> dict[str, Rendered]:
     """All guides by name, in the order in which they are needed."""
     files = {path.stem: path for path in FOLDER.glob("*.md")}
     names = sorted(files, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
-    return {name: rendered(files[name].read_text(encoding="utf-8"), address_in("docs")) for name in names}
+    return {name: render_markdown(files[name].read_text(encoding="utf-8"), address_in("docs")) for name in names}
 
 
 def address_in(folder: str) -> Resolve:

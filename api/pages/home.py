@@ -6,7 +6,7 @@ from flask import Blueprint, Response, current_app
 from sqlalchemy import exists, select
 
 from api.ladders.schemas import points
-from api.pages.page import page, shown
+from api.pages.page import page, page_view
 from api.presentation import match_views
 from api.views import record
 from referee.bots.tables import Bot
@@ -31,11 +31,11 @@ class Top:
     """The first lines of a game's liveliest ladder."""
 
     ladder: Ladder
-    lines: list[ratings.Standing]
+    lines: list[ratings.LadderStanding]
 
 
 @pages.get("/")
-@shown
+@page_view
 def home() -> Response:
     now = overview(record())
     results = match_views(matches.list_matches(record(), status="finished", limit=MOST_RESULTS).items)

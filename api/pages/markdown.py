@@ -38,12 +38,12 @@ class Rendered:
     contents: tuple[Heading, ...]
 
 
-def rendered(text: str, resolve: Resolve) -> Rendered:
+def render_markdown(text: str, resolve: Resolve) -> Rendered:
     """The page. ``resolve`` says where a link leads here; None makes it plain text."""
     tokens = _PARSER.parse(COMMENT.sub("", text))
     title = next((tokens[at + 1].content for at, token in enumerate(tokens) if _is_title(token)), "")
     tokens = list(_without_empty_heads(_after_title(tokens)))
-    contents = tuple(_named(tokens))
+    contents = tuple(_add_heading_ids(tokens))
     _link(tokens, resolve)
     return Rendered(title.replace("`", ""), Markup(_PARSER.renderer.render(tokens, _PARSER.options, {})), contents)  # noqa: S704  # our own text, HTML disabled
 
@@ -73,7 +73,7 @@ def _without_empty_heads(tokens: Sequence[Token]) -> Iterator[Token]:
         skipping = skipping and token.type != "thead_close"
 
 
-def _named(tokens: Sequence[Token]) -> Iterator[Heading]:
+def _add_heading_ids(tokens: Sequence[Token]) -> Iterator[Heading]:
     """Gives every heading its id, and every table the name of the chapter it is in."""
     met: dict[str, int] = {}
     tables: dict[str, int] = {}
@@ -132,20 +132,20 @@ class _Renderer(RendererHTML):
         return f"<td{_alignment(tokens[at])}>"
 
     def code_inline(self, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-        return f"<code>{_suited(tokens[at].content)}</code>"
+        return f"<code>{_mark_suits(tokens[at].content)}</code>"
 
     def code_block(self, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
         return self.fence(tokens, at, options, env)
 
     def fence(self, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-        return f'<pre tabindex="0"><code>{_suited(tokens[at].content)}</code></pre>\n'
+        return f'<pre tabindex="0"><code>{_mark_suits(tokens[at].content)}</code></pre>\n'
 
 
 def _alignment(cell: Token) -> str:
     return ' class="number"' if "right" in str(cell.attrs.get("style", "")) else ""
 
 
-def _suited(text: str) -> str:
+def _mark_suits(text: str) -> str:
     """Cards marked with their suit. The sign itself comes from the style sheet, so that what is copied stays exact."""
     return CARD.sub(r'<span class="suit-\2">&#34;\1\2&#34;</span>', str(escape(text)))
 

@@ -9,7 +9,7 @@ from flask import Flask, Response, g, redirect, render_template, request
 
 from api.errors import MEDIA_TYPE, Problem
 from api.pages import formatting
-from api.pages.static_files import SMALLEST_PACKED, packed
+from api.pages.static_files import SMALLEST_PACKED, compress
 from api.requests import is_for_machines
 from api.views import database
 from referee import __version__
@@ -39,12 +39,12 @@ def page(template: str, status: int = 200, **context: Any) -> Response:
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Vary"] = "Accept-Encoding"
     if len(content) >= SMALLEST_PACKED and request.accept_encodings["gzip"] > 0:
-        response.set_data(packed(content))
+        response.set_data(compress(content))
         response.headers["Content-Encoding"] = "gzip"
     return response
 
 
-def shown(view: View) -> View:
+def page_view(view: View) -> View:
     """A page that reads one snapshot of the record: ``record()`` inside."""
 
     @wraps(view)

@@ -55,7 +55,7 @@ def url_of_static(name: str) -> str:
     return url_for("static", name=f"v-{_version()}/{name}")
 
 
-def slimmed(source: str) -> str:
+def strip_comments(source: str) -> str:
     """The script or style sheet without its comment lines and indentation; lines stay lines.
 
     Right as long as no string of the source spans lines, which a test sees to.
@@ -63,7 +63,7 @@ def slimmed(source: str) -> str:
     return INDENT.sub("", COMMENT_LINES.sub("", source))
 
 
-def packed(content: bytes, level: int = 6) -> bytes:
+def compress(content: bytes, level: int = 6) -> bytes:
     return gzip.compress(content, level, mtime=0)
 
 
@@ -96,8 +96,8 @@ def _files() -> dict[str, File]:
 
 def _file(content: bytes, suffix: str) -> File:
     if suffix in (".js", ".css"):
-        content = slimmed(content.decode()).encode()
-    small = packed(content, 9) if len(content) >= SMALLEST_PACKED and suffix != ".png" else None
+        content = strip_comments(content.decode()).encode()
+    small = compress(content, 9) if len(content) >= SMALLEST_PACKED and suffix != ".png" else None
     return File(content, small if small is not None and len(small) < len(content) else None, TYPES[suffix])
 
 

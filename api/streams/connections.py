@@ -13,8 +13,8 @@ from flask import Flask, Response, current_app, request
 from api import limits
 from api.errors import invalid
 from api.streams.connection_limits import Places
-from api.streams.hub import Feed, Hub, Waiting
-from api.streams.stream_writer import Line, Lines, taken_over
+from api.streams.hub import Feed, Hub, StreamViewer
+from api.streams.stream_writer import StreamConnection, StreamConnections, taken_over
 from api.views import database
 from referee.db import change_notifier
 from referee.db.engine import Database
@@ -55,14 +55,14 @@ class Hubs:
 
     def __init__(self, database: Database, redis_url: str | None) -> None:
         self.database = database
-        self._lines = Lines()
+        self._lines = StreamConnections()
         self._hubs: dict[str, Hub[Any]] = {}
         self._stopped = threading.Event()
         if redis_url is not None:
             words = (change_notifier.connect(redis_url), self.wake, self._stopped)
             threading.Thread(target=change_notifier.listen, args=words, name="words", daemon=True).start()
 
-    def get(self, kind: type[H], make: Callable[[Database, Lines], H]) -> H:
+    def get(self, kind: type[H], make: Callable[[Database, StreamConnections], H]) -> H:
         if kind.__name__ not in self._hubs:
             self._hubs[kind.__name__] = make(self.database, self._lines)
         return cast(H, self._hubs[kind.__name__])
@@ -79,7 +79,7 @@ class Hubs:
         self._lines.stop()
 
 
-def hub(kind: type[H], make: Callable[[Database, Lines], H]) -> H:
+def hub(kind: type[H], make: Callable[[Database, StreamConnections], H]) -> H:
     """The hub of this kind in this process."""
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # a proxy of werkzeug's
     settings: Settings = app.config["SETTINGS"]
@@ -112,14 +112,14 @@ def stream(hub: Callable[[], Hub[Any]], id: str, after: int | None = None) -> Re
         give_back()
         raise
 
-    def left(viewer: Waiting | None = None) -> None:
+    def on_close(viewer: StreamViewer | None = None) -> None:
         if give_back():
             watched.leave(feed, viewer)
 
     if ended and after is not None and watched.is_past(feed, after):
-        left()
+        on_close()
         return Response(status=204)
-    return _answer(_Stream(watched, feed, after, sock, left))
+    return _answer(_Stream(watched, feed, after, sock, on_close))
 
 
 class _Stream:
@@ -133,7 +133,7 @@ class _Stream:
     ) -> None:
         self._hub, self._feed, self._after, self._sock, self._left = hub, feed, after, sock, left
         self._chunked = request.environ.get("SERVER_PROTOCOL") == "HTTP/1.1"
-        self._viewer: Waiting | None = None
+        self._viewer: StreamViewer | None = None
         self._taken_over = False
         self._pieces: Generator[bytes, None, None] = self._all()
 
@@ -155,23 +155,23 @@ class _Stream:
             yield from self._with_this_thread()
             return
         self._sock.settimeout(CATCHING_UP_S)
-        yield from self._hub.missed(self._feed, self._after, self._hand_over)
+        yield from self._hub.catch_up(self._feed, self._after, self._hand_over)
         # The server would end the answer; it takes this for a connection that broke, and leaves it alone.
         raise OSError(errno.ENOTCONN, "the connection was handed on")
 
     def _hand_over(self, text: bytes, last: bool) -> None:
         sock = taken_over(cast(socket.socket, self._sock))
         self._taken_over = True
-        self._hub.lines.add(Line(self._feed.id, sock, self._chunked, self._left), text, last=last)
+        self._hub.lines.add(StreamConnection(self._feed.id, sock, self._chunked, self._left), text, last=last)
 
     def _with_this_thread(self) -> Iterator[bytes]:
-        viewer = self._viewer = Waiting()
+        viewer = self._viewer = StreamViewer()
 
         def stay(text: bytes, last: bool) -> None:
             viewer.put(text, last=last)
             self._feed.waiting.add(viewer)
 
-        yield from self._hub.missed(self._feed, self._after, stay)
+        yield from self._hub.catch_up(self._feed, self._after, stay)
         last = False
         try:
             while not last:

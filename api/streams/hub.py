@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from api.streams.stream_writer import HEARTBEAT, HEARTBEAT_S, MOST_BEHIND, Lines
+from api.streams.stream_writer import HEARTBEAT, HEARTBEAT_S, MOST_BEHIND, StreamConnections
 from referee.db.engine import Database
 from referee.errors import Unavailable
 
@@ -34,7 +34,7 @@ COME_BACK: Final = b": too many wait for what is to come; come back\n\n"
 MOST_LAGGING: Final = 4  # viewers that wait, each in a thread, for what another process may have told
 
 
-class Waiting:
+class StreamViewer:
     """A viewer that holds a thread, where a connection cannot be taken over. One that lags too far behind is ended."""
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Feed:
 
     id: str
     viewers: int = 0
-    waiting: set[Waiting] = field(default_factory=set)
+    waiting: set[StreamViewer] = field(default_factory=set)
     left_at: float = 0.0
     ready: bool = False  # known as it stands
     over: bool = False  # nothing will follow
@@ -86,15 +86,15 @@ F = TypeVar("F", bound=Feed)
 
 
 class Hub(Generic[F]):
-    """All things of a kind that are watched in this process. A kind says how a feed begins (``_begun``), how it is
-    brought up to date (``_look``), and what somebody who comes is told first (``missed``)."""
+    """All things of a kind that are watched in this process. A kind says how a feed begins (``_new_feed``), how it is
+    brought up to date (``_look``), and what somebody who comes is told first (``catch_up``)."""
 
     look_s = LOOK_S
     rests = 0  # times as long as a look took, the next is put off
     keep_s = KEEP_S
     lags_s = LOOK_S * 2  # that another process may be ahead of this one
 
-    def __init__(self, database: Database, lines: Lines) -> None:
+    def __init__(self, database: Database, lines: StreamConnections) -> None:
         self.database = database
         self.lines = lines
         self.stopped = threading.Event()
@@ -120,14 +120,14 @@ class Hub(Generic[F]):
 
     # -- what a kind provides --
 
-    def _begun(self, id: str) -> F:
+    def _new_feed(self, id: str) -> F:
         raise NotImplementedError
 
     def _look(self, feeds: dict[str, F]) -> None:
         """Reads what has changed of these, and tells it; makes them ``ready``."""
         raise NotImplementedError
 
-    def missed(self, feed: F, after: int | None, accept: Accept) -> Iterator[bytes]:
+    def catch_up(self, feed: F, after: int | None, accept: Accept) -> Iterator[bytes]:
         """What there was since ``after``; then, with nothing between, how it stands is handed to ``accept``, and all
         that follows goes to those who were accepted."""
         raise NotImplementedError
@@ -146,7 +146,7 @@ class Hub(Generic[F]):
         with self._changed:
             feed = self._feeds.get(id)
             if feed is None:
-                feed = self._feeds[id] = self._begun(id)
+                feed = self._feeds[id] = self._new_feed(id)
             feed.viewers += 1
             if not feed.ready:
                 self._word.set()
@@ -156,7 +156,7 @@ class Hub(Generic[F]):
             raise Unavailable("it could not be read in time")
         return feed
 
-    def leave(self, feed: F, viewer: Waiting | None = None) -> None:
+    def leave(self, feed: F, viewer: StreamViewer | None = None) -> None:
         with self._changed:
             feed.viewers -= 1
             feed.left_at = time.monotonic()
@@ -186,7 +186,7 @@ class Hub(Generic[F]):
             self._word.clear()
             began, pause = time.monotonic(), GAP_S
             try:
-                feeds = self._watched()
+                feeds = self._active_feeds()
                 if feeds:
                     self._look(feeds)
             except Unavailable as error:
@@ -198,7 +198,7 @@ class Hub(Generic[F]):
             self.stopped.wait(max(pause, self.rests * (time.monotonic() - began)))
 
     @contextmanager
-    def _apart(self, feed: F) -> Iterator[None]:
+    def _isolate_errors(self, feed: F) -> Iterator[None]:
         """What goes wrong with one thing is of no concern to the others, and is tried again a little later; unless
         it is the record, which fails all of them."""
         try:
@@ -209,7 +209,7 @@ class Hub(Generic[F]):
             feed.try_at = time.monotonic() + AGAIN_S
             log.exception("not told", extra={"of": feed.id})
 
-    def _watched(self) -> dict[str, F]:
+    def _active_feeds(self) -> dict[str, F]:
         """Forgets what nobody watches any more."""
         long_ago = time.monotonic() - self.keep_s
         with self._changed:

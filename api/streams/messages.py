@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from api.fields import Moment
+from api.fields import UtcDateTime
 
 
 def message(name: str, id: str | int | None, data: bytes) -> bytes:
@@ -13,4 +13,4 @@ def message(name: str, id: str | int | None, data: bytes) -> bytes:
 
 def instant(moment: datetime) -> str:
     """As the API writes dates everywhere."""
-    return str(Moment()._serialize(moment, None, None))
+    return str(UtcDateTime()._serialize(moment, None, None))

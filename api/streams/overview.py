@@ -8,7 +8,7 @@ from typing import Final
 
 from api.streams.hub import RESTS, Accept, Feed, Hub
 from api.streams.messages import message
-from api.streams.stream_writer import Lines
+from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
 
 PACE_S: Final = 2.0
@@ -28,17 +28,17 @@ class NowHub(Hub[NowFeed]):
 
     keep_s = 5.0
 
-    def __init__(self, database: Database, lines: Lines, found: Callable[[], bytes]) -> None:
+    def __init__(self, database: Database, lines: StreamConnections, found: Callable[[], bytes]) -> None:
         self._found = found
         super().__init__(database, lines)
 
-    def _begun(self, id: str) -> NowFeed:
+    def _new_feed(self, id: str) -> NowFeed:
         return NowFeed(id)
 
     def is_past(self, feed: NowFeed, after: int) -> bool:
         return False
 
-    def missed(self, feed: NowFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
+    def catch_up(self, feed: NowFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
         with self._changed:
             accept(message(NOW, None, feed.data), False)
         yield from ()

@@ -18,7 +18,7 @@ from api.presentation import Extended, attach_seats
 from api.streams import connections
 from api.streams.overview import NOW, PACE_S, NowHub
 from api.streams.schemas import DecisionView, FollowQuery, NowView, RowsQuery, RowsView, VerificationView
-from api.streams.stream_writer import Lines
+from api.streams.stream_writer import StreamConnections
 from api.views import Resource, database, master_key, record
 from referee.db.engine import Database
 from referee.ladders import ratings
@@ -47,7 +47,7 @@ def list_rows(query: Json, match_id: str) -> Any:
     that are a minute old in steps of ten seconds. While other matches play the same cards, those of a deal are told
     when all of them have been dealt the next, or are over. Nothing tells how long a seat thought, or who sits there.
     """
-    standing, items = _tellings().told(record(), match_id)
+    standing, items = _tellings().read_feed(record(), match_id)
     start = query["after"] + 1 if "after" in query else 0
     page = items[start : start + query["limit"]]
     return Extended(
@@ -127,10 +127,10 @@ def follow_ladder(query: Json, ladder_id: str) -> Response:
 
 
 def _ladder_hub() -> LadderHub:
-    def made(database: Database, lines: Lines) -> LadderHub:
+    def create_hub(database: Database, lines: StreamConnections) -> LadderHub:
         return LadderHub(database, lines, LadderRow().dump)
 
-    return connections.hub(LadderHub, made)
+    return connections.hub(LadderHub, create_hub)
 
 
 # -- the whole service --
@@ -139,12 +139,12 @@ def _ladder_hub() -> LadderHub:
 @resource.route("GET", "/now")
 @resource.anyone
 @resource.file_response("application/json", "As GET /events tells it.", NowView)
-def now() -> Response:
+def show_current_activity() -> Response:
     """What is going on: some matches under way, events and how far they are, how many there are
 
     At most two seconds old.
     """
-    return Response(_now().found(), mimetype="application/json")
+    return Response(_activity_cache().current_body(), mimetype="application/json")
 
 
 @resource.route("GET", "/events")
@@ -160,12 +160,12 @@ def follow_service() -> Response:
 
 
 def _now_hub() -> NowHub:
-    now = _now()
+    now = _activity_cache()
 
-    def made(database: Database, lines: Lines) -> NowHub:
-        return NowHub(database, lines, now.found)
+    def create_hub(database: Database, lines: StreamConnections) -> NowHub:
+        return NowHub(database, lines, now.current_body)
 
-    return connections.hub(NowHub, made)
+    return connections.hub(NowHub, create_hub)
 
 
 class Now:
@@ -177,7 +177,7 @@ class Now:
         self._data = b""
         self._until = 0.0
 
-    def found(self) -> bytes:
+    def current_body(self) -> bytes:
         with self._lock:
             if time.monotonic() >= self._until:
                 with self._app.app_context(), database().read() as session:
@@ -194,7 +194,7 @@ def _overview(session: Session) -> Extended:
     )
 
 
-def _now() -> Now:
+def _activity_cache() -> Now:
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # a proxy of werkzeug's
     with STARTING:
         now: Now = app.extensions.setdefault("referee.now", Now(app))

@@ -4,7 +4,7 @@ from typing import get_args
 
 from marshmallow import fields, validate
 
-from api.fields import Numeral, Query, Strict
+from api.fields import Query, QueryInt, Strict
 from api.matches.schemas import MatchView
 from api.tournaments.schemas import ProgressView
 from referee.matches.tables import MATCH_STATES
@@ -15,7 +15,7 @@ MOST_ROWS = 1_000
 
 
 class FollowQuery(Query):
-    after = Numeral(
+    after = QueryInt(
         low=0,
         high=LAST,
         metadata={"description": "what is known already, as an id of the stream; `Last-Event-ID` wins"},
@@ -23,10 +23,10 @@ class FollowQuery(Query):
 
 
 class RowsQuery(Query):
-    after = Numeral(
+    after = QueryInt(
         low=0, high=LAST, metadata={"description": "rows after this one, the `next_after` of a page before"}
     )
-    limit = Numeral(low=1, high=MOST_ROWS, load_default=500, metadata={"description": "at most this many rows"})
+    limit = QueryInt(low=1, high=MOST_ROWS, load_default=500, metadata={"description": "at most this many rows"})
 
 
 class RowView(Strict):

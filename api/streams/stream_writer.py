@@ -30,7 +30,7 @@ def chunk(text: bytes) -> bytes:
 
 
 @dataclass(eq=False, slots=True)
-class Line:
+class StreamConnection:
     """A connection in the middle of an answer. ``gone`` is called once, when it is closed."""
 
     key: str
@@ -55,13 +55,13 @@ def taken_over(sock: socket.socket) -> socket.socket:
     return ours
 
 
-class Lines:
+class StreamConnections:
     """All connections of this process, by what they watch. Every method returns at once and may be called by any
     thread; what they ask for happens in the order of the calls."""
 
     def __init__(self, heartbeat_s: float = HEARTBEAT_S) -> None:
         self._heartbeat_s = heartbeat_s
-        self._by_key: dict[str, set[Line]] = {}
+        self._by_key: dict[str, set[StreamConnection]] = {}
         self._wishes: deque[Callable[[], None]] = deque()
         self._selector = selectors.DefaultSelector()
         self._bell, self._ear = socket.socketpair()
@@ -72,7 +72,7 @@ class Lines:
         self._thread = threading.Thread(target=self._run, name="lines", daemon=True)
         self._thread.start()
 
-    def add(self, line: Line, text: bytes, *, last: bool = False) -> None:
+    def add(self, line: StreamConnection, text: bytes, *, last: bool = False) -> None:
         """Takes on a connection, which is first told ``text``."""
         self._wish(lambda: self._add(line, text, last=last))
 
@@ -120,13 +120,13 @@ class Lines:
         except Exception:
             log.exception("viewers not served")
 
-    def _serve(self, line: Line, mask: int) -> None:
+    def _serve(self, line: StreamConnection, mask: int) -> None:
         if mask & selectors.EVENT_READ and not _listens(line):
             self._drop(line)
         elif mask & selectors.EVENT_WRITE:
             self._flush(line)
 
-    def _add(self, line: Line, text: bytes, *, last: bool) -> None:
+    def _add(self, line: StreamConnection, text: bytes, *, last: bool) -> None:
         self._by_key.setdefault(line.key, set()).add(line)
         try:
             self._selector.register(line.sock, selectors.EVENT_READ, line)
@@ -139,7 +139,7 @@ class Lines:
     def _tell(self, key: str, text: bytes, *, last: bool) -> None:
         self._write(list(self._by_key.get(key, ())), text, last=last)
 
-    def _write(self, lines: Iterable[Line], text: bytes, *, last: bool) -> None:
+    def _write(self, lines: Iterable[StreamConnection], text: bytes, *, last: bool) -> None:
         """The same bytes to all: they are framed once."""
         framed = chunk(text) + (LAST_CHUNK if last else b"")
         for line in lines:
@@ -155,7 +155,7 @@ class Lines:
                 log.info("slow viewer dropped", extra={"bytes": line.behind_bytes})
                 self._drop(line)
 
-    def _flush(self, line: Line) -> None:
+    def _flush(self, line: StreamConnection) -> None:
         """Writes what the connection takes; the rest when it can take more."""
         behind = line.behind
         try:
@@ -176,13 +176,13 @@ class Lines:
         if line.last:
             self._drop(line)
 
-    def _await_room(self, line: Line, *, wanted: bool) -> None:
+    def _await_room(self, line: StreamConnection, *, wanted: bool) -> None:
         if line.writing != wanted:
             line.writing = wanted
             mask = selectors.EVENT_READ | (selectors.EVENT_WRITE if wanted else 0)
             self._selector.modify(line.sock, mask, line)
 
-    def _drop(self, line: Line) -> None:
+    def _drop(self, line: StreamConnection) -> None:
         mine = self._by_key.get(line.key, set())
         if line not in mine:
             return
@@ -205,7 +205,7 @@ class Lines:
         self._stopped.set()
 
 
-def _listens(line: Line) -> bool:
+def _listens(line: StreamConnection) -> bool:
     """Whether the other end is still there. What it says in the middle of our answer is of no interest."""
     try:
         return bool(line.sock.recv(4096))

@@ -149,14 +149,14 @@ def _file(
     return response
 
 
-def _extent(tournament_id: str, after: str | None) -> tuple[stored.Place, stored.Extent]:
+def _extent(tournament_id: str, after: str | None) -> tuple[stored.DownloadCursor, stored.DownloadExtent]:
     with database().read() as session:
         tournaments.get_tournament(session, tournament_id)
         place = stored.place_after(session, tournament_id, after)
         return place, stored.extent(session, tournament_id, place)
 
 
-def _counts(extent: stored.Extent, most: int | None = None) -> dict[str, str]:
+def _counts(extent: stored.DownloadExtent, most: int | None = None) -> dict[str, str]:
     sent = extent.logs if most is None else min(extent.logs, most)
     return {"Referee-Logs": str(sent), "Referee-Left-Out": str(extent.closed + extent.logs - sent)}
 

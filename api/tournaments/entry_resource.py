@@ -4,7 +4,7 @@ from typing import Any
 
 from api.auth import asker
 from api.errors import invalid
-from api.pagination import after, envelope, list_of
+from api.pagination import envelope, list_of, read_cursor
 from api.presentation import attach_progress, visible_entry
 from api.tournaments.entry_schemas import EntryQuery, EntryView, NewEntry, Seeds, Withdrawal
 from api.tournaments.schemas import WholeTournamentView
@@ -31,7 +31,7 @@ def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
     """
     tournament = tournaments.get_tournament(record(), tournament_id)
     found = entries.list_entries(
-        record(), tournament.id, preflight=query.get("preflight"), limit=query["limit"], cursor=after(query)
+        record(), tournament.id, preflight=query.get("preflight"), limit=query["limit"], cursor=read_cursor(query)
     )
     return envelope(Page([visible_entry(entry, bot) for entry, bot in found.items], found.next), query)
 

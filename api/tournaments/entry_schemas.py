@@ -2,7 +2,7 @@
 
 from marshmallow import fields, validate
 
-from api.fields import Id, Moment, Strict, Whole
+from api.fields import Id, Strict, StrictInt, UtcDateTime
 from api.pagination import PageQuery
 from referee.tournaments.entries import LARGEST_SEED
 from referee.tournaments.tables import PREFLIGHTS
@@ -10,7 +10,7 @@ from referee.tournaments.tables import PREFLIGHTS
 
 class NewEntry(Strict):
     bot = Id("bot", required=True)
-    seed = Whole(
+    seed = StrictInt(
         low=1, high=LARGEST_SEED, metadata={"description": "set by hand, 1 is the strongest; for its organiser"}
     )
 
@@ -22,7 +22,7 @@ class Withdrawal(Strict):
 class Seeds(Strict):
     seeds = fields.Dict(
         keys=Id("bot"),
-        values=Whole(low=1, high=LARGEST_SEED, allow_none=True),
+        values=StrictInt(low=1, high=LARGEST_SEED, allow_none=True),
         required=True,
         validate=validate.Length(min=1),
         metadata={"description": "by bot: 1 is the strongest, null leaves it to the rating; others keep theirs"},
@@ -60,7 +60,7 @@ class EntryView(Strict):
         metadata={"description": "id of the house bot that plays its seats now"},
     )
     version = fields.String(required=True, allow_none=True, metadata={"description": "of the bot at its start here"})
-    version_changed_at = Moment(
+    version_changed_at = UtcDateTime(
         required=True, allow_none=True, metadata={"description": "when another version of it was seen first"}
     )
-    withdrawn_at = Moment(required=True, allow_none=True)
+    withdrawn_at = UtcDateTime(required=True, allow_none=True)

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from api import etags
 from api.games.schemas import GameView
 from api.matches.schemas import DEFAULTS, MOST_SEATS
-from api.pages.page import page, shown
+from api.pages.page import page, page_view
 from api.presentation import attach_progress
 from api.queries import takes
 from api.tournaments import terms
@@ -56,7 +56,7 @@ def draft() -> Response:
 
 @pages.get(f"{EVENT}/organise")
 @takes("page")
-@shown
+@page_view
 def lead(tournament_id: str) -> Response:
     """Leading one: its terms while it is a draft, its entries and seeds."""
     event = tournaments.get_tournament(record(), tournament_id)

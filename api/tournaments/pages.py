@@ -9,10 +9,10 @@ from flask import Blueprint, Response, request
 from sqlalchemy import func, select
 
 from api import standings_cache
-from api.caching import Kept
+from api.caching import CacheEntry
 from api.errors import invalid
-from api.pages.page import page, shown
-from api.pagination import after, envelope
+from api.pages.page import page, page_view
+from api.pagination import envelope, read_cursor
 from api.presentation import match_views
 from api.queries import takes
 from api.tournaments import terms
@@ -44,21 +44,24 @@ NEWEST: Final = 8  # matches on the front page
 
 @pages.get("/tournaments")
 @takes("cursor", "game", "status")
-@shown
+@page_view
 def contents() -> Response:
     """What goes on, what takes entries, what is over; or one state, or one game, alone."""
     status, game = one_of("status", TOURNAMENT_STATES), one_of("game", sorted(catalogue()))
     query = {"limit": LISTED, "cursor": request.args.get("cursor"), "status": status, "game": game}
     first = query["cursor"] is None
     rest = [status] if status else ["finished", "cancelled"]
-    found = _listed(rest, game, after(query))
+    found = _list_tournaments(rest, game, read_cursor(query))
     groups = {"rest": found.items}
     if first and not status:
-        groups |= {"running": _listed(["running", "paused"], game).items, "open": _listed(["open"], game).items}
+        groups |= {
+            "running": _list_tournaments(["running", "paused"], game).items,
+            "open": _list_tournaments(["open"], game).items,
+        }
     return page(
         "tournaments/contents.html",
         groups=groups,
-        counted=_counted([event for events in groups.values() for event in events]),
+        counted=_count_entries([event for events in groups.values() for event in events]),
         chosen=status,
         game=game,
         first=first,
@@ -69,7 +72,7 @@ def contents() -> Response:
 
 
 @pages.get(EVENT)
-@shown
+@page_view
 def show(tournament_id: str) -> Response:
     """How it stands, live; its terms."""
     event = tournaments.get_tournament(record(), tournament_id)
@@ -84,7 +87,7 @@ def show(tournament_id: str) -> Response:
 
 @pages.get(f"{EVENT}/standings")
 @takes("page")
-@shown
+@page_view
 def lines(tournament_id: str) -> Response:
     """The table, page by page."""
     event = tournaments.get_tournament(record(), tournament_id)
@@ -165,7 +168,7 @@ def begin(number: int, size: int, length: int) -> int:
     return first
 
 
-def _lines(kept: Kept[EventResults], tournament_id: str, rows: Sequence[Any]) -> list[Json]:
+def _lines(kept: CacheEntry[EventResults], tournament_id: str, rows: Sequence[Any]) -> list[Json]:
     ids = [str(row.entrant) for row in rows]
     query = select(TournamentEntry.bot_id, Bot.name).join(Bot, Bot.id == TournamentEntry.stand_in_id)
     query = query.where(TournamentEntry.tournament_id == tournament_id, TournamentEntry.bot_id.in_(ids))
@@ -191,14 +194,14 @@ def _blank(columns: Sequence[Json]) -> Json:
     }
 
 
-def _listed(states: Sequence[str], game: str | None, cursor: Any = None) -> Any:
+def _list_tournaments(states: Sequence[str], game: str | None, cursor: Any = None) -> Any:
     query = select(Tournament).where(Tournament.status.in_(states))
     if game is not None:
         query = query.where(Tournament.game == game)
     return newest_first(record(), query, Tournament.created_at, Tournament.id, limit=LISTED, cursor=cursor)
 
 
-def _counted(events: Sequence[Tournament]) -> dict[str, Json]:
+def _count_entries(events: Sequence[Tournament]) -> dict[str, Json]:
     """By event: how many bots are entered, and how far it is where it goes on."""
     ids = [event.id for event in events]
     query = select(TournamentEntry.tournament_id, func.count()).group_by(TournamentEntry.tournament_id)

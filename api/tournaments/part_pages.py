@@ -10,8 +10,8 @@ from api.errors import not_found
 from api.pages.charts import bracket as bracket_drawing
 from api.pages.charts import crosstable as heat
 from api.pages.formatting import decimal
-from api.pages.page import page, shown
-from api.pagination import after, envelope
+from api.pages.page import page, page_view
+from api.pagination import envelope, read_cursor
 from api.presentation import Extended, match_views, visible_entry
 from api.queries import takes
 from api.tournaments.entry_schemas import EntryView
@@ -25,7 +25,7 @@ from referee.matches import matches
 from referee.matches.tables import MATCH_STATES, Match, MatchLog
 from referee.standings import crosstable, luck_adjusted
 from referee.tournaments import bulk, entries, round_lists, tournaments
-from referee.tournaments.tables import Stage, Tournament, TournamentEntry
+from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 
 pages = Blueprint("tournament_parts", __name__)
 
@@ -38,12 +38,14 @@ DRAWN: Final = 64  # tables of a bracket's stage whose matches are listed beside
 
 @pages.get(f"{EVENT}/stages")
 @takes("page")
-@shown
+@page_view
 def list_stages(tournament_id: str) -> Response:
     """The stages decided so far."""
-    event = _staged(tournament_id)
+    event = _get_tournament_with_rounds(tournament_id)
     number = number_of_page()
-    last = record().scalar(select(func.max(Stage.number)).where(Stage.tournament_id == event.id)) or 0
+    last = (
+        record().scalar(select(func.max(TournamentRound.number)).where(TournamentRound.tournament_id == event.id)) or 0
+    )
     first = begin(number, STAGES, last)
     found = round_lists.list_stages(record(), event.id, limit=STAGES, cursor=[first])
     pages_there = max(1, -(-last // STAGES))
@@ -52,12 +54,12 @@ def list_stages(tournament_id: str) -> Response:
 
 @pages.get(f"{EVENT}/stages/{pairings.STAGE}")
 @takes("page")
-@shown
+@page_view
 def show_stage(tournament_id: str, stage: int) -> Response:
     """A stage with its tables."""
-    event = _staged(tournament_id)
+    event = _get_tournament_with_rounds(tournament_id)
     line = round_lists.stage_line(record(), event.id, stage)
-    stored = record().get_one(Stage, (event.id, stage))
+    stored = record().get_one(TournamentRound, (event.id, stage))
     number = number_of_page()
     first = begin(number, TABLES, line.tables)
     numbers = list(range(first + 1, min(first + TABLES, line.tables) + 1))
@@ -66,7 +68,10 @@ def show_stage(tournament_id: str, stage: int) -> Response:
     names = bots.names_of(record(), [*entrants, *(bye["entrant"] for bye in stored.byes[:TABLES])])
     owners = bots.owners_of(record(), entrants)
     told = line.state == "over" or pairings.tells_all(event)
-    newest = record().scalar(select(func.max(Stage.number)).where(Stage.tournament_id == event.id)) or stage
+    newest = (
+        record().scalar(select(func.max(TournamentRound.number)).where(TournamentRound.tournament_id == event.id))
+        or stage
+    )
     return page(
         "tournaments/stage.html",
         **head(event),
@@ -85,13 +90,15 @@ def show_stage(tournament_id: str, stage: int) -> Response:
 
 @pages.get(f"{EVENT}/matches")
 @takes("cursor", "status")
-@shown
+@page_view
 def list_matches(tournament_id: str) -> Response:
     """All its matches, the newest first."""
     event = tournaments.get_tournament(record(), tournament_id)
     chosen = one_of("status", MATCH_STATES)
     query = {"limit": MATCHES, "cursor": request.args.get("cursor"), "status": chosen}
-    found = matches.list_matches(record(), tournament_id=event.id, status=chosen, limit=MATCHES, cursor=after(query))
+    found = matches.list_matches(
+        record(), tournament_id=event.id, status=chosen, limit=MATCHES, cursor=read_cursor(query)
+    )
     return page(
         "tournaments/matches.html",
         **head(event),
@@ -105,7 +112,7 @@ def list_matches(tournament_id: str) -> Response:
 
 @pages.get(f"{EVENT}/entries")
 @takes("page")
-@shown
+@page_view
 def list_entries(tournament_id: str) -> Response:
     """Who takes part."""
     event = tournaments.get_tournament(record(), tournament_id)
@@ -129,10 +136,10 @@ def list_entries(tournament_id: str) -> Response:
 
 @pages.get(f"{EVENT}/crosstable")
 @takes("page")
-@shown
+@page_view
 def show_crosstable(tournament_id: str) -> Response:
     """Who scored what against whom; of a large field, neighbours in the table among themselves."""
-    event = _begun(tournament_id)
+    event = _get_started_tournament(tournament_id)
     number = number_of_page()
     try:
         kept = standings_cache.of_event(event.id)
@@ -158,10 +165,10 @@ def show_crosstable(tournament_id: str) -> Response:
 
 @pages.get(f"{EVENT}/luck")
 @takes("page")
-@shown
+@page_view
 def show_luck(tournament_id: str) -> Response:
     """Scores less the luck of the cards."""
-    event = _begun(tournament_id)
+    event = _get_started_tournament(tournament_id)
     number = number_of_page()
     try:
         kept = standings_cache.of_event(event.id)
@@ -186,10 +193,10 @@ def show_luck(tournament_id: str) -> Response:
 
 
 @pages.get(f"{EVENT}/bracket")
-@shown
+@page_view
 def show_bracket(tournament_id: str) -> Response:
     """A knockout as a tree, and stage by stage."""
-    event = _begun(tournament_id)
+    event = _get_started_tournament(tournament_id)
     if event.format != "knockout":
         raise NotFound("bracket", event.id)
     drawn = pairings.bracket(event)
@@ -204,11 +211,11 @@ def show_bracket(tournament_id: str) -> Response:
 
 
 @pages.get(f"{EVENT}/downloads")
-@shown
+@page_view
 def list_downloads(tournament_id: str) -> Response:
     """Everything there is to take home, and what is needed to check it."""
-    event = _begun(tournament_id)
-    extent = bulk.extent(record(), event.id, bulk.Place())
+    event = _get_started_tournament(tournament_id)
+    extent = bulk.extent(record(), event.id, bulk.DownloadCursor())
     packed = select(func.sum(func.length(MatchLog.packed)), func.sum(MatchLog.rows))
     size, rows = record().execute(packed.join(Match).where(Match.tournament_id == event.id)).one()
     return page("tournaments/downloads.html", **head(event), extent=extent, size=_size(size or 0), rows=rows or 0)
@@ -223,7 +230,7 @@ def _with_legs(event: Tournament, stage: Json) -> list[Json]:
     return [{**table, "matches": match_views(played.get(table["table"], []))} for table in stage["tables"]]
 
 
-def _begun(tournament_id: str) -> Tournament:
+def _get_started_tournament(tournament_id: str) -> Tournament:
     """An event that was started; the pages of one that was not say nothing yet and are not there."""
     event = tournaments.get_tournament(record(), tournament_id)
     if event.started_at is None:
@@ -231,8 +238,8 @@ def _begun(tournament_id: str) -> Tournament:
     return event
 
 
-def _staged(tournament_id: str) -> Tournament:
-    event = _begun(tournament_id)
+def _get_tournament_with_rounds(tournament_id: str) -> Tournament:
+    event = _get_started_tournament(tournament_id)
     if event.format == "ladder":
         raise not_found()
     return event

@@ -5,7 +5,7 @@ from typing import Any
 from api import etags
 from api.auth import asker
 from api.matches.schemas import MatchView
-from api.pagination import PageQuery, after, envelope, list_of
+from api.pagination import PageQuery, envelope, list_of, read_cursor
 from api.presentation import attach_progress, visible_matches
 from api.tournaments.schemas import (
     CancelTournament,
@@ -48,7 +48,7 @@ def announce(new: dict[str, Any]) -> Any:
 def list_tournaments(query: dict[str, Any]) -> Any:
     """Tournaments, the newest first"""
     found = tournaments.list_tournaments(
-        record(), status=query.get("status"), game=query.get("game"), limit=query["limit"], cursor=after(query)
+        record(), status=query.get("status"), game=query.get("game"), limit=query["limit"], cursor=read_cursor(query)
     )
     return envelope(found, query)
 
@@ -79,7 +79,7 @@ def edit(changes: dict[str, Any], tournament_id: str) -> Any:
     tournament, only `starts_at` can be changed: a new time, even after it missed its start, or null to start it
     manually.
     """
-    tournament = mine(tournament_id)
+    tournament = get_managed_tournament(tournament_id)
     etags.must_match(WholeTournamentView, attach_progress(tournament))
     if "time" in changes:
         changes["limits"] = Limits(**changes.pop("time"))
@@ -92,7 +92,7 @@ def edit(changes: dict[str, Any], tournament_id: str) -> Any:
 @resource.response(WholeTournamentView)
 def open_entries(tournament_id: str) -> Any:
     """Open a draft for entries"""
-    return attach_progress(lifecycle.open_entries(record(), mine(tournament_id).id))
+    return attach_progress(lifecycle.open_entries(record(), get_managed_tournament(tournament_id).id))
 
 
 @resource.route("POST", '/<id("trn"):tournament_id>/start')
@@ -106,7 +106,7 @@ def start(tournament_id: str) -> Any:
     Every bot is called first (preflight), for a minute or so at most; who does not answer is absent, and sits out or
     is stood in for. Then the first stage is paired. 422 names `entries` when too few, or too many, could play.
     """
-    return attach_progress(starting.start(record(), mine(tournament_id).id))
+    return attach_progress(starting.start(record(), get_managed_tournament(tournament_id).id))
 
 
 @resource.route("POST", '/<id("trn"):tournament_id>/pause')
@@ -115,7 +115,7 @@ def start(tournament_id: str) -> Any:
 @resource.response(WholeTournamentView)
 def pause(tournament_id: str) -> Any:
     """Let no further match begin"""
-    return attach_progress(lifecycle.pause(record(), mine(tournament_id).id))
+    return attach_progress(lifecycle.pause(record(), get_managed_tournament(tournament_id).id))
 
 
 @resource.route("POST", '/<id("trn"):tournament_id>/resume')
@@ -125,7 +125,7 @@ def pause(tournament_id: str) -> Any:
 @resource.response(WholeTournamentView)
 def resume(tournament_id: str) -> Any:
     """Go on after a pause"""
-    return attach_progress(lifecycle.resume(record(), mine(tournament_id).id))
+    return attach_progress(lifecycle.resume(record(), get_managed_tournament(tournament_id).id))
 
 
 @resource.route("POST", '/<id("trn"):tournament_id>/cancel')
@@ -138,7 +138,7 @@ def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
 
     Matches that are over keep their results; the others are cancelled.
     """
-    tournament_id = mine(tournament_id).id
+    tournament_id = get_managed_tournament(tournament_id).id
     return attach_progress(lifecycle.cancel(record(), tournament_id, master_key=master_key(), reason=wish["reason"]))
 
 
@@ -152,7 +152,7 @@ def finish(tournament_id: str) -> Any:
     Other formats end by themselves. Matches that run are played out, those not begun are cancelled; the event is
     `finished` when the last is over.
     """
-    return attach_progress(lifecycle.finish(record(), mine(tournament_id).id))
+    return attach_progress(lifecycle.finish(record(), get_managed_tournament(tournament_id).id))
 
 
 @resource.route("GET", '/<id("trn"):tournament_id>/matches')
@@ -163,10 +163,10 @@ def finish(tournament_id: str) -> Any:
 def list_matches(query: dict[str, Any], tournament_id: str) -> Any:
     """The matches of a tournament, the newest first"""
     tournament = tournaments.get_tournament(record(), tournament_id)
-    found = matches.list_matches(record(), tournament_id=tournament.id, limit=query["limit"], cursor=after(query))
+    found = matches.list_matches(record(), tournament_id=tournament.id, limit=query["limit"], cursor=read_cursor(query))
     return envelope(Page(visible_matches(found.items), found.next), query)
 
 
-def mine(tournament_id: str) -> Tournament:
+def get_managed_tournament(tournament_id: str) -> Tournament:
     """Return the tournament, if the asker runs it."""
     return tournaments.get_tournament(record(), tournament_id, run_by=asker())

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from api.pagination import PageQuery, after, envelope, list_of
+from api.pagination import PageQuery, envelope, list_of, read_cursor
 from api.pairings import STAGE, place, table, tells_all
 from api.presentation import Extended
 from api.tournaments.round_schemas import StageView, WholeStageView
@@ -10,7 +10,7 @@ from api.views import Resource, record
 from referee.bots import bots
 from referee.db.paging import Page, number_of
 from referee.tournaments import round_lists, tournaments
-from referee.tournaments.tables import Stage
+from referee.tournaments.tables import TournamentRound
 
 resource = Resource("stages", "/api/v1/tournaments", "Stages of an event: who meets whom.")
 
@@ -28,7 +28,7 @@ def list_stages(query: Json, tournament_id: str) -> Any:
     Formats that look at no result decide some beforehand. A ladder has none.
     """
     tournament = tournaments.get_tournament(record(), tournament_id)
-    found = round_lists.list_stages(record(), tournament.id, limit=query["limit"], cursor=after(query))
+    found = round_lists.list_stages(record(), tournament.id, limit=query["limit"], cursor=read_cursor(query))
     return envelope(found, query)
 
 
@@ -45,8 +45,8 @@ def show(query: Json, tournament_id: str, stage: int) -> Any:
     """
     tournament = tournaments.get_tournament(record(), tournament_id)
     line = round_lists.stage_line(record(), tournament.id, stage)
-    stored = record().get_one(Stage, (tournament.id, stage))
-    first = number_of(after(query) or [0])
+    stored = record().get_one(TournamentRound, (tournament.id, stage))
+    first = number_of(read_cursor(query) or [0])
     numbers = list(range(first + 1, min(first + query["limit"], line.tables) + 1))
     played = round_lists.matches_at(record(), tournament.id, stage, numbers)
     entrants = [one for number in numbers for one in stored.tables[number - 1]["entrants"]]

@@ -2,7 +2,7 @@
 
 from marshmallow import fields, validate
 
-from api.fields import Moment, Strict
+from api.fields import Strict, UtcDateTime
 from api.matches.schemas import SeatView, UnratedReason
 from referee.matches.tables import MATCH_STATES
 
@@ -23,8 +23,8 @@ class StageView(Strict):
     matches = fields.Integer(required=True, metadata={"description": "arranged so far"})
     done = fields.Integer(required=True, metadata={"description": "matches that are over"})
     byes = fields.Integer(required=True)
-    created_at = Moment(required=True)
-    ended_at = Moment(required=True, allow_none=True)
+    created_at = UtcDateTime(required=True)
+    ended_at = UtcDateTime(required=True, allow_none=True)
 
 
 class PlaceView(Strict):

@@ -4,7 +4,18 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Instant, Moment, Name, NextMinute, Part, Remark, Strict, Truth, Whole, Wish
+from api.fields import (
+    Name,
+    NextMinute,
+    OptionalBody,
+    Part,
+    PlainText,
+    Strict,
+    StrictBool,
+    StrictInt,
+    UtcDateTime,
+    UtcDateTimeInput,
+)
 from api.games.schemas import GAMES, check_options
 from api.matches.schemas import MOST_SEATS, TimeView
 from api.pagination import PageQuery
@@ -38,29 +49,29 @@ class TermsBody(Strict):
     """The terms of an event as they are asked for."""
 
     name = Name()
-    seats = Whole(low=1, high=MOST_SEATS, metadata={"description": "of each table"})
+    seats = StrictInt(low=1, high=MOST_SEATS, metadata={"description": "of each table"})
     options = fields.Dict(keys=fields.String(), metadata={"description": "of the game, see GET /games"})
     format = fields.String(validate=validate.OneOf(FORMATS), metadata={"description": TERMS["format"]})
     format_options = fields.Dict(keys=fields.String(), metadata={"description": TERMS["format_options"]})
-    cycles = Whole(low=1, high=MAX_CYCLES, metadata={"description": TERMS["cycles"]})
-    rated = Truth(metadata={"description": TERMS["rated"]})
+    cycles = StrictInt(low=1, high=MAX_CYCLES, metadata={"description": TERMS["cycles"]})
+    rated = StrictBool(metadata={"description": TERMS["rated"]})
     deals = fields.String(validate=validate.OneOf(GROUP_KINDS), metadata={"description": TERMS["deals"]})
     orders = fields.String(validate=validate.OneOf(ORDERS), metadata={"description": TERMS["orders"]})
-    trusted = Truth(metadata={"description": TERMS["trusted"]})
-    open_seats = Truth(metadata={"description": TERMS["open_seats"]})
-    late_entry = Truth(metadata={"description": TERMS["late_entry"]})
-    frozen_version = Truth(metadata={"description": TERMS["frozen_version"]})
+    trusted = StrictBool(metadata={"description": TERMS["trusted"]})
+    open_seats = StrictBool(metadata={"description": TERMS["open_seats"]})
+    late_entry = StrictBool(metadata={"description": TERMS["late_entry"]})
+    frozen_version = StrictBool(metadata={"description": TERMS["frozen_version"]})
     stand_in = fields.String(
         allow_none=True, validate=validate.OneOf(list(players())), metadata={"description": TERMS["stand_in"]}
     )
-    starts_at = Instant(allow_none=True, metadata={"description": TERMS["starts_at"]})
+    starts_at = UtcDateTimeInput(allow_none=True, metadata={"description": TERMS["starts_at"]})
     time = fields.Nested(TimeView)
 
 
 class NewTournament(TermsBody):
     name = Name(required=True)
     game = fields.String(required=True, validate=validate.OneOf(GAMES))
-    seats = Whole(low=1, high=MOST_SEATS, required=True, metadata={"description": "of each table"})
+    seats = StrictInt(low=1, high=MOST_SEATS, required=True, metadata={"description": "of each table"})
     options = fields.Dict(keys=fields.String(), load_default=dict, metadata={"description": "see GET /games"})
     time = fields.Nested(TimeView, load_default=lambda: TimeView().load({}))
 
@@ -76,8 +87,8 @@ class TournamentChanges(TermsBody):
             raise ValidationError("give at least one field to change")
 
 
-class CancelTournament(Wish):
-    reason = Remark(MOST_REASON, load_default=None, metadata={"description": "for everybody: `status_reason`"})
+class CancelTournament(OptionalBody):
+    reason = PlainText(MOST_REASON, load_default=None, metadata={"description": "for everybody: `status_reason`"})
 
 
 class TournamentQuery(PageQuery):
@@ -130,21 +141,21 @@ class TournamentView(Strict):
     late_entry = fields.Boolean(required=True)
     frozen_version = fields.Boolean(required=True)
     stand_in = fields.String(required=True, allow_none=True)
-    starts_at = Moment(required=True, allow_none=True)
+    starts_at = UtcDateTime(required=True, allow_none=True)
     time = Part(TimeView, required=True)
     status = fields.String(required=True, validate=validate.OneOf(TOURNAMENT_STATES))
     status_reason = fields.String(
         required=True, allow_none=True, metadata={"description": "why it was cancelled, or could not start"}
     )
     organiser = fields.String(attribute="created_by", required=True)
-    created_at = Moment(required=True)
-    started_at = Moment(required=True, allow_none=True)
-    finished_at = Moment(required=True, allow_none=True)
+    created_at = UtcDateTime(required=True)
+    started_at = UtcDateTime(required=True, allow_none=True)
+    finished_at = UtcDateTime(required=True, allow_none=True)
 
 
 class WholeTournamentView(TournamentView):
     entries = fields.Nested(EntriesView, required=True, metadata={"description": "how many; see /entries"})
-    preflight_until = Moment(
+    preflight_until = UtcDateTime(
         required=True,
         allow_none=True,
         metadata={"description": "while bots are called before the first stage: how long it waits for them"},

@@ -17,7 +17,7 @@ from api.tournaments.standings_schemas import (
 )
 from api.views import Resource
 from referee.errors import NotFound
-from referee.standings import Adjusted, Row, crosstable, luck_adjusted, meetings
+from referee.standings import Adjusted, RankedEntrant, crosstable, luck_adjusted, meetings
 
 resource = Resource("standings", "/api/v1/tournaments", "Tables of an event, from its finished matches.")
 
@@ -74,7 +74,7 @@ def show_crosstable(query: Json, tournament_id: str) -> Any:
     made, table = kept.made, standings_cache.table(kept)
     met = kept.part("crosstable", lambda: crosstable([row.entrant for row in table], made.outcomes))
 
-    def view(rows: Sequence[Row]) -> list[Extended]:
+    def view(rows: Sequence[RankedEntrant]) -> list[Extended]:
         named = standings_cache.attach_people(tournament_id, rows)
         return [
             Extended(row, rivals=[Extended(against, bot=other) for other, against in met[row.entrant].items()])
@@ -98,7 +98,7 @@ def show_meetings(query: Json, tournament_id: str) -> Any:
     rested = [bot_id for _, bot_id, _ in made.byes]
     met = kept.part("meetings", lambda: meetings([row.entrant for row in table], made.outcomes, rested))
 
-    def view(rows: Sequence[Row]) -> list[Extended]:
+    def view(rows: Sequence[RankedEntrant]) -> list[Extended]:
         return [
             Extended(
                 row,
@@ -126,7 +126,7 @@ def show_luck(query: Json, tournament_id: str) -> Any:
     adjusted = kept.part("luck", lambda: luck_adjusted(made.entrants, made.outcomes))
     ranked = kept.part("by luck", lambda: sorted(table, key=lambda row: _by_luck(adjusted[str(row.entrant)])))
 
-    def view(rows: Sequence[Row]) -> list[Extended]:
+    def view(rows: Sequence[RankedEntrant]) -> list[Extended]:
         named = standings_cache.attach_people(tournament_id, rows)
         return [Extended(row, adjusted=adjusted[str(row.entrant)]) for row in named]
 

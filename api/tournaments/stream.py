@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from api.streams.hub import COME_BACK, RESTS, Accept, Feed, Hub
 from api.streams.messages import instant, message
-from api.streams.stream_writer import Lines
+from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
 from referee.errors import RefereeError, Unavailable
 from referee.tournaments import entries as entering
@@ -66,19 +66,19 @@ class Views:
 class EventHub(Hub[EventFeed]):
     """The events that are watched in this process."""
 
-    def __init__(self, database: Database, lines: Lines, views: Views) -> None:
+    def __init__(self, database: Database, lines: StreamConnections, views: Views) -> None:
         self._views = views
         self._told: int | None = None
         super().__init__(database, lines)
 
-    def _begun(self, id: str) -> EventFeed:
+    def _new_feed(self, id: str) -> EventFeed:
         return EventFeed(id)
 
     def is_past(self, feed: EventFeed, after: int) -> bool:
         with self._changed:
             return feed.over and after >= feed.last_match
 
-    def missed(self, feed: EventFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
+    def catch_up(self, feed: EventFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
         with self._changed:  # another process may be ahead of this one
             if not self._await(lambda: (self._told or 0) >= (after or 0)):
                 accept(COME_BACK, True)
@@ -124,17 +124,17 @@ class EventHub(Hub[EventFeed]):
             moment = time.monotonic()
             for feed in feeds.values():
                 if not feed.over and feed.try_at <= moment and feed.due(moment, states[feed.id]):
-                    with self._apart(feed):
+                    with self._isolate_errors(feed):
                         self._tell_progress(session, feed, states[feed.id], moment)
         # Computing holds the interpreter, which would hold up every single write.
         self.lines.settle(SETTLE_S)
         for feed in feeds.values():
             if not feed.over:
-                self._tried(feed)
+                self._publish_changes(feed)
 
-    def _watched(self) -> dict[str, EventFeed]:
+    def _active_feeds(self) -> dict[str, EventFeed]:
         with self._changed:
-            feeds = super()._watched()
+            feeds = super()._active_feeds()
             if not feeds:
                 self._told = None
             return feeds
@@ -166,7 +166,7 @@ class EventHub(Hub[EventFeed]):
                 feed.progress = data
                 self._tell(feed, message("progress", self._told or 0, data))
 
-    def _tried(self, feed: EventFeed) -> None:
+    def _publish_changes(self, feed: EventFeed) -> None:
         """The table, when it has changed; then the end, once everything before it was told. What goes wrong with one
         event is of no concern to the others."""
         try:

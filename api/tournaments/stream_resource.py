@@ -7,7 +7,7 @@ from flask import Flask, Response, current_app
 from api import standings_cache
 from api.streams import connections
 from api.streams.schemas import FollowQuery
-from api.streams.stream_writer import Lines
+from api.streams.stream_writer import StreamConnections
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
 from api.tournaments.stream import LINES, EventHub, Views
@@ -57,7 +57,7 @@ def _hub() -> EventHub:
             shown = standings_cache.attach_error_bars(kept, tournament_id, rows, computed=False)
             return {**standings_cache.snapshot(kept), "items": StandingsRow(many=True).dump(shown)}
 
-    def made(database: Database, lines: Lines) -> EventHub:
+    def create_hub(database: Database, lines: StreamConnections) -> EventHub:
         return EventHub(database, lines, Views(ProgressView().dump, table))
 
-    return connections.hub(EventHub, made)
+    return connections.hub(EventHub, create_hub)

@@ -4,7 +4,7 @@ from typing import Any
 
 from api import etags, limits
 from api.auth import asker
-from api.pagination import PageQuery, after, envelope, list_of
+from api.pagination import PageQuery, envelope, list_of, read_cursor
 from api.presentation import Extended
 from api.views import Resource, master_key, record
 from api.webhooks.schemas import DeliveryView, NewWebhook, SecretWebhookView, WebhookChanges, WebhookView
@@ -37,7 +37,7 @@ def create(new_webhook: dict[str, Any]) -> Any:
 @resource.response(list_of(WebhookView))
 def list_webhooks(query: dict[str, Any]) -> Any:
     """The webhooks of one's own, the newest first"""
-    found = webhooks.list_webhooks(record(), asker().id, limit=query["limit"], cursor=after(query))
+    found = webhooks.list_webhooks(record(), asker().id, limit=query["limit"], cursor=read_cursor(query))
     return envelope(found, query)
 
 
@@ -47,7 +47,7 @@ def list_webhooks(query: dict[str, Any]) -> Any:
 @resource.response(WebhookView)
 def show(webhook_id: str) -> Any:
     """A webhook of one's own"""
-    return mine(webhook_id)
+    return get_own_webhook(webhook_id)
 
 
 @resource.route("PATCH", '/webhooks/<id("whk"):webhook_id>')
@@ -63,7 +63,7 @@ def edit(changes: dict[str, Any], webhook_id: str) -> Any:
 
     After a new address, and when enabled again, it is `unverified` until it has answered a ping.
     """
-    webhook = mine(webhook_id)
+    webhook = get_own_webhook(webhook_id)
     etags.must_match(WebhookView, webhook)
     return webhooks.edit(record(), webhook.id, revision=webhook.revision, **changes)
 
@@ -77,7 +77,7 @@ def remove(webhook_id: str) -> None:
 
     What was still to be sent to it is dropped, and the list of what was sent goes with it.
     """
-    webhooks.remove(record(), mine(webhook_id).id)
+    webhooks.remove(record(), get_own_webhook(webhook_id).id)
 
 
 @resource.route("POST", '/webhooks/<id("whk"):webhook_id>/rotate-secret')
@@ -89,7 +89,7 @@ def rotate_secret(webhook_id: str) -> Any:
 
     For a day both the old and the new one sign our messages. Shown this once.
     """
-    return attach_secret(webhooks.rotate_secret(record(), mine(webhook_id).id))
+    return attach_secret(webhooks.rotate_secret(record(), get_own_webhook(webhook_id).id))
 
 
 @resource.route("POST", '/webhooks/<id("whk"):webhook_id>/ping')
@@ -103,7 +103,7 @@ def ping(webhook_id: str) -> Any:
 
     Answered with 2xx it makes an unverified webhook active. A ping that is still due gives way to it.
     """
-    return webhooks.ping(record(), mine(webhook_id).id)
+    return webhooks.ping(record(), get_own_webhook(webhook_id).id)
 
 
 @resource.route("GET", '/webhooks/<id("whk"):webhook_id>/deliveries')
@@ -116,7 +116,9 @@ def list_deliveries(query: dict[str, Any], webhook_id: str) -> Any:
 
     Kept for 30 days.
     """
-    found = deliveries.list_deliveries(record(), mine(webhook_id).id, limit=query["limit"], cursor=after(query))
+    found = deliveries.list_deliveries(
+        record(), get_own_webhook(webhook_id).id, limit=query["limit"], cursor=read_cursor(query)
+    )
     return envelope(found, query)
 
 
@@ -134,7 +136,7 @@ def redeliver(delivery_id: str) -> Any:
     return deliveries.redeliver(record(), delivery_id, account_id=asker().id)
 
 
-def mine(webhook_id: str) -> Webhook:
+def get_own_webhook(webhook_id: str) -> Webhook:
     """The webhook, if it is the asker's; another's is not found."""
     return webhooks.get_webhook(record(), webhook_id, account_id=asker().id)
 

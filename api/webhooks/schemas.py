@@ -2,7 +2,7 @@
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Address, Moment, Strict, Truth, Utf8
+from api.fields import Address, Strict, StrictBool, UtcDateTime, Utf8
 from referee.webhooks.outbox import EVENTS
 from referee.webhooks.tables import DELIVERY_STATES, WEBHOOK_STATES
 from referee.webhooks.webhooks import CHOICE
@@ -28,7 +28,7 @@ class NewWebhook(Strict):
 class WebhookChanges(Strict):
     url = Address(metadata={"description": "another address is told nothing but a ping until it has answered that"})
     events = Choice()
-    enabled = Truth(metadata={"description": "false disables it; true sends a ping, whose answer makes it active"})
+    enabled = StrictBool(metadata={"description": "false disables it; true sends a ping, whose answer makes it active"})
 
     @validates_schema
     def holds_something(self, changes: dict[str, object], **_: object) -> None:
@@ -42,13 +42,13 @@ class WebhookView(Strict):
     events = fields.List(fields.String(validate=validate.OneOf(CHOICE)), required=True)
     status = fields.String(required=True, validate=validate.OneOf(WEBHOOK_STATES))
     status_reason = fields.String(required=True, allow_none=True)
-    failing_since = Moment(
+    failing_since = UtcDateTime(
         required=True, allow_none=True, metadata={"description": "after a day of failing it is disabled"}
     )
-    previous_secret_until = Moment(
+    previous_secret_until = UtcDateTime(
         required=True, allow_none=True, metadata={"description": "until then both secrets sign"}
     )
-    created_at = Moment(required=True)
+    created_at = UtcDateTime(required=True)
 
 
 class SecretWebhookView(WebhookView):
@@ -65,7 +65,7 @@ class DeliveryView(Strict):
         required=True, allow_none=True, metadata={"description": "HTTP status of the last answer, null without one"}
     )
     problem = fields.String(required=True, allow_none=True, metadata={"description": "why the last attempt failed"})
-    next_attempt_at = Moment(required=True, allow_none=True)
-    created_at = Moment(required=True)
-    delivered_at = Moment(required=True, allow_none=True)
+    next_attempt_at = UtcDateTime(required=True, allow_none=True)
+    created_at = UtcDateTime(required=True)
+    delivered_at = UtcDateTime(required=True, allow_none=True)
     body = Utf8(required=True, metadata={"description": "the exact body, at most 16 KiB"})

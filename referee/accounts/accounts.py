@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from referee.accounts.tables import ROLES, Account, Token
 from referee.bots import house_bots
-from referee.db.engine import now, queue_up
+from referee.db.engine import current_time, queue_up
 from referee.db.ids import new_id
 from referee.db.names import checked_name, name_key, spare_keys_begin
 from referee.errors import BadOption, Forbidden, NameTaken, NotFound, QuotaExceeded
@@ -35,7 +35,7 @@ def create_account(session: Session, name: str, role: str = "owner") -> Account:
     taken = select(Account.id).where(or_(Account.name_key == key, spared)).limit(1)
     if key in house_bots.reserved_names() or session.scalar(taken):
         raise NameTaken(f"an account has the name {name!r} or one that looks like it")
-    account = Account(id=new_id("account"), name=name, name_key=key, role=role, created_at=now(session))
+    account = Account(id=new_id("account"), name=name, name_key=key, role=role, created_at=current_time(session))
     session.add(account)
     session.flush()
     return account
@@ -66,7 +66,7 @@ def create_token(session: Session, account_id: str, name: str) -> tuple[Token, s
         name=checked_name(name),
         sha256=_digest(text),
         hint=f"{text[:8]}…{text[-4:]}",
-        created_at=now(session),
+        created_at=current_time(session),
     )
     session.add(token)
     session.flush()
@@ -90,7 +90,7 @@ def token_of(session: Session, token_text: str) -> Token | None:
 def touch_token(session: Session, token_id: str) -> bool:
     """Notes that the token was used, to the hour; tells whether that wrote anything."""
     token = session.get(Token, token_id)
-    moment = now(session)
+    moment = current_time(session)
     if token is None or (token.last_used_at is not None and moment - token.last_used_at < LAST_USE_STEP):
         return False
     token.last_used_at = moment
@@ -109,7 +109,7 @@ def revoke_token(session: Session, account_id: str, token_id: str) -> Token:
     if token is None or token.account_id != account_id:
         raise NotFound("token", token_id)
     if token.revoked_at is None:
-        token.revoked_at = now(session)
+        token.revoked_at = current_time(session)
     return token
 
 

@@ -63,7 +63,7 @@ class Reply:
     def ok(self) -> bool:
         return not self.fault
 
-    def but(self, fault: str, detail: str) -> "Reply":
+    def with_fault(self, fault: str, detail: str) -> "Reply":
         return replace(self, fault=fault, detail=detail)
 
 
@@ -132,36 +132,36 @@ class BotCaller:
         async with self._slots:
             call = _Call(asyncio.get_running_loop(), deadline_ms, self._lag)
             try:
-                return await self._attempted(call, method, path, body, id)
+                return await self._send_with_retry(call, method, path, body, id)
             except UrlRefused as refused:
                 fault = refused.code if refused.code in FAULTS else "egress_denied"
                 return call.reply(fault, refused.reason)
             finally:
                 self._lag.end()
 
-    async def _attempted(self, call: "_Call", method: str, path: str, body: bytes, id: str) -> Reply:
+    async def _send_with_retry(self, call: "_Call", method: str, path: str, body: bytes, id: str) -> Reply:
         while True:
             connection = None
             try:
-                connection = await self._connected(call)
+                connection = await self._get_connection(call)
                 request = self._head(method, path, body, id, call.attempts) + body
-                call.sent()
+                call.mark_sent()
                 response = await connection.exchange(request, call.due_now)
             except TimeoutError:
-                call.answered(connection)
+                call.record_timing(connection)
                 if not call.is_over:  # it was our lag
                     continue
                 return call.reply("deadline", "no connection in time")
             except Failed as failed:
-                call.answered(connection)
+                call.record_timing(connection)
                 if failed.again and call.attempts < ATTEMPTS and not call.is_over:
                     call.attempts += 1
                     continue
                 return call.reply(failed.fault, failed.detail)
-            call.answered(connection)
+            call.record_timing(connection)
             return call.reply(response.fault, response.detail)
 
-    async def _connected(self, call: "_Call") -> Connection:
+    async def _get_connection(self, call: "_Call") -> Connection:
         """The open connection, or a new one."""
         if self._connection is not None and self._connection.is_open:
             return self._connection
@@ -173,7 +173,7 @@ class BotCaller:
         addresses, self._addresses = self._addresses, []
         self._connection = await dial(endpoint, addresses, self._policy, call.due_now(), self._tls)
         self._addresses = addresses
-        call.connected()
+        call.mark_connected()
         return self._connection
 
     def _head(self, method: str, path: str, body: bytes, id: str, attempt: int) -> bytes:
@@ -219,15 +219,15 @@ class _Call:
     def looked_up(self) -> None:
         self._dns += self._lap()
 
-    def connected(self) -> None:
+    def mark_connected(self) -> None:
         self._connect += self._lap()
         self._dialled = True
 
-    def sent(self) -> None:
+    def mark_sent(self) -> None:
         self._mark = self._time()
         self._sent = True
 
-    def answered(self, connection: Connection | None) -> None:
+    def record_timing(self, connection: Connection | None) -> None:
         """Books the time since the last step: as connecting, or as waiting and reading."""
         self._connection = connection
         if connection is None:
@@ -281,7 +281,7 @@ class BotSeat:
         if reply.ok:
             decision = messages.read_decision(reply.body, id, len(request.legal_actions))
             if decision.fault:
-                reply = reply.but(decision.fault, decision.detail)
+                reply = reply.with_fault(decision.fault, decision.detail)
         self.last, self.error = (body, reply), decision.error
         if reply.fault and reply.fault not in FAULTS:
             raise Unavailable(f"{reply.fault}: {reply.detail}")
@@ -302,7 +302,7 @@ async def ask(bot: BotSeat, request: Request) -> Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class HandshakeResult:
     """What a bot's check brought: all is well when ``fault`` is empty."""
 
     fault: str
@@ -311,31 +311,31 @@ class Check:
     manifest: messages.Manifest | None = None
 
 
-async def challenge(caller: BotCaller) -> Check:
+async def challenge(caller: BotCaller) -> HandshakeResult:
     """Whether whoever answers at the bot's address knows its secret. Nothing else is sent there before."""
     target = caller.target
     nonce = secrets.token_hex(16)
     reply = await caller.post("/notify", messages.challenge_body(target.bot_id, nonce), f"chl_{nonce}", CHECK_MS)
     if not reply.ok:
-        return Check(reply.fault, reply.detail, reply)
+        return HandshakeResult(reply.fault, reply.detail, reply)
     try:
         proof = messages.read_proof(reply.body)
     except messages.BadBody as bad:
-        return Check(bad.fault, bad.detail, reply)
+        return HandshakeResult(bad.fault, bad.detail, reply)
     if not any(secrets.compare_digest(proof, challenge_proof(secret, nonce)) for secret in target.secrets):
-        return Check("wrong_proof", "proof is not the HMAC-SHA256 of the nonce under the bot's secret", reply)
-    return Check("", "", reply)
+        return HandshakeResult("wrong_proof", "proof is not the HMAC-SHA256 of the nonce under the bot's secret", reply)
+    return HandshakeResult("", "", reply)
 
 
-async def fetch_manifest(caller: BotCaller) -> Check:
+async def fetch_manifest(caller: BotCaller) -> HandshakeResult:
     """What the bot says of itself."""
     reply = await caller.get("/", f"manifest_{secrets.token_hex(16)}", CHECK_MS)
     if not reply.ok:
-        return Check(reply.fault, reply.detail, reply)
+        return HandshakeResult(reply.fault, reply.detail, reply)
     try:
-        return Check("", "", reply, messages.read_manifest(reply.body))
+        return HandshakeResult("", "", reply, messages.read_manifest(reply.body))
     except messages.BadBody as bad:
-        return Check(bad.fault, bad.detail, reply)
+        return HandshakeResult(bad.fault, bad.detail, reply)
 
 
 async def notify(caller: BotCaller, body: bytes, id: str, deadline_ms: int = CHECK_MS) -> Reply:

@@ -142,17 +142,17 @@ async def dial(
     for address in addresses[:-1]:
         try:
             async with asyncio.timeout_at(min(due, loop.time() + _FIRST_TRIES_SECONDS)):
-                return await _dialled(endpoint, address, policy, tls)
+                return await _dial(endpoint, address, policy, tls)
         except TimeoutError:
             continue
         except Failed as failed:
             if not failed.again:
                 raise
     async with asyncio.timeout_at(due):
-        return await _dialled(endpoint, addresses[-1], policy, tls)
+        return await _dial(endpoint, addresses[-1], policy, tls)
 
 
-async def _dialled(endpoint: Endpoint, address: Address, policy: Policy, tls: ssl.SSLContext | None) -> Connection:
+async def _dial(endpoint: Endpoint, address: Address, policy: Policy, tls: ssl.SSLContext | None) -> Connection:
     loop = asyncio.get_running_loop()
     try:
         with socket.socket(_family(address), socket.SOCK_STREAM) as sock:

@@ -65,9 +65,9 @@ class Response:
                 return
         self._read_body()
         if self.complete:
-            self._completed()
+            self._check_complete()
 
-    def _completed(self) -> None:
+    def _check_complete(self) -> None:
         if self.status == 200 and not self.body:
             self.fault, self.detail = "bad_status", "200 without a body"
         if self._pending:
@@ -79,7 +79,7 @@ class Response:
             return
         if self._in_body and self._length is None and not self._chunked:
             self.complete = True
-            self._completed()
+            self._check_complete()
             return
         raise BadResponse("bad_http", "the connection ended in the middle of the answer")
 
@@ -139,10 +139,10 @@ class Response:
         elif self.status != 200:
             self.fault, self.detail = "bad_status", f"{self.status}, expected 200"
         elif fields.get(b"content-encoding", b"identity").lower() != b"identity":
-            raise BadResponse("encoding_refused", f"Content-Encoding {_shown(fields[b'content-encoding'])}")
+            raise BadResponse("encoding_refused", f"Content-Encoding {_printable(fields[b'content-encoding'])}")
         elif not _JSON_TYPE.fullmatch(fields.get(b"content-type", b"")):
             self.fault = "bad_content_type"
-            self.detail = f"{_shown(fields.get(b'content-type', b'none'))}, expected application/json in UTF-8"
+            self.detail = f"{_printable(fields.get(b'content-type', b'none'))}, expected application/json in UTF-8"
 
     def _take_framing(self, fields: dict[bytes, bytes], *, http_1_1: bool) -> None:
         length, transfer = fields.get(b"content-length"), fields.get(b"transfer-encoding")
@@ -237,7 +237,7 @@ def _fields(lines: Iterable[bytes]) -> dict[bytes, bytes]:
             continue
         field = _FIELD.fullmatch(line)
         if field is None:
-            raise BadResponse("bad_http", f"not a header field: {_shown(line)}")
+            raise BadResponse("bad_http", f"not a header field: {_printable(line)}")
         name = field[1].lower()
         if name not in fields:
             fields[name] = field[2]
@@ -246,5 +246,5 @@ def _fields(lines: Iterable[bytes]) -> dict[bytes, bytes]:
     return fields
 
 
-def _shown(text: bytes) -> str:
+def _printable(text: bytes) -> str:
     return ascii(text[:80].decode("latin-1"))

@@ -12,12 +12,12 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from referee.accounts.tables import Account
 from referee.bots import checks, house_bots
 from referee.bots.tables import Bot
-from referee.db.engine import now, queue_up
+from referee.db.engine import current_time, queue_up
 from referee.db.ids import new_id
 from referee.db.names import checked_name, name_key, spare_key, spare_keys_begin
 from referee.db.paging import Cursor, Page, newest_first
 from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
-from referee.matches.tables import Match, MatchSeat, unbegun
+from referee.matches.tables import Match, MatchSeat, is_unstarted
 from referee.tournaments.tables import Tournament, TournamentEntry
 
 OLD_SECRET_LASTS: Final = timedelta(hours=24)
@@ -42,7 +42,7 @@ def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Qu
     name = checked_name(name)
     queue_up(session, "bot names and quotas")
     _check_quotas(session, owner_id, _host(url), quotas or Quotas())
-    moment = now(session)
+    moment = current_time(session)
     bot = Bot(
         id=new_id("bot"),
         owner_id=owner_id,
@@ -63,7 +63,7 @@ def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Qu
     )
     session.add(bot)
     session.flush()
-    checks.of(session, bot.id)
+    checks.get_or_create_examination(session, bot.id)
     return bot
 
 
@@ -181,7 +181,7 @@ def rotate_secret(session: Session, bot_id: str, *, revision: int | None = None)
     """Moves to the next secret; the one before signs too for a day."""
     bot = _at_revision(session, bot_id, revision)
     bot.secret_generation += 1
-    bot.previous_secret_until = now(session) + OLD_SECRET_LASTS
+    bot.previous_secret_until = current_time(session) + OLD_SECRET_LASTS
     bot.revision += 1
     return bot
 
@@ -205,7 +205,7 @@ def request_check(session: Session, bot_id: str, *, thorough: bool = False) -> B
 
 def withdraw_everywhere(session: Session, bot_id: str) -> None:
     """Takes a bot out of tournaments that are not over; its matches not begun are cancelled."""
-    moment = now(session)
+    moment = current_time(session)
     unfinished = select(Tournament.id).where(Tournament.status.in_(["draft", "open", "running", "paused"]))
     session.execute(
         update(TournamentEntry)
@@ -222,20 +222,20 @@ def cancel_unbegun(session: Session, bot_id: str, tournament_id: str | None) -> 
     if tournament_id is not None:  # it leaves the event: nobody is to sit in for it
         sits = or_(sits, MatchSeat.entrant_id == bot_id)
     seated = select(MatchSeat.match_id).where(sits)
-    query = select(Match.id).where(Match.id.in_(seated), unbegun())
+    query = select(Match.id).where(Match.id.in_(seated), is_unstarted())
     if tournament_id is not None:
         query = query.where(Match.tournament_id == tournament_id)
     ids = list(session.scalars(query.order_by(Match.id).with_for_update()))
     session.execute(
         update(Match)
         .where(Match.id.in_(ids))
-        .values(status="cancelled", reason="bot_withdrawn", finished_at=now(session))
+        .values(status="cancelled", reason="bot_withdrawn", finished_at=current_time(session))
     )
     return len(ids)
 
 
 def _make_check_due(session: Session, bot: Bot) -> None:
-    bot.check_state, bot.check_due_at = "due", now(session)
+    bot.check_state, bot.check_due_at = "due", current_time(session)
     bot.revoke_claim()  # a check of the old address that is under way counts for nothing
     bot.checks_lost = 0
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from referee import __version__
 from referee.bots import house_bots
 from referee.bots.tables import Bot, Certificate, Examination
-from referee.db.engine import now
+from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.db.paging import Cursor, Page, newest_first
 from referee.errors import NoCertificate
@@ -29,7 +29,7 @@ def missing(session: Session, bot: Bot, game: str) -> str | None:
     """Why this bot may not play this game rated, and what to do; None when it may. The house needs no certificate."""
     if bot.status == house_bots.STATUS or session.scalar(select(Bot.id).where(Bot.id == bot.id, fits(game))):
         return None
-    return f"bot {bot.name!r} has no certificate for {game}: {_why(session, bot, game)}"
+    return f"bot {bot.name!r} has no certificate for {game}: {_explain_missing_certificate(session, bot, game)}"
 
 
 def demand(session: Session, bot: Bot, game: str) -> None:
@@ -89,7 +89,7 @@ def present(session: Session, bot: Bot) -> Certificate | None:
 
 def why_none(session: Session, bot: Bot) -> str:
     """Why there is no certificate, and what to do."""
-    return _why(session, bot, None)
+    return _explain_missing_certificate(session, bot, None)
 
 
 def fitting_games(certificate: Certificate, bot: Bot) -> list[str]:
@@ -100,7 +100,7 @@ def fitting_games(certificate: Certificate, bot: Bot) -> list[str]:
     return [game for game, version in certificate.rules.items() if today.get(game) == version]
 
 
-def attested(session: Session, bot: Bot, *, since: datetime) -> set[str]:
+def certified_games(session: Session, bot: Bot, *, since: datetime) -> set[str]:
     """Games with a fitting certificate issued since then."""
     found = session.scalars(_newest(bot).where(Certificate.issued_at >= since))
     return {game for certificate in found for game in fitting_games(certificate, bot)}
@@ -144,7 +144,7 @@ def issue(
         engine_version=__version__,
         protocol=protocol,
         warnings=list(warnings),
-        issued_at=now(session),
+        issued_at=current_time(session),
     )
     session.add(certificate)
     session.flush()
@@ -154,7 +154,7 @@ def issue(
 def end_of_version(session: Session, bot_id: str, version: str, reason: str) -> None:
     """Ends the certificates of this version."""
     of_version = Certificate.bot_id == bot_id, Certificate.version == version, Certificate.ended_at.is_(None)
-    session.execute(update(Certificate).where(*of_version).values(ended_at=now(session), ended_reason=reason))
+    session.execute(update(Certificate).where(*of_version).values(ended_at=current_time(session), ended_reason=reason))
 
 
 def _newest(bot: Bot) -> Any:
@@ -163,7 +163,7 @@ def _newest(bot: Bot) -> Any:
     return query.order_by(Certificate.issued_at.desc(), Certificate.id.desc())
 
 
-def _why(session: Session, bot: Bot, game: str | None) -> str:
+def _explain_missing_certificate(session: Session, bot: Bot, game: str | None) -> str:
     one = session.get(Examination, bot.id)
     ask = f"POST /api/v1/bots/{bot.id}/check has it examined"
     if bot.check_state != "idle" or (one is not None and one.state != "idle"):

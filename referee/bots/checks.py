@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from referee.bots import certificates
 from referee.bots.tables import Bot, Certificate, Examination
-from referee.db.engine import lease_now, now
+from referee.db.engine import current_time, lease_now
 from referee.db.leases import Leases
 from referee.db.names import printable
 from referee.matches import match_queue
@@ -41,7 +41,7 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ExaminationOutcome:
     """What an examination found. ``asked`` and ``passed`` give the version of the rules by game; ``games`` and
     ``max_concurrent_requests`` are of the manifest that names ``version``."""
 
@@ -55,16 +55,16 @@ class Outcome:
     max_concurrent_requests: int | None = None
 
 
-def of(session: Session, bot_id: str) -> Examination:
+def get_or_create_examination(session: Session, bot_id: str) -> Examination:
     """The row of a bot, made if there is none yet."""
-    found = shown(session, bot_id)
+    found = find_examination(session, bot_id)
     if found not in session:
         session.add(found)
         session.flush()
     return found
 
 
-def shown(session: Session, bot_id: str) -> Examination:
+def find_examination(session: Session, bot_id: str) -> Examination:
     """How it stands with a bot; nothing is written."""
     fresh = {"state": "idle", "wanted": False, "epoch": 0, "lost": 0, "asked": 0, "planned": 0, "what": "", "rules": {}}
     return session.get(Examination, bot_id) or Examination(bot_id=bot_id, **fresh)
@@ -72,12 +72,12 @@ def shown(session: Session, bot_id: str) -> Examination:
 
 def want(session: Session, bot_id: str) -> None:
     """The bot's next check is followed by an examination, whatever certificates it has."""
-    of(session, bot_id).wanted = True
+    get_or_create_examination(session, bot_id).wanted = True
 
 
 def drop(session: Session, bot_id: str) -> None:
     """Whatever is due or under way counts for nothing any more."""
-    one = of(session, bot_id)
+    one = get_or_create_examination(session, bot_id)
     one.state, one.due_at, one.lost = "idle", None, 0
     one.revoke_claim()
 
@@ -97,7 +97,7 @@ def is_pending(session: Session, bot_id: str) -> bool:
 
 def follow_check(session: Session, bot: Bot, moment: datetime) -> None:
     """After a check that went well: the bot is due to be examined, unless it was lately."""
-    one = of(session, bot.id)
+    one = get_or_create_examination(session, bot.id)
     if one.state == "idle" and _is_needed(session, one, bot, moment):
         one.state, one.due_at, one.lost = "due", moment, 0
         one.asked = one.planned = 0
@@ -107,7 +107,7 @@ def follow_check(session: Session, bot: Bot, moment: datetime) -> None:
 
 def catch_up(session: Session) -> None:
     """Make bots due to be examined whose certificate is for rules or a protocol that are no longer those of today."""
-    moment = now(session)
+    moment = current_time(session)
     held = select(Certificate, Bot).join(Bot, and_(Bot.id == Certificate.bot_id, Bot.version == Certificate.version))
     held = held.where(Certificate.ended_at.is_(None), Bot.status.in_(PROVEN), Bot.url == Bot.proven_url)
     for certificate, bot in session.execute(held.order_by(Bot.id)).all():
@@ -130,10 +130,10 @@ def claim_due(session: Session, limit: int) -> list[Claimed]:
     taken: list[Claimed] = []
     for one, bot in ((rows[bot_id], bots[bot_id]) for bot_id in in_order if bot_id in rows):
         if one.lost >= LOST_BEFORE_GIVEN_UP:
-            _end(one, bot.version, {}, GIVEN_UP, now(session))
+            _end(one, bot.version, {}, GIVEN_UP, current_time(session))
         else:
             at_once = min(match_queue.EXAMINED_AT_ONCE, left.get(bot.id, bot.max_calls))
-            taken.append(Claimed(bot.id, one.epoch, at_once, now(session)))
+            taken.append(Claimed(bot.id, one.epoch, at_once, current_time(session)))
     session.flush()
     return taken
 
@@ -162,7 +162,7 @@ def give_back(session: Session, claimed: Claimed) -> None:
     LEASES.release(session, [(claimed.bot_id, claimed.epoch)])
 
 
-def finish(session: Session, claimed: Claimed, outcome: Outcome) -> None:
+def finish(session: Session, claimed: Claimed, outcome: ExaminationOutcome) -> None:
     """Notes what it found and issues the certificate for what was passed; those before it of this version end.
 
     Raises ``StaleEpoch`` when it was claimed anew, or the address changed.
@@ -171,7 +171,7 @@ def finish(session: Session, claimed: Claimed, outcome: Outcome) -> None:
     locked = select(Bot).where(Bot.id == claimed.bot_id).with_for_update()
     bot = session.scalars(locked.execution_options(populate_existing=True)).one()
     one = LEASES.lock(session, claimed.bot_id, claimed.epoch)
-    moment = now(session)
+    moment = current_time(session)
     version = bot.version if outcome.version is None else printable(outcome.version)[:128]
     _end(one, version, dict(outcome.asked), outcome.report, moment)
     if version is None:
@@ -185,13 +185,13 @@ def finish(session: Session, claimed: Claimed, outcome: Outcome) -> None:
         _note_replaced(session, claimed, bot, version, outcome)
 
 
-def _note_replaced(session: Session, claimed: Claimed, bot: Bot, version: str, outcome: Outcome) -> None:
+def _note_replaced(session: Session, claimed: Claimed, bot: Bot, version: str, outcome: ExaminationOutcome) -> None:
     """The bot has become another since its last check: it is what was examined, unless it was called again meanwhile.
 
     Another check would not do: a manifest that names a new version every time would be examined for ever.
     """
     if claimed.since is not None and bot.checked_at is not None and bot.checked_at > claimed.since:
-        follow_check(session, bot, now(session))
+        follow_check(session, bot, current_time(session))
         return
     bot.version = version
     bot.games = bot.games if outcome.games is None else [printable(game)[:40] for game in outcome.games]
@@ -203,7 +203,7 @@ def _is_needed(session: Session, one: Examination, bot: Bot, moment: datetime) -
     if one.wanted:
         return True
     rules = certificates.rules_today(bot.games)
-    attested = certificates.attested(session, bot, since=moment - YOUNG)
+    attested = certificates.certified_games(session, bot, since=moment - YOUNG)
     lacking = {game: version for game, version in rules.items() if game not in attested}
     if not lacking:
         return False

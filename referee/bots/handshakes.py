@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from referee.bots import checks
 from referee.bots.bots import signing_generations
 from referee.bots.tables import Bot
-from referee.db.engine import now
+from referee.db.engine import current_time
 from referee.db.leases import Leases
 from referee.db.names import printable
 from referee.protocol.messages import Manifest
@@ -30,26 +30,26 @@ LEASES: Final = Leases(Bot, state="check_state", lost="checks_lost")
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ClaimedHandshake:
     """A claimed check, with all that is needed to carry it out."""
 
     bot_id: str
     epoch: int
     url: str
-    secret_generations: tuple[int, ...]  # as for ``matches.Player``
+    secret_generations: tuple[int, ...]  # as for ``matches.RunnerSeat``
     owner_id: str
 
 
-def claim_due_checks(session: Session, limit: int = CHECKS_AT_ONCE) -> list[Check]:
+def claim_due_checks(session: Session, limit: int = CHECKS_AT_ONCE) -> list[ClaimedHandshake]:
     """Checks that are due, or whose claimer has gone; each is given to one asker at a time."""
     query = select(Bot.id).where(Bot.status != "retired").order_by(Bot.check_due_at, Bot.id).limit(limit)
-    moment = now(session)
+    moment = current_time(session)
     taken = []
     for bot in LEASES.claim(session, query):
         if bot.checks_lost >= LOST_BEFORE_GIVEN_UP:
             _end(bot, GIVEN_UP, None, moment)
         else:
-            taken.append(Check(bot.id, bot.epoch, bot.url, signing_generations(bot, moment), bot.owner_id))
+            taken.append(ClaimedHandshake(bot.id, bot.epoch, bot.url, signing_generations(bot, moment), bot.owner_id))
     session.flush()
     return taken
 
@@ -63,7 +63,7 @@ def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, An
     """
     bot = LEASES.lock(session, bot_id, epoch)
     forgiven = manifest is None and _failed_to_answer(report) and _called_for_an_event(session, bot)
-    moment = now(session)
+    moment = current_time(session)
     _end(bot, report, manifest, moment, forgiven=forgiven)
     if manifest is not None:
         checks.follow_check(session, bot, moment)

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from referee import __version__
 from referee.accounts.tables import Account
 from referee.bots.tables import Bot
-from referee.db.engine import now, queue_up
+from referee.db.engine import current_time, queue_up
 from referee.db.ids import new_id
 from referee.db.names import name_key
 from referee.errors import NotFound
@@ -49,10 +49,10 @@ def house_bot(session: Session, name: str) -> Bot:
     """
     if name not in players():
         raise NotFound("house player", name)
-    bot = _found(session, name)
+    bot = _find_house_bot(session, name)
     if bot is None:
         queue_up(session, "house bots")
-        bot = _found(session, name) or _made(session, name)
+        bot = _find_house_bot(session, name) or _create_house_bot(session, name)
     _bring_up_to_date(bot)
     session.flush()
     return bot
@@ -68,16 +68,16 @@ def list_house_bots(session: Session) -> list[Bot]:
     return list(session.scalars(select(Bot).where(Bot.status == STATUS).order_by(Bot.name)))
 
 
-def seated(session: Session, bot_ids: list[str]) -> list[str]:
+def resolve_bot_ids(session: Session, bot_ids: list[str]) -> list[str]:
     """Ids of bots, where a house bot may be named by its address (``house:sound``) instead of its id."""
     return [house_bot(session, player_name(one)).id if is_house(one) else one for one in bot_ids]
 
 
-def _found(session: Session, name: str) -> Bot | None:
+def _find_house_bot(session: Session, name: str) -> Bot | None:
     return session.scalar(select(Bot).where(Bot.name_key == SCHEME + name))
 
 
-def _made(session: Session, name: str) -> Bot:
+def _create_house_bot(session: Session, name: str) -> Bot:
     bot = Bot(
         id=new_id("bot"),
         owner_id=_owner(session).id,
@@ -92,7 +92,7 @@ def _made(session: Session, name: str) -> Bot:
         max_calls=MAX_CALLS,
         secret_generation=1,
         revision=1,
-        created_at=now(session),
+        created_at=current_time(session),
         check_state="idle",
         epoch=0,
         checks_lost=0,
@@ -104,7 +104,9 @@ def _made(session: Session, name: str) -> Bot:
 def _owner(session: Session) -> Account:
     account = session.scalar(select(Account).where(Account.name_key == _OWNER_KEY))
     if account is None:
-        account = Account(id=new_id("account"), name=OWNER, name_key=_OWNER_KEY, role="owner", created_at=now(session))
+        account = Account(
+            id=new_id("account"), name=OWNER, name_key=_OWNER_KEY, role="owner", created_at=current_time(session)
+        )
         session.add(account)
         session.flush()
     return account

@@ -38,17 +38,17 @@ def audit(data: Path | None, *, repair: bool, read_only: bool, as_json: bool) ->
     if repair and read_only:
         raise click.UsageError("--repair changes the database and cannot be combined with --read-only.")
     settings, database = record_of(data)
-    found, count = _found(database)
-    frozen = [] if read_only else _frozen(database, found)
+    found, count = _find_differences(database)
+    frozen = [] if read_only else _freeze_ladders(database, found)
     mended: list[Repaired] = []
     left, count_left = found, count
     for _ in range(MOST_ROUNDS if repair else 0):
-        again = _mended(database, left)
+        again = _repair_ladders(database, left)
         if not again:
             break
         mended += again
-        left, count_left = _found(database)
-        if not _frozen(database, left):
+        left, count_left = _find_differences(database)
+        if not _freeze_ladders(database, left):
             break
     database.dispose()
     if as_json:
@@ -58,7 +58,7 @@ def audit(data: Path | None, *, repair: bool, read_only: bool, as_json: bool) ->
     sys.exit(1 if count_left else 0)
 
 
-def _found(database: Database) -> tuple[list[Difference], int]:
+def _find_differences(database: Database) -> tuple[list[Difference], int]:
     """The first differences, and how many there are."""
     with database.read(idle_s=LONG_IDLE_S) as session, _bar(auditing.size(session)) as step:
         differences = auditing.audit(session, step)
@@ -66,17 +66,17 @@ def _found(database: Database) -> tuple[list[Difference], int]:
         return found, len(found) + sum(1 for _ in differences)
 
 
-def _frozen(database: Database, found: list[Difference]) -> list[str]:
+def _freeze_ladders(database: Database, found: list[Difference]) -> list[str]:
     if not any(one.ladder_id for one in found):
         return []
     with database.write() as session:
         return repairs.freeze(session, found)
 
 
-def _mended(database: Database, found: list[Difference]) -> list[Repaired]:
+def _repair_ladders(database: Database, found: list[Difference]) -> list[Repaired]:
     with database.read() as session:
         frozen = repairs.in_doubt(session)
-    doubted = repairs.doubted(found) if len(found) < KEPT else None
+    doubted = repairs.doubtful_matches(found) if len(found) < KEPT else None
     mended = []
     for ladder_id in frozen:
         with database.write(idle_s=LONG_IDLE_S) as session:

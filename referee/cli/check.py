@@ -20,12 +20,12 @@ from referee.cli.check_report import show
 from referee.cli.options import secret_option, usage_errors
 from referee.cli.plain_text import plain
 from referee.conformance.context import Pace, Tell
-from referee.conformance.report import Report
+from referee.conformance.report import ConformanceReport
 from referee.conformance.suite import examine
 from referee.errors import Unavailable
 from referee.games import catalogue
 from referee.local import bot_files
-from referee.local.matches import HOUSE, LOCAL_POLICY, Entrant, local_id, program
+from referee.local.matches import HOUSE, LOCAL_POLICY, LocalEntrant, local_id, program
 from referee.match.canonical import Json
 from referee.protocol.signing import secret_bytes
 
@@ -90,9 +90,9 @@ def check(
     asked = questions or (FULL_QUESTIONS if full else QUESTIONS)
     pace = replace(Pace(), idle_s=FULL_PAUSE_S, at_once=100) if full else Pace()
     try:
-        with bot_files.started([_entrant(bot)], (secret,) if secret else ()) as running:
+        with bot_files.run_bots([_entrant(bot)], (secret,) if secret else ()) as running:
             target = Target(local_id("bot", "check", seed), running.entrants[0].address, running.secrets)
-            report = _examined(target, games, asked, seed, pace, quiet=as_json)
+            report = _run_examination(target, games, asked, seed, pace, quiet=as_json)
             failed = report.verdict != "pass"
             outputs = [problem_report.output_of(bot, process, failed=failed) for process in running.processes]
     except Unavailable as error:
@@ -109,7 +109,9 @@ def check(
     raise SystemExit(STATUS[report.verdict])
 
 
-def _examined(target: Target, games: tuple[str, ...], asked: int, seed: str, pace: Pace, *, quiet: bool) -> Report:
+def _run_examination(
+    target: Target, games: tuple[str, ...], asked: int, seed: str, pace: Pace, *, quiet: bool
+) -> ConformanceReport:
     dice = Random(f"referee check|{seed}")  # noqa: S311  # picks questions, guards nothing
     with _progress(quiet) as tell:
         examination = examine(
@@ -129,20 +131,20 @@ def _secret(given: str | None, file: Path | None) -> str | None:
     return secret
 
 
-def _entrant(bot: str) -> Entrant:
+def _entrant(bot: str) -> LocalEntrant:
     if bot.startswith(HOUSE):
         raise click.UsageError(f"{bot} is not a bot of yours. Give a URL (http://…) or a file.")
     if "://" not in bot and program(bot) is None:
         raise click.UsageError(f"{bot!r} is neither a URL (http://…) nor a file.")
     with usage_errors():
-        return Entrant(bot, bot if program(bot) else parse_url(bot, LOCAL_POLICY).url)
+        return LocalEntrant(bot, bot if program(bot) else parse_url(bot, LOCAL_POLICY).url)
 
 
-def _machine_readable(report: Report, seed: str) -> Json:
+def _machine_readable(report: ConformanceReport, seed: str) -> Json:
     return {"seed": seed} | report.to_json()
 
 
-def _save(report: Report, folder: Path) -> None:
+def _save(report: ConformanceReport, folder: Path) -> None:
     """One script a finding, in the order of the report."""
     folder.mkdir(parents=True, exist_ok=True)
     wanting = [finding for finding in report.findings if finding.curl]

@@ -6,15 +6,15 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from referee.cli.plain_text import indented, plain
+from referee.cli.plain_text import indent_lines, plain
 from referee.cli.tables import Table
-from referee.conformance.report import PARTS, Finding, Report
+from referee.conformance.report import PARTS, ConformanceReport, Finding
 
 STYLES = {"fail": "bold red", "warn": "yellow", "ok": "green"}
 LONGEST_LINE = 4_000  # characters of a request that are shown; a longer one is written by --save
 
 
-def show(report: Report, seed: str, console: Console, *, saved: Path | None = None) -> None:
+def show(report: ConformanceReport, seed: str, console: Console, *, saved: Path | None = None) -> None:
     """Findings worst first, each with the request to send again, then figures and the verdict."""
     _say(console, f"{report.url}{_name(report)}, seed {seed}\n")
     for finding in report.findings:
@@ -33,7 +33,7 @@ def _tell(console: Console, finding: Finding, saved: Path | None) -> None:
     if finding.severity == "ok":
         return
     times = f", {finding.times} times" if finding.times > 1 else ""
-    _say(console, f"      came: {finding.fault}{times}: {indented(finding.came)}\n      {finding.advice}")
+    _say(console, f"      came: {finding.fault}{times}: {indent_lines(finding.came)}\n      {finding.advice}")
     if finding.curl and not saved:
         too_long = len(finding.curl) > LONGEST_LINE
         _say(console, f"      {_too_long(finding)}" if too_long else f"{finding.curl}\n")
@@ -52,11 +52,11 @@ def _say(console: Console, text: str, style: str = "") -> None:
         click.echo(text)
 
 
-def _name(report: Report) -> str:
+def _name(report: ConformanceReport) -> str:
     return f", {report.bot['name']} version {report.bot['version']}" if report.bot else ""
 
 
-def _latency(report: Report) -> str:
+def _latency(report: ConformanceReport) -> str:
     titles = ("ms", "calls", "p50", "p90", "p99", "max")
     rows = [(part, *(_figure(report.latency[part][title]) for title in titles[1:])) for part in PARTS]
     return Table(titles, rows, left=("ms",)).plain()
@@ -66,7 +66,7 @@ def _figure(value: float) -> str:
     return f"{value:.1f}" if isinstance(value, float) else str(value)
 
 
-def _summary(report: Report) -> str:
+def _summary(report: ConformanceReport) -> str:
     failed, warned = len(report.of("fail")), len(report.of("warn"))
     games = ", ".join(f"{name} rules {version}" for name, version in report.rules.items())
     asked = f"{report.questions} questions" + (f" about {games}" if games else "")

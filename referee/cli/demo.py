@@ -19,7 +19,7 @@ from referee.cli import tables
 from referee.cli.admin import open_account
 from referee.cli.api_client import Api, ApiRefusal
 from referee.cli.live_view import LiveView
-from referee.cli.up import where
+from referee.cli.up import describe_addresses
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 from referee.runtime.data_dir import DataDir
@@ -57,7 +57,7 @@ class DemoTrouble(RefereeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DemoBot:
     """A bot of the demo as registered."""
 
     bot_id: str
@@ -115,7 +115,7 @@ class Demonstration:
             played = [self._tournament(organiser, entries, game, seats) for game, seats in EVENTS]
             self._check_log(url, organiser, played[0])
             self.complete = True
-            self._say(f"\n{where(url)}")
+            self._say(f"\n{describe_addresses(url)}")
             if serve_on:
                 self._say("the service goes on; Ctrl-C stops everything")
                 while True:
@@ -152,7 +152,7 @@ class Demonstration:
         database.dispose()
         return token
 
-    def _register(self, stack: ExitStack, url: str, houses: Houses) -> list[Entry]:
+    def _register(self, stack: ExitStack, url: str, houses: Houses) -> list[DemoBot]:
         """Owners open accounts and register their bots; all through the public API."""
         entries = []
         with Api(url) as anybody:
@@ -161,17 +161,17 @@ class Demonstration:
                 api = stack.enter_context(Api(url, account["token"]["token"]))
                 bot = api.post("/bots", {"name": f"{owner} {player}{self._tag}", "url": houses.urls[index]})
                 houses.tell(index, bot["secret"])
-                entries.append(Entry(bot["id"], bot["name"], api))
+                entries.append(DemoBot(bot["id"], bot["name"], api))
         for entry in entries:
             self._verify(entry)
         self._say(f"registered, verified and examined: {', '.join(entry.name for entry in entries)}")
         return entries
 
-    def _verify(self, entry: Entry) -> None:
+    def _verify(self, entry: DemoBot) -> None:
         """Waits for check and certificate; a challenge that came before the bot knew its secret is asked for again."""
         asked = time.monotonic()
 
-        def verified() -> bool:
+        def is_verified() -> bool:
             nonlocal asked
             bot = entry.owner.get(f"/bots/{entry.bot_id}")
             if bot["check"]["state"] != "idle" or bot["examination"]["state"] != "idle":
@@ -183,9 +183,9 @@ class Demonstration:
                 entry.owner.post(f"/bots/{entry.bot_id}/check")
             return False
 
-        self._await(verified, VERIFIED_S, f"{entry.name} was not verified")
+        self._await(is_verified, VERIFIED_S, f"{entry.name} was not verified")
 
-    def _tournament(self, organiser: Api, entries: Sequence[Entry], game: str, seats: int) -> str:
+    def _tournament(self, organiser: Api, entries: Sequence[DemoBot], game: str, seats: int) -> str:
         """Plays one tournament to its end and shows its table; gives its id."""
         body = {"name": f"{game} demo{self._tag}", "game": game, "seats": seats}
         tournament_id = str(organiser.post("/tournaments", body)["id"])

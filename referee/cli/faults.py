@@ -36,7 +36,7 @@ def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
     """
     if whose.isdecimal():
         fault = remote.api.get(f"/faults/{whose}")
-        remote.tell(fault, whole(fault))
+        remote.tell(fault, format_report(fault))
         return
     kind = "matches" if whose.startswith("mat_") else "bots"
     found_id = whose if kind == "matches" else lookup.bot_id(remote.api, whose)
@@ -52,13 +52,13 @@ def short(fault: Json) -> str:
     return f"{head}\n{where}\n    {_times(fault['timing'] or {})}\n    {fault['advice']}"
 
 
-def whole(fault: Json) -> str:
+def format_report(fault: Json) -> str:
     """A fault with all of its evidence."""
     reply = fault["reply"] if fault["reply_base64"] is None else f"(base64) {fault['reply_base64']}"
     parts = [
         short(fault),
-        f"we asked\n{_cut(fault['request'])}",
-        f"your bot answered\n{_cut(reply)}",
+        f"we asked\n{_truncate(fault['request'])}",
+        f"your bot answered\n{_truncate(reply)}",
         f"played instead\n{fault['played'] or 'not yet known'}",
     ]
     return "\n\n".join([*parts, *([f"ask again\n{fault['curl']}"] if fault["curl"] else [])])
@@ -68,7 +68,7 @@ def _times(timing: Json) -> str:
     return ", ".join(f"{name.removesuffix('_ms')} {value:g} ms" for name, value in timing.items() if name[-3:] == "_ms")
 
 
-def _cut(text: str | None) -> str:
+def _truncate(text: str | None) -> str:
     if not text:
         return "nothing"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]} … ({len(text):,} characters, --json shows all)"

@@ -12,11 +12,11 @@ from referee.botclient.match_driver import drive
 from referee.cli import problem_report
 from referee.cli.options import secret_option, usage_errors
 from referee.cli.play import summary, table, write
-from referee.cli.replay import Asked, Decision, Numbered, Recorded
+from referee.cli.replay import Asked, Numbered, Recorded, RecordedDecision
 from referee.cli.tournament.remote import Remote, asks_service
 from referee.errors import BadOption
 from referee.local import bot_files, matches
-from referee.local.matches import Entrant, Played, Sitting, Table, local_id
+from referee.local.matches import LocalEntrant, LocalResult, LocalTable, Sitting, local_id
 from referee.match import replay
 from referee.match.canonical import Json
 from referee.match.log import reveal_line
@@ -25,7 +25,7 @@ from referee.match.match import Match
 
 @click.command()
 @click.argument("log", metavar="LOG|MATCH")
-@click.argument("decision", type=Decision())
+@click.argument("decision", type=RecordedDecision())
 @click.argument("players", metavar="PLAYER...", nargs=-1, required=True)
 @click.option(
     "--seat",
@@ -62,12 +62,12 @@ def fork(
         raise click.UsageError(f"{len(players)} players, but the match has {seats} seats")
     with usage_errors():
         n, seat_of_id = recorded.locate(decision)
-        first = replay.question(recorded.at(n), seat_of_id).seat if seat is None else seat
+        first = replay.question(recorded.replay_to(n), seat_of_id).seat if seat is None else seat
         if first >= seats:
             raise BadOption("--seat", f"the match has seats 0 to {seats - 1}")
-        entrants = _seated(players, first, others, seats)
-        with bot_files.started(entrants, (secret,) if secret else ()) as running:
-            played = asyncio.run(_played(recorded, n, running.entrants, running.secrets))
+        entrants = _assign_seats(players, first, others, seats)
+        with bot_files.run_bots(entrants, (secret,) if secret else ()) as running:
+            played = asyncio.run(_play_fork(recorded, n, running.entrants, running.secrets))
             problems = dict(zip((one.name for one in running.entrants), played.problems, strict=True))
             report = problem_report.report(running, problems)
     if out:
@@ -77,12 +77,12 @@ def fork(
     sys.exit(report.status)
 
 
-def _seated(players: Sequence[str], first: int, others: str, seats: int) -> list[Entrant]:
+def _assign_seats(players: Sequence[str], first: int, others: str, seats: int) -> list[LocalEntrant]:
     sources = [*players, *[others] * (seats - len(players))]
     return matches.entrants([sources[(seat - first) % seats] for seat in range(seats)])
 
 
-def forked_header(recorded: Recorded, n: int, entrants: Sequence[Entrant]) -> Json:
+def forked_header(recorded: Recorded, n: int, entrants: Sequence[LocalEntrant]) -> Json:
     """Row 0 of the new log. Its match bears the name of a fork, and each player tells from where on it played, who
     did before, and in which match: words that no log can prove."""
     header = recorded.header
@@ -99,16 +99,18 @@ def forked_header(recorded: Recorded, n: int, entrants: Sequence[Entrant]) -> Js
     return {**header, "match": id, "players": players, "rated": False}
 
 
-async def _played(recorded: Recorded, n: int, entrants: Sequence[Entrant], secrets: tuple[str, ...]) -> Played:
-    match = recorded.at(n, forked_header(recorded, n, entrants))
+async def _play_fork(
+    recorded: Recorded, n: int, entrants: Sequence[LocalEntrant], secrets: tuple[str, ...]
+) -> LocalResult:
+    match = recorded.replay_to(n, forked_header(recorded, n, entrants))
     group, reveal = recorded.header["group"], recorded.rows[-1]
     sitting = Sitting(match.header["match"], entrants, group["id"], recorded.seed, match.header["match"])
-    seated = Table(match.header, sitting, secrets, CallLimits())
+    seated = LocalTable(match.header, sitting, secrets, CallLimits())
     try:
         await drive(match, seated.ask, seated.record)
     finally:
         seated.close()
-    return Played(match.header, match.log.rows[-1], _lines(match, reveal), seated.problems)
+    return LocalResult(match.header, match.log.rows[-1], _lines(match, reveal), seated.problems)
 
 
 def _lines(match: Match, reveal: Json) -> list[bytes]:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 
-class Family(click.Group):
+class LazyGroup(click.Group):
     """``members`` are, by heading and name, a module of ``package`` and the command's variable in it."""
 
     def __init__(

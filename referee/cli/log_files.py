@@ -24,8 +24,8 @@ from urllib.parse import urlsplit
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.errors import RefereeError
 from referee.match.canonical import Json
-from referee.match.log import Report, verify
-from referee.match.rows import parsed
+from referee.match.log import VerificationReport, verify
+from referee.match.rows import parse_row
 
 LIMIT_BYTES: Final = 256 << 20  # of an uncompressed log; the longest match of any game is far shorter
 LEAST_BYTES: Final = 100  # counted for a line at least: about its cost in memory, and the length of the shortest row
@@ -54,7 +54,7 @@ class Judgement:
     """The result of verifying a stored log. ``row`` and ``reason`` say what is wrong if it does not hold;
     ``is_cut_short`` says that it holds as far as it goes, and that its match was cancelled."""
 
-    report: Report
+    report: VerificationReport
     holds: bool
     is_cut_short: bool
     row: int | None
@@ -74,9 +74,9 @@ def logs_of(file: str) -> Iterator[StoredLog]:
 
     Raise ``Unreadable`` if the file cannot be read any further, after yielding the logs before that point.
     """
-    with _opened(file) as stream:
+    with _open_stream(file) as stream:
         if stream.peek(2).startswith(b"PK"):
-            yield from _zipped(file, stream)
+            yield from _read_zip(file, stream)
         else:
             yield from _split(file, _lines(file, stream))
 
@@ -90,7 +90,7 @@ def lines_of(file: str) -> list[bytes]:
 
 
 @contextmanager
-def _opened(file: str) -> Iterator[io.BufferedReader]:
+def _open_stream(file: str) -> Iterator[io.BufferedReader]:
     try:
         with _raw(file) as raw:
             stream = io.BufferedReader(cast(Any, raw))
@@ -163,12 +163,12 @@ def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
 def _row(line: bytes) -> Json:
     """Return the row in a line, or an empty object if the line is not a row."""
     try:
-        return parsed(line)
+        return parse_row(line)
     except (ValueError, RecursionError):
         return {}
 
 
-def _zipped(file: str, stream: io.BufferedReader) -> Iterator[StoredLog]:
+def _read_zip(file: str, stream: io.BufferedReader) -> Iterator[StoredLog]:
     """Yield the logs of a zip. Yield members that cannot be read as damaged logs."""
     with tempfile.TemporaryFile() as spool:
         if not stream.seekable():

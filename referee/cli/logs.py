@@ -10,8 +10,8 @@ from referee.cli.narrate import account
 from referee.cli.plain_text import one_line
 from referee.games import game
 from referee.local import replay_page
-from referee.match.log import Report
-from referee.match.rows import parsed
+from referee.match.log import VerificationReport
+from referee.match.rows import parse_row
 
 
 @click.command()
@@ -27,7 +27,7 @@ def verify(files: tuple[str, ...]) -> None:
     for file in files:
         try:
             for log in logs_of(file):
-                holds, finding = _judged(log)
+                holds, finding = _check_log(log)
                 label = file if log.alone else f"{file}, {log.match or 'a log that names no match'}"
                 click.echo(one_line(f"{'ok' if holds else 'FAILED':<6}  {label}: {finding}"))
                 judged, holding = judged + 1, holding + holds
@@ -57,14 +57,14 @@ def replay(file: str, html: Path | None) -> None:
         click.echo(replay_page.write(html, stored))
         return
     try:
-        rows = [parsed(line) for line in stored if line.strip()]
+        rows = [parse_row(line) for line in stored if line.strip()]
         told = list(account(rows))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise Unreadable(f"{file} is not a match log; `referee verify` says where it is wrong ({error})") from error
     click.echo("\n".join(told))
 
 
-def _judged(log: StoredLog) -> tuple[bool, str]:
+def _check_log(log: StoredLog) -> tuple[bool, str]:
     """Return whether the log is valid, and what to report about it."""
     found = judge(log.lines, log.remark)
     if not found.holds:
@@ -76,12 +76,12 @@ def _judged(log: StoredLog) -> tuple[bool, str]:
     return True, _finding(found.report) + (f"; {log.remark}, so it does not count" if does_not_count else "")
 
 
-def _finding(report: Report) -> str:
+def _finding(report: VerificationReport) -> str:
     placements = " ".join(map(str, report.placements))
     rules = game(report.game).rules_version
     return f"{report.game} (rules {rules}), {report.rows} rows, placements by seat {placements}; {_deals(report)}"
 
 
-def _deals(report: Report) -> str:
+def _deals(report: VerificationReport) -> str:
     sealed = "NOT REVEALED yet: without the seed the deals are unproven"
     return "deals follow from the revealed seed" if report.revealed else sealed

@@ -6,7 +6,7 @@ from typing import Any, Final
 import click
 
 from referee import __version__
-from referee.cli.lazy_group import Family
+from referee.cli.lazy_group import LazyGroup
 from referee.cli.plain_text import plain
 from referee.errors import RefereeError
 
@@ -47,7 +47,7 @@ COMMANDS = {  # by heading, in the order of the help page: module beside this fi
 FORBIDDEN: Final = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EISDIR, errno.ENOTDIR)
 
 
-class Outermost(Family):
+class Cli(LazyGroup):
     """Shows what the referee, or the file system, refuses as a sentence instead of a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -64,7 +64,7 @@ class Outermost(Family):
             ) from error
 
 
-@click.group(cls=Outermost, package="referee.cli", members=COMMANDS)
+@click.group(cls=Cli, package="referee.cli", members=COMMANDS)
 @click.version_option(__version__, prog_name="referee")
 def main() -> None:
     """Run matches and tournaments of card-playing bots that answer over HTTP."""

@@ -49,7 +49,7 @@ def new_bot(folder: Path, language: str) -> None:
     """
     chosen = LANGUAGES[language]
     try:
-        written(folder, language)
+        write_bot(folder, language)
     except FileExistsError as error:
         raise click.UsageError(f"{click.format_filename(folder)} {error}; name a new folder or an empty one") from error
     except OSError as error:
@@ -66,7 +66,7 @@ def new_bot(folder: Path, language: str) -> None:
     click.echo("\nREADME.md there tells the rest.")
 
 
-def written(folder: Path, language: str) -> None:
+def write_bot(folder: Path, language: str) -> None:
     """Makes the folder with the bot, a page about it, and what keeps its secret out of git.
 
     Raises ``FileExistsError`` when something is there already, and other ``OSError``.

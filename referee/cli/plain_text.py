@@ -11,6 +11,6 @@ def one_line(text: str) -> str:
     return plain(text).replace("\n", " ")
 
 
-def indented(text: str) -> str:
+def indent_lines(text: str) -> str:
     """Return ``text`` with all lines but the first moved in, so that none of them passes for a line of ours."""
     return text.replace("\n", "\n    ")

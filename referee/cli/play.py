@@ -14,14 +14,14 @@ import click
 from referee.cli import problem_report
 from referee.cli.narrate import account
 from referee.cli.options import game_options, secret_option, time_options, usage_errors
-from referee.cli.problem_report import Report
+from referee.cli.problem_report import ProblemReport
 from referee.cli.tables import Table
 from referee.local import bot_files, replay_page
 from referee.local import matches as local
-from referee.local.matches import Plan, Played
+from referee.local.matches import LocalMatchPlan, LocalResult
 from referee.local.problems import Problems
 from referee.local.replay_page import NotWritten
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.match.time_limits import Limits
 
 LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # of one's own bot, to look at while working on it
@@ -100,11 +100,11 @@ def play(
     if shown:
         click.echo(f"{game_name}, seed {plan.seed}")
 
-    def tell_match(played: Played, paths: "_Paths", number: int) -> None:
+    def tell_match(played: LocalResult, paths: "_Paths", number: int) -> None:
         if as_json:
             click.echo(json.dumps(summary(played, *paths)))
         elif shown:
-            click.echo(_shown(played, paths, number, several=matches > 1, narrate=narrate))
+            click.echo(_format_result(played, paths, number, several=matches > 1, narrate=narrate))
 
     standing, report = _run(plan, matches, LAST_MATCH if own else (log, html), tell_match, quiet=quiet)
     if shown and matches > 1:
@@ -114,12 +114,17 @@ def play(
 
 
 def _run(
-    plan: Plan, matches: int, paths: "_Paths", tell_match: Callable[[Played, "_Paths", int], None], *, quiet: bool
-) -> tuple[dict[str, "_Standing"], Report]:
+    plan: LocalMatchPlan,
+    matches: int,
+    paths: "_Paths",
+    tell_match: Callable[[LocalResult, "_Paths", int], None],
+    *,
+    quiet: bool,
+) -> tuple[dict[str, "_Standing"], ProblemReport]:
     """Start the bots given as files, play all matches and report each one. Return the standing of each player and a
     report of the problems."""
     standing = {entrant.name: _Standing() for entrant in plan.entrants}
-    with bot_files.started(plan.entrants, plan.secrets) as running:
+    with bot_files.run_bots(plan.entrants, plan.secrets) as running:
         plan = replace(plan, entrants=running.entrants, secrets=running.secrets)
         for number, (played, written) in enumerate(_all_played(plan, matches, *paths)):
             _count(standing, played)
@@ -128,8 +133,8 @@ def _run(
         return standing, problem_report.report(running, problems, missing_only=quiet)
 
 
-def _shown(played: Played, paths: "_Paths", number: int, *, several: bool, narrate: bool) -> str:
-    story = "\n".join(account([parsed(line) for line in played.lines])) + "\n\n" if narrate else ""
+def _format_result(played: LocalResult, paths: "_Paths", number: int, *, several: bool, narrate: bool) -> str:
+    story = "\n".join(account([parse_row(line) for line in played.lines])) + "\n\n" if narrate else ""
     if several:
         return f"{story}{number + 1:>4}  {_line(played)}" + "".join(f"  {path}" for path in paths if path)
     named = zip(("log", "page"), paths, strict=True)
@@ -139,7 +144,9 @@ def _shown(played: Played, paths: "_Paths", number: int, *, several: bool, narra
 _Paths = tuple[Path | None, Path | None]  # of the log and of the page
 
 
-def _all_played(plan: Plan, matches: int, log: Path | None, html: Path | None) -> Iterator[tuple[Played, _Paths]]:
+def _all_played(
+    plan: LocalMatchPlan, matches: int, log: Path | None, html: Path | None
+) -> Iterator[tuple[LocalResult, _Paths]]:
     with asyncio.Runner() as runner:
         for number in range(matches):
             played = runner.run(local.play(plan, number))
@@ -152,7 +159,7 @@ def _all_played(plan: Plan, matches: int, log: Path | None, html: Path | None) -
             yield played, (log_path, page_path)
 
 
-def _path(wanted: Path, played: Played, number: int, matches: int, ending: str) -> Path:
+def _path(wanted: Path, played: LocalResult, number: int, matches: int, ending: str) -> Path:
     if wanted.is_dir():
         return wanted / f"{played.header['match']}{ending}"
     if matches == 1:
@@ -186,7 +193,7 @@ class _Standing:
     problems: Problems = field(default_factory=Problems)
 
 
-def _count(standing: dict[str, _Standing], played: Played) -> None:
+def _count(standing: dict[str, _Standing], played: LocalResult) -> None:
     for seat, player in enumerate(played.header["players"]):
         own = standing[player["name"]]
         own.matches += 1
@@ -197,7 +204,7 @@ def _count(standing: dict[str, _Standing], played: Played) -> None:
         own.problems.add(played.problems[seat])
 
 
-def summary(played: Played, path: Path | None, page: Path | None = None) -> dict[str, object]:
+def summary(played: LocalResult, path: Path | None, page: Path | None = None) -> dict[str, object]:
     header, result = played.header, played.result
     return {
         "match": header["match"],
@@ -211,14 +218,14 @@ def summary(played: Played, path: Path | None, page: Path | None = None) -> dict
     }
 
 
-def _line(played: Played) -> str:
+def _line(played: LocalResult) -> str:
     result = played.result
     seats = sorted(range(len(result["placements"])), key=lambda seat: (result["placements"][seat], seat))
     names = [player["name"] for player in played.header["players"]]
     return ", ".join(f"{result['placements'][seat]}. {names[seat]} ({result['scores'][seat]})" for seat in seats)
 
 
-def table(played: Played) -> str:
+def table(played: LocalResult) -> str:
     """Return the result by place, with a column for errors in the bots' own code if there were any."""
     result, errors = played.result, [one.errors for one in played.problems]
     rows = [

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 import click
 
-from referee.cli.plain_text import indented, plain
-from referee.local.bot_files import BotProcess, Running
+from referee.cli.plain_text import indent_lines, plain
+from referee.local.bot_files import BotProcess, RunningBots
 from referee.local.problems import Problems
 from referee.protocol.fault_advice import ADVICE
 
@@ -15,7 +15,7 @@ NOT_REACHED: Final = 3  # the exit status, the same as for `referee check`
 ENDS_IN_S: Final = 0.5
 
 
-class Report(NamedTuple):
+class ProblemReport(NamedTuple):
     """Hold the text for standard error (empty if there were no problems) and the exit status of the command."""
 
     text: str
@@ -26,7 +26,7 @@ class Report(NamedTuple):
             click.echo(f"\n{self.text}", err=True)
 
 
-def report(running: Running, problems: Mapping[str, Problems], *, missing_only: bool = False) -> Report:
+def report(running: RunningBots, problems: Mapping[str, Problems], *, missing_only: bool = False) -> ProblemReport:
     """Report the problems of each player, then the related output of started bots. Call this while they still run.
 
     The status is 3 if a player was never reached or a started bot has exited on its own, else 0. With ``missing_only``
@@ -39,10 +39,10 @@ def report(running: Running, problems: Mapping[str, Problems], *, missing_only: 
     for name, one in (unreached if missing_only else problems).items():
         told += [*_faults(name, one), *_errors(name, one)]
     told += [_output(running, process, problems) for process in (fallen if missing_only else running.processes)]
-    return Report(plain("\n\n".join(filter(None, told))), NOT_REACHED if unreached or fallen else 0)
+    return ProblemReport(plain("\n\n".join(filter(None, told))), NOT_REACHED if unreached or fallen else 0)
 
 
-def _await_dying(running: Running, problems: Mapping[str, Problems]) -> None:
+def _await_dying(running: RunningBots, problems: Mapping[str, Problems]) -> None:
     """Wait a moment for the exit status of bots that broke off a connection: they may be about to exit."""
     for entrant in running.entrants:
         if entrant.name in problems and "unreachable" in problems[entrant.name].faults:
@@ -51,7 +51,7 @@ def _await_dying(running: Running, problems: Mapping[str, Problems]) -> None:
                     process.ends_by(time.monotonic() + ENDS_IN_S)
 
 
-def _output(running: Running, process: BotProcess, problems: Mapping[str, Problems]) -> str:
+def _output(running: RunningBots, process: BotProcess, problems: Mapping[str, Problems]) -> str:
     names = [entrant.name for entrant in running.entrants if entrant.file == process.file]
     own = [problems[name] for name in names if name in problems]
     return output_of(" and ".join(names), process, failed=any(one.faults or one.errors for one in own))
@@ -97,7 +97,7 @@ def _errors(name: str, problems: Problems) -> list[str]:
     shown = {"first": problems.first_error, "last": problems.last_error}
     if problems.first_error == problems.last_error:
         del shown["last"]
-    lines += [indented(f"  {which}, in phase {phase}: {error}") for which, (phase, error) in shown.items()]
+    lines += [indent_lines(f"  {which}, in phase {phase}: {error}") for which, (phase, error) in shown.items()]
     return ["\n".join(lines)]
 
 

@@ -12,7 +12,7 @@ from referee.botclient.client import BotCaller, BotSeat, Reply, Target
 from referee.cli import problem_report
 from referee.cli.options import secret_option, usage_errors
 from referee.cli.plain_text import one_line, plain
-from referee.cli.replay import Asked, Decision, Numbered, Recorded
+from referee.cli.replay import Asked, Numbered, Recorded, RecordedDecision
 from referee.cli.tables import Table
 from referee.cli.tournament.remote import Remote, asks_service
 from referee.errors import IllegalAction
@@ -25,7 +25,7 @@ from referee.match.match import FAULTS, Answer, Match, Request
 
 @click.command()
 @click.argument("log", metavar="LOG|MATCH")
-@click.argument("decision", type=Decision())
+@click.argument("decision", type=RecordedDecision())
 @click.argument("bot", metavar="[URL|FILE]", required=False)
 @click.option(
     "--seat", type=click.IntRange(0, 99), metavar="N", help="Seat to ask, counted from 0, where several choose at once."
@@ -53,17 +53,20 @@ def reask(
     recorded = Recorded.read(remote, log)
     with usage_errors():
         n, seat_of_id = recorded.locate(decision)
-        match = recorded.at(n)
+        match = recorded.replay_to(n)
         request = replay.question(match, seat_of_id if seat is None else seat)
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])
     if url.startswith(HOUSE):
         raise click.UsageError(f"{url} is asked in play; give a bot's URL or file")
-    put = _put(recorded.header, request, url, (secret,) if secret else ())
+    put = _ask_bot(recorded.header, request, url, (secret,) if secret else ())
     then = recorded.answer(n, request.seat)
-    now = _judged(match, request, put)
+    now = _judge_answer(match, request, put)
     document = {"match": match.header["match"], "n": n, "seat": request.seat, "bot": put.url, "question": put.question}
     same = not now["fault"] and now["action"] == then["action"]
-    remote.tell(document | {"then": _then(then), "now": now, "same": same}, _text(request, _then(then), now, same=same))
+    remote.tell(
+        document | {"then": _recorded_answer(then), "now": now, "same": same},
+        _text(request, _recorded_answer(then), now, same=same),
+    )
     if put.output:
         click.echo(f"\n{plain(put.output)}", err=True)
     sys.exit(1 if now["fault"] else 0)
@@ -90,18 +93,18 @@ class _Put:
     output: str = ""  # of a started bot, if it shows what went wrong
 
 
-def _put(header: Json, request: Request, bot: str, secrets: tuple[str, ...]) -> _Put:
+def _ask_bot(header: Json, request: Request, bot: str, secrets: tuple[str, ...]) -> _Put:
     """Ask the bot at a URL, or start the bot in a file and ask it."""
     with usage_errors():
         (entrant,) = matches.entrants([bot])
-        with bot_files.started([entrant], secrets) as running:
-            put = asyncio.run(_asked(header, request, running.entrants[0].address, running.secrets))
+        with bot_files.run_bots([entrant], secrets) as running:
+            put = asyncio.run(_ask_url(header, request, running.entrants[0].address, running.secrets))
             failed = bool(put.answer.trouble or put.error)
             outputs = [problem_report.output_of(entrant.name, one, failed=failed) for one in running.processes]
             return replace(put, output="\n".join(outputs))
 
 
-async def _asked(header: Json, request: Request, url: str, secrets: tuple[str, ...]) -> _Put:
+async def _ask_url(header: Json, request: Request, url: str, secrets: tuple[str, ...]) -> _Put:
     target = Target(header["players"][request.seat]["bot"], url, secrets)
     seat = BotSeat(BotCaller(target, LOCAL_POLICY), header, request.seat)
     try:
@@ -113,12 +116,12 @@ async def _asked(header: Json, request: Request, url: str, secrets: tuple[str, .
     return _Put(url, json.loads(body), answer, reply, seat.error)
 
 
-def _then(row: Json) -> Json:
+def _recorded_answer(row: Json) -> Json:
     kept = {name: row.get(name) for name in ("action", "source", "ms", "note")}
     return kept | {"fault": row.get("fault", "")}
 
 
-def _judged(match: Match, request: Request, put: _Put) -> Json:
+def _judge_answer(match: Match, request: Request, put: _Put) -> Json:
     """The new answer as the match would take it."""
     answer, reply = put.answer, put.reply
     fault, detail, action = answer.trouble, reply.detail, answer.action
@@ -126,7 +129,7 @@ def _judged(match: Match, request: Request, put: _Put) -> Json:
         action = request.legal_actions[answer.choice]  # the wire has checked its bounds
     if not fault:
         try:
-            action = match.state.checked(request.seat, action)
+            action = match.state.validate_action(request.seat, action)
         except IllegalAction as error:
             fault, detail = "illegal_action", str(error)
     return {
@@ -142,7 +145,7 @@ def _judged(match: Match, request: Request, put: _Put) -> Json:
 
 def _text(request: Request, then: Json, now: Json, *, same: bool) -> str:
     heads = ("", "then", "now")
-    rows: list[tuple[str, ...]] = [("answer", _shown(then), _shown(now))]
+    rows: list[tuple[str, ...]] = [("answer", _format_answer(then), _format_answer(now))]
     rows.append(("legal", *("no" if one["fault"] else "yes" for one in (then, now))))
     rows.append(("time", f"{then['ms']} ms", f"{now['ms']} ms of {request.deadline_ms} ms"))
     if then.get("note") or now["note"]:
@@ -160,7 +163,7 @@ def _text(request: Request, then: Json, now: Json, *, same: bool) -> str:
     return told + ("the same answer" if same else "another answer")
 
 
-def _shown(answer: Json) -> str:
+def _format_answer(answer: Json) -> str:
     action: Any = answer["action"]
     text = "-" if action is None else json.dumps(action, sort_keys=True)
     if answer["fault"]:

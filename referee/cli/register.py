@@ -11,7 +11,7 @@ import click
 from referee.cli.api_client import ApiRefusal
 from referee.cli.plain_text import one_line
 from referee.cli.tournament.remote import Refused, Remote, asks_service, sentence_of
-from referee.cli.watch import followed, note, result
+from referee.cli.watch import follow_match, note, result
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 from referee.protocol.fault_advice import ADVICE as FAULT_ADVICE
@@ -67,24 +67,24 @@ def register(
     """
     if no_check and games:
         raise click.UsageError("--practice wants a bot that was checked: leave --no-check out")
-    bot = _known(remote, address, name) or _registered(remote, address, name, secret_file, waits=not no_check)
+    bot = _find_own_bot(remote, address, name) or _register_bot(remote, address, name, secret_file, waits=not no_check)
     if no_check:
         remote.tell(bot, f"{bot['id']} ({bot['name']}) is {bot['status']}: start it, then run this without --no-check")
         return
-    bot = _checked(remote, bot)
+    bot = _wait_for_check(remote, bot)
     report = bot["check"]["report"]
     if bot["status"] != "verified":
-        remote.tell(bot, reported(bot))
+        remote.tell(bot, format_report(bot))
         if not remote.as_json and (report or {}).get("challenge", {}).get("code") in UNHEARD:
             click.echo(CHOICES)
         raise SystemExit(1)
-    played = [_practised(remote, bot, game) for game in games]
-    remote.tell({**bot, "practice": played}, "\n\n".join([reported(bot), *map(result, played)]))
+    played = [_play_practice_match(remote, bot, game) for game in games]
+    remote.tell({**bot, "practice": played}, "\n\n".join([format_report(bot), *map(result, played)]))
     if not bot["certificate"]:
         raise SystemExit(1)
 
 
-def reported(bot: Json) -> str:
+def format_report(bot: Json) -> str:
     """The last check and examination in words: what was asked, what came, what to do."""
     report = bot["check"]["report"] or {}
     lines = [f"{bot['id']} ({bot['name']}) is {bot['status']}"]
@@ -100,15 +100,15 @@ def reported(bot: Json) -> str:
         lines.append(f"        {advice}" if AGAIN in advice else f"        {advice}; then {AGAIN}")
     if report.get("ok"):
         lines.append(f"  plays {', '.join(report['games'])}; version {bot['version']}")
-        lines += _examined(bot)
+        lines += _format_examination(bot)
     return "\n".join(lines)
 
 
-def _examined(bot: Json) -> list[str]:
+def _format_examination(bot: Json) -> list[str]:
     """What the examination found, worst first, and what came of it."""
     one, certificate = bot["examination"], bot.get("certificate")
     report = one["report"] if one["version"] == bot["version"] else None
-    lines = [] if report is None else _found(report)
+    lines = [] if report is None else _format_findings(report)
     if certificate:
         games = ", ".join(f"{game} (rules {version})" for game, version in certificate["rules"].items())
         return [
@@ -123,7 +123,7 @@ def _examined(bot: Json) -> list[str]:
     return [*lines, f"  no certificate, so no rated play; mend it, then {AGAIN}; {asks}"]
 
 
-def _found(report: Json) -> list[str]:
+def _format_findings(report: Json) -> list[str]:
     lines = [line for finding in report["findings"] if finding["severity"] != "ok" for line in _finding(finding)]
     if not report.get("calls"):
         return lines
@@ -151,7 +151,7 @@ def _usual_advice(code: str) -> str:
     return known.remedy if known else "look at what your bot answered with referee check URL"
 
 
-def _known(remote: Remote, address: str, name: str) -> Json | None:
+def _find_own_bot(remote: Remote, address: str, name: str) -> Json | None:
     """The bot, where it is the asker's own already; his secret is not shown again."""
     me = remote.api.get("/accounts/me")["id"]
     own = remote.api.items(f"/bots?owner={me}&limit=100")
@@ -165,7 +165,7 @@ def _known(remote: Remote, address: str, name: str) -> Json | None:
     return bot
 
 
-def _registered(remote: Remote, address: str, name: str, secret_file: Path | None, *, waits: bool) -> Json:
+def _register_bot(remote: Remote, address: str, name: str, secret_file: Path | None, *, waits: bool) -> Json:
     if secret_file is not None and secret_file.exists():
         raise click.UsageError(f"{secret_file} exists already; a secret in it would be lost")
     try:
@@ -194,7 +194,7 @@ def _write(file: Path, secret: str) -> None:
         note(f"{file} cannot be written ({error.strerror}); the secret, shown this once: {secret}")
 
 
-def _checked(remote: Remote, bot: Json) -> Json:
+def _wait_for_check(remote: Remote, bot: Json) -> Json:
     """The bot after another check and examination of it, its certificate besides."""
     path = f"/bots/{bot['id']}"
     note("it is called …")
@@ -228,7 +228,7 @@ def _certificate(remote: Remote, path: str) -> Json | None:
         return None
 
 
-def _practised(remote: Remote, bot: Json, game: str) -> Json:
+def _play_practice_match(remote: Remote, bot: Json, game: str) -> Json:
     """An unrated match against house bots, at as few seats as the game has."""
     known = {one["name"]: one for one in remote.api.items("/games")}
     if game not in known:
@@ -240,4 +240,4 @@ def _practised(remote: Remote, bot: Json, game: str) -> Json:
         raise RefereeError("this service has no house bots yet; ask again in a moment")
     seated = [bot["id"], *(one["id"] for one in house[: seats - 1])]
     match = remote.api.post("/matches", {"game": game, "bots": seated, "rated": False})
-    return followed(remote, match["id"])
+    return follow_match(remote, match["id"])

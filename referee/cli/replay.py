@@ -16,7 +16,7 @@ from referee.match import replay
 from referee.match.canonical import Json
 from referee.match.log import HEADER_MEMBERS, verify
 from referee.match.match import Match, answers_of
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 
 NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
 QUESTION_ID = re.compile(r"(?:(?:mat|fork)_[0-9a-z]{26}_)?s([0-9]{1,2})_q([0-9]{1,6})", re.ASCII)
@@ -61,19 +61,19 @@ class Recorded:
             raise NotRecalled(f"{source} does not hold: row {report.row}: {report.reason}")
         if not report.revealed:
             raise NotRecalled(f"{source}: its seed is not revealed yet")
-        rows = [parsed(line) for line in lines]
+        rows = [parse_row(line) for line in lines]
         return cls({name: rows[0][name] for name in HEADER_MEMBERS}, rows)
 
     @property
     def seed(self) -> bytes:
         return bytes.fromhex(self.rows[-1]["seed"])
 
-    def at(self, n: int, header: Json | None = None) -> Match:
+    def replay_to(self, n: int, header: Json | None = None) -> Match:
         """The match as it stood when decision point ``n`` was asked, played under another header if one is given.
 
         The chance to come follows from the revealed seed. Raises ``BadOption`` where nobody was asked.
         """
-        return replay.at(self.rows, header or self.header, n)
+        return replay.replay_to(self.rows, header or self.header, n)
 
     def locate(self, decision: Numbered | Asked) -> tuple[int, Seat | None]:
         """Return the number of the decision point in the log, and the seat if a question was named. Raise ``BadOption``
@@ -91,7 +91,7 @@ class Recorded:
         return next(row for row in self.rows if row["type"] == "decision" and (row["n"], row["seat"]) == (n, seat))
 
 
-class Decision(click.ParamType[Numbered | Asked]):
+class RecordedDecision(click.ParamType[Numbered | Asked]):
     """A decision point by its number ``n`` in the log, or a question by its id (``mat_…_sSEAT_qQUESTION``)."""
 
     name = "DECISION"

@@ -72,7 +72,7 @@ def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, worke
 
     def ready() -> None:
         data_dir.announce(local_url)
-        click.echo(where(local_url))
+        click.echo(describe_addresses(local_url))
         click.echo(f"data   {settings.data_dir} (logs of the processes in logs/)")
         click.echo(f"referee is up, process {os.getpid()}; Ctrl-C stops it")
 
@@ -87,7 +87,7 @@ def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, worke
     click.echo("referee has stopped")
 
 
-def where(url: str) -> str:
+def describe_addresses(url: str) -> str:
     """What is to be had of the service at ``url``, a line each."""
     return f"pages  {url}/\nAPI    {url}/api/v1\ndocs   {url}/docs"
 
@@ -100,7 +100,7 @@ def listen(host: str, port: int | None) -> socket.socket:
     ports = [port] if port is not None else range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED)
     for candidate in ports:
         try:
-            listener = _bound(host, candidate)
+            listener = _bind_socket(host, candidate)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise click.UsageError(f"cannot serve on {host} port {candidate}: {error.strerror or error}") from error
@@ -115,7 +115,7 @@ def listen(host: str, port: int | None) -> socket.socket:
     raise click.UsageError(f"ports {ports[0]} to {ports[-1]} are all in use on {host}; pass a free one with --port")
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bind_socket(host: str, port: int) -> socket.socket:
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     listener = socket.socket(family, kind, protocol)
     try:

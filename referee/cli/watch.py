@@ -8,7 +8,7 @@ import click
 from referee.cli.plain_text import plain
 from referee.cli.tables import Table
 from referee.cli.tournament.remote import Remote, asks_service
-from referee.cli.tournament.stream import patiently
+from referee.cli.tournament.stream import retry_until_answered
 from referee.match.canonical import Json
 
 POLLED_S: Final = 0.5
@@ -27,20 +27,20 @@ def watch(remote: Remote, match: str) -> None:
     Example:
       referee watch mat_01j8z2k4p6r8t0v2x4y6a8c0e2
     """
-    shown = followed(remote, match)
+    shown = follow_match(remote, match)
     remote.tell(shown, result(shown))
 
 
-def followed(remote: Remote, match_id: str) -> Json:
+def follow_match(remote: Remote, match_id: str) -> Json:
     """The match as the API shows it when it is over; each change of its status is told on standard error."""
     status = ""
     shown: Json = remote.api.get(f"/matches/{match_id}")  # a wrong id is refused at once
     while shown["status"] not in OVER:
         if shown["status"] != status:
             status = shown["status"]
-            note(f"{match_id}: {shown['game']}, {_rated(shown)}, {status}{_because(shown)}")
+            note(f"{match_id}: {shown['game']}, {_format_rated(shown)}, {status}{_format_reason(shown)}")
         time.sleep(POLLED_S)
-        shown = patiently(lambda: remote.api.get(f"/matches/{match_id}"), note)
+        shown = retry_until_answered(lambda: remote.api.get(f"/matches/{match_id}"), note)
     return shown
 
 
@@ -50,7 +50,7 @@ def note(text: str) -> None:
 
 def result(match: Json) -> str:
     """How a match that is over ended."""
-    head = f"{match['id']}: {match['game']}, {_rated(match)}, {match['status']}{_because(match)}"
+    head = f"{match['id']}: {match['game']}, {_format_rated(match)}, {match['status']}{_format_reason(match)}"
     if any(seat["placement"] is None for seat in match["seats"]):
         return head
     order = sorted(match["seats"], key=lambda seat: (seat["placement"], seat["seat"]))
@@ -68,11 +68,11 @@ def _line(seat: Json) -> tuple[str, ...]:
     )
 
 
-def _rated(match: Json) -> str:
+def _format_rated(match: Json) -> str:
     if match["rated"]:
         return "rated"
     return f"unrated ({match['unrated_reason'].replace('_', ' ')})"
 
 
-def _because(match: Json) -> str:
+def _format_reason(match: Json) -> str:
     return f" ({match['reason']})" if match["reason"] else ""

@@ -57,7 +57,7 @@ class Locked(Exception):
         self.call = call
 
 
-class Line:
+class CallChannel:
     """All calls to one bot: who makes them, how long each part took, and whether it is still there.
 
     ``signs_later``: commands sign when they are run, with the secret in the environment, so that they hold for good.

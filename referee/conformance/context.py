@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from random import Random
 
 from referee.botclient.client import Reply
-from referee.conformance.calls import Call, Line
-from referee.conformance.positions import Question, fresh_id
+from referee.conformance.calls import Call, CallChannel
+from referee.conformance.positions import ProbeQuestion, fresh_id
 from referee.conformance.report import Notes
 from referee.match.canonical import Json
 from referee.match.time_limits import Limits
@@ -44,10 +44,10 @@ Tell = Callable[[int, int, str], None]  # questions asked, questions planned, wh
 
 
 @dataclass(slots=True)
-class Examination:
+class ExaminationContext:
     """What the parts of an examination share."""
 
-    line: Line
+    line: CallChannel
     pace: Pace
     dice: Random
     planned: int
@@ -56,7 +56,7 @@ class Examination:
     manifest: messages.Manifest | None = None
     notes: Notes = field(default_factory=Notes)
     asked: int = 0
-    answered: list[Question] = field(default_factory=list)  # properly
+    answered: list[ProbeQuestion] = field(default_factory=list)  # properly
     coverage: dict[str, Json] = field(default_factory=dict)
     first_errors: dict[str, str] = field(default_factory=dict)  # by game: where the bot first reported an error
 
@@ -64,13 +64,13 @@ class Examination:
     def secrets(self) -> tuple[str, ...]:
         return self.line.target.secrets
 
-    def to_decide(self, question: Question) -> Call:
+    def to_decide(self, question: ProbeQuestion) -> Call:
         return Call("POST", "/decide", question.id, question.body, self.secrets)
 
     def to_notify(self, body: bytes, id: str) -> Call:
         return Call("POST", "/notify", id, body, self.secrets)
 
-    async def decided(self, question: Question, call: Call | None = None) -> tuple[Reply, messages.Decision]:
+    async def decided(self, question: ProbeQuestion, call: Call | None = None) -> tuple[Reply, messages.Decision]:
         """Asks a question and judges the answer; with a ``call`` in its way and over a connection of its own."""
         caller = self.line.caller(call) if call else None
         try:
@@ -86,19 +86,25 @@ class Examination:
         self._note_error(decision.error, question, call or self.to_decide(question))
         return reply, decision
 
-    def _note_time(self, reply: Reply, question: Question, call: Call) -> None:
+    def _note_time(self, reply: Reply, question: ProbeQuestion, call: Call) -> None:
         late = reply.ms > self.pace.budget_ms
-        self.note("budget", call, "late" if late else "", taken(reply), where=question.where)
+        self.note("budget", call, "late" if late else "", describe_timing(reply), where=question.where)
 
-    def _note_error(self, error: str, question: Question, call: Call) -> None:
+    def _note_error(self, error: str, question: ProbeQuestion, call: Call) -> None:
         """Note the error that the bot reported: one finding per game, with the first error and its question."""
         where = self.first_errors.setdefault(question.scenario.rules.name, question.where) if error else ""
         self.note("no_error", call, "error" if error else "", error, where=where)
 
-    async def holds(self, rule: str, question: Question, call: Call | None = None) -> messages.Decision:
+    async def holds(self, rule: str, question: ProbeQuestion, call: Call | None = None) -> messages.Decision:
         """Asks a question and notes whether it was answered properly, under ``rule``."""
         reply, decision = await self.decided(question, call)
-        self.note(rule, call or self.to_decide(question), decision.fault, shown(reply, decision), where=question.where)
+        self.note(
+            rule,
+            call or self.to_decide(question),
+            decision.fault,
+            describe_reply(reply, decision),
+            where=question.where,
+        )
         return decision
 
     def note(self, rule: str, call: Call, fault: str, came: str, *, where: str = "") -> None:
@@ -107,21 +113,21 @@ class Examination:
             self.notes.keep(rule)
             return
         known = self.notes.knows(rule, where, fault)
-        self.notes.broke(rule, came, where=where, fault=fault, curl="" if known else self.line.curl(call))
+        self.notes.note_violation(rule, came, where=where, fault=fault, curl="" if known else self.line.curl(call))
 
     def fresh(self) -> str:
         """The id of a match of its own."""
         return fresh_id("mat", self.dice)
 
 
-def taken(reply: Reply) -> str:
+def describe_timing(reply: Reply) -> str:
     """Where the time of a call went, in words."""
     timing = reply.timing
     parts = {"resolve": timing.dns_ms, "connect": timing.connect_ms, "wait": timing.wait_ms, "read": timing.read_ms}
     return f"{reply.ms} ms ({', '.join(f'{part} {spent:.0f}' for part, spent in parts.items())})"
 
 
-def shown(reply: Reply, decision: messages.Decision | None = None) -> str:
+def describe_reply(reply: Reply, decision: messages.Decision | None = None) -> str:
     """What came, in words: the fault's detail and the beginning of the body."""
     detail = decision.detail if decision is not None and decision.detail else reply.detail
     start = reply.body[:200].decode("utf-8", "replace")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from referee.conformance.context import Examination
-from referee.conformance.positions import Question, Scenario, begun, positions, question, scenarios
+from referee.conformance.context import ExaminationContext
+from referee.conformance.positions import ProbeQuestion, Scenario, positions, question, scenarios, start_match
 from referee.games.state import State
 from referee.house.seat import answer_of
 from referee.house.strategies import players
@@ -20,7 +20,7 @@ FEW = 3  # questions of each kind, if there is one to be had; and of each game, 
 WALK = 30  # questions of the match that is played from its beginning, at most
 
 
-async def ask_all(exam: Examination, games: Sequence[type[State]]) -> None:
+async def ask_all(exam: ExaminationContext, games: Sequence[type[State]]) -> None:
     """Shares the planned questions, and the time for them, among the games."""
     for rules in games:
         await _Game(exam, rules, max(1, exam.planned // len(games)), exam.pace.asking_s / len(games)).ask()
@@ -29,7 +29,7 @@ async def ask_all(exam: Examination, games: Sequence[type[State]]) -> None:
 class _Game:
     """The questions about one game. As in a match, too many faults end them; so does the time, after a few."""
 
-    def __init__(self, exam: Examination, rules: type[State], share: int, seconds: float) -> None:
+    def __init__(self, exam: ExaminationContext, rules: type[State], share: int, seconds: float) -> None:
         self._exam = exam
         self._rules = rules
         self._share = share
@@ -62,7 +62,7 @@ class _Game:
         """A match with the usual options, in which the bot's own answers are played."""
         exam, dice = self._exam, self._exam.dice
         scenario = next(scenarios(self._rules, dice))
-        match, writers = begun(scenario, exam.pace.limits, dice)
+        match, writers = start_match(scenario, exam.pace.limits, dice)
         other, own = players()["random"](dice), dice.randrange(scenario.seats)
         while not match.over and self._asked.total() < longest and not self._is_over:
             for request in match.requests():
@@ -70,7 +70,7 @@ class _Game:
                     match.receive(answer_of(other, scenario.rules.name, request))
                     continue
                 asked = question(scenario, match, request, writers[own])
-                decision = await self._put(asked)
+                decision = await self._ask_question(asked)
                 match.receive(Answer(own, decision.action, decision.choice, trouble=decision.fault))
 
     async def _sample(self, scenario: Scenario, share: int) -> None:
@@ -86,9 +86,9 @@ class _Game:
                 return
             share -= 1
             # Each in a match of its own: out of one match they would come in the wrong order.
-            await self._put(found.pop(0).again(exam.fresh()))
+            await self._ask_question(found.pop(0).again(exam.fresh()))
 
-    async def _put(self, asked: Question) -> messages.Decision:
+    async def _ask_question(self, asked: ProbeQuestion) -> messages.Decision:
         exam = self._exam
         exam.tell(exam.asked, exam.planned, self._rules.name)
         decision = await exam.holds("decision", asked)

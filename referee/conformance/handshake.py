@@ -6,7 +6,7 @@ from typing import Any
 
 from referee.botclient.client import Reply
 from referee.conformance.calls import GONE, Call
-from referee.conformance.context import Examination, shown, taken
+from referee.conformance.context import ExaminationContext, describe_reply, describe_timing
 from referee.conformance.positions import fresh_id
 from referee.games import catalogue
 from referee.games.state import State
@@ -15,7 +15,7 @@ from referee.protocol import messages
 from referee.protocol.signing import challenge_proof
 
 
-async def meet(exam: Examination) -> bool:
+async def meet(exam: ExaminationContext) -> bool:
     """Send the challenge where a secret is known, read the manifest, go through the opening of a deal group. Return
     whether there is a bot to go on with."""
     if exam.secrets:
@@ -31,7 +31,7 @@ async def meet(exam: Examination) -> bool:
     return True
 
 
-async def part(exam: Examination) -> None:
+async def part(exam: ExaminationContext) -> None:
     """The manifest once more: only one and the same program can be attested."""
     first, call = exam.manifest, _manifest_call(exam)
     if first is None:
@@ -44,7 +44,7 @@ async def part(exam: Examination) -> None:
         exam.note("same_version", call, "" if last.version == first.version else "another_answer", came)
 
 
-def games_to_ask(exam: Examination, wanted: Sequence[str]) -> list[type[State]]:
+def games_to_ask(exam: ExaminationContext, wanted: Sequence[str]) -> list[type[State]]:
     """The games asked for, else those of the manifest that there are."""
     known = catalogue()
     named = dict.fromkeys(exam.manifest.games if exam.manifest else ())
@@ -61,18 +61,18 @@ def games_to_ask(exam: Examination, wanted: Sequence[str]) -> list[type[State]]:
 # -- is somebody there --
 
 
-async def _challenge(exam: Examination) -> bool:
+async def _challenge(exam: ExaminationContext) -> bool:
     nonce = exam.dice.randbytes(16).hex()
     call = exam.to_notify(messages.challenge_body(exam.line.target.bot_id, nonce), f"chl_{nonce}")
     reply = await exam.line.send(call, exam.pace.notice_ms)
     if not _is_there(exam, call, reply):
         return False
-    fault, detail = reply.fault, shown(reply)
+    fault, detail = reply.fault, describe_reply(reply)
     if reply.ok:
         try:
             proof = messages.read_proof(reply.body)
         except messages.BadBody as bad:
-            fault, detail = bad.fault, shown(reply.but(bad.fault, bad.detail))
+            fault, detail = bad.fault, describe_reply(reply.with_fault(bad.fault, bad.detail))
         else:
             if proof not in [challenge_proof(secret, nonce) for secret in exam.secrets]:
                 fault, detail = "wrong_proof", "proof is not the HMAC-SHA256 of the nonce under the secret"
@@ -80,7 +80,7 @@ async def _challenge(exam: Examination) -> bool:
     return not (fault and exam.unproven_ends)
 
 
-async def _manifest(exam: Examination) -> bool:
+async def _manifest(exam: ExaminationContext) -> bool:
     call = _manifest_call(exam)
     reply = await exam.line.send(call, exam.pace.notice_ms)
     if not exam.secrets and not _is_there(exam, call, reply):
@@ -89,28 +89,28 @@ async def _manifest(exam: Examination) -> bool:
     return True
 
 
-def _read_manifest(exam: Examination, call: Call, reply: Reply) -> messages.Manifest | None:
-    manifest, fault, detail = None, reply.fault, shown(reply)
+def _read_manifest(exam: ExaminationContext, call: Call, reply: Reply) -> messages.Manifest | None:
+    manifest, fault, detail = None, reply.fault, describe_reply(reply)
     if reply.ok:
         try:
             manifest = messages.read_manifest(reply.body)
         except messages.BadBody as bad:
-            fault, detail = bad.fault, shown(reply.but(bad.fault, bad.detail))
+            fault, detail = bad.fault, describe_reply(reply.with_fault(bad.fault, bad.detail))
     exam.note("manifest", call, fault, detail)
     return manifest
 
 
-def _manifest_call(exam: Examination) -> Call:
+def _manifest_call(exam: ExaminationContext) -> Call:
     return Call("GET", "/", fresh_id("manifest", exam.dice), b"", exam.secrets)
 
 
-def _is_there(exam: Examination, call: Call, first: Reply) -> bool:
+def _is_there(exam: ExaminationContext, call: Call, first: Reply) -> bool:
     """Judges the very first call."""
     if first.fault in GONE or (first.fault == "deadline" and not first.sent):
-        exam.note("reachable", call, first.fault, shown(first))
+        exam.note("reachable", call, first.fault, describe_reply(first))
         return False
     late = first.ms > exam.pace.budget_ms
-    exam.note("slow_start", call, "late" if late else "", taken(first))
+    exam.note("slow_start", call, "late" if late else "", describe_timing(first))
     return True
 
 
@@ -125,15 +125,15 @@ READERS: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {  # by rule: the me
 }
 
 
-async def _nonces(exam: Examination) -> None:
+async def _nonces(exam: ExaminationContext) -> None:
     group_id, seed = fresh_id("grp", exam.dice), exam.dice.randbytes(32)
     committed = commitment(seed, group_id)
-    promised, _ = await _told(
+    promised, _ = await _check_opening_step(
         exam, "nonce_promise", messages.group_start_body(group_id, committed), f"{group_id}_start_1"
     )
     hashes = [promised or "", ""]
     second = messages.group_start_body(group_id, committed, hashes)
-    nonce, call = await _told(exam, "nonce_kept", second, f"{group_id}_start_2")
+    nonce, call = await _check_opening_step(exam, "nonce_kept", second, f"{group_id}_start_2")
     if not promised or nonce is None:
         exam.notes.skip(["nonce_accepted", "nonce_missed"], "the bot gave no nonce")
     elif hashlib.sha256(nonce.encode()).hexdigest() != promised:
@@ -143,31 +143,33 @@ async def _nonces(exam: Examination) -> None:
         await _acceptance(exam, group_id, committed, hashes, nonce)
 
 
-async def _acceptance(exam: Examination, group_id: str, committed: str, hashes: Sequence[str], nonce: str) -> None:
+async def _acceptance(
+    exam: ExaminationContext, group_id: str, committed: str, hashes: Sequence[str], nonce: str
+) -> None:
     """Step 3 as it should be, then with another nonce in place of the bot's own."""
     third = messages.group_start_body(group_id, committed, hashes, [nonce, ""])
-    accepted, call = await _told(exam, "nonce_accepted", third, f"{group_id}_start_3")
+    accepted, call = await _check_opening_step(exam, "nonce_accepted", third, f"{group_id}_start_3")
     if accepted is False:
         exam.note("nonce_accepted", call, "refused", f"accepted is false, though nonces has {nonce!r}")
     if not accepted:
         exam.notes.skip(["nonce_missed"], "the bot did not accept its own nonce")
         return
     forged = messages.group_start_body(group_id, committed, hashes, [fresh_id("not", exam.dice), ""])
-    accepted, call = await _told(exam, "nonce_missed", forged, f"{group_id}_start_3_changed")
+    accepted, call = await _check_opening_step(exam, "nonce_missed", forged, f"{group_id}_start_3_changed")
     if accepted:
         exam.note("nonce_missed", call, "accepted", f"accepted is true, though nonces lacks {nonce!r}")
 
 
-async def _told(exam: Examination, rule: str, body: bytes, id: str) -> tuple[Any, Call]:
+async def _check_opening_step(exam: ExaminationContext, rule: str, body: bytes, id: str) -> tuple[Any, Call]:
     """Return what a step brought, and its call. It is None where there is nothing to use: a bot need not take part."""
     call = exam.to_notify(body, id)
     reply = await exam.line.send(call, exam.pace.notice_ms)
-    told, fault, detail = None, reply.fault, shown(reply)
+    told, fault, detail = None, reply.fault, describe_reply(reply)
     if reply.ok:
         name, read = READERS[rule]
         try:
             told = read(reply.body) if name in messages.read_object(reply.body) else None
         except messages.BadBody as bad:
-            fault, detail = bad.fault, shown(reply.but(bad.fault, bad.detail))
+            fault, detail = bad.fault, describe_reply(reply.with_fault(bad.fault, bad.detail))
     exam.note(rule, call, fault, detail)
     return told, call

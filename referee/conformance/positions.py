@@ -42,7 +42,7 @@ class Scenario:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ProbeQuestion:
     """A question with the position it comes from, by which an answer is judged."""
 
     scenario: Scenario
@@ -68,28 +68,28 @@ class Question:
             return decision
         action = without_added(decision.action)
         try:
-            self.state.checked(self.seat, action)
+            self.state.validate_action(self.seat, action)
         except IllegalAction as error:
             detail = str(error)[:300]
             return messages.Decision(action=action, error=decision.error, fault="illegal_action", detail=detail)
         return messages.Decision(action=action, note=decision.note, error=decision.error)
 
-    def again(self, match_id: str, **changes: Json) -> "Question":
+    def again(self, match_id: str, **changes: Json) -> "ProbeQuestion":
         """The same position in a match of another id, with members of the body changed."""
         asked: Json = orjson.loads(self.body)
         id = messages.decision_id(match_id, self.seat, asked["decision"]["question"])
         asked |= changes
         asked["match"] = asked["match"] | {"id": match_id}
         asked["decision"] = asked["decision"] | {"id": id}
-        return Question(
-            self.scenario, self.kind, id, messages.encoded(asked), self.legal_actions, self.seat, self.state
+        return ProbeQuestion(
+            self.scenario, self.kind, id, messages.encode_json(asked), self.legal_actions, self.seat, self.state
         )
 
-    def crowded(self, match_id: str) -> "Question":
+    def crowded(self, match_id: str) -> "ProbeQuestion":
         """The same position with a member nobody knows in every object."""
         one = self.again(match_id)
-        body = messages.encoded(with_added(orjson.loads(one.body)))
-        return Question(one.scenario, one.kind, one.id, body, one.legal_actions, one.seat, one.state)
+        body = messages.encode_json(with_added(orjson.loads(one.body)))
+        return ProbeQuestion(one.scenario, one.kind, one.id, body, one.legal_actions, one.seat, one.state)
 
 
 def fresh_id(prefix: str, dice: Random) -> str:
@@ -105,7 +105,7 @@ def scenarios(rules: type[State], dice: Random) -> Iterator[Scenario]:
     due = {(spec.name, repr(value)) for spec in rules.option_specs for value in extremes(spec)}
     while True:
         seats = dice.choice((rules.seats[0], rules.seats[-1], dice.choice(rules.seats)))
-        given, options = _drawn(rules, seats, due, dice)
+        given, options = _draw_options(rules, seats, due, dice)
         due -= {(name, repr(value)) for name, value in given.items()}
         yield Scenario(rules, seats, options, dice.choice(STYLES))
 
@@ -123,7 +123,7 @@ def extremes(spec: Option) -> list[Any]:
             return [[], list(spec.choices)]
 
 
-def _drawn(rules: type[State], seats: int, due: set[tuple[str, str]], dice: Random) -> tuple[Json, Json]:
+def _draw_options(rules: type[State], seats: int, due: set[tuple[str, str]], dice: Random) -> tuple[Json, Json]:
     """Extreme options, those that are due first, and what they amount to; one that does not go with the others gives
     way to its default."""
     usual = {spec.name: spec.default for spec in rules.option_specs}
@@ -140,7 +140,7 @@ def _drawn(rules: type[State], seats: int, due: set[tuple[str, str]], dice: Rand
     return usual, rules.complete_options(seats, usual)
 
 
-def begun(scenario: Scenario, limits: Limits, dice: Random) -> tuple[Match, list[messages.Questions]]:
+def start_match(scenario: Scenario, limits: Limits, dice: Random) -> tuple[Match, list[messages.Questions]]:
     """A match of the scenario at its first question, with those who write the questions of each seat."""
     match_id, group_id, seed = fresh_id("mat", dice), fresh_id("grp", dice), dice.randbytes(32)
     bots = [fresh_id("bot", dice) for _ in range(scenario.seats)]
@@ -159,11 +159,11 @@ def begun(scenario: Scenario, limits: Limits, dice: Random) -> tuple[Match, list
     return match, [messages.Questions(header, seat, called) for seat in range(scenario.seats)]
 
 
-def question(scenario: Scenario, match: Match, request: Request, writer: messages.Questions) -> Question:
+def question(scenario: Scenario, match: Match, request: Request, writer: messages.Questions) -> ProbeQuestion:
     """The question a match asks now."""
     id, body = writer.ask(request)
     kind, position = kind_of(match, request), match.state.clone()
-    return Question(scenario, kind, id, body, request.legal_actions, request.seat, position)
+    return ProbeQuestion(scenario, kind, id, body, request.legal_actions, request.seat, position)
 
 
 def kind_of(match: Match, request: Request) -> str:
@@ -172,12 +172,12 @@ def kind_of(match: Match, request: Request) -> str:
     return phase if types == [phase] else f"{phase}: {' or '.join(types)}"
 
 
-def positions(scenario: Scenario, limits: Limits, dice: Random) -> list[Question]:
+def positions(scenario: Scenario, limits: Limits, dice: Random) -> list[ProbeQuestion]:
     """Plays a match as far as ``LONGEST`` and gives some questions of each kind that came up, drawn by lot."""
-    match, writers = begun(scenario, limits, dice)
+    match, writers = start_match(scenario, limits, dice)
     player = players()[scenario.style](dice)
     met: Counter[str] = Counter()
-    held: dict[str, list[Question]] = {}
+    held: dict[str, list[ProbeQuestion]] = {}
     asked = 0
     while not match.over and asked < LONGEST:
         for request in match.requests():

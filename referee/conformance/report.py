@@ -42,7 +42,7 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ConformanceReport:
     """Everything an examination brought.
 
     ``bot`` is ``{"name", "version", "games", "max_concurrent_requests"}`` from the manifest, or None. ``rules`` gives
@@ -105,7 +105,7 @@ class Notes:
         """The bot did right by this rule, this time."""
         self._kept[rule] = None
 
-    def broke(self, rule: str, came: str, *, where: str = "", fault: str = "", curl: str = "") -> None:
+    def note_violation(self, rule: str, came: str, *, where: str = "", fault: str = "", curl: str = "") -> None:
         key = (rule, where, fault)
         known = self._broken.get(key)
         if known is not None:
@@ -131,7 +131,7 @@ class Notes:
             [*self._broken.values(), *kept], key=lambda one: (weight.index(one.severity), order.index(one.id))
         )
 
-    def skipped(self) -> list[Skipped]:
+    def skipped_rules(self) -> list[Skipped]:
         """Rules that were never looked at, each with its reason."""
         seen = {*self._kept, *(rule for rule, _, _ in self._broken)}
         return [Skipped(rule, self._skipped.get(rule, "not reached")) for rule in RULES if rule not in seen | _AT_NEED]

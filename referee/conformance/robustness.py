@@ -7,8 +7,8 @@ import orjson
 
 from referee.botclient.client import Reply
 from referee.conformance.calls import Call
-from referee.conformance.context import Examination, shown
-from referee.conformance.positions import ADDED, Question, fresh_id, with_added
+from referee.conformance.context import ExaminationContext, describe_reply
+from referee.conformance.positions import ADDED, ProbeQuestion, fresh_id, with_added
 from referee.match.canonical import Json
 from referee.match.chance import commitment
 from referee.protocol import messages
@@ -22,7 +22,7 @@ RESENT = 3  # questions that are asked twice
 CROWDED = 5  # questions with members nobody knows
 
 
-async def handle(exam: Examination) -> None:
+async def handle(exam: ExaminationContext) -> None:
     """All of it; what may bring the bot down comes last."""
     await _resent(exam)
     await _stale(exam)
@@ -41,20 +41,20 @@ async def handle(exam: Examination) -> None:
 # -- questions --
 
 
-async def _resent(exam: Examination) -> None:
+async def _resent(exam: ExaminationContext) -> None:
     """Those with the widest choice: two equal answers to them are no chance."""
     widest = sorted(exam.answered, key=lambda one: -len(one.legal_actions))[:RESENT]
     for question in (one.again(exam.fresh()) for one in widest):
         reply, first = await exam.decided(question)
         second = await exam.holds("resent", question)
         if reply.ok and not first.fault and not second.fault:
-            before, after = _meant(question, first), _meant(question, second)
+            before, after = _selected_action(question, first), _selected_action(question, second)
             fault = "" if before == after else "another_answer"
             came = f"first {before}, then {after}"
             exam.note("resent_same", exam.to_decide(question), fault, came, where=question.where)
 
 
-async def _stale(exam: Examination) -> None:
+async def _stale(exam: ExaminationContext) -> None:
     """Two questions of one match, the later one first."""
     older, match_id = exam.answered[0], exam.fresh()
     newer = next((one for one in reversed(exam.answered) if one.match_id == older.match_id), exam.answered[-1])
@@ -62,7 +62,7 @@ async def _stale(exam: Examination) -> None:
     await exam.holds("stale", older.again(match_id))
 
 
-async def _huge(exam: Examination) -> None:
+async def _huge(exam: ExaminationContext) -> None:
     largest = max(exam.answered, key=lambda one: len(one.body))
     observation = orjson.loads(largest.body)["observation"]
     word = "padding "
@@ -70,7 +70,7 @@ async def _huge(exam: Examination) -> None:
     await exam.holds("huge", largest.again(exam.fresh(), observation=observation | {ADDED: padding}))
 
 
-async def _parallel(exam: Examination) -> None:
+async def _parallel(exam: ExaminationContext) -> None:
     allowed = exam.line.target.max_concurrent_requests
     number = min(allowed, exam.pace.at_once)
     if number < 2:
@@ -86,44 +86,44 @@ async def _parallel(exam: Examination) -> None:
             raise outcome
 
 
-def _one_a_kind(exam: Examination) -> Sequence[Question]:
+def _one_a_kind(exam: ExaminationContext) -> Sequence[ProbeQuestion]:
     """One question of each kind, all games in turn."""
     found = {question.where: question for question in exam.answered}
-    by_game: dict[str, list[Question]] = {}
+    by_game: dict[str, list[ProbeQuestion]] = {}
     for question in found.values():
         by_game.setdefault(question.scenario.rules.name, []).append(question)
     turns = max(map(len, by_game.values()))
     return [kinds[turn] for turn in range(turns) for kinds in by_game.values() if turn < len(kinds)]
 
 
-def _meant(question: Question, decision: messages.Decision) -> Json:
+def _selected_action(question: ProbeQuestion, decision: messages.Decision) -> Json:
     return question.legal_actions[decision.choice] if decision.choice is not None else decision.action or {}
 
 
 # -- notices --
 
 
-async def _notices(exam: Examination) -> None:
-    body = messages.encoded(
+async def _notices(exam: ExaminationContext) -> None:
+    body = messages.encode_json(
         {"protocol": messages.PROTOCOL, "type": "weather_report", "sky": {"clouds": 3, "rain": None}}
     )
     call = exam.to_notify(body, fresh_id("msg", exam.dice))
     reply = await exam.line.send(call, exam.pace.notice_ms)
     refused = 400 <= reply.status < 500  # a polite refusal is an answer too
-    exam.note("unknown_notice", call, "" if refused else reply.fault, shown(reply))
+    exam.note("unknown_notice", call, "" if refused else reply.fault, describe_reply(reply))
     group_id = fresh_id("grp", exam.dice)
     first = orjson.loads(messages.group_start_body(group_id, "0" * 64))
-    call = exam.to_notify(messages.encoded(with_added(first)), f"{group_id}_start_1")
+    call = exam.to_notify(messages.encode_json(with_added(first)), f"{group_id}_start_1")
     reply = await exam.line.send(call, exam.pace.notice_ms)
-    exam.note("unknown_members", call, reply.fault, shown(reply), where="group_start")
+    exam.note("unknown_members", call, reply.fault, describe_reply(reply), where="group_start")
     for where, body in _ends(exam):
         call = exam.to_notify(body, fresh_id("msg", exam.dice))
         reply = await exam.line.send(call, exam.pace.notice_ms)
         fault = reply.fault if reply.status != 200 or _broke_off(reply) else ""  # what the answer says does not matter
-        exam.note("end_notices", call, fault, shown(reply), where=where)
+        exam.note("end_notices", call, fault, describe_reply(reply), where=where)
 
 
-def _ends(exam: Examination) -> list[tuple[str, bytes]]:
+def _ends(exam: ExaminationContext) -> list[tuple[str, bytes]]:
     question = exam.answered[0]
     facts: Json = orjson.loads(question.body)["match"]
     state = question.state
@@ -143,7 +143,7 @@ def _broke_off(reply: Reply) -> bool:
 # -- connections --
 
 
-async def _connections(exam: Examination) -> None:
+async def _connections(exam: ExaminationContext) -> None:
     questions = exam.answered
     exam.tell(exam.asked, exam.asked, "a pause")
     await exam.pace.sleep(exam.pace.idle_s)
@@ -155,7 +155,7 @@ async def _connections(exam: Examination) -> None:
     await exam.holds("hung_up", questions[0].again(exam.fresh()))
 
 
-async def _stray(exam: Examination) -> None:
+async def _stray(exam: ExaminationContext) -> None:
     """Calls that are not of the protocol; after each a question shows whether the bot is still well."""
     calls = [
         Call("HEAD", "/", fresh_id("msg", exam.dice)),
@@ -168,4 +168,4 @@ async def _stray(exam: Examination) -> None:
         else:
             await exam.line.send(call, exam.pace.notice_ms)
         reply, decision = await exam.decided(exam.answered[0].again(exam.fresh()))
-        exam.note("stray", call, decision.fault, shown(reply, decision), where=f"{call.method} {call.path}")
+        exam.note("stray", call, decision.fault, describe_reply(reply, decision), where=f"{call.method} {call.path}")

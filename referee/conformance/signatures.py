@@ -4,7 +4,7 @@ import base64
 from dataclasses import replace
 
 from referee.conformance.calls import REFUSALS
-from referee.conformance.context import Examination, shown
+from referee.conformance.context import ExaminationContext, describe_reply
 from referee.match.canonical import Json
 from referee.protocol.signing import PREFIX
 
@@ -12,7 +12,7 @@ LOOKED_AT = ("rotation", "signature_wrong", "signature_old", "signature_missing"
 OLD_S = 3_600
 
 
-async def trust(exam: Examination) -> None:
+async def trust(exam: ExaminationContext) -> None:
     """Nothing to see without a secret."""
     if not exam.secrets:
         exam.notes.skip(LOOKED_AT, "no secret was given")
@@ -31,5 +31,5 @@ async def trust(exam: Examination) -> None:
         forged = replace(exam.to_decide(question), **changes)
         reply, decision = await exam.decided(question, forged)
         refused = reply.status in REFUSALS
-        taken = "it was answered as if all were well" if not decision.fault else shown(reply)
+        taken = "it was answered as if all were well" if not decision.fault else describe_reply(reply)
         exam.note(rule, forged, "" if refused else reply.fault or "accepted", taken)

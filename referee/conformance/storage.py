@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from referee.conformance.report import Report
+from referee.conformance.report import ConformanceReport
 from referee.match.canonical import Json
 
 MOST_FINDINGS: Final = 60  # some 35 rules; more only where one is broken at many places
@@ -13,7 +13,7 @@ CURLS_IN_ALL: Final = 128 * 1024
 LONGEST_LIST: Final = 40  # games that a manifest names
 
 
-def kept(report: Report, seed: str) -> Json:
+def report_to_json(report: ConformanceReport, seed: str) -> Json:
     """The report as JSON. ``seed`` asks the same again: a command that is too long to be kept is left out, and
     ``curl_cut`` says so."""
     findings = report.findings[:MOST_FINDINGS]

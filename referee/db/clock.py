@@ -14,7 +14,7 @@ from typing import Protocol
 class Clock(Protocol):
     """What the record asks of time."""
 
-    def now(self) -> datetime:
+    def utc_now(self) -> datetime:
         """The date and time, in UTC."""
         ...
 
@@ -27,7 +27,7 @@ class Clock(Protocol):
 class SystemClock:
     """The machine's own clocks."""
 
-    def now(self) -> datetime:
+    def utc_now(self) -> datetime:
         return datetime.now(UTC)
 
     def boot(self) -> tuple[str, float]:

@@ -121,7 +121,7 @@ class Database:
     @contextmanager
     def looking(self) -> Iterator[Connection]:
         """Open a connection that leaves no trace: it creates no file and changes neither database nor journal mode."""
-        engine = _untouched(self.url) if self.is_sqlite else self._engine
+        engine = _read_only_engine(self.url) if self.is_sqlite else self._engine
         with _saying_outages(), engine.connect() as connection:
             yield connection
 
@@ -145,9 +145,9 @@ def parsed_url(text: str) -> URL:
         raise BadSettings("DATABASE_URL must be like postgresql://user@host/name or sqlite:////path/to/file") from None
 
 
-def now(session: Session) -> Any:
+def current_time(session: Session) -> Any:
     """The date and time to put on rows."""
-    return database_of(session).clock.now()
+    return database_of(session).clock.utc_now()
 
 
 def lease_now(session: Session) -> tuple[str, float]:
@@ -176,7 +176,7 @@ def is_writing() -> bool:
     return _open_writes() > 0
 
 
-def changed(session: Session, statement: Executable, *args: Any) -> int:
+def count_changed_rows(session: Session, statement: Executable, *args: Any) -> int:
     """Executes a statement and tells how many rows it changed."""
     return cast("CursorResult[Any]", session.execute(statement, *args)).rowcount
 
@@ -225,7 +225,7 @@ def _set(connection: Connection, pragma: str, value: str) -> None:
     cast(sqlite3.Connection, connection.connection.dbapi_connection).execute(f"PRAGMA {pragma}={value}").close()
 
 
-def _untouched(url: URL) -> Engine:
+def _read_only_engine(url: URL) -> Engine:
     # Without a write-ahead log, the file contains everything. It can then be read without locks, and so without the
     # shared-memory file that SQLite otherwise creates next to it.
     query = {"uri": "true", "mode": "ro"}
@@ -249,7 +249,7 @@ class _Turnstile:
         if not self._threads.acquire(timeout=self._wait_s):
             raise Unavailable(f"no turn to write within {self._wait_s} s")
         try:
-            file = self._opened()
+            file = self._open_lock_file()
             self._lock(file, deadline)
             try:
                 yield
@@ -258,7 +258,7 @@ class _Turnstile:
         finally:
             self._threads.release()
 
-    def _opened(self) -> int:
+    def _open_lock_file(self) -> int:
         if self._file is None:
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         return self._file

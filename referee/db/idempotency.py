@@ -10,7 +10,7 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from referee.db.base import Base
-from referee.db.engine import changed, database_of, now
+from referee.db.engine import count_changed_rows, current_time, database_of
 from referee.errors import Conflict
 
 KEPT = timedelta(hours=24)
@@ -46,7 +46,7 @@ def begin(session: Session, account_id: str, key: str, body_hash: str) -> Stored
 
     Of two at once, the second waits here until the first is committed. Raises ``IdempotencyMismatch``.
     """
-    moment = now(session)
+    moment = current_time(session)
     stale = Idempotency.created_at < moment - KEPT
     session.execute(delete(Idempotency).where(Idempotency.account_id == account_id, Idempotency.key == key, stale))
     row = {"account_id": account_id, "key": key, "body_hash": body_hash, "created_at": moment}
@@ -69,13 +69,13 @@ def finish(session: Session, account_id: str, key: str, status: int, body: bytes
 
 def any_old(session: Session) -> bool:
     """Whether ``forget_old`` has something to do."""
-    old = select(Idempotency.key).where(Idempotency.created_at < now(session) - KEPT).limit(1)
+    old = select(Idempotency.key).where(Idempotency.created_at < current_time(session) - KEPT).limit(1)
     return session.scalar(old) is not None
 
 
 def forget_old(session: Session) -> int:
     """Drops the answers older than a day; tells how many."""
-    return changed(session, delete(Idempotency).where(Idempotency.created_at < now(session) - KEPT))
+    return count_changed_rows(session, delete(Idempotency).where(Idempotency.created_at < current_time(session) - KEPT))
 
 
 def insert_once(session: Session, table: type[Any], row: dict[str, Any]) -> Any:

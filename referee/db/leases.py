@@ -44,7 +44,7 @@ def revoked(table: type[Leased]) -> dict[str, Any]:
     return {"epoch": table.epoch + 1, **NO_LEASE}
 
 
-def expired(columns: Any, boot: Any, seconds: Any) -> ColumnElement[bool]:
+def is_lease_expired(columns: Any, boot: Any, seconds: Any) -> ColumnElement[bool]:
     """Return the condition for rows without a valid lease.
 
     ``columns`` belongs to a leased table; ``boot`` and ``seconds`` come from ``db.lease_now``, or are parameters.
@@ -83,12 +83,12 @@ class Leases(Generic[Row]):
 
     def claimable(self, boot: str, seconds: float) -> ColumnElement[bool]:
         """Return the condition for rows that may be claimed: due, or claimed with an expired lease."""
-        lost = and_(self._state == self._claimed, expired(self._columns, boot, seconds))
+        lost = and_(self._state == self._claimed, is_lease_expired(self._columns, boot, seconds))
         return lost if self._due == self._claimed else or_(self._state == self._due, lost)
 
     def leased(self, boot: str, seconds: float) -> ColumnElement[bool]:
         """Return the condition for rows that somebody is working on."""
-        return and_(self._state == self._claimed, ~expired(self._columns, boot, seconds))
+        return and_(self._state == self._claimed, ~is_lease_expired(self._columns, boot, seconds))
 
     def fence(self, key: Any, epoch: Any) -> ColumnElement[bool]:
         """Return the condition for the row of this claim as long as it is valid; both may be parameters."""

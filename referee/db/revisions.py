@@ -57,7 +57,7 @@ def usable_at_start(database: Database) -> bool:
 
 def refuse_newer(found: str, migrations: Path = MIGRATIONS) -> None:
     """Raise ``WrongSchema`` for a revision that none of the ``migrations`` produces."""
-    known = _known(migrations)
+    known = _known_revisions(migrations)
     if found not in known:
         raise WrongSchema(
             f"The database has schema {found}, made by a newer version of Referee; this one knows schemas up to "
@@ -96,9 +96,9 @@ def revision_at(connection: Connection) -> str | None:
 
 def newest() -> str:
     """Return the revision that this program needs."""
-    return _known(MIGRATIONS)[-1]
+    return _known_revisions(MIGRATIONS)[-1]
 
 
-def _known(migrations: Path) -> list[str]:
+def _known_revisions(migrations: Path) -> list[str]:
     # Read from file names: every process needs this at startup, and importing Alembic takes a third of a second.
     return sorted(path.name.partition("_")[0] for path in (migrations / "versions").glob("[0-9]*.py"))

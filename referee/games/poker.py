@@ -46,14 +46,14 @@ class _Remembered(dict[int, Rank]):
     """Ranks by the rank part of a sum, each worked out when first met (at most 49,205 for seven cards)."""
 
     def __missing__(self, counts: int) -> Rank:
-        self[counts] = rank = _unsuited(counts)
+        self[counts] = rank = _rank_without_flush(counts)
         return rank
 
 
 _BY_RANKS = _Remembered()
 
 
-def _unsuited(counts: int) -> Rank:
+def _rank_without_flush(counts: int) -> Rank:
     """The best hand by ranks alone, without a flush."""
     count = {value: counts >> 3 * (value - 2) & 7 for value in range(14, 1, -1)}
     held = [value for value in count if count[value]]

@@ -10,7 +10,7 @@ from typing import Any
 from referee.errors import BadOption, IllegalAction
 from referee.games.cards import DECK, RANK, in_order
 from referee.games.options import Option
-from referee.games.state import Json, Seat, Secret, State, placed
+from referee.games.state import Json, Seat, Secret, State, rank_seats
 
 HAND = 5  # cards, and so tricks, of a round
 NAP = 5  # a bid of every trick
@@ -118,7 +118,7 @@ class PoolNap(State):
         self.chips[dealer] -= paid
         self.pot += paid
         self._clear_table()
-        self.order = [seat for seat in self.around(dealer + 1) if self.out_round[seat] is None]
+        self.order = [seat for seat in self.seats_from(dealer + 1) if self.out_round[seat] is None]
         self.emit(
             "round_start",
             round=self.round,
@@ -155,13 +155,13 @@ class PoolNap(State):
             return bids if self._must_bid(seat) else [PASS, *bids]
         return [PLAYS[card] for card in self._playable(seat)]
 
-    def checked(self, seat: Seat, action: Any) -> Json:
-        meant = self._meant(seat, action) if type(action) is dict else None
+    def validate_action(self, seat: Seat, action: Any) -> Json:
+        meant = self._find_legal_action(seat, action) if type(action) is dict else None
         if meant is None or meant != action:
             raise IllegalAction(f"seat {seat} may not play {str(action)[:200]} in {self.phase!r}")
         return meant
 
-    def _meant(self, seat: Seat, action: Json) -> Json | None:
+    def _find_legal_action(self, seat: Seat, action: Json) -> Json | None:
         """The one legal action that this can be, whatever else stands in it."""
         if self.phase == "play":
             card = action.get("card")
@@ -172,7 +172,7 @@ class PoolNap(State):
         fits = type(tricks) is int and self._lowest_bid() <= tricks <= self._highest_bid(seat)
         return BIDS[tricks] if fits else None
 
-    def forced(self, seat: Seat) -> Json | None:
+    def forced_action(self, seat: Seat) -> Json | None:
         # Chips, bids and sizes of hands are public. A hand of several cards of which one may be played is not.
         if self.phase == "bid" or len(self.hands[seat]) == 1:
             legal = self.legal(seat)
@@ -311,13 +311,13 @@ class PoolNap(State):
             if self.chips[seat] == 0:  # PN-16
                 self.out_round[seat] = self.round
                 self.emit("out", round=self.round, seat=seat)
-        left = self._left()
+        left = self._seats_in_play()
         if len(left) == 1 or self.round == self.round_limit:
             self._end(left)
         else:
             self._open_round(next(seat for seat in self.order if seat in left))  # PN-04
 
-    def _left(self) -> list[Seat]:
+    def _seats_in_play(self) -> list[Seat]:
         return [seat for seat in range(self.players) if self.out_round[seat] is None]
 
     def _end(self, left: list[Seat]) -> None:
@@ -347,7 +347,9 @@ class PoolNap(State):
 
     def placements(self) -> list[int]:
         """Seats still in by their chips, above those that are out, later ones first (PN-16)."""
-        return placed([(1, self.chips[seat]) if out is None else (0, out) for seat, out in enumerate(self.out_round)])
+        return rank_seats(
+            [(1, self.chips[seat]) if out is None else (0, out) for seat, out in enumerate(self.out_round)]
+        )
 
     # -- what may be seen --
 

@@ -15,7 +15,7 @@ from referee.games.poker import rank
 from referee.games.prince_albert_betting import WAGER, Betting
 from referee.games.prince_albert_drawing import PASS, Drawing
 from referee.games.prince_albert_votes import MOTIONS, THROW, THROWS, VOTE, Votes
-from referee.games.state import Event, Json, Seat, placed
+from referee.games.state import Event, Json, Seat, rank_seats
 
 EIGHT = 8  # the stake is this less the bid
 
@@ -137,7 +137,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         """All seats from the first low bidder, or from the opener before there is one."""
         first = self.low_bidders[0] if self.low_bidders else self.opener
         assert first is not None
-        return self.around(first)
+        return self.seats_from(first)
 
     # -- betting --
 
@@ -169,7 +169,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
             self.low_bidders.append(seat)
         else:
             self.bid, self.low_bidders = cards, [seat]
-            self.queue = [other for other in self.around(seat)[1:] if not self.bid_out[other]]  # PA-03
+            self.queue = [other for other in self.seats_from(seat)[1:] if not self.bid_out[other]]  # PA-03
         self._after_bidder()
 
     def _pass_bidding(self, seat: Seat) -> None:
@@ -272,13 +272,13 @@ class PrinceAlbert(Votes, Betting, Drawing):
     def _most_bid(self) -> int:
         return self.highest_bid if self.bid is None else max(0, self.bid - 1)  # PA-04, PA-06
 
-    def checked(self, seat: Seat, action: Any) -> Json:
-        meant = self._meant(seat, action) if type(action) is dict else None
+    def validate_action(self, seat: Seat, action: Any) -> Json:
+        meant = self._find_legal_action(seat, action) if type(action) is dict else None
         if meant is None or meant != action:
             raise IllegalAction(f"seat {seat} may not play {str(action)[:200]} in {self.phase!r}")
         return meant
 
-    def _meant(self, seat: Seat, action: Json) -> Json | None:
+    def _find_legal_action(self, seat: Seat, action: Json) -> Json | None:
         """The one legal action that this can be, whatever else stands in it."""
         match self.phase:
             case "drawing":
@@ -288,11 +288,11 @@ class PrinceAlbert(Votes, Betting, Drawing):
             case "vote":
                 return VOTE[action["for"]] if action.get("for") in self.values() else None
             case "throw":
-                return _named(THROW, action.get("sign"))
+                return _find_named_action(THROW, action.get("sign"))
             case "all_in":
-                return _named(ALL_IN, action.get("type"))
+                return _find_named_action(ALL_IN, action.get("type"))
             case "show":
-                return _named(SHOW, action.get("type"))
+                return _find_named_action(SHOW, action.get("type"))
             case _:
                 kind = action.get("type")
                 return WAGER[kind] if kind in self.wagers(seat) else None
@@ -314,11 +314,11 @@ class PrinceAlbert(Votes, Betting, Drawing):
             case "show":
                 return SHOW["hide"]
             case "bet1" | "bet2" | "bet3":
-                return WAGER["fold" if self.owed(seat) else "check"]
+                return WAGER["fold" if self.amount_to_call(seat) else "check"]
             case _:
                 return self.legal(seat)[0]
 
-    def forced(self, seat: Seat) -> Json | None:
+    def forced_action(self, seat: Seat) -> Json | None:
         # Who has passed, and what is then left to bid, everybody sees; in all other phases there is a choice.
         if self.phase == "bidding" and self._must_bid() and self._least_bid() == self.highest_bid:
             return BIDS[self.highest_bid]
@@ -416,7 +416,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         return [chips - start + worth * points for chips, points in zip(self.chips, self.points, strict=True)]
 
     def placements(self) -> list[int]:
-        return placed(self.returns())  # PA-36
+        return rank_seats(self.returns())  # PA-36
 
     # -- what may be seen --
 
@@ -447,11 +447,11 @@ class PrinceAlbert(Votes, Betting, Drawing):
             "pot": sum(self.paid),
             "paid": self.paid[:],
             "put": self.put[:],
-            "to_call": self.owed(seat),
+            "to_call": self.amount_to_call(seat),
             "raises": self.raises,
             "motion": self.motion,
             "previous": self.previous[:],
-            "history": self.history[:] if self.over else self.shown(self.history, seat, self.options),
+            "history": self.history[:] if self.over else self.visible_events(self.history, seat, self.options),
         }
 
     @classmethod
@@ -475,5 +475,5 @@ class PrinceAlbert(Votes, Betting, Drawing):
         self.history.append(told)
 
 
-def _named(actions: Mapping[str, Json], name: Any) -> Json | None:
+def _find_named_action(actions: Mapping[str, Json], name: Any) -> Json | None:
     return actions.get(name) if type(name) is str else None

@@ -56,7 +56,7 @@ class Betting(State):
         self._ask_from(first)
 
     def _ask_from(self, first: Seat) -> None:
-        asked = next((seat for seat in self.around(first) if self._must_be_asked(seat)), None)
+        asked = next((seat for seat in self.seats_from(first) if self._must_be_asked(seat)), None)
         if asked is None:
             self._end_betting()
         else:
@@ -70,7 +70,7 @@ class Betting(State):
 
     def wagers(self, seat: Seat) -> list[str]:
         """The kinds of wager open to the seat that is asked, in canonical order."""
-        owed = self.owed(seat)
+        owed = self.amount_to_call(seat)
         more = ["raise" if owed else "bet"] if self._may_go_up(seat, owed) else []
         return ["call" if owed else "check", *more, "fold"]  # PA-33: also where checking costs nothing
 
@@ -80,12 +80,12 @@ class Betting(State):
             return False
         return not owed or (self.raises < self.options["max_raises"] and self._others_have_chips(seat))
 
-    def owed(self, seat: Seat) -> int:
+    def amount_to_call(self, seat: Seat) -> int:
         """What this seat has to pay to stay in."""
         return 0 if self.folded[seat] else self.level - self.put[seat]
 
     def wager(self, seat: Seat, kind: str) -> None:
-        owed = self.owed(seat)
+        owed = self.amount_to_call(seat)
         chips = {"call": owed, "bet": self._unit(), "raise": owed + self._unit()}.get(kind, 0)
         paid = self._pay(seat, chips)  # PA-30: a call may fall short
         self.put[seat] += paid

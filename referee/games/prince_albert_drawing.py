@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from referee.games.cards import DECK, ORDER, UNKNOWN, in_order
-from referee.games.state import Event, Json, Seat, State, hidden
+from referee.games.state import Event, Json, Seat, State, hide_cards
 
 HAND = 5
 DOWN = 2  # face down of a hand in Hold'em
@@ -126,7 +126,7 @@ class Drawing(State):
 
     def hands_seen(self, viewer: Seat) -> list[list[str]]:
         return [
-            (down if owner == viewer or self.turned_up[owner] else hidden(down)) + self.up[owner]
+            (down if owner == viewer or self.turned_up[owner] else hide_cards(down)) + self.up[owner]
             for owner, down in enumerate(self.down)
         ]
 
@@ -141,21 +141,21 @@ class Drawing(State):
         return {"cards": len(pile), "top": UNKNOWN if closed else pile[-1]}
 
     @classmethod
-    def shown(cls, events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
+    def visible_events(cls, events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
         # The history stands in every view, and most of it is open to all.
-        masked = cls.masked
+        masked = cls.mask_event
         readings = [masked(event, viewer) if event["event"] in VEILED else event for event in events]
         return [event for event in readings if event is not None]
 
     @classmethod
-    def masked(cls, event: Event, viewer: Seat | None) -> Event | None:
+    def mask_event(cls, event: Event, viewer: Seat | None) -> Event | None:
         kind = event["event"]
         if kind == "deck":
             return None
         if kind not in ("deal", "exchange") or event["seat"] == viewer:
             return event
         if kind == "deal":
-            return {**event, "down": hidden(event["down"])}
+            return {**event, "down": hide_cards(event["down"])}
         return _exchange_seen(event)
 
 

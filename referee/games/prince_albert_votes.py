@@ -95,4 +95,4 @@ class Votes(State):
 
     def _from_the_opener(self) -> list[Seat]:
         assert self.opener is not None
-        return self.around(self.opener)
+        return self.seats_from(self.opener)

@@ -12,7 +12,7 @@ from referee.errors import BadOption, IllegalAction
 from referee.games.cards import DECK, ORDER, SUITS, in_order
 from referee.games.options import Option
 from referee.games.prisoners_bids import ACE, ACTIONS, BID_CARDS, BOOKS, best_total, bids_within, claims_earned
-from referee.games.state import Json, Seat, Secret, State, placed
+from referee.games.state import Json, Seat, Secret, State, rank_seats
 
 JOKER = "X"
 POINTS = {"J": 50, "Q": 100, "K": 150, JOKER: 200}
@@ -223,13 +223,13 @@ class Prisoners(State):
     def default(self, seat: Seat) -> Json:
         return NAMINGS["c"] if self.phase == "name_suit" else PASS
 
-    def checked(self, seat: Seat, action: Any) -> Json:
-        meant = self._meant(seat, action) if type(action) is dict else None
+    def validate_action(self, seat: Seat, action: Any) -> Json:
+        meant = self._find_legal_action(seat, action) if type(action) is dict else None
         if meant is None:
             raise IllegalAction(f"seat {seat} may not play {str(action)[:200]} in {self.phase!r}")
         return meant
 
-    def _meant(self, seat: Seat, action: Json) -> Json | None:
+    def _find_legal_action(self, seat: Seat, action: Json) -> Json | None:
         """The legal action that this is; the cards of a bid may stand in any order."""
         if self.phase == "name_suit":
             suit = action.get("suit")
@@ -327,7 +327,7 @@ class Prisoners(State):
         return self.points[:]
 
     def placements(self) -> list[int]:
-        return placed(self.points)  # PR-17: equal points share a place
+        return rank_seats(self.points)  # PR-17: equal points share a place
 
     def _lap(self, seat: Seat) -> list[Seat]:
         """All seats in the direction of this match, beginning with this one (PR-03)."""

@@ -43,17 +43,17 @@ def claims_earned(cards: Sequence[str], suit: str) -> int:
 # -- all bids there are, made once; whoever gets one leaves it as it is --
 
 
-def _some(cards: Sequence[str], least: int = 1) -> list[tuple[str, ...]]:
+def _combinations_from(cards: Sequence[str], least: int = 1) -> list[tuple[str, ...]]:
     """Every choice of at least so many of these cards."""
     return [chosen for size in range(least, len(cards) + 1) for chosen in combinations(cards, size)]
 
 
 OF_SUIT = {suit: [card for card in BID_CARDS if card[1] == suit] for suit in SUITS}
 OF_RANK = {rank: [card for card in BID_CARDS if card[0] == rank] for rank in FACE_VALUE}
-SETS = [cards for own in OF_RANK.values() for cards in _some(own, 2)]  # pairs, threes, fours
+SETS = [cards for own in OF_RANK.values() for cards in _combinations_from(own, 2)]  # pairs, threes, fours
 ACTIONS: dict[tuple[str, ...], Json] = {
     cards: {"type": "bid", "cards": [*cards]}
-    for cards in [*SETS, *(cards for own in OF_SUIT.values() for cards in _some(own))]
+    for cards in [*SETS, *(cards for own in OF_SUIT.values() for cards in _combinations_from(own))]
 }
 
 
@@ -67,7 +67,7 @@ class Book:
 
 
 def _book(suit: str) -> Book:
-    within = [*SETS, *_some(OF_SUIT[suit])]
+    within = [*SETS, *_combinations_from(OF_SUIT[suit])]
     totals = {cards: value for cards in within if (value := total(cards, suit))}
     bids = sorted(totals, key=lambda cards: (totals[cards], len(cards), [ORDER[card] for card in cards]))
     return Book(
@@ -114,7 +114,7 @@ def places_within(hand: tuple[str, ...], suit: str) -> tuple[int, ...]:
 def _suit_places(names: int, suit: str) -> tuple[int, ...]:
     """Those of cards of the suit alone; there are 1,024 such sets of cards a suit."""
     own = [card for card in OF_SUIT[suit] if names & BIT[card]]
-    return tuple(sorted(map(BOOKS[suit].places.__getitem__, _some(own))))
+    return tuple(sorted(map(BOOKS[suit].places.__getitem__, _combinations_from(own))))
 
 
 def _set_places(suit: str, byte: int) -> list[list[int]]:

@@ -12,7 +12,7 @@ from typing import Any
 from referee.errors import IllegalAction
 from referee.games.cards import DECK, RANKS, SUITS, in_order
 from referee.games.options import Option
-from referee.games.state import Event, Json, Seat, State, hidden, placed
+from referee.games.state import Event, Json, Seat, State, hide_cards, rank_seats
 
 PAY_CARDS = ("Th", "Jh", "Qh", "Kh", "Ah")
 BOARD = (*PAY_CARDS, "QK", "seq", "kitty", "pot")  # RR-02
@@ -122,7 +122,7 @@ class RummyRoyal(State):
 
     def _deal(self, deck: list[str]) -> None:
         dealer, places = self._dealer(), self.players + 1
-        for place, seat in enumerate(self.around(dealer + 1)):  # RR-06: the extra hand comes last
+        for place, seat in enumerate(self.seats_from(dealer + 1)):  # RR-06: the extra hand comes last
             self.hands[seat] = in_order(deck[place::places])
         self.dead = in_order(deck[self.players :: places])
         self.emit(
@@ -150,13 +150,13 @@ class RummyRoyal(State):
             case _:
                 return [LEADS[card] for card in self._leads(seat)]
 
-    def checked(self, seat: Seat, action: Any) -> Json:
-        meant = self._meant(seat, action) if type(action) is dict else None
+    def validate_action(self, seat: Seat, action: Any) -> Json:
+        meant = self._find_legal_action(seat, action) if type(action) is dict else None
         if meant is None or meant != action:
             raise IllegalAction(f"seat {seat} may not play {str(action)[:200]} in {self.phase!r}")
         return meant
 
-    def _meant(self, seat: Seat, action: Json) -> Json | None:
+    def _find_legal_action(self, seat: Seat, action: Json) -> Json | None:
         """The one legal action that this can be, whatever else stands in it."""
         if self.phase == "lead":
             card = action.get("card")
@@ -219,7 +219,7 @@ class RummyRoyal(State):
 
     def _auction(self, first: Seat) -> None:
         """Asks the next seat from ``first`` on that can bid; the others say their last pass (RR-10, RR-13)."""
-        for seat in self.around(first):
+        for seat in self.seats_from(first):
             if seat in (self.dealer, self.bidder) or seat in self.passed:
                 continue
             if self._may_bid(seat):
@@ -307,7 +307,7 @@ class RummyRoyal(State):
     def _next_lead(self, first: Seat) -> tuple[Seat, str | None]:
         """Passes the lead on from ``first`` to a seat that has the colour; the card is None when that seat is asked,
         and when there is no such seat and the deal is over."""
-        for seat in self.around(first):
+        for seat in self.seats_from(first):
             leads = self._leads(seat)
             if len(leads) > 1:
                 self.ask("lead", [seat])
@@ -414,7 +414,7 @@ class RummyRoyal(State):
         return [stack - self.options["stack"] for stack in self.stacks]
 
     def placements(self) -> list[int]:
-        return placed(self.stacks)  # RR-17: equal stacks share a place
+        return rank_seats(self.stacks)  # RR-17: equal stacks share a place
 
     # -- what may be seen --
 
@@ -434,7 +434,7 @@ class RummyRoyal(State):
             "board": {**self.board},
             "extra": {"fate": self.fate, "seat": self.taker, "price": self.amount if self.fate == "sold" else 0},
             "dead_size": len(self.dead),
-            "discarded": self._discarded(seat),
+            "discarded": self._visible_discards(seat),
             "auction": {"amount": self.amount, "seat": self.bidder, "passed": self.passed[:]},
             "colour": self.colour,
             "played": self.played[:],
@@ -444,24 +444,24 @@ class RummyRoyal(State):
     def _own_hand(self, seat: Seat) -> list[str]:
         hand = self.hands[seat]
         choosing = self.phase == "dealer" and seat == self.dealer
-        return hidden(hand) if choosing and not self.options["dealer_looks"] else hand[:]  # RR-08
+        return hide_cards(hand) if choosing and not self.options["dealer_looks"] else hand[:]  # RR-08
 
-    def _discarded(self, seat: Seat) -> list[str] | None:
+    def _visible_discards(self, seat: Seat) -> list[str] | None:
         if seat != self.taker:
             return None
         blind = self.fate == "swapped" and not self.options["dealer_looks"]
-        return hidden(self.dead) if blind else self.dead[:]
+        return hide_cards(self.dead) if blind else self.dead[:]
 
     @classmethod
-    def masked(cls, event: Event, viewer: Seat | None) -> Event:
+    def mask_event(cls, event: Event, viewer: Seat | None) -> Event:
         """As ``shown``, taking it that no dealer ever saw his hand (RR-08)."""
-        return _masked(event, viewer, looked=False)
+        return _mask_event(event, viewer, looked=False)
 
     @classmethod
-    def shown(cls, events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
+    def visible_events(cls, events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
         looks = options["dealer_looks"]
         kept = {event["deal"] for event in events if event["event"] in ("keep", "sell")}
-        return [_masked(event, viewer, looked=looks or event.get("deal") in kept) for event in events]
+        return [_mask_event(event, viewer, looked=looks or event.get("deal") in kept) for event in events]
 
     @classmethod
     def legal_bound(cls, players: int) -> int:
@@ -473,17 +473,17 @@ class RummyRoyal(State):
         return _deals(players, options) * (choice + auction + len(DECK) - len(DECK) // (players + 1))
 
 
-def _masked(event: Event, viewer: Seat | None, *, looked: bool) -> Event:
+def _mask_event(event: Event, viewer: Seat | None, *, looked: bool) -> Event:
     """The event as it may be read; ``looked`` tells whether the dealer knows the hand he was dealt."""
     match event:
         case {"event": "deal", "dealer": dealer, "deck": deck, "hands": hands, "extra": extra}:
             own = viewer if looked or viewer != dealer else None
-            shown = [hand if seat == own else hidden(hand) for seat, hand in enumerate(hands)]
-            return {**event, "deck": hidden(deck), "hands": shown, "extra": hidden(extra)}
+            shown = [hand if seat == own else hide_cards(hand) for seat, hand in enumerate(hands)]
+            return {**event, "deck": hide_cards(deck), "hands": shown, "extra": hide_cards(extra)}
         case {"event": "swap" | "sold" as kind, "seat": seat, "hand": hand, "discarded": discarded}:
             if seat != viewer:
-                return {**event, "hand": hidden(hand), "discarded": hidden(discarded)}
-            return event if looked or kind == "sold" else {**event, "discarded": hidden(discarded)}
+                return {**event, "hand": hide_cards(hand), "discarded": hide_cards(discarded)}
+            return event if looked or kind == "sold" else {**event, "discarded": hide_cards(discarded)}
     return event
 
 

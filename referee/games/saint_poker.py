@@ -12,7 +12,7 @@ from referee.errors import IllegalAction
 from referee.games.cards import DECK, ORDER, in_order
 from referee.games.options import Option
 from referee.games.poker import Rank, category, rank
-from referee.games.state import Json, Seat, Secret, State, placed
+from referee.games.state import Json, Seat, Secret, State, rank_seats
 
 HAND = 10  # cards dealt to each seat
 RIVER = 5  # future-river cards and one card of each seat; with five seats the seats fill it alone
@@ -114,13 +114,13 @@ class SaintPoker(State):
             case _:
                 return [TAKE_ACTIONS[card] for card in self.takeable]
 
-    def checked(self, seat: Seat, action: Any) -> Json:
-        meant = self._meant(self.hands[seat], action) if type(action) is dict else None
+    def validate_action(self, seat: Seat, action: Any) -> Json:
+        meant = self._find_legal_action(self.hands[seat], action) if type(action) is dict else None
         if meant is None:
             raise IllegalAction(f"seat {seat} may not play {str(action)[:200]} in {self.phase!r}")
         return meant
 
-    def _meant(self, hand: list[str], action: Json) -> Json | None:
+    def _find_legal_action(self, hand: list[str], action: Json) -> Json | None:
         """The legal action that this is; a pair may stand either way round."""
         if self.phase == "select":
             cards = action.get("cards")
@@ -133,7 +133,7 @@ class SaintPoker(State):
         actions, among = (RIVER_ACTIONS, hand) if self.phase == "river" else (TAKE_ACTIONS, self.takeable)
         return actions[card] if card in among and action == actions[card] else None
 
-    def forced(self, seat: Seat) -> Json | None:
+    def forced_action(self, seat: Seat) -> Json | None:
         # Sizes of hands are public, cards are not: two cards left are the one case everybody can see.
         if self.phase == "select" and len(self.hands[seat]) == 2:
             return self.legal(seat)[0]
@@ -265,7 +265,7 @@ class SaintPoker(State):
         return self.points[:]
 
     def placements(self) -> list[int]:
-        return placed(self.points)  # SP-11: equal points share a place
+        return rank_seats(self.points)  # SP-11: equal points share a place
 
     # -- what may be seen --
 

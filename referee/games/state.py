@@ -26,8 +26,8 @@ class Secret:
 
     def hide(self, cards: Sequence[Any], viewer: Seat | None) -> list[Any]:
         if self.by_seat:
-            return [own if seat == viewer else hidden(own) for seat, own in enumerate(cards)]
-        return hidden(cards)
+            return [own if seat == viewer else hide_cards(own) for seat, own in enumerate(cards)]
+        return hide_cards(cards)
 
 
 @dataclass
@@ -44,7 +44,7 @@ class State:
     seats: ClassVar[range]
     option_specs: ClassVar[tuple[Option, ...]]
     opening: ClassVar[str]  # the event with which a round begins, or a deal where deals are what a match is made of
-    secrets: ClassVar[tuple[Secret, ...]]  # what ``masked`` hides
+    secrets: ClassVar[tuple[Secret, ...]]  # what ``mask_event`` hides
 
     players: int
     options: Json
@@ -65,7 +65,7 @@ class State:
         """Applies a checked chance outcome."""
         raise NotImplementedError
 
-    def checked(self, seat: Seat, action: Any) -> Json:
+    def validate_action(self, seat: Seat, action: Any) -> Json:
         """The action in canonical spelling; raises ``IllegalAction`` and changes nothing when it is not legal."""
         raise NotImplementedError
 
@@ -98,7 +98,7 @@ class State:
         raise NotImplementedError
 
     @classmethod
-    def masked(cls, event: Event, viewer: Seat | None) -> Event | None:
+    def mask_event(cls, event: Event, viewer: Seat | None) -> Event | None:
         """Return the event as ``viewer`` (a seat, or None for the public) may read it before the match is over.
 
         None leaves it out. What is secret under some options, or until a later event, is hidden here. Games that
@@ -108,12 +108,12 @@ class State:
         return {**event, **{one.member: one.hide(event[one.member], viewer) for one in secrets}} if secrets else event
 
     @classmethod
-    def shown(cls, events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
+    def visible_events(cls, events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
         """The events, in order of happening, as ``viewer`` may read them in a match of these options.
 
-        Games in which the options, or later events, open what ``masked`` hides have their own.
+        Games in which the options, or later events, open what ``mask_event`` hides have their own.
         """
-        readings = (cls.masked(event, viewer) for event in events)
+        readings = (cls.mask_event(event, viewer) for event in events)
         return [event for event in readings if event is not None]
 
     @classmethod
@@ -169,7 +169,7 @@ class State:
         """The action played for a seat that fails to give one."""
         return self.legal(seat)[0]
 
-    def forced(self, seat: Seat) -> Json | None:
+    def forced_action(self, seat: Seat) -> Json | None:
         """The only action of a pending seat where everybody can see that there is no other, else None."""
         return None
 
@@ -190,7 +190,7 @@ class State:
         """
         if not self._owes(seat):
             raise IllegalAction(f"seat {seat} is not asked in {self.phase!r}; asked are {list(self.pending())}")
-        action = self.checked(seat, action)
+        action = self.validate_action(seat, action)
         if not self.together:
             del self.queue[0]
             self.act(seat, action)
@@ -245,7 +245,7 @@ class State:
         """Adds an event; what is handed in must not be changed afterwards."""
         self.unsent.append({"event": event, **members})
 
-    def around(self, seat: Seat) -> list[Seat]:
+    def seats_from(self, seat: Seat) -> list[Seat]:
         """All seats clockwise, beginning with this one."""
         return [(seat + step) % self.players for step in range(self.players)]
 
@@ -273,12 +273,12 @@ def check_outcome(asked: Json, outcome: Any) -> None:
         raise IllegalOutcome(f"{asked['kind']} cannot bring {str(outcome)[:200]}")
 
 
-def hidden(cards: Sequence[str]) -> list[str]:
+def hide_cards(cards: Sequence[str]) -> list[str]:
     """As many unknown cards."""
     return [UNKNOWN] * len(cards)
 
 
-def placed(strengths: Sequence[Any]) -> list[int]:
+def rank_seats(strengths: Sequence[Any]) -> list[int]:
     """Placements by seat: 1 + number of seats with a strictly greater strength."""
     return [1 + sum(other > own for other in strengths) for own in strengths]
 

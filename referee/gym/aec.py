@@ -12,9 +12,9 @@ from pettingzoo import AECEnv
 from referee.games import game
 from referee.games.state import Event
 from referee.gym.encoding import Array, Encoder
-from referee.gym.table import Table
+from referee.gym.table import LearningTable
 from referee.match.canonical import Json
-from referee.match.rows import seen
+from referee.match.rows import visible_events
 
 Observe = Literal["vector", "dictionary"]
 Reward = Literal["returns", "scores"]
@@ -83,7 +83,7 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         if seed is not None:
             np_random(seed)  # refuses what is no seed, as all environments do
             self._dice = Random(seed)  # noqa: S311  # as above
-        self.table = Table(self.game, len(self.possible_agents), self.options, self._dice)
+        self.table = LearningTable(self.game, len(self.possible_agents), self.options, self._dice)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -131,8 +131,8 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         if self.render_mode is None:
             return None
         table = self.table
-        public = seen(game(self.game), table.events, None, table.state.options)
-        lines = [_told(event) for event in public[self._told :]]
+        public = visible_events(game(self.game), table.events, None, table.state.options)
+        lines = [_format_event(event) for event in public[self._told :]]
         self._told = len(public)
         text = "\n".join(lines)
         if self.render_mode == "ansi":
@@ -179,6 +179,6 @@ def _box(shape: tuple[int, ...]) -> spaces.Box:
     return spaces.Box(-HUGE, HUGE, shape, np.float32)
 
 
-def _told(event: Event) -> str:
+def _format_event(event: Event) -> str:
     rest = ", ".join(f"{name} {value}" for name, value in event.items() if name != "event")
     return f"{event['event']}: {rest}" if rest else str(event["event"])

@@ -53,16 +53,16 @@ class Encoder:
     def dictionary(self, observation: Json) -> dict[str, Array]:
         """The parts by name."""
         layout, own = self.layout, observation["seat"]
-        found = {name: _one_of(_at(observation, name), words) for name, words in layout.words.items()}
-        found["numbers"] = np.array([_number(_at(observation, name)) for name in layout.numbers], np.float32)
+        found = {name: _one_of(_get_member(observation, name), words) for name, words in layout.words.items()}
+        found["numbers"] = np.array([_number(_get_member(observation, name)) for name in layout.numbers], np.float32)
         for name in layout.by_seat:
             found[name] = self._from_own([_number(value) for value in _all(observation, name)], own)
         for name in layout.seats:
-            found[name] = self._seat(_at(observation, name), own)
+            found[name] = self._seat(_get_member(observation, name), own)
         for name in layout.cards:
-            found[name] = _counted(_all(observation, name))
+            found[name] = _count_cards(_all(observation, name))
         for name in layout.cards_by_seat:
-            hands = [_counted(cards) for cards in _at(observation, name)]
+            hands = [_count_cards(cards) for cards in _get_member(observation, name)]
             found[name] = self._from_own(hands, own)
         return found
 
@@ -83,7 +83,7 @@ class Encoder:
         words = np.array([word in values for word in layout.action_words], np.float32)
         given = (action.get(name) for name in layout.action_numbers)
         numbers = np.array([_number(value) if isinstance(value, int) else 0 for value in given], np.float32)
-        return np.concatenate([words, numbers, _counted(values)])
+        return np.concatenate([words, numbers, _count_cards(values)])
 
     def _from_own(self, values: Sequence[Any], own: int) -> Array:
         """What is kept by seat, one's own first, with zeros for the seats this match has not."""
@@ -98,7 +98,7 @@ class Encoder:
         return places
 
 
-def _at(observation: Json, name: str) -> Any:
+def _get_member(observation: Json, name: str) -> Any:
     """The member of this dotted name; None where an object on the way is missing."""
     found: Any = observation
     for step in name.split("."):
@@ -124,7 +124,7 @@ def _one_of(word: Any, words: Sequence[str]) -> Array:
     return np.array([word == one for one in words], np.float32)
 
 
-def _counted(value: Any) -> Array:
+def _count_cards(value: Any) -> Array:
     counts = np.zeros(len(CARDS), np.float32)
     for card in _cards(value):
         counts[PLACES[card]] += 1

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from referee.games import game
 from referee.games.cards import DECK, UNKNOWN
-from referee.gym.table import Table
+from referee.gym.table import LearningTable
 
 SUITS: Final = ("c", "d", "h", "s")
 FACES: Final = {*DECK, UNKNOWN, "X1", "X2", "X3", "X4"}
@@ -119,7 +119,7 @@ def _layout_from_play(game_name: str) -> Layout:
     action_words: set[str] = set()
     action_numbers: set[str] = set()
     for players in rules.seats:
-        table = Table(game_name, players, None, dice)
+        table = LearningTable(game_name, players, None, dice)
         for _ in range(MOST_PROBED):
             observation, legal = table.state.observation(table.to_act or 0), table.legal()
             phases[observation["phase"]] = None

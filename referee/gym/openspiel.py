@@ -14,7 +14,7 @@ from referee.games import catalogue, game
 from referee.games.state import Event, State
 from referee.gym.encoding import Array, Encoder
 from referee.match.canonical import Json, dumps
-from referee.match.rows import seen
+from referee.match.rows import visible_events
 
 MOST_CARDS: Final = 112  # two decks with four jokers each: no chance node has more outcomes
 HUGE: Final = 1e9  # no match gains or loses so much
@@ -28,11 +28,11 @@ def name_of(game_name: str) -> str:
 def load(game_name: str, players: int, options: Mapping[str, Any] | None = None) -> pyspiel.Game:
     """The game with these options. Raises ``NoSuchGame`` and ``BadOption``."""
     game(game_name).start(players, options)
-    return pyspiel.load_game(name_of(game_name), {"players": players, "options": spelled(options or {})})
+    return pyspiel.load_game(name_of(game_name), {"players": players, "options": format_options(options or {})})
 
 
 class Game(pyspiel.Game):  # type: ignore[misc]  # pyspiel ships no types
-    """Parameters: ``players``, and ``options`` as ``spelled`` spells them."""
+    """Parameters: ``players``, and ``options`` as ``format_options`` spells them."""
 
     def __init__(self, game_name: str, kind: pyspiel.GameType, parameters: Mapping[str, Any]) -> None:
         self.rules = game(game_name)
@@ -78,7 +78,7 @@ class Position(pyspiel.State):  # type: ignore[misc]  # pyspiel ships no types
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """What may be drawn next, all alike."""
-        left = [number for number in range(len(_among(self._asked()))) if number not in self.drawn]
+        left = [number for number in range(len(_draw_choices(self._current_question()))) if number not in self.drawn]
         return [(number, 1.0 / len(left)) for number in left]
 
     def is_terminal(self) -> bool:
@@ -105,7 +105,7 @@ class Position(pyspiel.State):  # type: ignore[misc]  # pyspiel ships no types
 
     def _action_to_string(self, player: int, action: int) -> str:
         if player == pyspiel.PlayerId.CHANCE:
-            return f"draw {_among(self._asked())[action]}"
+            return f"draw {_draw_choices(self._current_question())[action]}"
         return dumps(self.position.legal(player)[action]).decode()
 
     def __str__(self) -> str:
@@ -114,17 +114,17 @@ class Position(pyspiel.State):  # type: ignore[misc]  # pyspiel ships no types
     def information(self, player: int) -> str:
         """All that a seat has seen since the beginning, and what it has decided."""
         options = self.position.options
-        told = seen(type(self.position), self.events, player, options)
+        told = visible_events(type(self.position), self.events, player, options)
         return dumps({"seat": player, "events": told, "own": self.own[player]}).decode()
 
-    def _asked(self) -> Json:
+    def _current_question(self) -> Json:
         asked = self.position.chance()
         assert asked is not None
         return asked
 
     def _draw(self, number: int) -> None:
-        asked = self._asked()
-        among = _among(asked)
+        asked = self._current_question()
+        among = _draw_choices(asked)
         if asked["kind"] == "draw" and not asked.get("ordered"):
             self.events += self.position.resolve(among[number])
             return
@@ -154,12 +154,12 @@ class Observer:
         return "" if state.is_initial_state() else dumps(state.position.observation(player)).decode()
 
 
-def spelled(options: Mapping[str, Any]) -> str:
+def format_options(options: Mapping[str, Any]) -> str:
     """Options as one parameter of OpenSpiel, which may hold no comma: ``cash:true;stack:100``, lists as ``a+b``."""
-    return ";".join(f"{name}:{_spelled(value)}" for name, value in options.items())
+    return ";".join(f"{name}:{_format_value(value)}" for name, value in options.items())
 
 
-def _spelled(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return "+".join(value) if isinstance(value, list) else str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -182,7 +182,7 @@ def _value(kind: str, text: str) -> Any:
     return int(text) if kind == "int" and text.removeprefix("-").isdecimal() else text
 
 
-def _among(asked: Json) -> Sequence[Any]:
+def _draw_choices(asked: Json) -> Sequence[Any]:
     found: Sequence[Any] = asked["cards"] if asked["kind"] == "deck" else asked["among"]
     return found
 

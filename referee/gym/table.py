@@ -10,7 +10,7 @@ from referee.games.state import Event, Seat, State
 from referee.match.canonical import Json
 
 
-class Table:
+class LearningTable:
     """A match under way. Seats that decide at once are asked by rising number and see nothing of one another."""
 
     def __init__(self, game_name: str, players: int, options: Mapping[str, Any] | None, dice: Random) -> None:

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from random import Random
 
-from referee.house.strategies import Player, players
+from referee.house.strategies import HousePlayer, players
 from referee.match.match import Answer, Request
 
 
-def answer_of(player: Player, game: str, request: Request) -> Answer:
+def answer_of(player: HousePlayer, game: str, request: Request) -> Answer:
     """Return the answer of a house player. Its time is not measured, so that the same dice give the same log."""
     return Answer(request.seat, player.decide(game, request.for_player()))
 

@@ -16,7 +16,7 @@ from aiohttp import web
 
 from referee import __version__
 from referee.games import catalogue
-from referee.house.strategies import Player, players
+from referee.house.strategies import HousePlayer, players
 from referee.match.canonical import Json
 from referee.protocol.messages import PROTOCOL
 from referee.protocol.signing import Signer, challenge_proof, current_secret, secret_bytes
@@ -31,7 +31,7 @@ class House:
     Without a secret, signatures are not checked and challenges are refused."""
 
     name: str
-    player: Player
+    player: HousePlayer
     secret: str | None = None
     secret_file: Path | None = None  # read at each call if no secret is set
     latency_ms: int = 0  # thinking time to pretend
@@ -73,7 +73,7 @@ class House:
         )
 
     async def _decide(self, request: web.Request) -> web.Response:
-        question = await self._signed(request)
+        question = await self._read_signed_body(request)
         if self.latency_ms:
             await asyncio.sleep(self.latency_ms / 1000)
         action = self.player.decide(question["match"]["game"], question)
@@ -81,7 +81,7 @@ class House:
         return _json({"decision": question["decision"]["id"], "action": action})
 
     async def _notify(self, request: web.Request) -> web.Response:
-        match await self._signed(request):
+        match await self._read_signed_body(request):
             case {"type": "challenge", "nonce": nonce}:
                 secret = self._known_secret()
                 if not secret:
@@ -109,7 +109,7 @@ class House:
         except ValueError as error:
             raise web.HTTPServiceUnavailable(text=str(error)) from error
 
-    async def _signed(self, request: web.Request) -> Any:
+    async def _read_signed_body(self, request: web.Request) -> Any:
         """The body, once its signature has been checked."""
         body = await request.read()
         if secret := self._known_secret():

@@ -16,9 +16,9 @@ from referee.ladders import log_claims
 from referee.ladders.audit_findings import Difference as Difference
 from referee.ladders.ladder_audit import check_ladders
 from referee.ladders.log_claims import Seated
-from referee.ladders.tables import LadderAct, Result
-from referee.match.rows import parsed
-from referee.matches.tables import Group, Match, MatchLog
+from referee.ladders.tables import LedgerEntry, Result
+from referee.match.rows import parse_row
+from referee.matches.tables import DealGroup, Match, MatchLog
 
 PAGE: Final = 100  # logs at a time
 PLAYED: Final = ("finished", "void")
@@ -32,7 +32,7 @@ class _Played:
     """A match that is over, or has a result all the same, with all that is kept of it."""
 
     match: Match
-    group: Group
+    group: DealGroup
     log: MatchLog | None
     result: Result | None
     seats: list[Seated]
@@ -50,7 +50,7 @@ def audit(session: Session, step: Step = lambda more: None) -> Iterator[Differen
 def size(session: Session) -> int:
     """How much there is to look at: matches and acts."""
     matches = select(func.count()).select_from(Match).outerjoin(Result, Result.match_id == Match.id).where(_PLAYED)
-    return session.scalars(matches).one() + session.scalars(select(func.count()).select_from(LadderAct)).one()
+    return session.scalars(matches).one() + session.scalars(select(func.count()).select_from(LedgerEntry)).one()
 
 
 def check_logs(session: Session, step: Step = lambda more: None) -> Iterator[Difference]:
@@ -68,10 +68,10 @@ def check_logs(session: Session, step: Step = lambda more: None) -> Iterator[Dif
 
 
 def _page(session: Session, after: str) -> list[_Played]:
-    query = select(Match, Group, MatchLog, Result).join(Group, Group.id == Match.group_id)
+    query = select(Match, DealGroup, MatchLog, Result).join(DealGroup, DealGroup.id == Match.group_id)
     query = query.outerjoin(MatchLog, MatchLog.match_id == Match.id).outerjoin(Result, Result.match_id == Match.id)
     rows = session.execute(query.where(_PLAYED, Match.id > after).order_by(Match.id).limit(PAGE)).all()
-    seats = log_claims.seated(session, [match.id for match, *_ in rows])
+    seats = log_claims.load_seats(session, [match.id for match, *_ in rows])
     return [_Played(match, group, log, result, seats[match.id]) for match, group, log, result in rows]
 
 
@@ -85,11 +85,11 @@ def _check(session: Session, played: _Played) -> Iterator[Difference]:
     if match.status not in PLAYED:
         yield Difference("match", match.id, match.status, "finished, as it has a result", result.ladder_id)
     try:
-        lines, report = log_claims.checked(session, match.id, log)
+        lines, report = log_claims.replay_stored_log(session, match.id, log)
     except BadLog as error:
         yield Difference("log", match.id, f"row {error.row}: {error.reason}", "the log as it was packed")
         return
-    proven = log_claims.proven(session, lines, log.rows, played.seats)
+    proven = log_claims.derive_records(session, lines, log.rows, played.seats)
     for one in proven.differing(match, played.seats, result):
         for ladder_id in sorted({result.ladder_id, proven.result["ladder_id"]} - {None}, key=str) or [None]:
             yield Difference(one.what, match.id, str(one.stored), str(one.proven), ladder_id)
@@ -102,8 +102,8 @@ def _check_reveal(played: _Played, lines: Sequence[bytes], *, revealed: bool) ->
     if revealed != (group.state == "over"):
         yield Difference("reveal", match_id, "open" if revealed else "closed", f"group {group.id} is {group.state}")
     elif revealed:
-        row, blank = parsed(lines[-1]), [""] * len(group.entries)
-        stored = [row["nonces"], row["nonce_hashes"], parsed(lines[0])["group"]["commitment"]]
+        row, blank = parse_row(lines[-1]), [""] * len(group.entries)
+        stored = [row["nonces"], row["nonce_hashes"], parse_row(lines[0])["group"]["commitment"]]
         expected = [group.nonces or blank, group.nonce_hashes or blank, group.commitment]
         if stored != expected:
             yield Difference("reveal", match_id, str(stored), str(expected))

@@ -10,9 +10,9 @@ from referee.ladders import ranks
 from referee.ladders.audit_findings import Difference
 from referee.ladders.ladder_replay import Refold
 from referee.ladders.ledger import Act
-from referee.ladders.rating_replay import Move
-from referee.ladders.tables import Ladder, LadderAct, Rating, RatingChange, RatingCount, Result
-from referee.matches.tables import Group, Match, MatchLog
+from referee.ladders.rating_replay import RatingMove
+from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, RatingCount, Result
+from referee.matches.tables import DealGroup, Match, MatchLog
 
 _Acts = TypeVar("_Acts", bound=Select[*tuple[Any, ...]])
 
@@ -28,10 +28,12 @@ def check_ladders(session: Session, step: Callable[[int], None]) -> Iterator[Dif
 def check_ladder(session: Session, ladder_id: str, step: Callable[[int], None]) -> Iterator[Difference]:
     yield from check_acts(session, ladder_id)
     refold = Refold(session, ladder_id)
-    for act, stored, expected in walked(refold, step):
-        yield from _compared("change", ladder_id, stored, expected, act.seq)
-    yield from _compared("rating", ladder_id, stored_ratings(session, ladder_id), expected_ratings(refold))
-    yield from _compared("count", ladder_id, stored_counts(session, ladder_id), ranks.bands(refold.fold.held.values()))
+    for act, stored, expected in walk_entries(refold, step):
+        yield from _compare_entries("change", ladder_id, stored, expected, act.seq)
+    yield from _compare_entries("rating", ladder_id, stored_ratings(session, ladder_id), expected_ratings(refold))
+    yield from _compare_entries(
+        "count", ladder_id, stored_counts(session, ladder_id), ranks.bands(refold.fold.held.values())
+    )
 
 
 def stored_counts(session: Session, ladder_id: str) -> dict[ranks.Band, int]:
@@ -40,7 +42,7 @@ def stored_counts(session: Session, ladder_id: str) -> dict[ranks.Band, int]:
     return {(width, band): bots for width, band, bots in session.execute(counts)}
 
 
-def walked(refold: Refold, step: Callable[[int], None]) -> Iterator[tuple[Act, Changes, Changes]]:
+def walk_entries(refold: Refold, step: Callable[[int], None]) -> Iterator[tuple[Act, Changes, Changes]]:
     """Each act with its stored changes and those that follow. Of a repair, what stood before is not to be derived."""
     for page in refold.pages():
         kept = _stored_changes(refold.session, [act.seq for act in page])
@@ -48,8 +50,8 @@ def walked(refold: Refold, step: Callable[[int], None]) -> Iterator[tuple[Act, C
             stored = kept.get(act.seq, {})
             moves = refold.take(act)
             if act.kind == "repair":
-                refold.repaired(act.seq, list(stored))
-            yield act, stored, _expected(refold, act, moves, stored)
+                refold.apply_repair(act.seq, list(stored))
+            yield act, stored, _expected_changes(refold, act, moves, stored)
         step(len(page))
 
 
@@ -83,8 +85,8 @@ def check_acts(session: Session, ladder_id: str) -> Iterator[Difference]:
 def missing_acts(ladder_id: str) -> Select[str, int]:
     """Results that count and have no act, in their order."""
     query = select(Result.match_id, Result.seq).join(Match, Match.id == Result.match_id)
-    query = query.join(Group, Group.id == Match.group_id).where(Result.ladder_id == ladder_id)
-    query = query.where(Match.status == "finished", Group.state == "over", ~_has_act(Result.match_id, "result"))
+    query = query.join(DealGroup, DealGroup.id == Match.group_id).where(Result.ladder_id == ladder_id)
+    query = query.where(Match.status == "finished", DealGroup.state == "over", ~_has_act(Result.match_id, "result"))
     return query.order_by(Result.seq)
 
 
@@ -96,48 +98,48 @@ def missing_voids(ladder_id: str) -> Select[str]:
 def acts_of_none(ladder_id: str) -> Select[int, str | None, str]:
     """Acts that nothing can have brought about: of no match, of one that has no result and did not end, of a deal
     group that is not over, and voids for which nobody gave a reason."""
-    query = _of_matches(select(LadderAct.seq, LadderAct.match_id, LadderAct.kind), ladder_id)
+    query = _of_matches(select(LedgerEntry.seq, LedgerEntry.match_id, LedgerEntry.kind), ladder_id)
     played = or_(Result.seq.is_not(None), Match.status.in_(("finished", "void")))
-    closed = or_(Group.state == "over", MatchLog.reveal_line.is_not(None))
+    closed = or_(DealGroup.state == "over", MatchLog.reveal_line.is_not(None))
     none = or_(
-        LadderAct.match_id.is_(None),
+        LedgerEntry.match_id.is_(None),
         ~played,
-        and_(LadderAct.kind == "result", ~closed),
-        and_(LadderAct.kind == "void", Match.status == "finished", Match.reason.is_(None)),
+        and_(LedgerEntry.kind == "result", ~closed),
+        and_(LedgerEntry.kind == "void", Match.status == "finished", Match.reason.is_(None)),
     )
-    return query.where(none).order_by(LadderAct.seq)
+    return query.where(none).order_by(LedgerEntry.seq)
 
 
 def acts_elsewhere(ladder_id: str) -> Select[int, str | None, str, str | None]:
     """Acts of results that are on another ladder, and that ladder."""
-    query = _of_matches(select(LadderAct.seq, LadderAct.match_id, LadderAct.kind, Result.ladder_id), ladder_id)
-    return query.where(Result.ladder_id.is_not(None), Result.ladder_id != ladder_id).order_by(LadderAct.seq)
+    query = _of_matches(select(LedgerEntry.seq, LedgerEntry.match_id, LedgerEntry.kind, Result.ladder_id), ladder_id)
+    return query.where(Result.ladder_id.is_not(None), Result.ladder_id != ladder_id).order_by(LedgerEntry.seq)
 
 
 def acts_without_result(ladder_id: str) -> Select[int, str | None]:
     """Acts of matches that were played and have no result that counts, and were not made void."""
-    query = _of_matches(select(LadderAct.seq, LadderAct.match_id), ladder_id)
-    query = query.where(LadderAct.kind == "result", ~_has_act(LadderAct.match_id, "void"))
-    return query.where(Match.status.in_(("finished", "void")), Result.ladder_id.is_(None)).order_by(LadderAct.seq)
+    query = _of_matches(select(LedgerEntry.seq, LedgerEntry.match_id), ladder_id)
+    query = query.where(LedgerEntry.kind == "result", ~_has_act(LedgerEntry.match_id, "void"))
+    return query.where(Match.status.in_(("finished", "void")), Result.ladder_id.is_(None)).order_by(LedgerEntry.seq)
 
 
 def voids_without_cause(ladder_id: str) -> Select[int, str | None, str]:
-    query = _of_matches(select(LadderAct.seq, LadderAct.match_id, Match.status), ladder_id)
+    query = _of_matches(select(LedgerEntry.seq, LedgerEntry.match_id, Match.status), ladder_id)
     played = Result.seq.is_not(None), Match.status != "void"
     given = or_(Match.status != "finished", Match.reason.is_not(None))
-    return query.where(LadderAct.kind == "void", *played, given).order_by(LadderAct.seq)
+    return query.where(LedgerEntry.kind == "void", *played, given).order_by(LedgerEntry.seq)
 
 
 def _of_matches(query: _Acts, ladder_id: str) -> _Acts:
     """Results and voids of a ladder, with their matches, as far as there are any."""
-    query = query.select_from(LadderAct).outerjoin(Match, Match.id == LadderAct.match_id)
-    query = query.outerjoin(Result, Result.match_id == Match.id).outerjoin(Group, Group.id == Match.group_id)
+    query = query.select_from(LedgerEntry).outerjoin(Match, Match.id == LedgerEntry.match_id)
+    query = query.outerjoin(Result, Result.match_id == Match.id).outerjoin(DealGroup, DealGroup.id == Match.group_id)
     query = query.outerjoin(MatchLog, MatchLog.match_id == Match.id)
-    return query.where(LadderAct.ladder_id == ladder_id, LadderAct.kind.in_(("result", "void")))
+    return query.where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.kind.in_(("result", "void")))
 
 
 def _has_act(match_id: Any, kind: str) -> Any:
-    act = aliased(LadderAct)
+    act = aliased(LedgerEntry)
     return select(act.seq).where(and_(act.match_id == match_id, act.kind == kind)).exists()
 
 
@@ -150,14 +152,14 @@ def _stored_changes(session: Session, seqs: list[int]) -> dict[int, Changes]:
     return found
 
 
-def _expected(refold: Refold, act: Act, moves: list[Move], stored: Changes) -> Changes:
+def _expected_changes(refold: Refold, act: Act, moves: list[RatingMove], stored: Changes) -> Changes:
     if act.kind == "repair":
         held = refold.fold.held
         return {bot: (refold.ladder_id, before, *held[bot]) for bot, (_, before, _, _) in stored.items()}
     return {move.bot_id: (refold.ladder_id, move.before, move.after, move.games) for move in moves}
 
 
-def _compared(
+def _compare_entries(
     what: str,
     ladder_id: str,
     stored: Mapping[Any, Any],

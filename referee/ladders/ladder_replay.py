@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from sqlalchemy.orm import Session
 
 from referee.ladders.ledger import Act, acts
-from referee.ladders.rating_replay import Fold, Held, Move
+from referee.ladders.rating_replay import Fold, Held, RatingMove
 
 KEPT = 8
 
@@ -29,18 +29,18 @@ class Refold:
         """All acts of the ladder; each is to be given to ``take``, in this order."""
         return acts(self.session, self.ladder_id)
 
-    def take(self, act: Act) -> list[Move]:
-        """Goes over an act and gives the moves that follow from it. Of a repair none do; tell ``repaired``."""
-        moves: list[Move] = []
+    def take(self, act: Act) -> list[RatingMove]:
+        """Goes over an act and gives the moves that follow from it. Of a repair none do; tell ``apply_repair``."""
+        moves: list[RatingMove] = []
         if act.kind == "void" and act.result_seq is not None and act.result_seq < act.seq:
-            moves = self._without(act)
+            moves = self._undo_result(act)
         elif act.counts_at(act.seq):
             self._remember(act)
             moves = self.fold.count(act.bots, act.placements, act.rated)
         self.as_of |= dict.fromkeys((move.bot_id for move in moves), act.seq)
         return moves
 
-    def repaired(self, seq: int, bots: list[str]) -> None:
+    def apply_repair(self, seq: int, bots: list[str]) -> None:
         """A repair wrote changes for these bots, of whom some may never have played."""
         self._keep(bots)
         self.as_of |= {bot_id: max(seq, self.as_of.get(bot_id, 0)) for bot_id in bots}
@@ -49,7 +49,7 @@ class Refold:
         if act.void_seq is not None and act.void_seq > act.seq and len(self._before) < KEPT:
             self._before[act.seq] = dict(self.fold.held)
 
-    def _without(self, void: Act) -> list[Move]:
+    def _undo_result(self, void: Act) -> list[RatingMove]:
         """The moves of a void: from the fold with the result to the fold without it."""
         entered = void.result_seq or 0
         old = self.fold

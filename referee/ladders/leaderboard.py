@@ -18,14 +18,14 @@ from sqlalchemy.orm import Session, aliased
 from referee.bots.tables import Bot
 from referee.db.names import name_key
 from referee.ladders.ranks import NARROW, WIDE
-from referee.ladders.tables import Ladder, LadderAct, Rating, RatingCount, Result
+from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingCount, Result
 from referee.ratings.elo import MICRO
 
 ORDERS: Final = ("rank", "bot", "version", "owner", "rating", "games")  # by what a ladder may be sorted
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LeaderboardRow:
     """A bot on a ladder; equal ratings share a place, which no filter changes."""
 
     place: int
@@ -42,7 +42,7 @@ class Line:
 class Board:
     """Some lines, of so many that were ``found``."""
 
-    lines: list[Line]
+    lines: list[LeaderboardRow]
     found: int
 
 
@@ -53,7 +53,7 @@ class Summary:
     ladder: Ladder
     bots: int
     matches: int
-    top: list[Line]
+    top: list[LeaderboardRow]
 
 
 def board(
@@ -121,11 +121,11 @@ def results(session: Session, ladder_id: str) -> int:
 
 def moment_of(session: Session, ladder_id: str, seq: int) -> datetime | None:
     """When the ladder's last act up to this number happened; None before the first."""
-    act = select(LadderAct.created_at).where(LadderAct.ladder_id == ladder_id, LadderAct.seq <= seq)
-    return session.scalar(act.order_by(LadderAct.seq.desc()).limit(1))
+    act = select(LedgerEntry.created_at).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq <= seq)
+    return session.scalar(act.order_by(LedgerEntry.seq.desc()).limit(1))
 
 
-def _first(session: Session, ladder_ids: Sequence[str], top: int) -> dict[str, list[Line]]:
+def _first(session: Session, ladder_ids: Sequence[str], top: int) -> dict[str, list[LeaderboardRow]]:
     """The best of each ladder, a look at the head of the index each."""
     heads = []
     for ladder_id in ladder_ids:
@@ -134,7 +134,7 @@ def _first(session: Session, ladder_ids: Sequence[str], top: int) -> dict[str, l
         heads.append(select(best.order_by(Rating.value.desc(), Rating.bot_id).limit(top).subquery()))
     seen = union_all(*heads).subquery()
     query = select(seen.c.ladder_id, Bot, seen.c.value, seen.c.games).join(seen, seen.c.bot_id == Bot.id)
-    found: defaultdict[str, list[Line]] = defaultdict(list)
+    found: defaultdict[str, list[LeaderboardRow]] = defaultdict(list)
     for ladder_id, bot, value, games in session.execute(query.order_by(seen.c.value.desc(), Bot.id)):
         lines = found[ladder_id]
         level = bool(lines) and lines[-1].value == value
@@ -192,5 +192,5 @@ def _places(session: Session, ladder_id: str, values: Mapping[str, int]) -> dict
     }
 
 
-def _line(place: int, bot: Bot, value: int, games: int) -> Line:
-    return Line(place, bot.id, bot.name, bot.owner_id, bot.status, bot.version, value, games)
+def _line(place: int, bot: Bot, value: int, games: int) -> LeaderboardRow:
+    return LeaderboardRow(place, bot.id, bot.name, bot.owner_id, bot.status, bot.version, value, games)

@@ -15,10 +15,10 @@ from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.orm import Session, aliased
 
-from referee.db.engine import database_of, now, queue_up
+from referee.db.engine import current_time, database_of, queue_up
 from referee.ladders import ranks
-from referee.ladders.rating_replay import Fold, Held, Move
-from referee.ladders.tables import Ladder, LadderAct, Rating, RatingChange, Result
+from referee.ladders.rating_replay import Fold, Held, RatingMove
+from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, Result
 
 PAGE: Final = 500  # acts read at a time
 
@@ -64,7 +64,7 @@ def count(session: Session, results: Sequence[Counting]) -> None:
     for ladder_id, together in groupby(results, key=lambda result: result.ladder_id):
         mine = list(together)
         acts = [append(session, ladder_id, "result", result.match_id) for result in mine]
-        known = _known(session, ladder_id, {bot for result in mine for bot in result.bots})
+        known = _load_ratings(session, ladder_id, {bot for result in mine for bot in result.bots})
         if known is None:
             continue
         fold = Fold(dict(known))
@@ -78,13 +78,13 @@ def void(session: Session, counting: Counting, reason: str, *, by: str | None) -
     What moves by it, of whatever bot that ever met another through it, is written as changes of this act.
     """
     entered = session.scalar(
-        select(LadderAct.seq).where(LadderAct.match_id == counting.match_id, LadderAct.kind == "result")
+        select(LedgerEntry.seq).where(LedgerEntry.match_id == counting.match_id, LedgerEntry.kind == "result")
     )
     seq = append(session, counting.ladder_id, "void", counting.match_id, reason, by)
     frozen = session.scalars(select(Ladder.frozen_reason).where(Ladder.id == counting.ladder_id)).one()
     if entered is not None and frozen is None:
         anew = fold_from(session, counting.ladder_id, entered - 1, seq)
-        known = _known(session, counting.ladder_id, anew.held) or {}
+        known = _load_ratings(session, counting.ladder_id, anew.held) or {}
         write(session, counting.ladder_id, [(seq, Fold(dict(known)).moves_to(anew))], known)
     return seq
 
@@ -99,11 +99,11 @@ def append(
 ) -> int:
     """Appends an act and gives its number. Values do not move by it."""
     act = {"ladder_id": ladder_id, "kind": kind, "match_id": match_id, "reason": reason, "created_by": by}
-    return int(session.connection().execute(_APPEND, {**act, "created_at": now(session)}).scalar_one())
+    return int(session.connection().execute(_APPEND, {**act, "created_at": current_time(session)}).scalar_one())
 
 
 def write(
-    session: Session, ladder_id: str, moves: Sequence[tuple[int, Sequence[Move]]], known: dict[str, Held]
+    session: Session, ladder_id: str, moves: Sequence[tuple[int, Sequence[RatingMove]]], known: dict[str, Held]
 ) -> None:
     """Writes moves by the acts that made them: changes, ratings, counts. ``known`` are the stored ratings before."""
     changes: list[dict[str, Any]] = [
@@ -150,7 +150,7 @@ def fold_from(session: Session, ladder_id: str, after: int, until: int) -> Fold:
 
     Begins as late as the stored changes tell how things stood.
     """
-    start = _settled(session, ladder_id, after, until)
+    start = _last_settled_seq(session, ladder_id, after, until)
     fold = Fold()
     for page in acts(session, ladder_id, after=start, until=until):
         seen = {bot for act in page if act.kind == "result" for bot in act.bots}
@@ -179,10 +179,10 @@ def standing_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str])
     return found
 
 
-def _settled(session: Session, ladder_id: str, seq: int, until: int) -> int:
+def _last_settled_seq(session: Session, ladder_id: str, seq: int, until: int) -> int:
     """The last act up to ``seq`` as of which the stored changes tell the ladder: no result up to it was made void
     after it."""
-    entered, voided = aliased(LadderAct), aliased(LadderAct)
+    entered, voided = aliased(LedgerEntry), aliased(LedgerEntry)
     while True:
         first = session.scalar(
             select(func.min(entered.seq))
@@ -195,7 +195,7 @@ def _settled(session: Session, ladder_id: str, seq: int, until: int) -> int:
         seq = first - 1
 
 
-def _known(session: Session, ladder_id: str, bots: Iterable[str]) -> dict[str, Held] | None:
+def _load_ratings(session: Session, ladder_id: str, bots: Iterable[str]) -> dict[str, Held] | None:
     """The stored ratings of these bots; None when the ladder is frozen."""
     wanted, known = sorted(bots), {}
     for start in range(0, len(wanted), PAGE):
@@ -211,7 +211,7 @@ def _known(session: Session, ladder_id: str, bots: Iterable[str]) -> dict[str, H
 # Built once, and on the tables themselves: some of these run for every result.
 _LAST = 2**62
 _LADDERS, _ACTS_TABLE, _RATINGS, _CHANGES_TABLE, _RESULTS = (
-    model.__table__ for model in (Ladder, LadderAct, Rating, RatingChange, Result)
+    model.__table__ for model in (Ladder, LedgerEntry, Rating, RatingChange, Result)
 )
 _APPEND = insert(_ACTS_TABLE).returning(_ACTS_TABLE.c.seq)
 _CHANGES = insert(_CHANGES_TABLE)

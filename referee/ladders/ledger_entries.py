@@ -12,9 +12,9 @@ from typing import Final
 from sqlalchemy import or_, select
 
 from referee.db.engine import Database
-from referee.ladders.tables import LadderAct, RatingChange, Result
+from referee.ladders.tables import LedgerEntry, RatingChange, Result
 from referee.matches.tables import Match
-from referee.tournaments.bulk import Seat, seats_of
+from referee.tournaments.bulk import DownloadSeat, seats_of
 
 PAGE: Final = 200  # entries
 CHANGES: Final = 2_000  # rating changes read at a time: a void or a repair may cause any number of them
@@ -31,7 +31,7 @@ class LedgerRow:
     match_id: str | None
     reason: str | None  # of the entry itself; ``seat`` says why a result does not count
     bot: str | None
-    seat: Seat | None
+    seat: DownloadSeat | None
     before_micro: int | None
     after_micro: int | None
     games: int | None  # number of the bot's matches that count, after the entry
@@ -41,10 +41,10 @@ class LedgerRow:
 class _Entry:
     """A ledger entry; for a result, ``seats`` are the seats of its match."""
 
-    act: LadderAct
-    seats: list[Seat]
+    act: LedgerEntry
+    seats: list[DownloadSeat]
 
-    def row(self, bot: str | None, seat: Seat | None, change: RatingChange | None) -> LedgerRow:
+    def row(self, bot: str | None, seat: DownloadSeat | None, change: RatingChange | None) -> LedgerRow:
         of_entry = self.act.seq, self.act.kind, self.act.created_at, self.act.match_id, self.act.reason
         moved = (None, None, None) if change is None else (change.before, change.after, change.games)
         return LedgerRow(*of_entry, bot, seat, *moved)
@@ -66,9 +66,9 @@ def ledger_rows(database: Database, ladder_id: str, until: int) -> Iterator[Ledg
 
 
 def _entries(database: Database, ladder_id: str, after: int, until: int) -> list[_Entry]:
-    query = select(LadderAct, Result, Match).outerjoin(Result, Result.match_id == LadderAct.match_id)
-    query = query.outerjoin(Match, Match.id == LadderAct.match_id).where(LadderAct.ladder_id == ladder_id)
-    query = query.where(LadderAct.seq > after, LadderAct.seq <= until).order_by(LadderAct.seq).limit(PAGE)
+    query = select(LedgerEntry, Result, Match).outerjoin(Result, Result.match_id == LedgerEntry.match_id)
+    query = query.outerjoin(Match, Match.id == LedgerEntry.match_id).where(LedgerEntry.ladder_id == ladder_id)
+    query = query.where(LedgerEntry.seq > after, LedgerEntry.seq <= until).order_by(LedgerEntry.seq).limit(PAGE)
     with database.read() as session:
         page = [(act, result, match) for act, result, match in session.execute(query)]
         played = [(result, match) for act, result, match in page if act.kind == "result" and result is not None]

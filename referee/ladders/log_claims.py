@@ -12,8 +12,8 @@ from referee.bots.tables import Bot
 from referee.errors import BadLog
 from referee.ladders import ratings
 from referee.ladders.tables import Result
-from referee.match.log import Report, verify
-from referee.match.rows import digest, parsed
+from referee.match.log import VerificationReport, verify
+from referee.match.rows import digest, parse_row
 from referee.matches import logs
 from referee.matches.tables import Match, MatchLog, MatchSeat
 
@@ -39,10 +39,10 @@ class Proven:
 
     def differing(self, match: Match, seats: Sequence[Seated], result: Result) -> Iterator["Otherwise"]:
         """What is stored otherwise: of the match, of its seats, of its result."""
-        yield from _otherwise("match", match, self.match)
+        yield from _compare_row("match", match, self.match)
         for seat, proven in zip(seats, self.seats, strict=False):
-            yield from _otherwise("seats", seat.row, proven)
-        yield from _otherwise("result", result, self.result)
+            yield from _compare_row("seats", seat.row, proven)
+        yield from _compare_row("result", result, self.result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Otherwise:
     proven: Json
 
 
-def seated(session: Session, match_ids: Sequence[str]) -> dict[str, list[Seated]]:
+def load_seats(session: Session, match_ids: Sequence[str]) -> dict[str, list[Seated]]:
     """The seats of each of these matches, in order."""
     query = select(MatchSeat, Bot.owner_id, Bot.status).join(Bot, Bot.id == MatchSeat.bot_id)
     query = query.where(MatchSeat.match_id.in_(match_ids)).order_by(MatchSeat.match_id, MatchSeat.seat)
@@ -66,7 +66,7 @@ def seated(session: Session, match_ids: Sequence[str]) -> dict[str, list[Seated]
     return found
 
 
-def checked(session: Session, match_id: str, log: MatchLog) -> tuple[list[bytes], Report]:
+def replay_stored_log(session: Session, match_id: str, log: MatchLog) -> tuple[list[bytes], VerificationReport]:
     """The rows of a stored log and what replaying them showed. Raises ``BadLog`` for one that does not hold, that is
     of another match, or is not the one whose end was noted."""
     try:
@@ -85,9 +85,9 @@ def checked(session: Session, match_id: str, log: MatchLog) -> tuple[list[bytes]
     return lines, report
 
 
-def proven(session: Session, lines: Sequence[bytes], rows: int, seats: Sequence[Seated]) -> Proven:
-    """What follows from a log that was ``checked`` and from who sat there for whom."""
-    header, last = parsed(lines[0]), parsed(lines[rows - 1])
+def derive_records(session: Session, lines: Sequence[bytes], rows: int, seats: Sequence[Seated]) -> Proven:
+    """What follows from a log that was ``replay_stored_log`` and from who sat there for whom."""
+    header, last = parse_row(lines[0]), parse_row(lines[rows - 1])
     match = {name: header[name] for name in ("game", "options", "seats", "rated")}
     bots = [one["bot"] for one in header["players"]]
     counts = [seat.counts for seat in seats]
@@ -108,7 +108,7 @@ def _ladder_id(session: Session, match: Json, owners: Sequence[str]) -> str | No
     return None if ladder is None else ladder.id
 
 
-def _otherwise(what: str, row: Match | MatchSeat | Result, proven: Json) -> Iterator[Otherwise]:
+def _compare_row(what: str, row: Match | MatchSeat | Result, proven: Json) -> Iterator[Otherwise]:
     wrong = {name: getattr(row, name) for name, value in proven.items() if getattr(row, name) != value}
     if wrong:
         yield Otherwise(what, row, wrong, {name: proven[name] for name in wrong})

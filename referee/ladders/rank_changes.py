@@ -7,16 +7,16 @@ from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
 from referee.ladders import ranks
-from referee.ladders.ratings import Standing
-from referee.ladders.tables import LadderAct, RatingChange
+from referee.ladders.ratings import LadderStanding
+from referee.ladders.tables import LedgerEntry, RatingChange
 
 LOOKED_BACK: Final = 200  # acts
 
 
-def moved(session: Session, ladder_id: str, *, after: int, limit: int) -> list[Standing]:
+def list_moved_rows(session: Session, ladder_id: str, *, after: int, limit: int) -> list[LadderStanding]:
     """The lines of the bots whose rating changed by acts above ``after``, the latest first; of very many the latest."""
-    acts = select(LadderAct.seq).where(LadderAct.ladder_id == ladder_id, LadderAct.seq > after)
-    acts = acts.order_by(LadderAct.seq.desc()).limit(LOOKED_BACK)
+    acts = select(LedgerEntry.seq).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq > after)
+    acts = acts.order_by(LedgerEntry.seq.desc()).limit(LOOKED_BACK)
     latest = func.max(RatingChange.seq)
     query = select(RatingChange.bot_id).where(RatingChange.seq.in_(list(session.scalars(acts))))
     query = query.group_by(RatingChange.bot_id).order_by(latest.desc(), RatingChange.bot_id).limit(limit)
@@ -24,7 +24,7 @@ def moved(session: Session, ladder_id: str, *, after: int, limit: int) -> list[S
     bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(bot_ids)))}
     found = [(bots[bot_id], ranks.place_of(session, ladder_id, bot_id)) for bot_id in bot_ids]
     return [
-        Standing(place.place, bot.id, bot.name, bot.owner_id, bot.status, place.value, place.games)
+        LadderStanding(place.place, bot.id, bot.name, bot.owner_id, bot.status, place.value, place.games)
         for bot, place in found
         if place is not None
     ]

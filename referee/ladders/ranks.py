@@ -26,7 +26,7 @@ Band = tuple[int, int]  # width and number
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LadderRank:
     """Where a bot stands: ``place`` of ``of``; equal ratings share a place."""
 
     place: int
@@ -36,7 +36,7 @@ class Place:
     as_of_seq: int
 
 
-def place_of(session: Session, ladder_id: str, bot_id: str) -> Place | None:
+def place_of(session: Session, ladder_id: str, bot_id: str) -> LadderRank | None:
     """The bot's own place; None where no match of it counts."""
     found = session.connection().execute(_OWN, {"ladder": ladder_id, "bot": bot_id}).one_or_none()
     if found is None:
@@ -51,7 +51,7 @@ def place_of(session: Session, ladder_id: str, bot_id: str) -> Place | None:
     # Bots without a match stand at the start, nowhere else: elsewhere the index alone tells.
     within = _PLAYED_WITHIN if value < START < end else _WITHIN
     above += session.connection().execute(within, {**where, "end": end}).scalar_one()
-    return Place(above + 1, total, value, games, as_of_seq)
+    return LadderRank(above + 1, total, value, games, as_of_seq)
 
 
 def bands(held: Iterable[Held]) -> Counter[Band]:

@@ -10,18 +10,18 @@ from sqlalchemy import Row, Select, and_, bindparam, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from referee.bots.tables import Bot
-from referee.db.engine import now
+from referee.db.engine import current_time
 from referee.db.idempotency import insert_once
 from referee.db.ids import new_id
 from referee.db.paging import Cursor, Page, check_limit, number_of
 from referee.errors import BadOption, NotFound
-from referee.ladders.tables import Ladder, LadderAct, Rating, RatingChange
+from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.match.canonical import dumps
 from referee.matches.tables import MatchSeat
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LadderStanding:
     """A line of a ladder; equal ratings share a place."""
 
     place: int
@@ -55,7 +55,7 @@ class Change:
 class LadderPage:
     """Lines of a ladder as it stood after the act ``as_of_seq`` of its ledger (0: before the first)."""
 
-    page: Page[Standing]
+    page: Page[LadderStanding]
     as_of_seq: int
 
 
@@ -65,7 +65,7 @@ def ladder_for(session: Session, game: str, options: Mapping[str, Any], seats: i
     if ladder is None:
         key = hashlib.sha256(dumps(dict(options))).hexdigest()
         row = {"id": new_id("ladder"), "game": game, "options": dict(options), "options_key": key, "seats": seats}
-        session.execute(insert_once(session, Ladder, {**row, "created_at": now(session)}))
+        session.execute(insert_once(session, Ladder, {**row, "created_at": current_time(session)}))
         ladder = find_ladder(session, game, options, seats)
         assert ladder is not None
     return ladder
@@ -113,7 +113,9 @@ def ladder_page(session: Session, ladder_id: str, *, limit: int = 50, cursor: Cu
     check_limit(limit)
     get_ladder(session, ladder_id)
     query = select(Rating.value, Rating.games, Bot).where(Rating.ladder_id == ladder_id)
-    rows = session.execute(_from(query.join(Bot, Bot.id == Rating.bot_id), Rating, Rating.value, limit, cursor))
+    rows = session.execute(
+        _page_of_ratings(query.join(Bot, Bot.id == Rating.bot_id), Rating, Rating.value, limit, cursor)
+    )
     return LadderPage(_page(rows.all(), limit, cursor), last_seq(session, ladder_id))
 
 
@@ -130,11 +132,11 @@ def ladder_at(
     if not 0 <= seq <= last_seq(session, ladder_id):
         raise BadOption("as_of_seq", f"the ladder's last act is {last_seq(session, ladder_id)}")
     still = select(Rating.value, Rating.games, Bot).where(Rating.ladder_id == ladder_id, Rating.as_of_seq <= seq)
-    still = _from(still.join(Bot, Bot.id == Rating.bot_id), Rating, Rating.value, limit, cursor)
-    moved = _from(_moved_since(ladder_id, seq), RatingChange, RatingChange.after, limit, cursor)
+    still = _page_of_ratings(still.join(Bot, Bot.id == Rating.bot_id), Rating, Rating.value, limit, cursor)
+    moved = _page_of_ratings(_moved_since(ladder_id, seq), RatingChange, RatingChange.after, limit, cursor)
     rows = [*session.execute(still), *session.execute(moved)]
     page = _page(sorted(rows, key=lambda row: (-row[0], row[2].id))[: limit + 1], limit, cursor)
-    of_ladder = select(func.max(LadderAct.seq)).where(LadderAct.ladder_id == ladder_id, LadderAct.seq <= seq)
+    of_ladder = select(func.max(LedgerEntry.seq)).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq <= seq)
     return LadderPage(page, session.scalar(of_ladder) or 0)
 
 
@@ -153,7 +155,7 @@ def _moved_since(ladder_id: str, seq: int) -> Select[int, int, Bot]:
     return query.join(Bot, Bot.id == bots.c.bot_id)
 
 
-def _from(
+def _page_of_ratings(
     query: Select[int, int, Bot],
     rated: type[Rating | RatingChange],
     value: InstrumentedAttribute[int],
@@ -168,15 +170,15 @@ def _from(
     return query.where(rated.games > 0).order_by(value.desc(), rated.bot_id).limit(limit + 1)
 
 
-def _page(rows: Sequence[Row[int, int, Bot]], limit: int, cursor: Cursor | None) -> Page[Standing]:
+def _page(rows: Sequence[Row[int, int, Bot]], limit: int, cursor: Cursor | None) -> Page[LadderStanding]:
     """Lines with their places, of which the cursor carries the last."""
     last, _, seen, place = _ladder_position(cursor)
-    lines: list[Standing] = []
+    lines: list[LadderStanding] = []
     for value, games, bot in rows:
         seen += 1
         place = place if value == last else seen
         last = value
-        lines.append(Standing(place, bot.id, bot.name, bot.owner_id, bot.status, value, games))
+        lines.append(LadderStanding(place, bot.id, bot.name, bot.owner_id, bot.status, value, games))
     more = len(lines) > limit
     lines = lines[:limit]
     return Page(lines, [lines[-1].value, lines[-1].bot_id, seen - 1, lines[-1].place] if more else None)
@@ -184,7 +186,7 @@ def _page(rows: Sequence[Row[int, int, Bot]], limit: int, cursor: Cursor | None)
 
 def last_seq(session: Session, ladder_id: str) -> int:
     """The number of the last act of this ladder; 0 before the first."""
-    return session.scalar(select(func.max(LadderAct.seq)).where(LadderAct.ladder_id == ladder_id)) or 0
+    return session.scalar(select(func.max(LedgerEntry.seq)).where(LedgerEntry.ladder_id == ladder_id)) or 0
 
 
 def ratings_of(session: Session, bot_id: str) -> list[tuple[Ladder, Rating]]:
@@ -203,25 +205,25 @@ def history(
     if cursor is not None:
         query = query.where(RatingChange.seq < number_of(cursor))
     rows = session.execute(query.order_by(RatingChange.seq.desc()).limit(limit + 1)).all()
-    told = _told(session, rows[:limit])
+    told = _describe_changes(session, rows[:limit])
     return Page(told, [told[-1].seq] if len(rows) > limit else None)
 
 
 def changes_of(session: Session, seq: int) -> list[Change]:
     """What one act did, by bot."""
     rows = session.execute(_changes().where(RatingChange.seq == seq).order_by(RatingChange.bot_id)).all()
-    return [one for row in rows for one in _told(session, [row])]
+    return [one for row in rows for one in _describe_changes(session, [row])]
 
 
-def _changes() -> Select[RatingChange, LadderAct, str | None]:
+def _changes() -> Select[RatingChange, LedgerEntry, str | None]:
     """Changes with their acts, and the version of the bot in a match that counted by them."""
     # Said so that SQLite seeks the match: else it looks, for every change, through all matches of the bot.
-    seat = and_(MatchSeat.match_id == LadderAct.match_id, MatchSeat.bot_id.concat("") == RatingChange.bot_id)
-    query = select(RatingChange, LadderAct, MatchSeat.version).join(LadderAct, LadderAct.seq == RatingChange.seq)
-    return query.outerjoin(MatchSeat, and_(seat, LadderAct.kind == "result"))
+    seat = and_(MatchSeat.match_id == LedgerEntry.match_id, MatchSeat.bot_id.concat("") == RatingChange.bot_id)
+    query = select(RatingChange, LedgerEntry, MatchSeat.version).join(LedgerEntry, LedgerEntry.seq == RatingChange.seq)
+    return query.outerjoin(MatchSeat, and_(seat, LedgerEntry.kind == "result"))
 
 
-def _told(session: Session, rows: Sequence[Any]) -> list[Change]:
+def _describe_changes(session: Session, rows: Sequence[Any]) -> list[Change]:
     """These changes of one bot, the latest first, each compared with the version in the result before it."""
     told: list[Change] = []
     earlier = _version_before(session, rows[-1][0]) if rows else _NO_VERSION
@@ -237,7 +239,7 @@ def _told(session: Session, rows: Sequence[Any]) -> list[Change]:
 def _version_before(session: Session, change: RatingChange) -> Any:
     """The bot's version in the last result before this change; ``_NO_VERSION`` where there is none."""
     query = _changes().where(RatingChange.ladder_id == change.ladder_id, RatingChange.bot_id == change.bot_id)
-    query = query.where(RatingChange.seq < change.seq, LadderAct.kind == "result")
+    query = query.where(RatingChange.seq < change.seq, LedgerEntry.kind == "result")
     found = session.execute(query.order_by(RatingChange.seq.desc()).limit(1)).one_or_none()
     return _NO_VERSION if found is None else found[2]
 

@@ -25,11 +25,11 @@ from referee.ladders.ladder_audit import (
     stored_counts,
     stored_ratings,
     voids_without_cause,
-    walked,
+    walk_entries,
 )
 from referee.ladders.ladder_replay import Refold
 from referee.ladders.rating_replay import Held
-from referee.ladders.tables import Ladder, LadderAct, Rating, RatingChange, Result
+from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, Result
 from referee.matches.tables import Match, MatchLog
 
 NAMED: Final = 20  # repaired values told one by one in the reason of the act
@@ -69,7 +69,7 @@ def in_doubt(session: Session) -> list[str]:
     return list(session.scalars(select(Ladder.id).where(Ladder.frozen_reason.is_not(None)).order_by(Ladder.id)))
 
 
-def doubted(found: Iterable[Difference]) -> set[str]:
+def doubtful_matches(found: Iterable[Difference]) -> set[str]:
     """The matches of which these differences say that their result, seats or state are not what the log tells."""
     return {one.id for one in found if one.what in ("match", "seats", "result")}
 
@@ -103,7 +103,7 @@ def repair(
 def _repair_results(session: Session, repaired: Repaired, matches: Collection[str] | None) -> None:
     """Only where the log holds; else the result stands as it is."""
     if matches is None:
-        counted = select(LadderAct.match_id).where(LadderAct.ladder_id == repaired.ladder_id)
+        counted = select(LedgerEntry.match_id).where(LedgerEntry.ladder_id == repaired.ladder_id)
         here = or_(Result.ladder_id == repaired.ladder_id, Result.match_id.in_(counted))
         matches = session.scalars(select(Result.match_id).where(here)).all()
     kept = select(Match, MatchLog, Result).join(MatchLog, MatchLog.match_id == Match.id)
@@ -119,12 +119,12 @@ def _repair_result(session: Session, repaired: Repaired, match: Match, log: Matc
     if match.status not in ("finished", "void"):
         repaired.done.append(f"match {match.id} from {match.status} to finished")
         match.status = "finished"
-    seats = log_claims.seated(session, [match.id])[match.id]
+    seats = log_claims.load_seats(session, [match.id])[match.id]
     try:
-        lines, _ = log_claims.checked(session, match.id, log)
+        lines, _ = log_claims.replay_stored_log(session, match.id, log)
     except BadLog:
         return
-    proven = log_claims.proven(session, lines, log.rows, seats)
+    proven = log_claims.derive_records(session, lines, log.rows, seats)
     for one in list(proven.differing(match, seats, result)):
         repaired.done.append(f"{one.what} of {match.id} from {one.stored} to {one.proven}")
         for column, value in one.proven.items():
@@ -135,10 +135,10 @@ def _repair_acts(session: Session, repaired: Repaired) -> None:
     """Acts that can be nobody's leave the ledger, those of another ladder go there."""
     for act, of, kind in session.execute(acts_of_none(repaired.ladder_id)).all():
         session.execute(delete(RatingChange).where(RatingChange.seq == act))
-        session.execute(delete(LadderAct).where(LadderAct.seq == act))
+        session.execute(delete(LedgerEntry).where(LedgerEntry.seq == act))
         repaired.done.append(f"act {act}, a {kind} of {of}, taken out")
     for act, of, _, home in session.execute(acts_elsewhere(repaired.ladder_id)).all():
-        session.execute(update(LadderAct).where(LadderAct.seq == act).values(ladder_id=home))
+        session.execute(update(LedgerEntry).where(LedgerEntry.seq == act).values(ladder_id=home))
         repaired.done.append(f"act {act} of {of} to {home}")
 
 
@@ -162,7 +162,7 @@ def _append_acts(session: Session, repaired: Repaired, by: str | None) -> None:
 
 
 def _rewrite_changes(session: Session, repaired: Repaired, refold: Refold) -> None:
-    for act, stored, expected in walked(refold, lambda more: None):
+    for act, stored, expected in walk_entries(refold, lambda more: None):
         if stored == expected:
             continue
         session.execute(delete(RatingChange).where(RatingChange.seq == act.seq))

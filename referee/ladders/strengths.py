@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
 from referee.ladders import ratings
-from referee.ladders.tables import LadderAct, Result
+from referee.ladders.tables import LedgerEntry, Result
 from referee.ratings.strengths import Result as Said
 
 
@@ -28,7 +28,7 @@ def ladder_results(
     seq = ratings.last_seq(session, ladder_id)
     if before is not None and (patient or before.as_of_seq == seq):
         return before
-    act, void = LadderAct, aliased(LadderAct)
+    act, void = LedgerEntry, aliased(LedgerEntry)
     voided = select(void.seq).where(void.match_id == act.match_id, void.kind == "void").exists()
     query = select(Result.bots, Result.placements, Result.rated).join(act, act.match_id == Result.match_id)
     query = query.where(act.ladder_id == ladder_id, act.kind == "result", ~voided)

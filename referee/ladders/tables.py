@@ -46,7 +46,7 @@ class Ladder(Base):
     frozen_reason: Mapped[str | None] = mapped_column(Text)  # what an audit found; shown until it is repaired
 
 
-class LadderAct(Base):
+class LedgerEntry(Base):
     """The ledger a ladder is the fold of: a result counts, is made void, or the sum is repaired. Only appended to.
 
     ``seq`` is the one order of all ladders' acts. Results of a deal group enter together, when it is over.

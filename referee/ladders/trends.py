@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Select, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
-from referee.ladders.tables import LadderAct, Rating, RatingChange
+from referee.ladders.tables import LedgerEntry, Rating, RatingChange
 from referee.matches.tables import MatchSeat
 
 LAST: Final = 30  # changes of a rating
@@ -66,11 +66,11 @@ def _changes(
     end = ends.where(Rating.bot_id.in_(bot_ids)).limit(len(bot_ids)).subquery()
     change = RatingChange
     of_change = change.bot_id, change.before, change.after
-    query = select(*of_change, LadderAct.kind, LadderAct.match_id, *_OF_SEAT).select_from(end)
+    query = select(*of_change, LedgerEntry.kind, LedgerEntry.match_id, *_OF_SEAT).select_from(end)
     since = and_(change.ladder_id == ladder_id, change.bot_id == end.c.bot_id, change.seq >= end.c.begin)
     # Said so that SQLite seeks the match: else it looks, for every change, through all matches of the bot.
-    seat = and_(MatchSeat.match_id == LadderAct.match_id, MatchSeat.bot_id.concat("") == change.bot_id)
-    query = query.join(change, since).join(LadderAct, LadderAct.seq == change.seq).outerjoin(MatchSeat, seat)
+    seat = and_(MatchSeat.match_id == LedgerEntry.match_id, MatchSeat.bot_id.concat("") == change.bot_id)
+    query = query.join(change, since).join(LedgerEntry, LedgerEntry.seq == change.seq).outerjoin(MatchSeat, seat)
     if up_to is not None:
         query = query.where(change.seq <= up_to)
     return query.order_by(change.seq.desc())

@@ -10,17 +10,17 @@ from datetime import datetime
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from referee.db.engine import now
+from referee.db.engine import current_time
 from referee.db.names import printable
 from referee.errors import BadOption, Conflict, NotFound
 from referee.ladders import ledger
 from referee.ladders.tables import Result
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups, logs
-from referee.matches.scheduling import Deal, Plan, arrange
-from referee.matches.tables import OPEN, Group, Match, MatchSeat
+from referee.matches.scheduling import Deal, MatchPlan, arrange
+from referee.matches.tables import OPEN, DealGroup, Match, MatchSeat
 from referee.tournaments.entrants import seats_of
-from referee.tournaments.tables import Stage, Tournament
+from referee.tournaments.tables import Tournament, TournamentRound
 
 MOST_REASON = 500  # characters
 
@@ -61,26 +61,26 @@ def void(
     if replay and event is not None and event.status not in ("running", "paused"):
         raise Conflict(f"the event is {event.status}; a match of it can become void, but not be played again")
     kind, count = session.execute(
-        select(Group.kind, func.count()).join(Match, Match.group_id == Group.id).where(Group.id == group_id)
-        .group_by(Group.kind)
+        select(DealGroup.kind, func.count()).join(Match, Match.group_id == DealGroup.id).where(DealGroup.id == group_id)
+        .group_by(DealGroup.kind)
     ).one()  # fmt: skip
     if kind == "duplicate" and count > 1 and not whole_group:
         raise Conflict(f"the match is one of {count} that share their cards and bots; void them all by whole_group")
-    matches = _locked(session, group_id, None if whole_group else match_id)
+    matches = _lock_matches(session, group_id, None if whole_group else match_id)
     (asked,) = (match for match in matches if match.id == match_id)
     if asked.status not in ("finished", "stuck"):
         raise Conflict(f"the match is {asked.status}; only one that is finished or stuck can become void")
     done = _end(session, matches, reason, by, master_key, void_stuck=True)
     if replay:
         again = [match for match in matches if match.id in (*done.matches, *done.cancelled)]
-        done.replays = _replayed(session, again, kind, event, master_key)
+        done.replays = _create_rematches(session, again, kind, event, master_key)
     return done
 
 
 def cancel_group(session: Session, group_id: str, reason: str, *, by: str | None, master_key: bytes) -> Voided:
     """Ends a deal group that is not over as a whole: what is going on is cancelled, what is finished becomes void."""
     _event(session, group_id)
-    return _end(session, _locked(session, group_id, None), reason, by, master_key)
+    return _end(session, _lock_matches(session, group_id, None), reason, by, master_key)
 
 
 def cancel_matches(session: Session, match_ids: Sequence[str], reason: str, *, master_key: bytes) -> Voided:
@@ -97,14 +97,14 @@ def _check(reason: str) -> None:
 
 def _event(session: Session, group_id: str) -> Tournament | None:
     """The event of the group, locked before its matches, as by all who lock both; its tables are others by this."""
-    query = select(Tournament).join(Group, Group.tournament_id == Tournament.id).where(Group.id == group_id)
+    query = select(Tournament).join(DealGroup, DealGroup.tournament_id == Tournament.id).where(DealGroup.id == group_id)
     event = session.scalar(query.with_for_update(of=Tournament).execution_options(populate_existing=True))
     if event is not None:
         event.revision += 1
     return event
 
 
-def _locked(session: Session, group_id: str, match_id: str | None) -> list[Match]:
+def _lock_matches(session: Session, group_id: str, match_id: str | None) -> list[Match]:
     """The matches of a group, or one of them, fresh and locked, in the order in which everybody locks them."""
     query = select(Match).where(Match.group_id == group_id)
     if match_id is not None:
@@ -124,7 +124,7 @@ def _end(
 ) -> Voided:
     """1. The matches end. 2. Results leave their ladders. 3. The group ends, if it is over by this."""
     ledger.take_turn(session)
-    done, moment = Voided(), now(session)
+    done, moment = Voided(), current_time(session)
     for match in matches:
         if match.status == "finished" or (match.status == "stuck" and void_stuck):
             done.matches.append(match.id)
@@ -154,7 +154,7 @@ def _stop(session: Session, match: Match, status: str, reason: str, moment: date
 # -- playing it again --
 
 
-def _replayed(
+def _create_rematches(
     session: Session, matches: Sequence[Match], kind: str, event: Tournament | None, master_key: bytes
 ) -> list[str]:
     """The same tables with fresh cards: one alone in a group of its own, several in one group of the same kind."""
@@ -162,19 +162,21 @@ def _replayed(
     made = arrange(session, [_plan(session, match, event, deal) for match in matches], master_key=master_key)
     if event is not None:
         stages = {match.stage for match in matches}
-        reopened = update(Stage).where(Stage.tournament_id == event.id, Stage.number.in_(stages))
+        reopened = update(TournamentRound).where(
+            TournamentRound.tournament_id == event.id, TournamentRound.number.in_(stages)
+        )
         session.execute(reopened.values(ended_at=None))
         if event.status == "paused":
             session.execute(update(Match).where(Match.id.in_(made)).values(status="waiting"))
     return made
 
 
-def _plan(session: Session, match: Match, event: Tournament | None, deal: Deal | None) -> Plan:
+def _plan(session: Session, match: Match, event: Tournament | None, deal: Deal | None) -> MatchPlan:
     """What was played; in an event by whoever plays for the entrants now, as at the tables to come."""
     query = select(MatchSeat.bot_id, MatchSeat.entrant_id).where(MatchSeat.match_id == match.id)
     seats = session.execute(query.order_by(MatchSeat.seat)).all()
     entrants = [entrant or bot for bot, entrant in seats]
-    return Plan(
+    return MatchPlan(
         game=match.game,
         bots=[bot for bot, _ in seats] if event is None else _players(session, event, entrants),
         options=match.options,

@@ -21,10 +21,10 @@ from types import FrameType
 from typing import Final
 
 from referee.errors import RefereeError
-from referee.local.matches import Entrant
+from referee.local.matches import LocalEntrant
 from referee.protocol.signing import bot_secret
 from referee.runtime import parent_death
-from referee.runtime.output_tail import Written
+from referee.runtime.output_tail import OutputTail
 
 PATIENCE_S: Final = 60.0  # a compiler may have to run first
 STEP_S: Final = 0.05
@@ -58,7 +58,7 @@ class BotProcess:
     file: Path
     port: int
     process: subprocess.Popen[bytes]
-    written: Written = field(repr=False)
+    written: OutputTail = field(repr=False)
 
     @property
     def url(self) -> str:
@@ -96,10 +96,10 @@ class BotProcess:
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningBots:
     """Who plays, each with the address to call, and what the calls are signed with."""
 
-    entrants: list[Entrant]
+    entrants: list[LocalEntrant]
     secrets: tuple[str, ...]
     processes: list[BotProcess]
 
@@ -109,7 +109,7 @@ class Running:
 
 
 @contextmanager
-def started(entrants: Sequence[Entrant], secrets: tuple[str, ...]) -> Iterator[Running]:
+def run_bots(entrants: Sequence[LocalEntrant], secrets: tuple[str, ...]) -> Iterator[RunningBots]:
     """Starts the bots among ``entrants`` that are files, each once, and stops them at the end.
 
     A bot is told its port in ``$PORT`` and as its first argument, and its secret in ``$REFEREE_BOT_SECRET``: the one
@@ -129,7 +129,7 @@ def started(entrants: Sequence[Entrant], secrets: tuple[str, ...]) -> Iterator[R
                 _await(process)
             urls = {one.file: one.url for one in processes}
             called = [replace(one, url=urls[one.file]) if one.file else one for one in entrants]
-            yield Running(called, secrets, processes)
+            yield RunningBots(called, secrets, processes)
         finally:
             _stop(processes)
 
@@ -184,13 +184,13 @@ def _start(file: Path, port: int, secret: str) -> BotProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,  # a group of its own, so that what it starts ends with it
-            preexec_fn=parent_death.tied(signal.SIGTERM),
+            preexec_fn=parent_death.make_preexec(signal.SIGTERM),
         )
     except OSError as error:
         hint = HINTS.get(error.errno or 0, "")
         raise BotNotStarted(f"{file} cannot be started: {error.strerror}{hint}") from error
     assert process.stdout is not None  # it was asked for
-    return BotProcess(file, port, process, Written(process.stdout))
+    return BotProcess(file, port, process, OutputTail(process.stdout))
 
 
 def _command(file: Path) -> list[str]:

@@ -39,7 +39,7 @@ class NoSuchPlayer(RefereeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Entrant:
+class LocalEntrant:
     """One who plays: ``house:NAME``, a URL or a program. Names are unique among the entrants."""
 
     name: str
@@ -68,17 +68,17 @@ class Entrant:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LocalMatchPlan:
     """What is to be played, but for the number of the match."""
 
     game: str
     options: Json
-    entrants: Sequence[Entrant]
+    entrants: Sequence[LocalEntrant]
     seed: str
     limits: Limits
     secrets: tuple[str, ...] = ()  # what signs the calls to bots; none: they go out unsigned
 
-    def seating(self, number: int) -> list[Entrant]:
+    def seating(self, number: int) -> list[LocalEntrant]:
         """Who sits where: everybody moves on by one seat from match to match."""
         return [self.entrants[(seat + number) % len(self.entrants)] for seat in range(len(self.entrants))]
 
@@ -88,14 +88,14 @@ class Sitting:
     """One match to be played: who sits where, and its deal. The dice of house players follow from ``dice``."""
 
     match_id: str
-    seated: Sequence[Entrant]
+    seated: Sequence[LocalEntrant]
     group_id: str
     seed: bytes
     dice: str
 
 
 @dataclass(slots=True)
-class Played:
+class LocalResult:
     """A finished match: its whole log, its header and result rows, and the problems of each seat, which the log does
     not contain in full."""
 
@@ -114,22 +114,22 @@ def make_plan(
     *,
     seats: int,
     secrets: tuple[str, ...] = (),
-) -> Plan:
+) -> LocalMatchPlan:
     """Return a plan for tables of ``seats`` seats. Refuse what cannot be played before the first card is dealt: raise
     ``NoSuchGame``, ``NoSuchPlayer``, ``UrlRefused`` or ``BadOption``."""
     rules, seated = game(game_name), entrants(sources)
     complete = rules.complete_options(seats, options(game_name, given))
     rules.start(seats, complete)
-    return Plan(game_name, complete, seated, seed, limits, secrets)
+    return LocalMatchPlan(game_name, complete, seated, seed, limits, secrets)
 
 
-def entrants(sources: Sequence[str]) -> list[Entrant]:
+def entrants(sources: Sequence[str]) -> list[LocalEntrant]:
     """Checks every source before anything is played; equal ones are told apart by number."""
     labels = [_label(source) for source in sources]
     named = []
     for place, (label, source) in enumerate(zip(labels, sources, strict=True)):
         number = labels[: place + 1].count(label)
-        named.append(Entrant(label if labels.count(label) == 1 else f"{label} {number}", source))
+        named.append(LocalEntrant(label if labels.count(label) == 1 else f"{label} {number}", source))
     return named
 
 
@@ -147,14 +147,14 @@ def options(game_name: str, given: Sequence[str]) -> Json:
     return values
 
 
-async def play(plan: Plan, number: int) -> Played:
+async def play(plan: LocalMatchPlan, number: int) -> LocalResult:
     """Plays match ``number`` of the plan to its end; the same seed gives house players the same match."""
     seed = hashlib.sha256(f"referee play|{plan.seed}|{number}".encode()).digest()
     ids = local_id("mat", plan.seed, number), local_id("grp", plan.seed, number)
     return await sit(plan, Sitting(ids[0], plan.seating(number), ids[1], seed, f"{plan.seed}|{number}"))
 
 
-async def sit(plan: Plan, sitting: Sitting, limits: CallLimits | None = None) -> Played:
+async def sit(plan: LocalMatchPlan, sitting: Sitting, limits: CallLimits | None = None) -> LocalResult:
     """Plays one match; ``limits`` are shared by all matches that may call the same bots."""
     seated, group_id = sitting.seated, sitting.group_id
     nonces = [""] * len(seated)
@@ -171,7 +171,7 @@ async def sit(plan: Plan, sitting: Sitting, limits: CallLimits | None = None) ->
         limits=plan.limits,
     )
     match = Match(header, CommittedChance(sitting.seed, group_id, nonces))
-    table = Table(header, sitting, plan.secrets, limits or CallLimits())
+    table = LocalTable(header, sitting, plan.secrets, limits or CallLimits())
     try:
         match.begin()
         await drive(match, table.ask, table.record)
@@ -179,10 +179,10 @@ async def sit(plan: Plan, sitting: Sitting, limits: CallLimits | None = None) ->
         table.close()
     result = match.log.rows[-1]
     lines = [*match.lines, reveal_line(len(match.lines), match.lines[-1], sitting.seed, nonces, nonces)]
-    return Played(header, result, lines, table.problems)
+    return LocalResult(header, result, lines, table.problems)
 
 
-class Table:
+class LocalTable:
     """The players of one match, each asked in its own way; ``problems`` lists what went wrong, by seat."""
 
     def __init__(self, header: Json, sitting: Sitting, secrets: tuple[str, ...], limits: CallLimits) -> None:
@@ -209,19 +209,19 @@ class Table:
         if bot and bot.last:
             problems, (_, reply) = self.problems[answer.seat], bot.last
             problems.note(self._phases[answer.seat], reply, match.last_fault, bot.error)
-        return _written()
+        return _discard_rows()
 
     def close(self) -> None:
         for bot in self._bots.values():
             bot.close()
 
 
-def _house_seat(entrant: Entrant, game_name: str, seed: str) -> HouseSeat:
+def _house_seat(entrant: LocalEntrant, game_name: str, seed: str) -> HouseSeat:
     dice = Random(seed)  # noqa: S311  # a player's dice, not the cards'
     return HouseSeat(entrant.source.removeprefix(HOUSE), game_name, lambda _: dice)
 
 
-async def _written() -> None:
+async def _discard_rows() -> None:
     """Do nothing: the log stays in memory."""
 
 

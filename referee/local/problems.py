@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from referee.botclient.client import Reply
-from referee.conformance.context import shown
+from referee.conformance.context import describe_reply
 from referee.match.canonical import Json
 
 Happened = tuple[str, str]  # the phase, and the reply or error
@@ -34,7 +34,7 @@ class Problems:
         self.unsent += not reply.sent
         if fault:
             self.faults[fault] += 1
-            self.first_of_fault.setdefault(fault, (phase, shown(reply)))
+            self.first_of_fault.setdefault(fault, (phase, describe_reply(reply)))
         if error:
             self._note_errors(1, (phase, error), (phase, error))
 

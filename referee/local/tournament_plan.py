@@ -13,7 +13,7 @@ from typing import Final
 from referee.errors import BadOption
 from referee.games import game
 from referee.local import matches
-from referee.local.matches import Entrant, Sitting, local_id
+from referee.local.matches import LocalEntrant, Sitting, local_id
 from referee.match.canonical import Json
 from referee.ratings.sprt import Hypotheses
 
@@ -28,7 +28,7 @@ class LocalPlan:
     them, ``all`` takes every permutation. All matches of a deal share their cards: they are one deal group.
     """
 
-    playing: matches.Plan
+    playing: matches.LocalMatchPlan
     seats: int
     deals: int
     orders: str = "cyclic"
@@ -77,7 +77,7 @@ class LocalPlan:
             "sprt": asdict(self.hypotheses) if self.hypotheses else None,
         }
 
-    def _seatings(self) -> Iterator[Sequence[Entrant]]:
+    def _seatings(self) -> Iterator[Sequence[LocalEntrant]]:
         for table in combinations(self.playing.entrants, self.seats):
             if self.orders == "all":
                 yield from permutations(table)

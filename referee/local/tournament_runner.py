@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from referee.botclient.client import BotCaller, CallLimits, Target, fetch_manifest
 from referee.errors import RefereeError
-from referee.local.matches import LOCAL_POLICY, Entrant, Sitting, sit
+from referee.local.matches import LOCAL_POLICY, LocalEntrant, Sitting, sit
 from referee.local.problems import Problems
 from referee.local.tournament_plan import LocalPlan
-from referee.local.tournament_store import Finished, Record
-from referee.ratings.sprt import Running
+from referee.local.tournament_store import Finished, LocalStore
+from referee.ratings.sprt import RunningTest
 from referee.standings import points
 
 
@@ -22,13 +22,15 @@ class BotNotReady(RefereeError):
     """A bot that cannot be played with."""
 
 
-async def fetch_manifests(entrants: Sequence[Entrant], game_name: str, secrets: tuple[str, ...]) -> list[Entrant]:
+async def fetch_manifests(
+    entrants: Sequence[LocalEntrant], game_name: str, secrets: tuple[str, ...]
+) -> list[LocalEntrant]:
     """Return the entrants with what their manifests say. Raise ``BotNotReady`` for one that does not answer or does not
     play this game."""
     return list(await asyncio.gather(*(_with_manifest(entrant, game_name, secrets) for entrant in entrants)))
 
 
-async def _with_manifest(entrant: Entrant, game_name: str, secrets: tuple[str, ...]) -> Entrant:
+async def _with_manifest(entrant: LocalEntrant, game_name: str, secrets: tuple[str, ...]) -> LocalEntrant:
     if entrant.is_house:
         return entrant
     caller = BotCaller(Target(entrant.id, entrant.address, secrets), LOCAL_POLICY)
@@ -44,18 +46,18 @@ async def _with_manifest(entrant: Entrant, game_name: str, secrets: tuple[str, .
     return replace(entrant, version=check.manifest.version, max_concurrent_requests=most)
 
 
-class Tournament:
+class LocalTournament:
     """A plan being played into its record.
 
     ``changed`` is called after every match. With hypotheses the verdict rests on the deals in their order, without a
     gap, never on which were over first: what takes long may differ from what is quick.
     """
 
-    def __init__(self, plan: LocalPlan, record: Record, changed: Callable[["Tournament"], None]) -> None:
+    def __init__(self, plan: LocalPlan, record: LocalStore, changed: Callable[["LocalTournament"], None]) -> None:
         self.plan = plan
         self.matches = 0  # over, also of deals under way
         self.problems = {entrant.name: Problems() for entrant in plan.playing.entrants}  # since this run began
-        self.running = Running(plan.hypotheses) if plan.hypotheses else None
+        self.running = RunningTest(plan.hypotheses) if plan.hypotheses else None
         self._record = record
         self._changed = changed
         self._over: dict[int, list[Finished]] = {}
@@ -144,7 +146,7 @@ class Tournament:
         return sum(float(points(one.placements)[one.names.index(first)]) for one in matches) / len(matches)
 
 
-def _places(entrants: Sequence[Entrant]) -> dict[str, asyncio.Semaphore]:
+def _places(entrants: Sequence[LocalEntrant]) -> dict[str, asyncio.Semaphore]:
     """How many matches at once each bot can sit at: no more than the calls it takes at once. Each match keeps a
     connection open, and a simple server answers only as many."""
     sources = [entrant.source for entrant in entrants if not entrant.is_house]

@@ -9,15 +9,15 @@ from typing import Final
 from referee.local.tournament_plan import LocalPlan
 from referee.local.tournament_store import Finished
 from referee.match.canonical import Json
-from referee.ratings.sprt import Running
-from referee.standings import ErrorBar, Outcome, bootstrap
+from referee.ratings.sprt import RunningTest
+from referee.standings import ErrorBar, MatchOutcome, bootstrap
 from referee.standings.totals import tally
 
 TAIL: Final = 0.025  # outside a 95 % interval, at each end
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LocalStandingsRow:
     """One player. Elo is what its points per match are worth against the others here (None: without bound, it won
     or lost everything); ``low`` and ``high`` bound 95 % and are None with less than two deals."""
 
@@ -36,10 +36,10 @@ class Line:
     elo_high: float | None
 
 
-def table(plan: LocalPlan, finished: Sequence[Finished]) -> list[Line]:
+def table(plan: LocalPlan, finished: Sequence[Finished]) -> list[LocalStandingsRow]:
     """Best first; equal points per match share a place. Whoever has not played has no line."""
     names = [entrant.name for entrant in plan.playing.entrants]
-    outcomes = [Outcome(one.names, one.placements, one.returns, f"deal {one.deal}") for one in finished]
+    outcomes = [MatchOutcome(one.names, one.placements, one.returns, f"deal {one.deal}") for one in finished]
     sums = tally(names, outcomes)
     faults = dict.fromkeys(names, 0)
     for one in finished:
@@ -50,7 +50,7 @@ def table(plan: LocalPlan, finished: Sequence[Finished]) -> list[Line]:
     means = {name: _mean(bar) for name, bar in bars.items()}
     bounds = {name: _bounds(bar) for name, bar in bars.items()}
     return [
-        Line(
+        LocalStandingsRow(
             place=1 + sum(other > means[name] for other in means.values()),
             player=name,
             matches=sums.matches[name],
@@ -74,7 +74,7 @@ def elo(score: float | None) -> float | None:
     return None if score is None or not 0 < score < 1 else 400 * log10(score / (1 - score))
 
 
-def as_json(plan: LocalPlan, finished: Sequence[Finished], running: Running | None) -> Json:
+def as_json(plan: LocalPlan, finished: Sequence[Finished], running: RunningTest | None) -> Json:
     """The whole outcome; ``seed`` and the rest of the plan are what the directory's plan.json says."""
     test = None
     if running:

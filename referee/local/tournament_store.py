@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Final
 
 from referee.errors import Conflict, RefereeError
-from referee.local.matches import Played, Sitting
+from referee.local.matches import LocalResult, Sitting
 from referee.local.tournament_plan import LocalPlan
 from referee.match.canonical import Json
-from referee.match.rows import digest, parsed
+from referee.match.rows import digest, parse_row
 
 PLAN: Final = "plan.json"
 LOCK: Final = ".lock"
@@ -41,12 +41,12 @@ class Finished:
     faults: Sequence[int]
 
     @classmethod
-    def of(cls, deal: int, header: Json, result: Json) -> "Finished":
+    def from_log(cls, deal: int, header: Json, result: Json) -> "Finished":
         names = [player["name"] for player in header["players"]]
         return cls(deal, names, result["placements"], result["returns"], result["faults"])
 
 
-class Record:
+class LocalStore:
     """The logs of one plan. One process at a time has it open."""
 
     def __init__(self, directory: Path, plan: LocalPlan) -> None:
@@ -64,10 +64,10 @@ class Record:
         shutil.rmtree(self._part(deal), ignore_errors=True)
         self._part(deal).mkdir()
 
-    def write(self, deal: int, played: Played) -> Finished:
+    def write(self, deal: int, played: LocalResult) -> Finished:
         path = self._part(deal) / f"{played.header['match']}.ndjson"
         path.write_bytes(b"".join(line + b"\n" for line in played.lines))
-        return Finished.of(deal, played.header, played.result)
+        return Finished.from_log(deal, played.header, played.result)
 
     def close(self, deal: int) -> None:
         """Every match of the deal is written."""
@@ -88,13 +88,13 @@ class Record:
         path = self._whole(deal) / f"{sitting.match_id}.ndjson"
         try:
             lines = path.read_bytes().splitlines()
-            rows = [parsed(line) for line in lines]
+            rows = [parse_row(line) for line in lines]
             linked = all(row["prev"] == digest(line) for row, line in zip(rows[1:], lines, strict=False))
             seated = [(player["bot"], player["name"]) for player in rows[0]["players"]]
             ours = rows[0]["match"] == sitting.match_id and seated == [(one.id, one.name) for one in sitting.seated]
             if not (linked and ours and rows[-1]["type"] == "reveal" and rows[-1]["seed"] == sitting.seed.hex()):
                 raise ValueError("not the log of this match")
-            return Finished.of(deal, rows[0], rows[-2])
+            return Finished.from_log(deal, rows[0], rows[-2])
         except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
             again = f"remove {self._whole(deal)} to have its deal played again"
             raise DamagedRecord(f"{path} cannot be counted ({error}); {again}") from error
@@ -102,12 +102,12 @@ class Record:
 
 def kept_seed(directory: Path) -> str | None:
     """The seed of the tournament that lies there, if one does."""
-    kept = _kept(directory)
+    kept = _read_plan(directory)
     return None if kept is None else str(kept.get("seed"))
 
 
 @contextmanager
-def opened(directory: Path, plan: LocalPlan) -> Iterator[Record]:
+def open_store(directory: Path, plan: LocalPlan) -> Iterator[LocalStore]:
     """The record of this plan, new or gone on with. Raises ``Conflict`` where another plan lies there, or where
     another process plays it."""
     try:
@@ -121,11 +121,11 @@ def opened(directory: Path, plan: LocalPlan) -> Iterator[Record]:
         except OSError:
             raise Conflict(f"{directory} is being played by another process") from None
         _claim(directory, plan.to_json())
-        yield Record(directory, plan)
+        yield LocalStore(directory, plan)
 
 
 def _claim(directory: Path, ours: Json) -> None:
-    kept = _kept(directory)
+    kept = _read_plan(directory)
     if kept is None:
         _write_plan(directory, ours)
     elif kept != ours:
@@ -142,7 +142,7 @@ def _write_plan(directory: Path, ours: Json) -> None:
     new.rename(directory / PLAN)
 
 
-def _kept(directory: Path) -> Json | None:
+def _read_plan(directory: Path) -> Json | None:
     try:
         kept = json.loads((directory / PLAN).read_text())
     except FileNotFoundError:

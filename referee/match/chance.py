@@ -42,11 +42,11 @@ class CommittedChance:
         self._key = deal_key(seed, group_id, nonces)
 
     def outcome(self, asked: Json, k: int) -> Any:
-        below = _Words(self._key, asked["kind"], k).below
+        below = _ChanceWords(self._key, asked["kind"], k).below
         if asked["kind"] == "deck":
-            return shuffled(asked["cards"], below)
+            return shuffle(asked["cards"], below)
         if asked.get("ordered"):
-            return shuffled(asked["among"], below)
+            return shuffle(asked["among"], below)
         return asked["among"][below(len(asked["among"]))]
 
 
@@ -76,7 +76,7 @@ class RiggedChance:
             raise IllegalOutcome(f"nothing was rigged for {asked['kind']} {k}") from None
 
 
-def shuffled(items: Sequence[Any], below: Callable[[int], int]) -> list[Any]:
+def shuffle(items: Sequence[Any], below: Callable[[int], int]) -> list[Any]:
     """Fisher and Yates, from the last place down: place i changes with place ``below(i + 1)``."""
     order = list(items)
     for i in range(len(order) - 1, 0, -1):
@@ -85,7 +85,7 @@ def shuffled(items: Sequence[Any], below: Callable[[int], int]) -> list[Any]:
     return order
 
 
-class _Words:
+class _ChanceWords:
     """The stream of random words of one chance node."""
 
     def __init__(self, key: bytes, kind: str, k: int) -> None:

@@ -13,7 +13,7 @@ from referee.games.state import Event, Seat
 from referee.match.canonical import Json, dumps
 from referee.match.chance import CommittedChance, RecordedChance, commitment
 from referee.match.match import LOG_FORMAT, Match, is_answer
-from referee.match.rows import digest, linked, parsed, seen
+from referee.match.rows import digest, link_row, parse_row, visible_events
 
 HEADER_MEMBERS = {
     *("log_format", "match", "game", "rules_version", "engine_version", "options", "seats", "players", "time"),
@@ -22,7 +22,7 @@ HEADER_MEMBERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class VerificationReport:
     """The result of verifying a log. ``row`` and ``reason`` give the first error. ``revealed`` says whether the deals
     were checked against the seed (a log without its reveal row is still secret), ``cut_short`` that the only error is
     that rows are missing at the end."""
@@ -38,18 +38,18 @@ class Report:
     cut_short: bool = False
 
 
-def verify(lines: Iterable[bytes]) -> Report:
+def verify(lines: Iterable[bytes]) -> VerificationReport:
     """Replay a log from its bytes alone and check links, rules, legality, deals, and completeness up to the result.
 
     ``lines`` are the rows as stored, with or without their line ends.
     """
     stored = [line.rstrip(b"\r\n") for line in lines]
     try:
-        return _verified(stored)
+        return _verify_rows(stored)
     except BadLog as error:
         cut_short = isinstance(error, _CutShort)
         revealed = cut_short and error.row < len(stored)  # nothing but the reveal row stands where a row is missing
-        return Report(
+        return VerificationReport(
             ok=False, rows=len(stored), row=error.row, reason=error.reason, revealed=revealed, cut_short=cut_short
         )
 
@@ -59,7 +59,7 @@ def visible(row: Json, header: Json, viewer: Seat | None, *, group_over: bool) -
     before that nothing but its number and its masked events."""
     if group_over:
         return row
-    events = seen(game(header["game"]), row.get("events", []), viewer, header["options"])
+    events = visible_events(game(header["game"]), row.get("events", []), viewer, header["options"])
     return {"row": row["row"], "events": events}
 
 
@@ -82,10 +82,10 @@ class PublicView:
     def add(self, rows: Sequence[Json]) -> list[Json]:
         """Takes on the rows that follow, and gives their items. What they tell of earlier events comes too late."""
         events = [*self._events, *(event for row in rows for event in row.get("events", []))]
-        news = self._seen(events)[self._told :]
+        news = self._public_events(events)[self._told :]
         told, items = self._told + len(news), []
         for row in rows:
-            count = len(self._seen(row.get("events", [])))  # whether one is left out depends on no other
+            count = len(self._public_events(row.get("events", [])))  # whether one is left out depends on no other
             items.append({"row": row["row"], "events": news[:count]})
             news = news[count:]
         assert not news, "the events of a match, masked, are those of its rows"
@@ -93,21 +93,21 @@ class PublicView:
         self.items += items
         return items
 
-    def _seen(self, events: Sequence[Event]) -> list[Event]:
-        return seen(self._rules, events, None, self._options)
+    def _public_events(self, events: Sequence[Event]) -> list[Event]:
+        return visible_events(self._rules, events, None, self._options)
 
 
 def reveal_line(number: int, last_line: bytes, seed: bytes, nonces: Sequence[str], hashes: Sequence[str]) -> bytes:
     """The row that opens a closed log: the seed and, in entry order, the nonces (empty where none was given)."""
     members = {"seed": seed.hex(), "nonces": list(nonces), "nonce_hashes": list(hashes)}
-    return dumps(linked("reveal", members, number, last_line))
+    return dumps(link_row("reveal", members, number, last_line))
 
 
 class _CutShort(BadLog):
     """Raised for a log whose rows are valid but end before the match is over."""
 
 
-def _verified(lines: Sequence[bytes]) -> Report:
+def _verify_rows(lines: Sequence[bytes]) -> VerificationReport:
     rows = [_row(number, line) for number, line in enumerate(lines)]
     if not rows:
         raise BadLog(0, "the log is empty")
@@ -115,12 +115,12 @@ def _verified(lines: Sequence[bytes]) -> Report:
     header = _header(rows[0])
     revealed = rows[-1]["type"] == "reveal"
     played = len(rows) - revealed
-    match = _replayed(header, lines[:played], rows[:played])
+    match = _replay_rows(header, lines[:played], rows[:played])
     if revealed:
         _check_reveal(header, rows)
     if not match.over or len(match.lines) > played:
         raise _CutShort(played, _missing(match, rows[:played]))
-    return Report(
+    return VerificationReport(
         ok=True,
         rows=len(rows),
         match=header["match"],
@@ -132,7 +132,7 @@ def _verified(lines: Sequence[bytes]) -> Report:
 
 def _row(number: int, line: bytes) -> Json:
     try:
-        row = parsed(line)
+        row = parse_row(line)
     except (ValueError, RecursionError) as error:
         raise BadLog(number, f"not a JSON object: {error}") from None
     try:
@@ -173,7 +173,7 @@ def _header(row: Json) -> Json:
     return header
 
 
-def _replayed(header: Json, lines: Sequence[bytes], rows: Sequence[Json]) -> Match:
+def _replay_rows(header: Json, lines: Sequence[bytes], rows: Sequence[Json]) -> Match:
     """Replay the recorded answers and outcomes and compare each row with the one that the rules produce.
 
     Return the match, which may continue beyond the last row. Raise ``BadLog`` for a row that differs or is superfluous.

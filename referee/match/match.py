@@ -14,7 +14,7 @@ from referee.games import game
 from referee.games.state import Event, Seat
 from referee.match.canonical import Json, dumps
 from referee.match.chance import Chance
-from referee.match.rows import Log, parsed, seen
+from referee.match.rows import Log, parse_row, visible_events
 from referee.match.time_limits import Banks, Limits
 
 LOG_FORMAT = 1
@@ -148,7 +148,7 @@ class Match:
         match.begin()
         compared = match.agree(lines, 0)
         for number, line in enumerate(lines):
-            row = parsed(line)
+            row = parse_row(line)
             if is_answer(row):
                 match.replay(number, row)
                 compared = match.agree(lines, compared)
@@ -207,7 +207,7 @@ class Match:
             members["fault"] = fault
         if answer.note:
             members["note"] = answer.note
-        self._decided(seat, members, events)
+        self._record_decision(seat, members, events)
         self._advance()
         return self.log.rows[first:]
 
@@ -252,7 +252,7 @@ class Match:
             if not 0 <= answer.choice < len(legal):
                 raise IllegalAction(f"choice {answer.choice} of {len(legal)} legal actions")
             action = legal[answer.choice]
-        action = self.state.checked(answer.seat, action)
+        action = self.state.validate_action(answer.seat, action)
         return action, self.state.apply(answer.seat, action)
 
     def _request(self, seat: Seat) -> Request:
@@ -262,7 +262,7 @@ class Match:
             n=self.n,
             question=self._questions_answered[seat],
             observation=state.observation(seat),
-            new_events=seen(self.rules, self._events[self._told[seat] :], seat, state.options),
+            new_events=visible_events(self.rules, self._events[self._told[seat] :], seat, state.options),
             legal_actions=state.legal(seat),
             default_action=state.default(seat),
             time={
@@ -304,7 +304,7 @@ class Match:
     def _play_unasked(self) -> bool:
         """Plays one forced or retired seat, if there is one."""
         for seat in sorted(self.state.pending()):
-            action = self.state.forced(seat)
+            action = self.state.forced_action(seat)
             if action is not None:
                 members = {"action": action, "source": "forced", "ms": 0}
             elif seat in self.retired:
@@ -312,11 +312,11 @@ class Match:
                 members = {"action": action, "source": "default", "retired": True, "ms": 0}
             else:
                 continue
-            self._decided(seat, members, self.state.apply(seat, action))
+            self._record_decision(seat, members, self.state.apply(seat, action))
             return True
         return False
 
-    def _decided(self, seat: Seat, members: Json, events: list[Event]) -> None:
+    def _record_decision(self, seat: Seat, members: Json, events: list[Event]) -> None:
         """Keeps the decision until its point is complete, then writes the rows by rising seat."""
         self._answered[seat] = members
         if seat in self.state.sealed:
@@ -343,7 +343,7 @@ def answers_of(rows: Iterable[Json], seat: Seat) -> list[Json]:
 def difference(line: bytes, expected: Json) -> str:
     """Says in which members a recorded line departs from the row that the rules give."""
     try:
-        row = parsed(line)
+        row = parse_row(line)
     except ValueError as error:
         return f"not a row: {error}"
     wrong = [name for name in {**expected, **row} if row.get(name, ...) != expected.get(name, ...)]

@@ -9,7 +9,7 @@ from referee.match.chance import CommittedChance
 from referee.match.match import Match, Request, is_answer
 
 
-def at(rows: Sequence[Json], header: Json, n: int) -> Match:
+def replay_to(rows: Sequence[Json], header: Json, n: int) -> Match:
     """The match as it stood when decision point ``n`` was asked, played under this header, which may be another than
     that of the log. ``rows`` are all of it, the reveal being the last.
 

@@ -18,13 +18,13 @@ class Log:
 
     def append(self, kind: str, **members: Any) -> Json:
         """Adds a row with its number and its link and gives it back."""
-        row = linked(kind, members, len(self.lines), self.lines[-1] if self.lines else None)
+        row = link_row(kind, members, len(self.lines), self.lines[-1] if self.lines else None)
         self.rows.append(row)
         self.lines.append(dumps(row))
         return row
 
 
-def linked(kind: str, members: Json, number: int, line_before: bytes | None) -> Json:
+def link_row(kind: str, members: Json, number: int, line_before: bytes | None) -> Json:
     """A row that carries the hash of the line before it, or null when it is the first."""
     return {"type": kind, "row": number, "prev": line_before and digest(line_before), **members}
 
@@ -34,7 +34,7 @@ def digest(line: bytes) -> str:
     return hashlib.sha256(line).hexdigest()
 
 
-def parsed(line: bytes) -> Json:
+def parse_row(line: bytes) -> Json:
     """The row of a stored line; raises ``ValueError`` when it is no JSON object."""
     row = json.loads(line)
     if not isinstance(row, dict):
@@ -42,9 +42,9 @@ def parsed(line: bytes) -> Json:
     return row
 
 
-def seen(game: type[State], events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
+def visible_events(game: type[State], events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
     """The events of a match as a seat, or the public (None), may read them before the deal group is over.
 
     Every page, stream, download and question to a bot takes its events from here.
     """
-    return game.shown(events, viewer, options)
+    return game.visible_events(events, viewer, options)

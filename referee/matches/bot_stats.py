@@ -9,13 +9,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.ladders.tables import Result
-from referee.matches.tables import Group, Match, MatchSeat
+from referee.matches.tables import DealGroup, Match, MatchSeat
 
 MATCHES: Final = 1_000  # the last so many are counted
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class SeatResult:
     """A finished match whose cards are open, as this bot met it. ``rivals`` are their ids and placements."""
 
     match_id: str
@@ -31,7 +31,7 @@ class Played:
 
 
 @dataclass
-class Tally:
+class BotTotals:
     """Some of these matches added up. Against a rival, ``ahead`` counts those in which the bot was placed before it."""
 
     matches: int = 0
@@ -44,7 +44,7 @@ class Tally:
     first_at: datetime | None = field(default=None)
     last_at: datetime | None = field(default=None)
 
-    def add(self, played: Played) -> None:
+    def add(self, played: SeatResult) -> None:
         self.matches += 1
         self.placements += played.placement
         self.scores += played.score
@@ -65,7 +65,7 @@ class Tally:
         return self.faults / self.matches
 
 
-def last_played(session: Session, bot_id: str, *, limit: int = MATCHES) -> list[Played]:
+def last_played(session: Session, bot_id: str, *, limit: int = MATCHES) -> list[SeatResult]:
     """The last matches of a bot that ended and whose deal groups are over, the newest first; without those that became
     void. Of so many, not fewer: a bot of 10,000 matches costs some 50 ms."""
     own = select(MatchSeat.seat, MatchSeat.version, MatchSeat.faults, Result.seq)
@@ -74,23 +74,25 @@ def last_played(session: Session, bot_id: str, *, limit: int = MATCHES) -> list[
     columns = last.c.seat, last.c.version, last.c.faults, Match.game, Match.seats
     of_result = Result.match_id, Result.bots, Result.placements, Result.scores, Result.finished_at
     query = select(*columns, *of_result).join(Result, Result.seq == last.c.seq).join(Match, Match.id == Result.match_id)
-    query = query.join(Group, Group.id == Match.group_id).where(Match.status == "finished", Group.state == "over")
-    return [_played(row) for row in session.execute(query.order_by(last.c.seq.desc()))]
+    query = query.join(DealGroup, DealGroup.id == Match.group_id).where(
+        Match.status == "finished", DealGroup.state == "over"
+    )
+    return [_read_result(row) for row in session.execute(query.order_by(last.c.seq.desc()))]
 
 
-def by_seat(played: Sequence[Played]) -> dict[tuple[int, int], Tally]:
+def by_seat(played: Sequence[SeatResult]) -> dict[tuple[int, int], BotTotals]:
     """By how many sat at the table and the bot's own seat, in this order."""
-    return dict(sorted(_added(((one.seats, one.seat), one) for one in played).items()))
+    return dict(sorted(_sum_results(((one.seats, one.seat), one) for one in played).items()))
 
 
-def by_version(played: Sequence[Played]) -> dict[str | None, Tally]:
+def by_version(played: Sequence[SeatResult]) -> dict[str | None, BotTotals]:
     """The version of the latest match first."""
-    return _added((one.version, one) for one in played)
+    return _sum_results((one.version, one) for one in played)
 
 
-def by_rival(played: Sequence[Played]) -> dict[str, Tally]:
+def by_rival(played: Sequence[SeatResult]) -> dict[str, BotTotals]:
     """The most frequent first."""
-    tallies = _added((rival, one) for one in played for rival, _ in one.rivals)
+    tallies = _sum_results((rival, one) for one in played for rival, _ in one.rivals)
     for one in played:
         for rival, placement in one.rivals:
             tally = tallies[rival]
@@ -100,14 +102,14 @@ def by_rival(played: Sequence[Played]) -> dict[str, Tally]:
     return dict(sorted(tallies.items(), key=lambda item: (-item[1].matches, item[0])))
 
 
-def _added(pairs: Iterator[tuple[Any, Played]]) -> dict[Any, Tally]:
-    tallies: dict[Any, Tally] = {}
+def _sum_results(pairs: Iterator[tuple[Any, SeatResult]]) -> dict[Any, BotTotals]:
+    tallies: dict[Any, BotTotals] = {}
     for key, played in pairs:
-        tallies.setdefault(key, Tally()).add(played)
+        tallies.setdefault(key, BotTotals()).add(played)
     return tallies
 
 
-def _played(row: Any) -> Played:
+def _read_result(row: Any) -> SeatResult:
     rivals = [
         (bot, placement)
         for at, (bot, placement) in enumerate(zip(row.bots, row.placements, strict=True))
@@ -115,4 +117,4 @@ def _played(row: Any) -> Played:
     ]
     placed = row.placements[row.seat], row.scores[row.seat]
     table = row.match_id, row.game, row.seats, row.seat, row.version, row.finished_at
-    return Played(*table, *placed, row.faults, rivals)
+    return SeatResult(*table, *placed, row.faults, rivals)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from referee.bots import checks as examinations
 from referee.bots import handshakes
 from referee.bots.tables import Bot
-from referee.db.engine import lease_now, now, queue_up
+from referee.db.engine import current_time, lease_now, queue_up
 from referee.db.leases import Leases, revoked
 from referee.matches import match_queue
 from referee.matches.match_queue import LOST_BEFORE_ALONE as LOST_BEFORE_ALONE
@@ -33,8 +33,8 @@ class Claim(NamedTuple):
 def claim(
     session: Session, limit: int, *, alone: bool = False, match_id: str | None = None, friendlies: int | None = None
 ) -> list[Claim]:
-    """Claim up to ``limit`` matches that are due or lost their runner, in the order of ``match_queue.chosen``. Each
-    match goes to one caller only. The matches of a duplicate group come together, even if they exceed ``limit``.
+    """Claim up to ``limit`` matches that are due or lost their runner, in the order of ``select_matches``. Each match goes
+    to one caller only. The matches of a duplicate group come together, even if they exceed ``limit``.
 
     A match whose claim was lost twice is claimed only with ``alone=True``, and is stuck after five such claims that
     recorded no row. No bot gets more matches at the same time than the calls it accepts. ``friendlies`` limits the
@@ -44,9 +44,9 @@ def claim(
     boot, seconds = lease_now(session)
     if alone:
         _give_up_on_hopeless(session, boot, seconds)
-        units = match_queue.chosen_alone(session, boot, seconds, limit, match_id=match_id)
+        units = match_queue.select_isolated_matches(session, boot, seconds, limit, match_id=match_id)
     else:
-        units = match_queue.chosen(session, boot, seconds, limit, match_id=match_id, friendlies=friendlies)
+        units = match_queue.select_matches(session, boot, seconds, limit, match_id=match_id, friendlies=friendlies)
     return _claim_units(session, units, boot, seconds, alone)
 
 
@@ -83,10 +83,10 @@ def sweep(session: Session) -> Sweep:
     # Two counts, because the states alone are counted from the index.
     counted = select(Match.status, func.count()).where(Match.status.in_(OPEN))
     by_status: dict[str, int] = dict(session.execute(counted.group_by(Match.status)).all())
-    lost = select(func.count()).select_from(_MATCHES).where(match_queue.lost(boot, seconds))
+    lost = select(func.count()).select_from(_MATCHES).where(match_queue.has_lost_claim(boot, seconds))
     alone = [
         (row.created_at, row.id)
-        for wanted in match_queue.alone(boot, seconds)
+        for wanted in match_queue.isolated_match_queries(boot, seconds)
         for row in session.execute(wanted.order_by(_M.created_at, _M.id).limit(20))
     ]
     checks_due = [
@@ -106,7 +106,7 @@ def sweep(session: Session) -> Sweep:
 
 def _give_up_on_hopeless(session: Session, boot: str, seconds: float) -> None:
     tried = _M.claims_without_progress >= CLAIMS_BEFORE_STUCK
-    for wanted in match_queue.alone(boot, seconds):
+    for wanted in match_queue.isolated_match_queries(boot, seconds):
         session.connection().execute(
             update(_MATCHES)
             .where(_M.id.in_(wanted.with_only_columns(_M.id)), tried)
@@ -126,7 +126,7 @@ def _claim_units(
     match_ids = [one for unit in units if started.keys() >= set(unit) for one in unit]
     _keep_addresses(session, [match_id for match_id in match_ids if started[match_id] is None])
     counts = {"claims_without_progress": _M.claims_without_progress + int(alone)}
-    moment = func.coalesce(_M.started_at, now(session))
+    moment = func.coalesce(_M.started_at, current_time(session))
     epochs = LEASES.claim_keys(session, match_ids, boot, seconds, **counts, started_at=moment)
     return [Claim(match_id, epochs[match_id]) for match_id in match_ids]
 

@@ -11,7 +11,7 @@ from sqlalchemy import Row, bindparam, select, update
 from sqlalchemy.orm import Session
 
 from referee.db import sealing
-from referee.db.engine import lease_now, now
+from referee.db.engine import current_time, lease_now
 from referee.db.ids import new_id
 from referee.db.leases import Leases
 from referee.errors import NotFound, RefereeError
@@ -20,11 +20,11 @@ from referee.ladders.tables import Result
 from referee.match.chance import commitment
 from referee.match.log import reveal_line
 from referee.matches import logs
-from referee.matches.tables import Group, Match
+from referee.matches.tables import DealGroup, Match
 
 ENDED = ("finished", "cancelled", "void")
 SEED_BYTES = 32
-LEASES: Final = Leases(Group, state="state", due="new", claimed="new")
+LEASES: Final = Leases(DealGroup, state="state", due="new", claimed="new")
 
 
 class WrongMasterKey(RefereeError):
@@ -49,9 +49,9 @@ def create_group(
     master_key: bytes,
     tournament_id: str | None = None,
     kind: str = "own",
-) -> Group:
+) -> DealGroup:
     """A new group with a fresh seed; ``entries`` are the bots whose nonces count, in this order, each once."""
-    group = Group(**fresh(entries, now(session), master_key, tournament_id), kind=kind)
+    group = DealGroup(**fresh(entries, current_time(session), master_key, tournament_id), kind=kind)
     session.add(group)
     return group
 
@@ -71,8 +71,8 @@ def fresh(entries: Sequence[str], moment: datetime, master_key: bytes, tournamen
     }
 
 
-def get_group(session: Session, group_id: str, *, populate_existing: bool = False) -> Group:
-    group = session.get(Group, group_id, populate_existing=populate_existing)
+def get_group(session: Session, group_id: str, *, populate_existing: bool = False) -> DealGroup:
+    group = session.get(DealGroup, group_id, populate_existing=populate_existing)
     if group is None:
         raise NotFound("group", group_id)
     return group
@@ -110,7 +110,7 @@ def give_back_opening(session: Session, group_id: str, epoch: int) -> None:
     LEASES.release(session, [(group_id, epoch)])
 
 
-def seed_of(group: Group, master_key: bytes) -> bytes:
+def seed_of(group: DealGroup, master_key: bytes) -> bytes:
     """The seed; raises ``WrongMasterKey`` when it is not the promised one."""
     return _seed(group.id, group.seed_sealed, group.commitment, master_key)
 
@@ -150,17 +150,17 @@ def close_if_over(
 
 def left_open(session: Session, *, limit: int = 100) -> list[str]:
     """Groups that nobody closed when their last match was cancelled."""
-    going_on = select(Match.id).where(Match.group_id == Group.id, Match.status.not_in(ENDED)).exists()
-    begun = select(Match.id).where(Match.group_id == Group.id).exists()
-    return list(session.scalars(select(Group.id).where(Group.state != "over", begun, ~going_on).limit(limit)))
+    going_on = select(Match.id).where(Match.group_id == DealGroup.id, Match.status.not_in(ENDED)).exists()
+    begun = select(Match.id).where(Match.group_id == DealGroup.id).exists()
+    return list(session.scalars(select(DealGroup.id).where(DealGroup.state != "over", begun, ~going_on).limit(limit)))
 
 
 def reveal_of(session: Session, group_id: str, master_key: bytes) -> dict[str, Any] | None:
-    """What ``revealed`` gives for the group of this id."""
-    return revealed(get_group(session, group_id), master_key)
+    """What ``reveal_fields`` gives for the group of this id."""
+    return reveal_fields(get_group(session, group_id), master_key)
 
 
-def revealed(group: Group, master_key: bytes) -> dict[str, Any] | None:
+def reveal_fields(group: DealGroup, master_key: bytes) -> dict[str, Any] | None:
     """Seed and nonces for everybody, once the group is over; before that None."""
     if group.state != "over":
         return None
@@ -201,14 +201,14 @@ def _context(group_id: str) -> tuple[str, str]:
     return "deal-seed", group_id
 
 
-def _fitting(group: Group, values: Sequence[str]) -> list[str]:
+def _fitting(group: DealGroup, values: Sequence[str]) -> list[str]:
     if len(values) != len(group.entries):
         raise ValueError(f"expected {len(group.entries)} values, got {len(values)}")
     return list(values)
 
 
 # Built once, and on the tables themselves: they run at the end of every match.
-_GROUPS, _MATCHES, _RESULTS = (model.__table__ for model in (Group, Match, Result))
+_GROUPS, _MATCHES, _RESULTS = (model.__table__ for model in (DealGroup, Match, Result))
 _GROUP = (
     select(*(_GROUPS.c[n] for n in ("id", "state", "seed_sealed", "commitment", "entries", "nonces", "nonce_hashes")))
     .where(_GROUPS.c.id == bindparam("of"))

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from referee.match.canonical import Json
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.matches import deal_groups
 from referee.matches.tables import LogRow, Match
 
@@ -47,7 +47,7 @@ class Drawn:
         return self.decks < last.decks and self.draws <= last.draws
 
 
-class Tables:
+class DealGroupProgress:
     """How far groups are, kept for those that are asked for again. Safe to share between threads."""
 
     def __init__(self, most: int = KEPT) -> None:
@@ -129,7 +129,7 @@ class _Tables:
             page = list(session.scalars(query.limit(PAGE)))
             for line in page:
                 if CHANCE in line:
-                    drawn.add(parsed(line))
+                    drawn.add(parse_row(line))
             row += len(page)
             self._read[match_id] = row, drawn
             if len(page) < PAGE:

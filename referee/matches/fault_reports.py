@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session, defer
 from referee.bots.tables import Bot
 from referee.db.paging import Cursor, Page, check_limit, number_of
 from referee.errors import NotFound
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.matches import logs
-from referee.matches.tables import Fault, Group, Match, MatchSeat
+from referee.matches.tables import DealGroup, Fault, Match, MatchSeat
 
 Json = dict[str, Any]
 
@@ -45,9 +45,9 @@ def list_faults(
     """Faults by these filters, the latest first. Without ``owner_id`` only those of deal groups that are over; with it
     those of this owner's bots, at once. Raises ``BadOption`` for a bad limit or cursor."""
     check_limit(limit)
-    query = _told().options(defer(Fault.request), defer(Fault.reply))
+    query = _fault_query().options(defer(Fault.request), defer(Fault.reply))
     if owner_id is None:
-        query = query.where(Group.state == "over")
+        query = query.where(DealGroup.state == "over")
     filters = (
         (Bot.owner_id, owner_id),
         (Fault.bot_id, bot_id),
@@ -68,7 +68,7 @@ def list_faults(
 def get_fault(session: Session, fault_id: int, viewer_id: str, *, judges: bool = False) -> Told:
     """A fault of a bot of one's own; whoever ``judges`` reads any other's when its deal group is over. Else
     ``NotFound``."""
-    row = session.execute(_told().add_columns(Group.state).where(Fault.id == fault_id)).one_or_none()
+    row = session.execute(_fault_query().add_columns(DealGroup.state).where(Fault.id == fault_id)).one_or_none()
     if row is None or not (row.owner_id == viewer_id or (judges and row.state == "over")):
         raise NotFound("fault", str(fault_id))
     return Told(row[0], row.version, row.url, row.owner_id)
@@ -79,18 +79,18 @@ def played_instead(session: Session, fault: Fault) -> Json | None:
     mark = b'"type":"decision"'
     for line in reversed(logs.log_lines(session, fault.match_id)):
         if mark in line:
-            row = parsed(line)
+            row = parse_row(line)
             if (row["n"], row["seat"]) == (fault.n, fault.seat):
                 action: Json = row["action"]
                 return action
     return None
 
 
-def _told() -> Select[Fault, str | None, str | None, str]:
+def _fault_query() -> Select[Fault, str | None, str | None, str]:
     return (
         select(Fault, MatchSeat.version, MatchSeat.url, Bot.owner_id)
         .join(MatchSeat, (MatchSeat.match_id == Fault.match_id) & (MatchSeat.seat == Fault.seat))
         .join(Bot, Bot.id == Fault.bot_id)
         .join(Match, Match.id == Fault.match_id)
-        .join(Group, Group.id == Match.group_id)
+        .join(DealGroup, DealGroup.id == Match.group_id)
     )

@@ -11,8 +11,8 @@ from referee.bots.bots import MOST_SOUR
 from referee.bots.tables import Bot
 from referee.ladders.tables import Result
 from referee.matches import results
-from referee.matches.recording import Record
-from referee.matches.results import Outcome
+from referee.matches.recording import MatchUpdate
+from referee.matches.results import MatchResult
 from referee.matches.tables import Match
 from referee.webhooks import outbox
 
@@ -25,7 +25,9 @@ _BOTS = Bot.__table__
 _COLUMNS = _BOTS.c
 
 
-def finish(session: Session, tail: Record, outcome: Outcome, *, master_key: bytes, sour: Iterable[int] = ()) -> Result:
+def finish(
+    session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_key: bytes, sour: Iterable[int] = ()
+) -> Result:
     """Ends a match as ``results.finish`` does, and notes in the same transaction which seats (``sour``) were given up:
     too many faults, or an address that may not be called."""
     result = results.finish(session, tail, outcome, master_key=master_key)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from referee.errors import BadLog, NotReady
 from referee.match.rows import digest
-from referee.matches.tables import Group, LogRow, Match, MatchLog, SealedAnswer
+from referee.matches.tables import DealGroup, LogRow, Match, MatchLog, SealedAnswer
 
 _LEVEL = 6
 
@@ -23,7 +23,7 @@ def log_lines(session: Session, match_id: str, *, start: int = 0, limit: int | N
     log = session.get(MatchLog, match_id)
     end = None if limit is None else start + limit
     if log is not None:
-        lines = _unpacked(log).splitlines()
+        lines = _decompress(log).splitlines()
         return ([*lines, log.reveal_line] if log.reveal_line else lines)[start:end]
     query = select(LogRow.line).where(LogRow.match_id == match_id, LogRow.row >= start).order_by(LogRow.row)
     return list(session.scalars(query if end is None else query.where(LogRow.row < end)))
@@ -36,7 +36,7 @@ def recorded_lines(session: Session, match_id: str) -> list[bytes]:
 
 def is_open(session: Session, match: Match) -> bool:
     """Whether everybody may read the whole log: its deal group is over."""
-    return session.scalars(select(Group.state).where(Group.id == match.group_id)).one() == "over"
+    return session.scalars(select(DealGroup.state).where(DealGroup.id == match.group_id)).one() == "over"
 
 
 def download(session: Session, match: Match, *, gzipped: bool) -> bytes:
@@ -51,14 +51,14 @@ def download(session: Session, match: Match, *, gzipped: bool) -> bytes:
         raise NotReady("the match ended before its first row")
     # Packed members may follow one another, so the reveal needs no packing anew of what is there.
     reveal = b"" if log.reveal_line is None else log.reveal_line + b"\n"
-    plain = _unpacked(log)  # read in any case, so that a damaged log is not served as a good one
-    return log.packed + _packed(reveal) if gzipped else plain + reveal
+    plain = _decompress(log)  # read in any case, so that a damaged log is not served as a good one
+    return log.packed + _compress(reveal) if gzipped else plain + reveal
 
 
 def pack(session: Session, match_id: str, lines: Sequence[bytes]) -> str:
     """Puts the finished log in place of its rows and drops sealed answers; gives its digest."""
     found = digest(lines[-1])
-    packed = _packed(b"".join(line + b"\n" for line in lines))
+    packed = _compress(b"".join(line + b"\n" for line in lines))
     connection = session.connection()
     connection.execute(_DROP_ROWS, {"of": match_id})
     connection.execute(_DROP_SEALED, {"of": match_id})
@@ -76,14 +76,14 @@ def pack_what_there_is(session: Session, match_id: str) -> None:
 def last_line(session: Session, match_id: str) -> tuple[int, bytes] | None:
     """Number and bytes of the last row of a packed log; None where there is no log."""
     log = session.get(MatchLog, match_id)
-    return None if log is None else (log.rows - 1, _unpacked(log).splitlines()[-1])
+    return None if log is None else (log.rows - 1, _decompress(log).splitlines()[-1])
 
 
 def append_reveal(session: Session, match_id: str, line: bytes) -> None:
     session.connection().execute(_REVEAL, {"of": match_id, "line": line})
 
 
-def _unpacked(log: MatchLog) -> bytes:
+def _decompress(log: MatchLog) -> bytes:
     try:
         text = gzip.decompress(log.packed)
     except (OSError, EOFError, zlib.error) as error:
@@ -93,7 +93,7 @@ def _unpacked(log: MatchLog) -> bytes:
     return text
 
 
-def _packed(text: bytes) -> bytes:
+def _compress(text: bytes) -> bytes:
     return gzip.compress(text, _LEVEL, mtime=0)
 
 

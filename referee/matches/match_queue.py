@@ -15,8 +15,8 @@ from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, fun
 from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot, Examination
-from referee.db.leases import expired
-from referee.matches.tables import AGE, Group, Match, MatchSeat, friendly
+from referee.db.leases import is_lease_expired
+from referee.matches.tables import AGE, DealGroup, Match, MatchSeat, friendly
 
 LOST_BEFORE_ALONE: Final = 2
 EXAMINED_AT_ONCE: Final = 4  # calls that an examination makes to its bot, at most
@@ -24,7 +24,7 @@ WINDOWS: Final = (100, 2_000, 20_000)  # of his oldest, the wider where it has t
 MOST_LOOKED_AT: Final = 400  # matches of one creator among which those are sought whose bots can take all calls
 
 # The tables themselves: runners ask several times a second, and what the ORM adds would be most of the cost.
-_MATCHES, _SEATS, _BOTS, _GROUPS = (model.__table__ for model in (Match, MatchSeat, Bot, Group))
+_MATCHES, _SEATS, _BOTS, _GROUPS = (model.__table__ for model in (Match, MatchSeat, Bot, DealGroup))
 _M = _MATCHES.c
 # Spelt out, not bound: only so the databases see that the index of due matches, or of those lost, holds the answer.
 DUE: Final[ColumnElement[bool]] = _M.status == literal_column("'due'")
@@ -62,12 +62,12 @@ class Calls:
         must then have all its calls free, and its runner asks in turn. Where a bot that is wanted more than once has
         too few calls free, they are kept for it: single seats, of which one fits after the other, come after.
         """
-        fits = all(self._of(bot) >= min(seats, self.most[bot]) for bot, seats in wanted.items())
-        if fits or (max(wanted.values()) > 1 and all(self._of(bot) > 0 for bot in wanted)):
-            self.left |= {bot: self._of(bot) - seats for bot, seats in wanted.items()}
+        fits = all(self._calls_left(bot) >= min(seats, self.most[bot]) for bot, seats in wanted.items())
+        if fits or (max(wanted.values()) > 1 and all(self._calls_left(bot) > 0 for bot in wanted)):
+            self.left |= {bot: self._calls_left(bot) - seats for bot, seats in wanted.items()}
         return fits
 
-    def _of(self, bot: str) -> int:
+    def _calls_left(self, bot: str) -> int:
         return self.left.get(bot, self.most[bot])
 
 
@@ -87,14 +87,14 @@ class Room:
         """Return whether another friendly of this account may start."""
         return self.friendlies is None or account is None or self._friendlies_of(account) < self.friendlies
 
-    def without(self) -> list[str]:
+    def accounts_at_limit(self) -> list[str]:
         """Return the accounts of which no further friendly may start."""
         return [account for account in self.playing if account is not None and not self.has_friendly(account)]
 
     def take(self, unit: Unit, seats: Mapping[str, Counter[str]]) -> bool:
         """Reserve room for the unit if its bots and the limit of its account allow; return whether they do."""
         account = unit.friendly_of
-        if not self.has_friendly(account) or not self.calls.take(_wanted(unit, seats)):
+        if not self.has_friendly(account) or not self.calls.take(_calls_needed(unit, seats)):
             return False
         if account is not None:
             self.playing[account] = self.playing_of(account), self._friendlies_of(account) + 1
@@ -107,7 +107,7 @@ class Room:
         return self.playing.get(account, (0, 0))[1]
 
 
-def chosen(
+def select_matches(
     session: Session,
     boot: str,
     seconds: float,
@@ -125,7 +125,7 @@ def chosen(
     """
     room = Room(Calls(calls_left(session, boot, seconds)), playing(session, boot, seconds), friendlies)
     lost = select(_M.id, _M.created_at, _M.created_by, _FRIENDLY.label("friendly")).where(_lost_once(boot, seconds))
-    if barred := room.without():
+    if barred := room.accounts_at_limit():
         lost = lost.where(~and_(_FRIENDLY, func.coalesce(_M.created_by, "").in_(barred)))
     taken = _fitting(session, room, [_single(row) for row in _rows(session, lost, limit, match_id)], limit)
     if len(taken) < limit:
@@ -134,31 +134,31 @@ def chosen(
     return [list(unit.match_ids) for unit in taken]
 
 
-def chosen_alone(
+def select_isolated_matches(
     session: Session, boot: str, seconds: float, limit: int, *, match_id: str | None = None
 ) -> list[list[str]]:
     """The same of matches that lost their claimer too often to be played beside others."""
     room = Room(Calls(calls_left(session, boot, seconds)), {}, None)
-    rows = [row for wanted in alone(boot, seconds) for row in _rows(session, wanted, limit, match_id)]
+    rows = [row for wanted in isolated_match_queries(boot, seconds) for row in _rows(session, wanted, limit, match_id)]
     units = [Unit((row.id,), row.created_at) for row in sorted(rows, key=lambda row: (row.created_at, row.id))]
     return [list(unit.match_ids) for unit in _fitting(session, room, units, limit)]
 
 
-def lost(boot: str, seconds: float) -> ColumnElement[bool]:
+def has_lost_claim(boot: str, seconds: float) -> ColumnElement[bool]:
     """Matches whose claimer is gone."""
-    return and_(_M.status == literal_column("'running'"), expired(_M, boot, seconds))
+    return and_(_M.status == literal_column("'running'"), is_lease_expired(_M, boot, seconds))
 
 
-def alone(boot: str, seconds: float) -> list[Select[Any]]:
+def isolated_match_queries(boot: str, seconds: float) -> list[Select[Any]]:
     """The ids and ages of matches that want a work-horse of their own: those due, those whose claimer is gone. Two
     questions, because each is then answered from an index."""
     columns = select(_M.id, _M.created_at)
-    gone = columns.where(lost(boot, seconds), _losses(boot, seconds) >= LOST_BEFORE_ALONE)
+    gone = columns.where(has_lost_claim(boot, seconds), _losses(boot, seconds) >= LOST_BEFORE_ALONE)
     return [columns.where(DUE, LOST_TWICE), gone]
 
 
 def _lost_once(boot: str, seconds: float) -> ColumnElement[bool]:
-    return and_(lost(boot, seconds), _losses(boot, seconds) < LOST_BEFORE_ALONE)
+    return and_(has_lost_claim(boot, seconds), _losses(boot, seconds) < LOST_BEFORE_ALONE)
 
 
 def _losses(boot: str, seconds: float) -> ColumnElement[int]:
@@ -224,7 +224,7 @@ class _Queue:
         """Return the creator's next few units, without full bots, and without friendlies if its share is used up."""
         looked = (self._oldest(creator, window) for window in self._windows(creator))
         rows: Sequence[Any] = next((found for found in looked if found), [])
-        together = self._together([row.group_id for row in rows if row.kind == "duplicate"])
+        together = self._due_by_group([row.group_id for row in rows if row.kind == "duplicate"])
         units = []
         for row in rows:
             match_ids = together[row.group_id] if row.kind == "duplicate" else (row.id,)
@@ -258,7 +258,7 @@ class _Queue:
             query = query.where(~exists().where(_SEATS.c.match_id == oldest.c.id, sits))
         return self._session.execute(query.order_by(*(oldest.c[name] for name in AGE)).limit(self._at_once)).all()
 
-    def _together(self, group_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    def _due_by_group(self, group_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """The due matches of duplicate groups; none of a group while another runner plays one of it."""
         found: dict[str, tuple[str, ...]] = dict.fromkeys(group_ids, ())
         if not found:
@@ -268,7 +268,7 @@ class _Queue:
         played = {
             row.group_id
             for row in self._session.execute(
-                in_order.where(_M.status == literal_column("'running'"), ~expired(_M, boot, seconds))
+                in_order.where(_M.status == literal_column("'running'"), ~is_lease_expired(_M, boot, seconds))
             )
         }
         for row in self._session.execute(in_order.where(DUE, ~LOST_TWICE)):
@@ -308,7 +308,7 @@ def _seats(session: Session, calls: Calls, match_ids: Sequence[str]) -> dict[str
     return seats
 
 
-def _wanted(unit: Unit, seats: Mapping[str, Counter[str]]) -> Counter[str]:
+def _calls_needed(unit: Unit, seats: Mapping[str, Counter[str]]) -> Counter[str]:
     return sum((seats[match_id] for match_id in unit.match_ids), Counter())
 
 
@@ -318,7 +318,7 @@ def playing(session: Session, boot: str, seconds: float) -> dict[str | None, tup
     return {creator: (count, friendlies) for creator, count, friendlies in rows}
 
 
-def examined(session: Session, boot: str, seconds: float) -> set[str]:
+def bots_under_examination(session: Session, boot: str, seconds: float) -> set[str]:
     """Return the bots that are being examined."""
     return set(session.scalars(_EXAMINED, {"boot": boot, "seconds": seconds}))
 
@@ -346,7 +346,9 @@ def _first_due(first: ColumnElement[Any]) -> Select[Any]:
 
 
 # Built once: a runner that looks for work spends more time on building questions than on their answers.
-_PLAYED: Final = and_(_M.status == literal_column("'running'"), ~expired(_M, bindparam("boot"), bindparam("seconds")))
+_PLAYED: Final = and_(
+    _M.status == literal_column("'running'"), ~is_lease_expired(_M, bindparam("boot"), bindparam("seconds"))
+)
 _PLAYING_OF_CREATORS: Final = (
     select(_M.created_by, func.count(), func.sum(case((_FRIENDLY, 1), else_=0))).where(_PLAYED).group_by(_M.created_by)
 )
@@ -361,7 +363,7 @@ _CALLS_LEFT: Final = (
 _EXAMINED: Final = (
     select(_BOTS.c.id, _BOTS.c.max_calls)
     .join(Examination, Examination.bot_id == _BOTS.c.id)
-    .where(Examination.state == "running", ~expired(Examination, bindparam("boot"), bindparam("seconds")))
+    .where(Examination.state == "running", ~is_lease_expired(Examination, bindparam("boot"), bindparam("seconds")))
 )
 _SEATED: Final = (
     select(_SEATS.c.match_id, _SEATS.c.bot_id, _BOTS.c.max_calls)

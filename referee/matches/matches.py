@@ -13,18 +13,18 @@ from sqlalchemy.orm import Session
 
 from referee.bots.bots import signing_generations
 from referee.bots.tables import Bot
-from referee.db.engine import changed, now
+from referee.db.engine import count_changed_rows, current_time
 from referee.db.leases import revoked
 from referee.db.paging import Cursor, Page, newest_first
 from referee.errors import Conflict, NotFound
 from referee.ladders import voiding
 from referee.match.match import new_header
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups, logs
-from referee.matches.scheduling import Plan as Plan
+from referee.matches.scheduling import MatchPlan as MatchPlan
 from referee.matches.scheduling import arrange
-from referee.matches.tables import OPEN, Group, Match, MatchSeat, SealedAnswer
+from referee.matches.tables import OPEN, DealGroup, Match, MatchSeat, SealedAnswer
 from referee.protocol.aliases import aliases
 from referee.tournaments.tables import Tournament
 
@@ -32,7 +32,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Player:
+class RunnerSeat:
     """A seat as the runner calls it: the address the match began with, and the keys of today."""
 
     seat: int
@@ -55,7 +55,7 @@ class Loaded:
     header: Json
     lines: list[bytes]
     sealed: list[Json]
-    players: list[Player]
+    players: list[RunnerSeat]
     group_id: str
     group_state: str
     nonces: list[str] | None
@@ -64,7 +64,7 @@ class Loaded:
     seed: bytes = field(repr=False)
 
 
-def create_match(session: Session, plan: Plan, *, master_key: bytes, group: Group | None = None) -> Match:
+def create_match(session: Session, plan: MatchPlan, *, master_key: bytes, group: DealGroup | None = None) -> Match:
     """Arranges one match; raises what ``arrange`` does."""
     (match_id,) = arrange(session, [plan], master_key=master_key, group=group)
     return get_match(session, match_id)
@@ -151,9 +151,9 @@ def cancel(
     ended = (
         update(Match)
         .where(Match.id == match_id, Match.status.in_(OPEN))
-        .values(status="cancelled", reason=reason, finished_at=now(session), **revoked(Match))
+        .values(status="cancelled", reason=reason, finished_at=current_time(session), **revoked(Match))
     )
-    if changed(session, ended) == 0:
+    if count_changed_rows(session, ended) == 0:
         raise Conflict(f"the match is {get_match(session, match_id).status}")
     match = session.get_one(Match, match_id, populate_existing=True)
     logs.pack_what_there_is(session, match_id)
@@ -173,7 +173,7 @@ def revive(session: Session, match_id: str) -> Match:
     due = "waiting" if tournament is not None and tournament.status == "paused" else "due"
     fresh = {"status": due, "reason": None, "lost_claims": 0, "claims_without_progress": 0}
     revived = update(Match).where(Match.id == match_id, Match.status == "stuck").values(fresh)
-    if changed(session, revived.values(revoked(Match))) == 0:
+    if count_changed_rows(session, revived.values(revoked(Match))) == 0:
         raise Conflict(f"the match is {match.status}, not stuck")
     return session.get_one(Match, match_id, populate_existing=True)
 
@@ -202,15 +202,15 @@ def load(session: Session, match_id: str, *, master_key: bytes) -> Loaded:
     )
 
 
-def players_of(session: Session, bot_ids: Sequence[str]) -> list[Player]:
+def players_of(session: Session, bot_ids: Sequence[str]) -> list[RunnerSeat]:
     """These bots, in this order, as they would be called now; ``seat`` is the place in the list."""
     bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(bot_ids)))}
-    return [_player(bots[bot_id], seat, now(session)) for seat, bot_id in enumerate(bot_ids)]
+    return [_player(bots[bot_id], seat, current_time(session)) for seat, bot_id in enumerate(bot_ids)]
 
 
-def _players(session: Session, match_id: str) -> list[Player]:
+def _players(session: Session, match_id: str) -> list[RunnerSeat]:
     query = select(MatchSeat, Bot).join(Bot, Bot.id == MatchSeat.bot_id).where(MatchSeat.match_id == match_id)
-    rows, moment = session.execute(query.order_by(MatchSeat.seat)), now(session)
+    rows, moment = session.execute(query.order_by(MatchSeat.seat)), current_time(session)
     return [
         replace(
             _player(bot, seat.seat, moment),
@@ -236,8 +236,8 @@ def _is_anonymous(session: Session, match: Match) -> bool:
     return match.rated and session.scalar(open_seats) is False
 
 
-def _player(bot: Bot, seat: int, moment: datetime) -> Player:
-    return Player(
+def _player(bot: Bot, seat: int, moment: datetime) -> RunnerSeat:
+    return RunnerSeat(
         seat=seat,
         bot_id=bot.id,
         owner_id=bot.owner_id,
@@ -249,7 +249,7 @@ def _player(bot: Bot, seat: int, moment: datetime) -> Player:
     )
 
 
-def _header(match: Match, players: Sequence[Player], group: Group) -> Json:
+def _header(match: Match, players: Sequence[RunnerSeat], group: DealGroup) -> Json:
     return new_header(
         match_id=match.id,
         game_name=match.game,
@@ -262,4 +262,4 @@ def _header(match: Match, players: Sequence[Player], group: Group) -> Json:
 
 
 def _stored_header(line: bytes) -> Json:
-    return {name: value for name, value in parsed(line).items() if name not in ("type", "row", "prev")}
+    return {name: value for name, value in parse_row(line).items() if name not in ("type", "row", "prev")}

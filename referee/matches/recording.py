@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import bindparam, delete, insert, update
 from sqlalchemy.orm import Session
 
-from referee.db.engine import lease_now, now
+from referee.db.engine import current_time, lease_now
 from referee.db.names import printable
 from referee.matches import claims
 from referee.matches.tables import Fault, LogRow, Match, SealedAnswer
@@ -40,7 +40,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class MatchUpdate:
     """What happened in one match since its last record. ``start`` is how many rows were recorded before, also
     where there are no new ``lines``; ``unsealed`` are decision points (``n``) whose sealed answers became rows."""
 
@@ -53,7 +53,7 @@ class Record:
     evidence: Sequence[Evidence] = field(default=())
 
 
-def record_batch(session: Session, records: Sequence[Record]) -> set[str]:
+def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
     """Writes what is ours to write and gives the ids of the matches that no longer are: nothing of them is written.
 
     A match also counts as lost when its rows do not continue the recorded ones. What is recorded holds the claim on.
@@ -88,7 +88,9 @@ def _all_moved(session: Session, moves: Sequence[dict[str, Any]]) -> bool:
     return False
 
 
-def _moved_one_by_one(session: Session, records: Sequence[Record], moves: Sequence[dict[str, Any]]) -> list[Record]:
+def _moved_one_by_one(
+    session: Session, records: Sequence[MatchUpdate], moves: Sequence[dict[str, Any]]
+) -> list[MatchUpdate]:
     """The records whose matches are still ours and that continue what is recorded."""
     connection = session.connection()
     return [
@@ -109,8 +111,8 @@ _ADD_ROW, _ADD_SEALED = insert(_ROWS), insert(_SEALED)
 _UNSEAL = delete(_SEALED).where(_SEALED.c.match_id == bindparam("of"), _SEALED.c.n == bindparam("point"))
 
 
-def _write(session: Session, records: Sequence[Record]) -> None:
-    moment: float = now(session).timestamp()
+def _write(session: Session, records: Sequence[MatchUpdate]) -> None:
+    moment: float = current_time(session).timestamp()
     rows = [
         {"match_id": record.match_id, "row": record.start + offset, "line": line, "recorded_at": moment}
         for record in records
@@ -128,10 +130,10 @@ def _write(session: Session, records: Sequence[Record]) -> None:
     write_evidence(session, records)
 
 
-def write_evidence(session: Session, records: Sequence[Record]) -> None:
+def write_evidence(session: Session, records: Sequence[MatchUpdate]) -> None:
     if not any(record.evidence for record in records):
         return
-    moment = now(session)
+    moment = current_time(session)
     _insert_all(
         session,
         Fault,

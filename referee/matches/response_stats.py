@@ -10,9 +10,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.errors import BadLog
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.matches import deal_groups, logs
-from referee.matches.tables import Group, Match, MatchLog, MatchSeat
+from referee.matches.tables import DealGroup, Match, MatchLog, MatchSeat
 
 MATCHES: Final = 200  # the last so many are read: a log takes some two milliseconds
 
@@ -33,7 +33,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class TimedMatch:
     """A match of the bot that is over, and its answers there: milliseconds, and a fault or ""."""
 
     match_id: str
@@ -42,15 +42,15 @@ class Played:
     answers: Sequence[tuple[int, str]]
 
 
-def last_matches(session: Session, bot_id: str, before: Sequence[Played] = ()) -> Sequence[Played]:
+def last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch] = ()) -> Sequence[TimedMatch]:
     """The last ``MATCHES`` of a bot whose deal groups are over, the newest first; ``before`` itself when there are no
     others. A log that was damaged tells of no answers."""
     query = (
         select(Match.id, MatchSeat.seat, MatchSeat.version, Match.finished_at)
         .join(MatchSeat, MatchSeat.match_id == Match.id)
-        .join(Group, Group.id == Match.group_id)
+        .join(DealGroup, DealGroup.id == Match.group_id)
         .join(MatchLog, MatchLog.match_id == Match.id)  # one that ended before its first row has none
-        .where(MatchSeat.bot_id == bot_id, Match.status.in_(deal_groups.ENDED), Group.state == "over")
+        .where(MatchSeat.bot_id == bot_id, Match.status.in_(deal_groups.ENDED), DealGroup.state == "over")
         .where(Match.finished_at.is_not(None))
         .order_by(Match.finished_at.desc(), MatchSeat.match_id, MatchSeat.seat)
         .limit(MATCHES)
@@ -61,12 +61,12 @@ def last_matches(session: Session, bot_id: str, before: Sequence[Played] = ()) -
         return before
     return [
         known.get(row.id)
-        or Played(row.id, row.version, row.finished_at, tuple(_answers(_lines(session, row.id), row.seat)))
+        or TimedMatch(row.id, row.version, row.finished_at, tuple(_answers(_lines(session, row.id), row.seat)))
         for row in found
     ]
 
 
-def stretches(played: Sequence[Played], *, by_day: bool = False) -> list[Stretch]:
+def stretches(played: Sequence[TimedMatch], *, by_day: bool = False) -> list[Stretch]:
     """One for each version, or for each version and day (UTC), the latest first."""
     found: dict[Key, Stretch] = {}
     for one in played:
@@ -92,6 +92,6 @@ def _answers(lines: Sequence[bytes], seat: int) -> Iterator[tuple[int, str]]:
     """Of the questions the seat was really asked: forced moves, and those of a seat given up, took no call."""
     for line in lines:
         if b'"type":"decision"' in line:
-            row = parsed(line)
+            row = parse_row(line)
             if row["seat"] == seat and row["source"] != "forced" and not row.get("retired"):
                 yield row["ms"], row.get("fault", "")

@@ -11,20 +11,20 @@ from sqlalchemy import RowMapping, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
-from referee.db.engine import now
+from referee.db.engine import current_time
 from referee.db.leases import NO_LEASE
 from referee.errors import NotFound, StaleEpoch
 from referee.ladders import ledger, ratings
 from referee.ladders.tables import Result
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.matches import claims, deal_groups, logs
-from referee.matches.recording import Record, write_evidence
+from referee.matches.recording import MatchUpdate, write_evidence
 from referee.matches.tables import Match, MatchSeat
 from referee.webhooks import outbox
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class MatchResult:
     """How the match ended, each list by seat."""
 
     placements: Sequence[int]
@@ -33,14 +33,14 @@ class Outcome:
     faults: Sequence[int]
 
 
-def finish(session: Session, tail: Record, outcome: Outcome, *, master_key: bytes) -> Result:
+def finish(session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_key: bytes) -> Result:
     """Ends a match: ``tail`` holds the rows not recorded yet, the result row last. All of it happens or nothing.
 
     Raises ``StaleEpoch`` when the match is no longer ours. The result counts on a ladder when the match is rated and
     at least two of its seats are, no two of them of one owner.
     """
     session.flush()  # what follows goes past the session's own bookkeeping
-    match = _ended(session, tail)
+    match = _end_match(session, tail)
     lines = logs.recorded_lines(session, tail.match_id)
     if len(lines) != tail.start:
         raise StaleEpoch(f"match {tail.match_id} has {len(lines)} recorded rows, the last ones begin at {tail.start}")
@@ -58,7 +58,7 @@ def finish(session: Session, tail: Record, outcome: Outcome, *, master_key: byte
         "returns": list(outcome.returns),
         "scores": list(outcome.scores),
         "digest": logs.pack(session, tail.match_id, lines),
-        "engine_version": parsed(lines[0])["engine_version"],
+        "engine_version": parse_row(lines[0])["engine_version"],
         "finished_at": match["finished_at"],
     }
     seq = session.connection().execute(_ADD_RESULT, result).scalar_one()
@@ -98,15 +98,15 @@ def result_of(session: Session, match_id: str) -> Result:
     return result
 
 
-def _ended(session: Session, tail: Record) -> RowMapping:
-    held = {"of": tail.match_id, "held": tail.epoch, "finished_at": now(session)}
+def _end_match(session: Session, tail: MatchUpdate) -> RowMapping:
+    held = {"of": tail.match_id, "held": tail.epoch, "finished_at": current_time(session)}
     match = session.connection().execute(_END, held).mappings().one_or_none()
     if match is None:
         raise StaleEpoch(f"epoch {tail.epoch} of match {tail.match_id} is over")
     return match
 
 
-def _seats(session: Session, match_id: str, outcome: Outcome) -> Sequence[RowMapping]:
+def _seats(session: Session, match_id: str, outcome: MatchResult) -> Sequence[RowMapping]:
     """The seats in their order, with their owners; what came of each is written down."""
     seats = session.connection().execute(_SEATED, {"of": match_id}).mappings().all()
     ends = zip(seats, outcome.faults, outcome.placements, outcome.returns, strict=True)

@@ -12,20 +12,20 @@ from sqlalchemy.orm import Session
 from referee import __version__
 from referee.bots import certificates, house_bots
 from referee.bots.tables import Bot
-from referee.db.engine import now
+from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.errors import BadOption, Conflict, NotFound
 from referee.games import game as rules_of
 from referee.match.canonical import dumps
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups
-from referee.matches.tables import Group, Match, MatchSeat
+from referee.matches.tables import DealGroup, Match, MatchSeat
 from referee.matches.unrated import has_owner_twice
 
 Json = dict[str, Any]
 
 # The tables themselves: what the ORM adds to a row would cost more than all the rest.
-_GROUPS, _MATCHES, _SEATS = (model.__table__ for model in (Group, Match, MatchSeat))
+_GROUPS, _MATCHES, _SEATS = (model.__table__ for model in (DealGroup, Match, MatchSeat))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Deal:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MatchPlan:
     """What is to be played, by whom in which seat, and for which table of which event.
 
     ``entrants``, where given, tells by seat whose seat it is; another bot sits there for it, and counts for nothing.
@@ -59,7 +59,9 @@ class Plan:
     replay_of: str | None = None
 
 
-def arrange(session: Session, plans: Sequence[Plan], *, master_key: bytes, group: Group | None = None) -> list[str]:
+def arrange(
+    session: Session, plans: Sequence[MatchPlan], *, master_key: bytes, group: DealGroup | None = None
+) -> list[str]:
     """Arranges matches, due at once, in the groups of their deals unless one is given; their ids in order.
 
     Rated only where asked for and all bots have different owners. Raises ``BadOption``, ``NoSuchGame``,
@@ -68,7 +70,7 @@ def arrange(session: Session, plans: Sequence[Plan], *, master_key: bytes, group
     """
     draft = _Draft(session, plans)
     draft.check()
-    moment = now(session)
+    moment = current_time(session)
     made = {} if group else draft.groups(moment, master_key)
     group_ids = [group.id if group else made[key]["id"] for key in draft.deals]
     rows = [
@@ -87,7 +89,7 @@ class _Draft:
     """Plans with what is known of their bots and games, looked up once for all of them."""
 
     session: Session
-    plans: Sequence[Plan]
+    plans: Sequence[MatchPlan]
 
     @cached_property
     def bots(self) -> Mapping[str, Row[Any]]:
@@ -112,12 +114,12 @@ class _Draft:
 
     def groups(self, moment: datetime, master_key: bytes) -> dict[Hashable, Json]:
         """The row of a new group for each deal. Bots of the house have no part in the chance."""
-        together: dict[Hashable, list[Plan]] = {}
+        together: dict[Hashable, list[MatchPlan]] = {}
         for key, plan in zip(self.deals, self.plans, strict=True):
             together.setdefault(key, []).append(plan)
         return {key: self._group(plans, moment, master_key) for key, plans in together.items()}
 
-    def _group(self, plans: Sequence[Plan], moment: datetime, master_key: bytes) -> Json:
+    def _group(self, plans: Sequence[MatchPlan], moment: datetime, master_key: bytes) -> Json:
         entries = [bot for plan in plans for bot in plan.bots if self.bots[bot].status != house_bots.STATUS]
         kind = plans[0].deal.kind if plans[0].deal else "own"
         return {**deal_groups.fresh(entries, moment, master_key, plans[0].tournament_id), "kind": kind}
@@ -139,7 +141,7 @@ class _Draft:
         if game not in bot.games:
             raise BadOption("bots", f"bot {bot.name!r} does not play {game}; its manifest lists {', '.join(bot.games)}")
 
-    def row(self, plan: Plan) -> Json:
+    def row(self, plan: MatchPlan) -> Json:
         return {
             "id": new_id("match"),
             "game": plan.game,
@@ -163,22 +165,22 @@ class _Draft:
             "created_by": plan.created_by,
         }
 
-    def _is_rated(self, plan: Plan) -> bool:
+    def _is_rated(self, plan: MatchPlan) -> bool:
         if not plan.rated:
             return False
-        counted = zip(plan.bots, self._counted(plan), strict=True)
+        counted = zip(plan.bots, self._rated_seats(plan), strict=True)
         owners = [self.bots[bot_id].owner_id for bot_id, counts in counted if counts]
         return len(owners) >= 2 and not has_owner_twice(owners)
 
-    def _counted(self, plan: Plan) -> list[bool]:
+    def _rated_seats(self, plan: MatchPlan) -> list[bool]:
         """By seat: what the house plays, or whoever sits there for another, counts for nobody."""
         return [
             self.bots[bot].status != house_bots.STATUS and entrant == bot
             for bot, entrant in zip(plan.bots, plan.entrants or plan.bots, strict=True)
         ]
 
-    def seats(self, plan: Plan, match_id: str) -> list[Json]:
-        bots, counted = [self.bots[bot_id] for bot_id in plan.bots], self._counted(plan)
+    def seats(self, plan: MatchPlan, match_id: str) -> list[Json]:
+        bots, counted = [self.bots[bot_id] for bot_id in plan.bots], self._rated_seats(plan)
         entrants = plan.entrants or plan.bots
         return [
             {
@@ -195,5 +197,5 @@ class _Draft:
         ]
 
 
-def _key(plan: Plan) -> tuple[str, int, bytes]:
+def _key(plan: MatchPlan) -> tuple[str, int, bytes]:
     return plan.game, len(plan.bots), dumps(dict(plan.options))

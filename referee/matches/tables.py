@@ -17,12 +17,12 @@ GROUP_KINDS = ("own", "common", "duplicate")
 AGE = ("created_at", "stage", "table_no", "leg", "id")  # the order in which matches are played
 
 
-def _some(name: str, rows: str, *columns: str) -> Index:
+def _partial_index(name: str, rows: str, *columns: str) -> Index:
     """An index of those rows alone; it serves questions that name them in the same words."""
     return Index(name, *columns, sqlite_where=text(rows), postgresql_where=text(rows))
 
 
-class Group(Leased, Base):
+class DealGroup(Leased, Base):
     """Matches that replay the same cards: one alone, the tables of a stage, or the same bots in other seats."""
 
     __tablename__ = "deal_groups"
@@ -56,8 +56,8 @@ class Match(Leased, Base):
         Index(None, "tournament_id", "stage", "table_no"),
         # What runners look for: small, however many matches are over. The status comes first, though it is always
         # the same: else SQLite prefers the index above.
-        _some("ix_matches_due", "status = 'due'", "status", "created_by", *AGE),
-        _some("ix_matches_lost", "lost_claims > 1", "status", "lost_claims"),
+        _partial_index("ix_matches_due", "status = 'due'", "status", "created_by", *AGE),
+        _partial_index("ix_matches_lost", "lost_claims > 1", "status", "lost_claims"),
     )
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
@@ -172,6 +172,6 @@ def friendly(match: Any = Match) -> ColumnElement[bool]:
     return and_(match.tournament_id.is_(None), match.rated.is_(False))
 
 
-def unbegun() -> ColumnElement[bool]:
+def is_unstarted() -> ColumnElement[bool]:
     """Matches to come, of which nobody has played anything."""
     return and_(Match.status.in_(["waiting", "due"]), Match.started_at.is_(None))

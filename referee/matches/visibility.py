@@ -16,14 +16,14 @@ from typing import Any, Final, Literal
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, aliased
 
-from referee.db.engine import now
+from referee.db.engine import current_time
 from referee.errors import NotFound
 from referee.match.canonical import Json
 from referee.match.log import PublicView, opens_round
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.matches import deal_groups, logs
-from referee.matches.deal_progress import Drawn, Tables
-from referee.matches.tables import Group, LogRow, Match, MatchSeat
+from referee.matches.deal_progress import DealGroupProgress, Drawn
+from referee.matches.tables import DealGroup, LogRow, Match, MatchSeat
 from referee.tournaments.tables import Tournament
 
 HELD_S: Final = 60
@@ -33,7 +33,7 @@ Pace = Literal["at_once", "rounds", "all_tables"]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class MatchVisibility:
     """How a match stands. ``pace``: how its rows are told; ``open``: its deal group is over and everybody may read its
     log; ``rows`` are recorded."""
 
@@ -53,20 +53,22 @@ class Standing:
         return self.pace != "at_once"
 
 
-def standings(session: Session, match_ids: Collection[str]) -> dict[str, Standing]:
+def standings(session: Session, match_ids: Collection[str]) -> dict[str, MatchVisibility]:
     """Those of these matches that there are."""
     other = aliased(Match)
     shared = exists().where(
         other.group_id == Match.group_id, other.id != Match.id, other.status.not_in(deal_groups.ENDED)
     )
     columns: Sequence[Any] = (Match.id, Match.status, Match.reason, Match.rated, Match.rows, Match.group_id)
-    query = select(*columns, Group.state, Tournament.open_seats, shared).join(Group, Group.id == Match.group_id)
+    query = select(*columns, DealGroup.state, Tournament.open_seats, shared).join(
+        DealGroup, DealGroup.id == Match.group_id
+    )
     query = query.outerjoin(Tournament, Tournament.id == Match.tournament_id).where(Match.id.in_(match_ids))
     found = {}
     for row in session.execute(query):
         id, status, reason, rated, rows, group_id, group, open_seats, is_shared = tuple(row)
         pace = _pace(hidden=rated and not open_seats, shared=is_shared, ended=status in deal_groups.ENDED)
-        found[id] = Standing(status, reason, group == "over", pace, rows, group_id)
+        found[id] = MatchVisibility(status, reason, group == "over", pace, rows, group_id)
     return found
 
 
@@ -79,7 +81,7 @@ def _pace(*, hidden: bool, shared: bool, ended: bool) -> Pace:
     return "at_once" if ended else "rounds"
 
 
-def standing(session: Session, match_id: str) -> Standing:
+def standing(session: Session, match_id: str) -> MatchVisibility:
     """How one match stands; raises ``NotFound``."""
     found = standings(session, [match_id])
     if match_id not in found:
@@ -94,11 +96,11 @@ def placements(session: Session, match_id: str) -> list[int] | None:
     return found or None
 
 
-class Telling:
+class MatchFeed:
     """A match as it is told: each ``look`` reads what was recorded since, once for everybody who watches. How far other
     tables are is kept in ``tables``, for all who ask for it."""
 
-    def __init__(self, match_id: str, tables: Tables) -> None:
+    def __init__(self, match_id: str, tables: DealGroupProgress) -> None:
         self.match_id = match_id
         self.items: list[Json] = []  # of the rows that were told: number and masked events
         self._tables = tables
@@ -109,7 +111,7 @@ class Telling:
         self._next = Drawn()  # at least, with the first that was not
         self._whole = False  # nothing will follow
 
-    def look(self, session: Session, standing: Standing) -> list[Json]:
+    def look(self, session: Session, standing: MatchVisibility) -> list[Json]:
         """The items that may be told since the last look."""
         last = self._tables.last(session, standing.group_id) if standing.pace == "all_tables" else None
         if last is not None and not self._next.is_behind(last):
@@ -131,18 +133,18 @@ class Telling:
         self.items += items
         return items
 
-    def _read(self, session: Session, standing: Standing) -> None:
+    def _read(self, session: Session, standing: MatchVisibility) -> None:
         start = len(self.items) + len(self._held)
         if standing.ended:
-            rows = [parsed(line) for line in logs.log_lines(session, self.match_id, start=start)]
+            rows = [parse_row(line) for line in logs.log_lines(session, self.match_id, start=start)]
             self._held += [(row, None) for row in rows if row["type"] != "reveal"]
             self._whole = True
         elif standing.rows > start:
             query = select(LogRow.line, LogRow.recorded_at).where(LogRow.match_id == self.match_id, LogRow.row >= start)
             for line, recorded_at in session.execute(query.order_by(LogRow.row)):
-                self._held.append((parsed(line), recorded_at))
+                self._held.append((parse_row(line), recorded_at))
 
-    def _free(self, session: Session, standing: Standing, last: Drawn | None) -> int:
+    def _free(self, session: Session, standing: MatchVisibility, last: Drawn | None) -> int:
         """How many of those held may go."""
         if last is not None:
             return self._played_by_all(last)
@@ -160,7 +162,7 @@ class Telling:
 
     def _released(self, session: Session) -> int:
         """Up to the last that begins a round, or that is old enough."""
-        seconds: float = now(session).timestamp()
+        seconds: float = current_time(session).timestamp()
         newest = seconds // STEP_S * STEP_S - HELD_S
         header = self._header or (self._held[0][0] if self._held else {})
         for place in range(len(self._held), 0, -1):

@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session
 from referee.bots import house_bots
 from referee.bots.bots import MOST_SOUR, get_bot
 from referee.bots.tables import Bot
-from referee.db.engine import lease_now, now
-from referee.db.leases import expired
+from referee.db.engine import current_time, lease_now
+from referee.db.leases import is_lease_expired
 from referee.matches import match_queue
 from referee.matches.quotas import friendlies_at_once
-from referee.matches.tables import OPEN, Group, Match, MatchSeat, friendly
+from referee.matches.tables import OPEN, DealGroup, Match, MatchSeat, friendly
 from referee.matches.waiting_reasons import Reason
 from referee.tournaments.entry_reasons import entry_reason
 from referee.tournaments.tables import Tournament, TournamentEntry
@@ -48,7 +48,7 @@ class OpenEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class BotQueue:
     """``playing`` of its matches are being played, ``open`` are not over; the first of these in order of age.
     ``reason`` is the one that matters most; None while it plays."""
 
@@ -60,10 +60,10 @@ class Waiting:
     reason: Reason | None
 
 
-def waiting(session: Session, bot_id: str, *, runner_slots: int) -> Waiting:
+def waiting(session: Session, bot_id: str, *, runner_slots: int) -> BotQueue:
     """Return everything a bot is waiting for now, if each runner has ``runner_slots`` slots; raise ``NotFound``."""
     bot = get_bot(session, bot_id)
-    hall = _Hall(session, *lease_now(session), friendlies=friendlies_at_once(runner_slots))
+    hall = _QueueState(session, *lease_now(session), friendlies=friendlies_at_once(runner_slots))
     rows = _open_matches(session, bot_id)
     playing = sum(row.status == "running" and not hall.is_lost(row) for row in rows)
     matches = [hall.judged(row, bot_id) for row in rows[:MOST_SHOWN]]
@@ -72,7 +72,7 @@ def waiting(session: Session, bot_id: str, *, runner_slots: int) -> Waiting:
     if not playing:
         reasons = [one.reason for one in matches] + [_of_bot(bot)] + [one.reason for one in events]
         reason = next((one for one in reasons if one is not None), Reason("not_entered"))
-    return Waiting(bot_id, playing, len(rows), matches, events, reason)
+    return BotQueue(bot_id, playing, len(rows), matches, events, reason)
 
 
 def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
@@ -80,10 +80,12 @@ def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
     columns = (
         *(Match.id, Match.status, Match.tournament_id, Match.created_by, Match.created_at, Match.group_id),
         friendly().label("friendly"),
-        *(Match.lease_boot, Match.lease_until, Match.lost_claims, Group.state, Group.kind),
+        *(Match.lease_boot, Match.lease_until, Match.lost_claims, DealGroup.state, DealGroup.kind),
     )
     query = (
-        select(*columns).join(Group, Group.id == Match.group_id).where(Match.status.in_(OPEN), _sits(session, bot_id))
+        select(*columns)
+        .join(DealGroup, DealGroup.id == Match.group_id)
+        .where(Match.status.in_(OPEN), _sits(session, bot_id))
     )
     return session.execute(query.order_by(Match.created_at, Match.stage, Match.table_no, Match.leg, Match.id)).all()
 
@@ -97,18 +99,20 @@ def _sits(session: Session, bot_id: str) -> ColumnElement[bool]:
     return exists().where(MatchSeat.match_id == Match.id, func.coalesce(MatchSeat.bot_id, "") == bot_id)
 
 
-class _Hall:
+class _QueueState:
     """What is being played, and who is in the queue."""
 
     def __init__(self, session: Session, boot: str, seconds: float, *, friendlies: int) -> None:
         self._session = session
         self._boot, self._seconds = boot, seconds
         self._friendlies = friendlies
-        self._moment: datetime = now(session)
+        self._moment: datetime = current_time(session)
         self._left = match_queue.calls_left(session, boot, seconds)
-        self._examined = match_queue.examined(session, boot, seconds)
+        self._examined = match_queue.bots_under_examination(session, boot, seconds)
         self._playing = match_queue.playing(session, boot, seconds)
-        self._wants_alone = any(session.execute(one.limit(1)).first() for one in match_queue.alone(boot, seconds))
+        self._wants_alone = any(
+            session.execute(one.limit(1)).first() for one in match_queue.isolated_match_queries(boot, seconds)
+        )
         self._due: dict[str | None, int] | None = None
         self._at: dict[tuple[str | None, datetime], tuple[int, list[str]]] = {}
 
@@ -156,7 +160,7 @@ class _Hall:
                 for_examination = match_queue.EXAMINED_AT_ONCE if bot_id in self._examined else 0
                 return Reason("bot_examined" if missing <= for_examination else "bot_full")
         if row.kind == "duplicate":
-            played = and_(Match.status == "running", ~expired(Match, self._boot, self._seconds))
+            played = and_(Match.status == "running", ~is_lease_expired(Match, self._boot, self._seconds))
             if self._session.scalar(select(Match.id).where(Match.group_id == row.group_id, played).limit(1)):
                 return Reason("group_playing")
         return None

@@ -3,17 +3,17 @@
 from referee.pairing.bracket_state import (
     FINAL,
     THIRD_PLACE,
+    BracketOutcome,
     Course,
-    Outcome,
     Score,
     label,
     main_entrants,
     stages_to_come,
 )
-from referee.pairing.model import Event, Json, Stage
+from referee.pairing.model import Json, PairingRound, TournamentState
 
 
-def places(event: Event) -> list[tuple[int, str]]:
+def places(event: TournamentState) -> list[tuple[int, str]]:
     """(place, entrant) of everybody who took part, best first, equal places by seed.
 
     Who lost in the same stage shares a place (1 + number of those who got further); the match for the third place
@@ -48,7 +48,7 @@ def _merit(course: Course) -> dict[str, Merit]:
     return {one: (reached[one], *inner[one]) for one in course.seeds}
 
 
-def _inner(course: Course, final: Outcome) -> dict[str, tuple[int, int, int]]:
+def _inner(course: Course, final: BracketOutcome) -> dict[str, tuple[int, int, int]]:
     """Within the final of more than two: there at all, then the points. Of the losers of the semi-final: who won
     the match for the third place, or was the only one there to play it."""
     stage = final.played.stage
@@ -60,15 +60,15 @@ def _inner(course: Course, final: Outcome) -> dict[str, tuple[int, int, int]]:
     return {table[0]: (1, 0, 0) for table in (*third, alone) if table}
 
 
-def _scores(course: Course, outcome: Outcome) -> dict[str, tuple[int, int]]:
+def _scores(course: Course, outcome: BracketOutcome) -> dict[str, tuple[int, int]]:
     scores: dict[str, tuple[int, int]] = {}
     for table, legs in zip(outcome.played.stage.tables, outcome.played.legs, strict=True):
         score = Score(legs, table.entrants, course.event.options)
-        scores.update((one, score.of(one)) for one in table.entrants)
+        scores.update((one, score.points_of(one)) for one in table.entrants)
     return scores
 
 
-def bracket(event: Event, running: Stage | None = None) -> Json:
+def bracket(event: TournamentState, running: PairingRound | None = None) -> Json:
     """The picture's data: ``stages`` played, and ``running`` if given, then those ``to_come`` (label, tables).
 
     A stage has ``number``, ``label``, ``tables`` and ``byes``. A table has ``table`` (from 1), ``label`` and its
@@ -77,7 +77,7 @@ def bracket(event: Event, running: Stage | None = None) -> Json:
     a bye) it came from, null in the first stage.
     """
     course = Course(event)
-    stages = [_drawn(course, number, outcome) for number, outcome in enumerate(course.outcomes, 1)]
+    stages = [_render_round(course, number, outcome) for number, outcome in enumerate(course.outcomes, 1)]
     left = stages_to_come(max(len(course.field), event.seats), event.seats, event.options["advance"])
     if course.is_over:
         left = []
@@ -90,7 +90,7 @@ def bracket(event: Event, running: Stage | None = None) -> Json:
     return {"stages": stages, "to_come": to_come}
 
 
-def _drawn(course: Course, number: int, outcome: Outcome) -> Json:
+def _render_round(course: Course, number: int, outcome: BracketOutcome) -> Json:
     stage, scores, on = outcome.played.stage, _scores(course, outcome), {*outcome.on}
     tables = [
         {
@@ -111,7 +111,7 @@ def _drawn(course: Course, number: int, outcome: Outcome) -> Json:
     return _stage(course, number, stage, tables)
 
 
-def _running(course: Course, stage: Stage) -> Json:
+def _running(course: Course, stage: PairingRound) -> Json:
     number = len(course.outcomes) + 1
     tables: list[Json] = []
     for at, table in enumerate(stage.tables, 1):
@@ -121,7 +121,7 @@ def _running(course: Course, stage: Stage) -> Json:
     return _stage(course, number, stage, tables)
 
 
-def _stage(course: Course, number: int, stage: Stage, tables: list[Json]) -> Json:
+def _stage(course: Course, number: int, stage: PairingRound, tables: list[Json]) -> Json:
     byes = [{**_entrant(course, number, bye.entrant), "reason": bye.reason} for bye in stage.byes]
     return {"number": number, "label": stage.label, "tables": tables, "byes": byes}
 

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from referee.pairing.history import half_shares
-from referee.pairing.model import Entrant, Event, Leg, Played, Stage
-from referee.pairing.seeded_random import shuffled
+from referee.pairing.model import Entrant, Leg, PairingRound, PlayedRound, TournamentState
+from referee.pairing.seeded_random import shuffle
 
 FINAL, THIRD_PLACE = "final", "third_place"
 
@@ -71,9 +71,9 @@ def label(field: int, seats: int, advance: int) -> str:
     return "quarter_final" if after == 2 else f"last_{2 ** (after + 1)}"
 
 
-def seat_order(event: Event, stage: int, table: int) -> list[int]:
+def seat_order(event: TournamentState, stage: int, table: int) -> list[int]:
     """The lot that seats a table: its entrants by strength are taken in this order. Both numbers from 1."""
-    return shuffled(range(event.seats), event.draw, f"knockout|seats|{stage}|{table}")
+    return shuffle(range(event.seats), event.draw, f"knockout|seats|{stage}|{table}")
 
 
 # -- a table --
@@ -87,7 +87,7 @@ class Score:
     entrants: tuple[str, ...]
     options: Mapping[str, Any]
 
-    def of(self, entrant: str) -> tuple[int, int]:
+    def points_of(self, entrant: str) -> tuple[int, int]:
         """(in the legs of best_of, in the tie-break legs)."""
         return self._points[entrant]
 
@@ -104,12 +104,12 @@ class Score:
     @property
     def is_tied(self) -> bool:
         """Whether any two have the same points."""
-        return len({self.of(entrant) for entrant in self.entrants}) < len(self.entrants)
+        return len({self.points_of(entrant) for entrant in self.entrants}) < len(self.entrants)
 
     def wanting(self, onward: int) -> int:
         """The fewest legs after which it may be clear which ``onward`` go on; 0: it is clear, or all were played."""
         left: int = self.options["best_of"] - len(self.legs)
-        scores = sorted((self.of(entrant) for entrant in self.entrants), reverse=True)
+        scores = sorted((self.points_of(entrant) for entrant in self.entrants), reverse=True)
         if left > 0:
             if len(self.entrants) > 2:
                 return left
@@ -123,11 +123,11 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BracketOutcome:
     """A stage that was played: ``field`` entered it (pairs: by place in the bracket, None where nobody is left),
     ``ranked`` are the entrants of each table best first, ``on`` went on (like ``field``, of the stage after)."""
 
-    played: Played
+    played: PlayedRound
     field: tuple[str | None, ...]
     ranked: tuple[tuple[str, ...], ...]
     on: tuple[str | None, ...]
@@ -144,11 +144,11 @@ class Course:
     """The knockout as far as it went, from the stages recorded; what was recorded stands, whatever was voided or
     withdrawn later."""
 
-    def __init__(self, event: Event) -> None:
+    def __init__(self, event: TournamentState) -> None:
         self.event = event
         self.active = {entrant.id for entrant in event.entrants if entrant.active}
-        self.outcomes: list[Outcome] = []
-        field = self._drawn() if event.played else ()
+        self.outcomes: list[BracketOutcome] = []
+        field = self._draw_first_round() if event.played else ()
         self.seeds = {entrant: place for place, entrant in enumerate(field, 1) if entrant is not None}
         for number, played in enumerate(event.played):
             self.outcomes.append(self._outcome(number, played, field))
@@ -179,7 +179,7 @@ class Course:
                 sat.setdefault(one, [0] * self.event.seats)[seat] += 1
         return sat
 
-    def _drawn(self) -> tuple[str | None, ...]:
+    def _draw_first_round(self) -> tuple[str | None, ...]:
         """The first stage's entrants by strength: byes came first, tables were seated by a known lot."""
         stage = self.event.played[0].stage
         byes, seats = len(stage.byes), self.event.seats
@@ -190,7 +190,7 @@ class Course:
                 field[places[rank]] = entrant
         return tuple(field)
 
-    def _outcome(self, number: int, played: Played, field: tuple[str | None, ...]) -> Outcome:
+    def _outcome(self, number: int, played: PlayedRound, field: tuple[str | None, ...]) -> BracketOutcome:
         stage, seats = played.stage, self.event.seats
         byes = [bye.entrant for bye in stage.byes]
         if seats > 2:  # who withdrew left no gap, and who stepped in is nobody's successor
@@ -207,10 +207,10 @@ class Course:
             on = (*byes, *placed)
         else:  # too few for the final: nobody decides it but the seeds
             on = tuple(sorted(byes, key=self._seed)[:1])
-        return Outcome(played, field, ranked, on, is_final)
+        return BracketOutcome(played, field, ranked, on, is_final)
 
     def _pairs_on(
-        self, stage: Stage, field: tuple[str | None, ...], cut: Shape, ranked: tuple[tuple[str, ...], ...]
+        self, stage: PairingRound, field: tuple[str | None, ...], cut: Shape, ranked: tuple[tuple[str, ...], ...]
     ) -> tuple[str | None, ...]:
         on = list(field[: cut.byes])
         main = main_entrants(stage, 2)
@@ -220,7 +220,7 @@ class Course:
             on.append(best.get(there[0], there[0]) if there and there[0] is not None else None)
         return tuple(on)
 
-    def _rankings(self, number: int, played: Played, onward: Sequence[int]) -> tuple[tuple[str, ...], ...]:
+    def _rankings(self, number: int, played: PlayedRound, onward: Sequence[int]) -> tuple[tuple[str, ...], ...]:
         """Each table's entrants best first: by points when they decide, then who is still there, then the better
         seed. Points that do not decide come after being there; before all comes who did go on by the record."""
         newest = number + 1 == len(self.event.played)
@@ -231,7 +231,7 @@ class Course:
             counts = newest and bool(legs) and score.wanting(cut) == 0
             weakness = {}
             for one in table.entrants:
-                (main, tie_break), away = score.of(one), one not in here
+                (main, tie_break), away = score.points_of(one), one not in here
                 weakness[one] = (not counts and away, -main, -tie_break, away, self._seed(one))
             rankings.append(tuple(sorted(table.entrants, key=weakness.__getitem__)))
         return tuple(rankings)
@@ -248,10 +248,10 @@ class Course:
         return self.seeds.get(entrant, len(self.seeds) + 1)
 
 
-def by_strength(event: Event) -> list[Entrant]:
+def by_strength(event: TournamentState) -> list[Entrant]:
     """Who takes part in a knockout that begins now, strongest first, as ``seeding`` says; equals by lot."""
     there = [entrant for entrant in event.entrants if entrant.active and entrant.since <= 1]
-    drawn = shuffled(there, event.draw, "knockout|seeding")
+    drawn = shuffle(there, event.draw, "knockout|seeding")
     match event.options["seeding"]:
         case "rating":
             return sorted(drawn, key=lambda one: -one.rating)
@@ -260,7 +260,7 @@ def by_strength(event: Event) -> list[Entrant]:
     return drawn
 
 
-def main_entrants(stage: Stage, seats: int) -> set[str]:
+def main_entrants(stage: PairingRound, seats: int) -> set[str]:
     """Everybody of a stage but those who are in it for the third place only."""
     tables = {one for table in stage.tables if table.label != THIRD_PLACE for one in table.entrants}
     byes = [bye.entrant for bye in stage.byes]

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Final
 
 from referee.pairing.history import Past
-from referee.pairing.matching import May, enlarged
+from referee.pairing.matching import May, augment_matching
 from referee.pairing.preferences import STRONG as STRONGLY
 from referee.pairing.preferences import preferences, seated_pair
 from referee.pairing.scoregroup import (
@@ -39,7 +39,7 @@ def dutch(
     """
     due = preferences(past)
     levels = _levels(past, due.clash, topscore, resting)
-    everybody = _everybody(past, resting)
+    everybody = _players_with_bye(past, resting)
     level, over = _feasible(everybody, levels)
     rules = Rules(
         may=levels[level],
@@ -52,7 +52,7 @@ def dutch(
     mate = _by_brackets(past, rules, resting, over)
     for may in [*levels[level:], _or_rests(lambda one, other: True, len(past.ids), resting)]:
         if len(mate) < len(everybody):
-            mate = _repaired(everybody, may, mate)
+            mate = _repair_pairing(everybody, may, mate)
     place = {one: at for at, one in enumerate(everybody)}
     nobody = len(past.ids)
     pairs = [(one, mate[one]) for one in everybody if place[one] < place[mate[one]] and mate[one] != nobody]
@@ -62,10 +62,10 @@ def dutch(
 def pairable(past: Past, resting: Collection[int]) -> tuple[int, int]:
     """What must be looked away from to pair all but one of ``resting``: 0 nothing, 1 absolute claims to seats, 2
     siblings too; and how many cannot be paired even so, other than with somebody they have met."""
-    return _feasible(_everybody(past, resting), _levels(past, preferences(past).clash, None, resting))
+    return _feasible(_players_with_bye(past, resting), _levels(past, preferences(past).clash, None, resting))
 
 
-def _everybody(past: Past, resting: Collection[int]) -> list[int]:
+def _players_with_bye(past: Past, resting: Collection[int]) -> list[int]:
     """All by rank; with a bye to be had, nobody comes last: a number of its own, whom only those may meet who may
     rest."""
     ranked = sorted(range(len(past.ids)), key=lambda one: (-past.score[one], one))
@@ -81,16 +81,16 @@ def _levels(past: Past, clash: May, topscore: int | None, resting: Collection[in
     def strangers(one: int, other: int) -> bool:
         return other not in met[one]
 
-    def unrelated(one: int, other: int) -> bool:
+    def may_meet(one: int, other: int) -> bool:
         family = kin[one]
         return other not in met[one] and (family is None or other not in family)
 
-    def unclaimed(one: int, other: int) -> bool:
-        if not unrelated(one, other) or not clash(one, other):
-            return unrelated(one, other)
+    def is_topscorer_pair(one: int, other: int) -> bool:
+        if not may_meet(one, other) or not clash(one, other):
+            return may_meet(one, other)
         return topscore is not None and max(past.score[one], past.score[other]) > topscore
 
-    return [_or_rests(may, len(past.ids), resting) for may in (unclaimed, unrelated, strangers)]
+    return [_or_rests(may, len(past.ids), resting) for may in (is_topscorer_pair, may_meet, strangers)]
 
 
 def _or_rests(may: May, nobody: int, resting: Collection[int]) -> May:
@@ -107,9 +107,9 @@ def _feasible(ranked: Sequence[int], levels: Sequence[May]) -> tuple[int, int]:
     if len(ranked) > EXACT:
         return 0, 0
     for level, may in enumerate(levels[:-1]):
-        if len(enlarged(ranked, may, {}, most=0)) == len(ranked):
+        if len(augment_matching(ranked, may, {}, most=0)) == len(ranked):
             return level, 0
-    return len(levels) - 1, len(ranked) - len(enlarged(ranked, levels[-1], {}))
+    return len(levels) - 1, len(ranked) - len(augment_matching(ranked, levels[-1], {}))
 
 
 def _pair_cost(past: Past, seat: Sequence[int | None], strength: Sequence[int]) -> Callable[[int, int], int]:
@@ -148,7 +148,7 @@ def _pair_cost(past: Past, seat: Sequence[int | None], strength: Sequence[int]) 
 
 
 def _by_brackets(past: Past, rules: Rules, resting: Collection[int], over: int) -> dict[int, int]:
-    everybody = _everybody(past, resting)
+    everybody = _players_with_bye(past, resting)
     nobody = len(past.ids)
     mate: dict[int, int] = {}
     moved: list[int] = []
@@ -158,7 +158,7 @@ def _by_brackets(past: Past, rules: Rules, resting: Collection[int], over: int) 
         reached += len(residents)
         last = index == len(groups) - 1
         accepts = _completion(everybody[reached:], rules.may, over)
-        wasted = _wasted([] if last else groups[index + 1], rules.may)
+        wasted = _count_lost_pairs([] if last else groups[index + 1], rules.may)
         if nobody > EXACT:
             accepts, wasted = _may_all_rest(resting) if last else _anything, _nothing
         found = Bracket(rules, moved, residents, accepts, wasted, last).pairs()
@@ -193,27 +193,27 @@ def _completion(below: Sequence[int], may: May, over: int) -> Callable[[Sequence
         key = frozenset(down)
         if key not in known:
             people = [*down, *below]
-            known[key] = len(people) - len(enlarged(people, may, {}, most=over)) <= over
+            known[key] = len(people) - len(augment_matching(people, may, {}, most=over)) <= over
         return known[key]
 
     return accepts
 
 
-def _wasted(following: Sequence[int], may: May) -> Callable[[Sequence[int]], int]:
+def _count_lost_pairs(following: Sequence[int], may: May) -> Callable[[Sequence[int]], int]:
     """How many pairs the next bracket must do without because of who they are that move down to it (FIDE C.7)."""
     known: dict[frozenset[int], int] = {}
 
-    def wasted(down: Sequence[int]) -> int:
+    def count_lost(down: Sequence[int]) -> int:
         key = frozenset(down)
         if key not in known:
             people = [*down, *following]
-            known[key] = len(people) // 2 - len(enlarged(people, may, {})) // 2
+            known[key] = len(people) // 2 - len(augment_matching(people, may, {})) // 2
         return known[key]
 
-    return wasted
+    return count_lost
 
 
-def _repaired(ranked: Sequence[int], may: May, mate: dict[int, int]) -> dict[int, int]:
+def _repair_pairing(ranked: Sequence[int], may: May, mate: dict[int, int]) -> dict[int, int]:
     """Pairs those left over, by turning round as many other pairs as it needs: the lowest ranks first."""
     if len(ranked) > EXACT:
         left = [at for at, one in enumerate(ranked) if one not in mate]
@@ -222,5 +222,5 @@ def _repaired(ranked: Sequence[int], may: May, mate: dict[int, int]) -> dict[int
         }
         near |= {mate[one] for one in near if one in mate}
         some = [one for one in reversed(ranked) if one in near]
-        return {**mate, **enlarged(some, may, {one: mate[one] for one in some if one in mate})}
-    return enlarged(list(reversed(ranked)), may, mate)
+        return {**mate, **augment_matching(some, may, {one: mate[one] for one in some if one in mate})}
+    return augment_matching(list(reversed(ranked)), may, mate)

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from referee.errors import BadOption
-from referee.pairing.model import Entrant, Event, Json, Leg, Stage, Table
-from referee.pairing.options import check_fills_a_table, only
-from referee.pairing.seating import seat_cost, seated
-from referee.pairing.seeded_random import shuffled
+from referee.pairing.model import Entrant, Json, Leg, PairingRound, Table, TournamentState
+from referee.pairing.options import check_fills_a_table, refuse_unknown
+from referee.pairing.seating import assign_seats, seat_cost
+from referee.pairing.seeded_random import shuffle
 
 MAX_TABLES: Final = 20_000
 
@@ -28,7 +28,7 @@ class Gauntlet:
 
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
         """``champion``: the entry's id; null for the best seed, or the first entry where nobody is seeded."""
-        only(given, "champion")
+        refuse_unknown(given, "champion")
         champion = given.get("champion")
         if champion is not None and not (isinstance(champion, str) and champion):
             raise BadOption("format_options.champion", f"the id of an entry or null is expected, not {champion!r}")
@@ -40,7 +40,7 @@ class Gauntlet:
         if tables > MAX_TABLES:
             raise BadOption("entries", f"the gauntlet would need {tables} tables; at most {MAX_TABLES} are played")
 
-    def planned(self, event: Event) -> int:
+    def expected_matches(self, event: TournamentState) -> int:
         decided = sum(len(played.stage.tables) for played in event.played)
         champion = champion_of(event)
         challengers = _challengers(event, champion)
@@ -51,7 +51,7 @@ class Gauntlet:
         # Nobody sits twice at a table, so whoever is due most often sets a least number of tables.
         return decided + max(-(-sum(due) // (event.seats - 1)), *due)
 
-    def next_stage(self, event: Event) -> Stage | None:
+    def next_stage(self, event: TournamentState) -> PairingRound | None:
         """The champion's next table; None when everybody has met the champion or too few are left."""
         champion = champion_of(event)
         challengers = _challengers(event, champion)
@@ -60,13 +60,13 @@ class Gauntlet:
         met = _met_champion(event, champion.id)
         if all(met[challenger.id] >= event.cycles for challenger in challengers):
             return None
-        return Stage((Table(_table(event, champion, challengers, met)),))
+        return PairingRound((Table(_table(event, champion, challengers, met)),))
 
-    def more_legs(self, event: Event, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, event: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
         return 0
 
 
-def champion_of(event: Event) -> Entrant | None:
+def champion_of(event: TournamentState) -> Entrant | None:
     """The entrant named in the options, else the best seeded starter, else the first; None when it is not active.
 
     Raises ``BadOption`` when the one that is named is not entered.
@@ -83,13 +83,13 @@ def champion_of(event: Event) -> Entrant | None:
     return best if best.active else None
 
 
-def _challengers(event: Event, champion: Entrant | None) -> list[Entrant]:
+def _challengers(event: TournamentState, champion: Entrant | None) -> list[Entrant]:
     stage = len(event.played) + 1
     able = [entrant for entrant in event.entrants if entrant.active and entrant.since <= stage]
-    return shuffled([entrant for entrant in able if entrant != champion], event.draw, "challengers")
+    return shuffle([entrant for entrant in able if entrant != champion], event.draw, "challengers")
 
 
-def _met_champion(event: Event, champion: str) -> Counter[str]:
+def _met_champion(event: TournamentState, champion: str) -> Counter[str]:
     """Tables decided, whether or not they came to count: what is cancelled is not made up for."""
     return Counter(
         one
@@ -100,7 +100,9 @@ def _met_champion(event: Event, champion: str) -> Counter[str]:
     )
 
 
-def _table(event: Event, champion: Entrant, challengers: Sequence[Entrant], met: Counter[str]) -> tuple[str, ...]:
+def _table(
+    event: TournamentState, champion: Entrant, challengers: Sequence[Entrant], met: Counter[str]
+) -> tuple[str, ...]:
     together: Counter[frozenset[str]] = Counter()
     sat: Counter[tuple[str, int]] = Counter()
     for played in event.played:
@@ -121,4 +123,4 @@ def _table(event: Event, champion: Entrant, challengers: Sequence[Entrant], met:
         )
     people = [champion.id, *(challenger.id for challenger in sitting)]
     costs = [[seat_cost(sat[one, seat]) for seat in range(event.seats)] for one in people]
-    return tuple(people[who] for who in seated(costs))
+    return tuple(people[who] for who in assign_seats(costs))

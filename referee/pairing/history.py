@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
-from referee.pairing.model import Event, Leg, Played
-from referee.pairing.seeded_random import shuffled
+from referee.pairing.model import Leg, PlayedRound, TournamentState
+from referee.pairing.seeded_random import shuffle
 
 
 def bye_points(seats: int) -> Fraction:
@@ -43,11 +43,11 @@ class Past:
         return self.siblings.get(self.owners[one])
 
 
-def pairing_order(event: Event) -> list[int]:
+def pairing_order(event: TournamentState) -> list[int]:
     """Indexes of those who may play the next stage, by pairing number: seeds set by hand, then ratings, then lots."""
     stage = len(event.played) + 1
     able = [at for at, entrant in enumerate(event.entrants) if entrant.active and entrant.since <= stage]
-    lot = {at: place for place, at in enumerate(shuffled(range(len(event.entrants)), event.draw, "pairing numbers"))}
+    lot = {at: place for place, at in enumerate(shuffle(range(len(event.entrants)), event.draw, "pairing numbers"))}
 
     def strength(at: int) -> tuple[bool, int, int, int]:
         entrant = event.entrants[at]
@@ -56,7 +56,7 @@ def pairing_order(event: Event) -> list[int]:
     return sorted(able, key=strength)
 
 
-def past(event: Event) -> Past:
+def read_history(event: TournamentState) -> Past:
     """Reads an event. Tables none of whose matches count are as if they had not been decided."""
     order = pairing_order(event)
     people = [event.entrants[at] for at in order]
@@ -82,7 +82,7 @@ def past(event: Event) -> Past:
     return of
 
 
-def _remember(of: Past, number: dict[str, int], played: Played, seats: int, floats: list[int] | None) -> None:
+def _remember(of: Past, number: dict[str, int], played: PlayedRound, seats: int, floats: list[int] | None) -> None:
     gains: list[tuple[int, int]] = []
     legs_a_table = 1
     for legs in played.legs:

@@ -18,9 +18,9 @@ from referee.pairing.bracket_state import (
     shape,
     stages_to_come,
 )
-from referee.pairing.model import Bye, Event, Json, Leg, Stage, Table
-from referee.pairing.options import check_fills_a_table, only
-from referee.pairing.seating import seat_cost, seated
+from referee.pairing.model import Bye, Json, Leg, PairingRound, Table, TournamentState
+from referee.pairing.options import check_fills_a_table, refuse_unknown
+from referee.pairing.seating import assign_seats, seat_cost
 
 SEEDINGS = ("rating", "hand", "draw")
 MAX_LEGS, MAX_TIE_BREAKS = 15, 15
@@ -54,7 +54,7 @@ class Knockout:
 
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
         complete: Json = {"seeding": "rating", "advance": 1, "best_of": 1, "tie_breaks": 0, "third_place": False}
-        only(given, *complete)
+        refuse_unknown(given, *complete)
         complete.update(given)
         if complete["seeding"] not in SEEDINGS:
             raise BadOption("format_options.seeding", f"must be one of {', '.join(SEEDINGS)}")
@@ -77,7 +77,7 @@ class Knockout:
         if cycles != 1:
             raise BadOption("cycles", "must be 1: in a knockout best_of says how often a table is played")
 
-    def planned(self, event: Event) -> int:
+    def expected_matches(self, event: TournamentState) -> int:
         """What was played, and the fewest matches that the stages to come can take."""
         course = Course(event)
         played = sum(len(legs) for outcome in event.played for legs in outcome.legs)
@@ -91,7 +91,7 @@ class Knockout:
             tables += 1
         return played + tables * _legs(event)
 
-    def next_stage(self, event: Event) -> Stage | None:
+    def next_stage(self, event: TournamentState) -> PairingRound | None:
         course = Course(event)
         field = course.field
         if course.is_over or not any(field) or (not event.played and len(field) < event.seats):
@@ -101,7 +101,7 @@ class Knockout:
             return self._of_pairs(course, name)
         there = [one for one in field if one is not None]
         if len(there) < event.seats:
-            return Stage((), tuple(Bye(one, "walkover") for one in there), name)
+            return PairingRound((), tuple(Bye(one, "walkover") for one in there), name)
         cut = shape(len(there), event.seats, event.options["advance"])
         tables = [
             _table(course, members, number, name)
@@ -109,9 +109,9 @@ class Knockout:
         ]
         closed_up = course.outcomes and len(there) < len(course.outcomes[-1].on)
         reason = "walkover" if closed_up else "odd"
-        return Stage(tuple(tables), tuple(Bye(one, reason) for one in there[: cut.byes]), name)
+        return PairingRound(tuple(tables), tuple(Bye(one, reason) for one in there[: cut.byes]), name)
 
-    def _of_pairs(self, course: Course, name: str) -> Stage:
+    def _of_pairs(self, course: Course, name: str) -> PairingRound:
         field = course.field
         cut = shape(len(field), 2, 1)
         tables: list[Table] = []
@@ -126,19 +126,19 @@ class Knockout:
             if len(losers) == 2:
                 tables.append(_table(course, losers, len(tables) + 1, THIRD_PLACE))
             byes += [Bye(one, "walkover") for one in losers if len(losers) == 1]
-        return Stage(tuple(tables), tuple(byes), name)
+        return PairingRound(tuple(tables), tuple(byes), name)
 
-    def more_legs(self, event: Event, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, event: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
         """See the class: 0 when nothing counts or somebody withdrew, else as many as it takes at least."""
         active = {entrant.id for entrant in event.entrants if entrant.active}
         if not legs or not active.issuperset(table.entrants):
             return 0
         score = Score(tuple(legs), table.entrants, event.options)
         at_the_cut = len(legs) >= event.options["best_of"] and score.is_tied
-        return score.wanting(_onward(event, table) if at_the_cut else 1)
+        return score.wanting(_count_advancing(event, table) if at_the_cut else 1)
 
 
-def _legs(event: Event) -> int:
+def _legs(event: TournamentState) -> int:
     """The fewest matches that can decide a table."""
     best_of: int = event.options["best_of"]
     return best_of // 2 + 1 if event.seats == 2 else best_of
@@ -149,7 +149,7 @@ def _table(course: Course, members: Sequence[str], number: int, name: str) -> Ta
     event = course.event
     drawn = [members[rank] for rank in seat_order(event, len(event.played) + 1, number)]
     never = [0] * event.seats
-    order = seated([[seat_cost(times) for times in course.sat.get(one, never)] for one in drawn])
+    order = assign_seats([[seat_cost(times) for times in course.sat.get(one, never)] for one in drawn])
     return Table(tuple(drawn[who] for who in order), name, _legs(event))
 
 
@@ -180,7 +180,7 @@ def _losers(course: Course) -> list[str]:
     return sorted(losers, key=lambda one: course.seeds[one]) if len(course.outcomes[-1].ranked) == 2 else []
 
 
-def _onward(event: Event, table: Table) -> int:
+def _count_advancing(event: TournamentState, table: Table) -> int:
     """How many of this table of the running stage go on."""
     if event.seats == 2 or table.label == FINAL:
         return 1

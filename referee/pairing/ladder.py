@@ -7,10 +7,10 @@ from heapq import heapify, heappop, heappush
 from typing import Any, Final
 
 from referee.errors import BadOption
-from referee.pairing.model import Entrant, Event, Json, Leg, Stage, Table
-from referee.pairing.options import only, whole
-from referee.pairing.seating import seat_cost, seated
-from referee.pairing.seeded_random import shuffled
+from referee.pairing.model import Entrant, Json, Leg, PairingRound, Table, TournamentState
+from referee.pairing.options import read_int, refuse_unknown
+from referee.pairing.seating import assign_seats, seat_cost
+from referee.pairing.seeded_random import shuffle
 from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
 
 MAX_AT_ONCE, MAX_PER_BOT, MAX_SPREAD = 1_000, 100, 1_000
@@ -29,7 +29,7 @@ MOST_SURPLUS: Final = 8 * UNIT  # … but never more than this, nor less than th
 EVEN: Final = 16  # owners that differ from the mean by no more matches than this begin tables by lot
 
 
-class Ladder:
+class LadderFormat:
     """No stages: ``next_tables`` decides a few tables at a time while the event runs, until the organiser ends it.
 
     Options (``format_options``): ``at_once``, how many matches are kept in flight (20); ``per_bot``, how many of
@@ -42,11 +42,11 @@ class Ladder:
     static = False
 
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
-        only(given, "at_once", "per_bot", "spread")
+        refuse_unknown(given, "at_once", "per_bot", "spread")
         return {
-            "at_once": whole(given, "at_once", 1, MAX_AT_ONCE) or 20,
-            "per_bot": whole(given, "per_bot", 1, MAX_PER_BOT) or 1,
-            "spread": whole(given, "spread", 1, MAX_SPREAD) or 200,
+            "at_once": read_int(given, "at_once", 1, MAX_AT_ONCE) or 20,
+            "per_bot": read_int(given, "per_bot", 1, MAX_PER_BOT) or 1,
+            "spread": read_int(given, "spread", 1, MAX_SPREAD) or 200,
         }
 
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
@@ -54,13 +54,13 @@ class Ladder:
         if cycles != 1:
             raise BadOption("cycles", "must be 1: a ladder goes on until it is ended")
 
-    def planned(self, event: Event) -> int:
+    def expected_matches(self, event: TournamentState) -> int:
         return 0
 
-    def next_stage(self, event: Event) -> Stage | None:
+    def next_stage(self, event: TournamentState) -> PairingRound | None:
         return None
 
-    def more_legs(self, event: Event, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, event: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
         return 0
 
 
@@ -92,14 +92,14 @@ def next_tables(
     5. Everybody sits where it has sat least.
     """
     busy = busy or {}
-    lots = shuffled(range(len(entrants)), draw, f"ladder|{serial}")
-    hall = _Hall(entrants, seats, options, busy, met or {}, lots)
+    lots = shuffle(range(len(entrants)), draw, f"ladder|{serial}")
+    hall = _RatingQueue(entrants, seats, options, busy, met or {}, lots)
     want = min(want, options["at_once"] - sum(busy.values()) // seats)
     tables: list[tuple[str, ...]] = []
     while len(tables) < want and (members := hall.table()):
         names = [entrants[at].id for at in members]
         never = [0] * seats
-        order = seated([[seat_cost(times) for times in (sat or {}).get(name, never)] for name in names])
+        order = assign_seats([[seat_cost(times) for times in (sat or {}).get(name, never)] for name in names])
         tables.append(tuple(names[who] for who in order))
     return tables
 
@@ -122,7 +122,7 @@ def share(bots: Sequence[int], at_once: int, per_bot: int, seats: int) -> int:
 Owner = tuple[str, str]  # (owner, "") or, of a bot without one, ("", its own id)
 
 
-class _Hall:
+class _RatingQueue:
     """Who is free, in a line by rating; people and their places in the line are numbered from 0."""
 
     def __init__(

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 May = Callable[[int, int], bool]
 
 
-def enlarged(people: Sequence[int], may: May, mate: dict[int, int], *, most: int | None = None) -> dict[int, int]:
+def augment_matching(
+    people: Sequence[int], may: May, mate: dict[int, int], *, most: int | None = None
+) -> dict[int, int]:
     """A largest matching of ``people`` under ``may``, grown from ``mate`` (who may already be paired, both ways).
 
     Whoever is paired stays so, if with another. Augmenting paths over contracted odd cycles (J. Edmonds, Paths,

@@ -41,7 +41,7 @@ class Bye:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class PairingRound:
     """Tables that are played at the same time; nobody sits at two of them."""
 
     tables: tuple[Table, ...]
@@ -61,15 +61,15 @@ class Leg:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PlayedRound:
     """A stage as it went: the legs of each table, () where none counts (cancelled, or void and not played again)."""
 
-    stage: Stage
+    stage: PairingRound
     legs: tuple[tuple[Leg, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class TournamentState:
     """All that a pairing may depend on. ``entrants`` in the order of entry, ``played`` the stages so far, all over;
     ``draw`` decides by lot."""
 
@@ -77,7 +77,7 @@ class Event:
     options: Mapping[str, Any]
     cycles: int
     entrants: tuple[Entrant, ...]
-    played: tuple[Played, ...]
+    played: tuple[PlayedRound, ...]
     draw: bytes
 
 
@@ -96,14 +96,14 @@ class Format(Protocol):
         """Raises ``BadOption`` when so many entrants cannot play this event."""
         ...
 
-    def planned(self, event: Event) -> int:
+    def expected_matches(self, event: TournamentState) -> int:
         """The matches of the whole event, as far as can be foreseen."""
         ...
 
-    def next_stage(self, event: Event) -> Stage | None:
+    def next_stage(self, event: TournamentState) -> PairingRound | None:
         """The stage after those played; None when the event is over."""
         ...
 
-    def more_legs(self, event: Event, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, event: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
         """How many more matches a table needs once those arranged are over; 0 when it is decided."""
         ...

@@ -6,7 +6,7 @@ from typing import Any
 from referee.errors import BadOption
 
 
-def only(given: Mapping[str, Any], *known: str) -> None:
+def refuse_unknown(given: Mapping[str, Any], *known: str) -> None:
     """Raises ``BadOption`` for the first option that is not among the known ones."""
     for name in given:
         if name not in known:
@@ -14,7 +14,7 @@ def only(given: Mapping[str, Any], *known: str) -> None:
             raise BadOption(f"format_options.{name}", f"unknown; this format's options: {names}")
 
 
-def whole(given: Mapping[str, Any], name: str, least: int, most: int) -> int | None:
+def read_int(given: Mapping[str, Any], name: str, least: int, most: int) -> int | None:
     """A whole number in bounds; None where none is given. Raises ``BadOption``."""
     value = given.get(name)
     if value is None:

@@ -56,11 +56,11 @@ def seated_pair(past: Past, due: Preferences, higher: int, lower: int, first: in
     elif mine is None or theirs is None or mine != theirs:
         seat = mine if mine is not None else 1 - (theirs or 0)
     else:
-        seat = _contended(past, due, higher, lower, mine)
+        seat = _resolve_seat_conflict(past, due, higher, lower, mine)
     return (higher, lower) if seat == 0 else (lower, higher)
 
 
-def _contended(past: Past, due: Preferences, higher: int, lower: int, seat: int) -> int:
+def _resolve_seat_conflict(past: Past, due: Preferences, higher: int, lower: int, seat: int) -> int:
     """The seat of ``higher`` where both are due the same one: the stronger claim, then the wider surplus, then
     turned from the last time they sat differently, then the higher rank."""
     mine, theirs = due.strength[higher], due.strength[lower]

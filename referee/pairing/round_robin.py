@@ -8,9 +8,9 @@ from math import comb
 from typing import Any, ClassVar, TypeVar
 
 from referee.errors import BadOption
-from referee.pairing.model import Event, Json, Leg, Stage, Table
-from referee.pairing.options import check_fills_a_table, only
-from referee.pairing.seeded_random import shuffled
+from referee.pairing.model import Json, Leg, PairingRound, Table, TournamentState
+from referee.pairing.options import check_fills_a_table, refuse_unknown
+from referee.pairing.seeded_random import shuffle
 
 Entrant = TypeVar("Entrant", bound=Hashable)
 MAX_TABLES = 20_000
@@ -29,36 +29,39 @@ class RoundRobin:
     turns: ClassVar = 1  # how often a cycle of the event goes through the schedule
 
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
-        only(given)
+        refuse_unknown(given)
         return {}
 
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
         _check(entrants, seats, cycles * self.turns)
 
-    def planned(self, event: Event) -> int:
+    def expected_matches(self, event: TournamentState) -> int:
         """Tables decided so far and those to come, as far as their entrants are active."""
         decided = sum(len(played.stage.tables) for played in event.played)
         return decided + sum(len(stage) for stage in self._to_come(event))
 
-    def next_stage(self, event: Event) -> Stage | None:
+    def next_stage(self, event: TournamentState) -> PairingRound | None:
         """The next stage of the schedule in which anybody plays."""
         for stage in self._to_come(event):
             if stage:
-                return Stage(tuple(Table(table) for table in stage))
+                return PairingRound(tuple(Table(table) for table in stage))
         return None
 
-    def more_legs(self, event: Event, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, event: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
         return 0
 
-    def _to_come(self, event: Event) -> list[list[tuple[str, ...]]]:
+    def _to_come(self, event: TournamentState) -> list[list[tuple[str, ...]]]:
         """What is left of the schedule, without the tables of those who are not active."""
         starters = [entrant.id for entrant in event.entrants if entrant.since == 1]
         if len(starters) < event.seats:
             return []
-        places = tuple(shuffled(starters, event.draw, "places"))
+        places = tuple(shuffle(starters, event.draw, "places"))
         schedule = _schedule(places, event.seats, event.cycles * self.turns)
         away = {entrant.id for entrant in event.entrants if not entrant.active}
-        return [[table for table in stage if away.isdisjoint(table)] for stage in schedule[_reached(schedule, event) :]]
+        return [
+            [table for table in stage if away.isdisjoint(table)]
+            for stage in schedule[_next_round_index(schedule, event) :]
+        ]
 
 
 class DoubleRoundRobin(RoundRobin):
@@ -76,11 +79,14 @@ def round_robin(entrants: Sequence[Entrant], seats: int, cycles: int = 1) -> lis
     there are too few entrants, or more than ``MAX_TABLES`` tables would be needed.
     """
     _check(len(entrants), seats, cycles)
-    stages = _circle(entrants) if seats == 2 else _packed(list(combinations(entrants, seats)))
+    stages = _circle(entrants) if seats == 2 else _pack_rounds(list(combinations(entrants, seats)))
     taken: Counter[tuple[Entrant, int]] = Counter()
     place = {entrant: at for at, entrant in enumerate(entrants)}
-    once = [[_paired(table, place) if seats == 2 else _seated(table, taken) for table in stage] for stage in stages]
-    return [[_turned(table, cycle) for table in stage] for cycle in range(cycles) for stage in once]
+    once = [
+        [_order_pair(table, place) if seats == 2 else _assign_seats(table, taken) for table in stage]
+        for stage in stages
+    ]
+    return [[_rotate(table, cycle) for table in stage] for cycle in range(cycles) for stage in once]
 
 
 def _check(entrants: int, seats: int, cycles: int) -> None:
@@ -103,7 +109,7 @@ def _schedule(places: tuple[str, ...], seats: int, cycles: int) -> list[list[tup
     return round_robin(places, seats, cycles)
 
 
-def _reached(schedule: Sequence[Sequence[tuple[str, ...]]], event: Event) -> int:
+def _next_round_index(schedule: Sequence[Sequence[tuple[str, ...]]], event: TournamentState) -> int:
     """The index after the last stage that was played; stages in which nobody could play were passed over."""
     where: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
     for index, stage in enumerate(schedule):
@@ -127,7 +133,7 @@ def _circle(entrants: Sequence[Entrant]) -> list[list[tuple[Entrant, ...]]]:
     return stages
 
 
-def _packed(tables: Sequence[tuple[Entrant, ...]]) -> list[list[tuple[Entrant, ...]]]:
+def _pack_rounds(tables: Sequence[tuple[Entrant, ...]]) -> list[list[tuple[Entrant, ...]]]:
     """Puts each table into the first stage where none of its entrants sits yet."""
     bits = {entrant: 1 << at for at, entrant in enumerate(dict.fromkeys(one for table in tables for one in table))}
     stages: list[list[tuple[Entrant, ...]]] = []
@@ -147,21 +153,21 @@ def _packed(tables: Sequence[tuple[Entrant, ...]]) -> list[list[tuple[Entrant, .
     return stages
 
 
-def _paired(pair: tuple[Entrant, ...], place: Mapping[Entrant, int]) -> tuple[Entrant, ...]:
+def _order_pair(pair: tuple[Entrant, ...], place: Mapping[Entrant, int]) -> tuple[Entrant, ...]:
     """The earlier place first if the two are an odd number of places apart, else the later: over all pairs everybody
     has each seat equally often, or once more than the other where the number of its pairs is odd."""
     early, late = sorted(pair, key=place.__getitem__)
     return (early, late) if (place[late] - place[early]) % 2 else (late, early)
 
 
-def _seated(table: tuple[Entrant, ...], taken: Counter[tuple[Entrant, int]]) -> tuple[Entrant, ...]:
+def _assign_seats(table: tuple[Entrant, ...], taken: Counter[tuple[Entrant, int]]) -> tuple[Entrant, ...]:
     """The table turned so that its entrants sit where they have sat least; ``taken`` counts on."""
-    turns = [_turned(table, turn) for turn in range(len(table))]
+    turns = [_rotate(table, turn) for turn in range(len(table))]
     best = min(turns, key=lambda turned: sum(taken[entrant, seat] ** 2 for seat, entrant in enumerate(turned)))
     taken.update((entrant, seat) for seat, entrant in enumerate(best))
     return best
 
 
-def _turned(table: tuple[Entrant, ...], by: int) -> tuple[Entrant, ...]:
+def _rotate(table: tuple[Entrant, ...], by: int) -> tuple[Entrant, ...]:
     by %= len(table)
     return table[by:] + table[:by]

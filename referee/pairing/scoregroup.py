@@ -62,11 +62,11 @@ class Bracket:
         for bound in [*(ideal + slack for slack in _SLACKS), _WITHOUT_LIMIT]:
             found = self._attempt(bound)
             if found is not None:
-                found = self._improved(found, ideal)
+                found = self._search_cheaper(found, ideal)
                 return found[1], found[2]
         return None
 
-    def _improved(self, found: Way, ideal: int) -> Way:
+    def _search_cheaper(self, found: Way, ideal: int) -> Way:
         """The cheapest way that can be found from one on: first with the same moving down but all else ideal."""
         moving_down = found[0] // NEXT * NEXT
         for slack in _SLACKS[:4]:
@@ -114,14 +114,16 @@ class Bracket:
             cost = spent + floats * (DOWN + FLOAT)
             if cost > bound:
                 return None
-            found = self._shared(people, floats, cost, bound, floating)
+            found = self._pair_with_shared_floats(people, floats, cost, bound, floating)
             if found is None and floats > 1 and len(people) <= _FEW:
-                found = self._chosen(people, floats, cost, bound, floating)
+                found = self._pair_with_preset_floats(people, floats, cost, bound, floating)
             if found is not None:
                 return found
         return None
 
-    def _shared(self, people: list[int], floats: int, spent: int, bound: int, floating: Sequence[int]) -> Way | None:
+    def _pair_with_shared_floats(
+        self, people: list[int], floats: int, spent: int, bound: int, floating: Sequence[int]
+    ) -> Way | None:
         """With those moving down whom the transpositions leave over."""
         for upper, lower in _halves(people, (len(people) - floats) // 2):
             for cost, pairs, rest in self._transpositions(upper, lower, spent, bound, floating=False):
@@ -135,7 +137,9 @@ class Bracket:
                 return None
         return None
 
-    def _chosen(self, people: list[int], floats: int, spent: int, bound: int, floating: Sequence[int]) -> Way | None:
+    def _pair_with_preset_floats(
+        self, people: list[int], floats: int, spent: int, bound: int, floating: Sequence[int]
+    ) -> Way | None:
         """With those moving down chosen beforehand, the lowest first: where many must, few choices are accepted."""
         for rest in islice(combinations(reversed(people), floats), _CHOICES):
             down = [*floating, *reversed(rest)]
@@ -174,7 +178,7 @@ class Bracket:
         while True:
             if len(chosen) == len(upper):
                 yield cost, [(one, other) for one, (_, other, _) in zip(upper, chosen, strict=True)], free[:]
-            elif (room := bound - cost) >= COLOUR * tally.unmet():
+            elif (room := bound - cost) >= COLOUR * tally.min_unmet_preferences():
                 one = upper[len(chosen)]
                 choice = self._choice(one, free, at, room, floating=floating)
                 if choice is not None:
@@ -233,7 +237,7 @@ class _Tally:
         if other != FREE:
             self.lower[self._due(other)] += 1
 
-    def unmet(self) -> int:
+    def min_unmet_preferences(self) -> int:
         """At least so many of the upper half will meet somebody due the same seat."""
         upper, lower = self.upper, self.lower
         return max(0, upper[0] - lower[1] - lower[2]) + max(0, upper[1] - lower[0] - lower[2])

@@ -8,13 +8,13 @@ EXACT_SEATS: Final = 4  # up to here every order is looked at; above, pairs swap
 _ORDERS: Final = {seats: tuple(permutations(range(seats))) for seats in range(2, EXACT_SEATS + 1)}
 
 
-def seated(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
+def assign_seats(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """For each seat the index of who takes it; ``costs[who][seat]`` is what it costs to put somebody there.
 
     The cheapest order, the first among equals, for up to four seats; above, one that no swap of two makes cheaper.
     """
     if len(costs) > EXACT_SEATS:
-        return _swapped(costs)
+        return _improve_by_swaps(costs)
     places: tuple[int, ...]
     if len(costs) == EXACT_SEATS:
         one, two, three, four = costs  # spelled out: large events ask this of thousands of tables
@@ -26,7 +26,7 @@ def seated(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
     return tuple(sorted(range(len(costs)), key=places.__getitem__))
 
 
-def _swapped(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
+def _improve_by_swaps(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
     order = list(range(len(costs)))
     better = True
     while better:

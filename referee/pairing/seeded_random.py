@@ -7,7 +7,7 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
-def shuffled(items: Sequence[Item], draw: bytes, purpose: str) -> list[Item]:
+def shuffle(items: Sequence[Item], draw: bytes, purpose: str) -> list[Item]:
     """The items in an order drawn for this purpose, every order as likely as any other.
 
     Swaps place i with one of 0 … i from the last place down; words from HMAC-SHA256(draw, purpose|block),
@@ -16,7 +16,7 @@ def shuffled(items: Sequence[Item], draw: bytes, purpose: str) -> list[Item]:
     words = _Words(draw, purpose)
     mixed = list(items)
     for place in range(len(mixed) - 1, 0, -1):
-        other = words.below(place + 1)
+        other = words.draw_below(place + 1)
         mixed[place], mixed[other] = mixed[other], mixed[place]
     return mixed
 
@@ -29,7 +29,7 @@ class _Words:
         self._block = 0
         self._left: list[int] = []
 
-    def below(self, bound: int) -> int:
+    def draw_below(self, bound: int) -> int:
         limit = 2**32 - 2**32 % bound
         while (word := self._next()) >= limit:
             pass

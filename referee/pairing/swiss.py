@@ -31,10 +31,10 @@ from typing import Any, Final
 
 from referee.errors import BadOption
 from referee.pairing.dutch import EXACT, dutch, pairable
-from referee.pairing.history import Past, past
-from referee.pairing.model import Bye, Event, Json, Leg, Stage, Table
-from referee.pairing.options import check_fills_a_table, only, whole
-from referee.pairing.seeded_random import shuffled
+from referee.pairing.history import Past, read_history
+from referee.pairing.model import Bye, Json, Leg, PairingRound, Table, TournamentState
+from referee.pairing.options import check_fills_a_table, read_int, refuse_unknown
+from referee.pairing.seeded_random import shuffle
 from referee.pairing.tables import tables_of_more
 
 MAX_STAGES: Final = 100
@@ -49,8 +49,8 @@ class Swiss:
 
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
         """``stages``: how many are played, or null."""
-        only(given, "stages")
-        return {"stages": whole(given, "stages", 1, MAX_STAGES)}
+        refuse_unknown(given, "stages")
+        return {"stages": read_int(given, "stages", 1, MAX_STAGES)}
 
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
         if cycles != 1:
@@ -64,16 +64,16 @@ class Swiss:
                 f"{entrants} bots at tables of {seats} can play at most {possible} stages, not {stages}",
             )
 
-    def planned(self, event: Event) -> int:
+    def expected_matches(self, event: TournamentState) -> int:
         decided = sum(len(played.stage.tables) for played in event.played)
         active = sum(entrant.active for entrant in event.entrants)
         return decided + max(0, _stages(event) - len(event.played)) * (active // event.seats)
 
-    def next_stage(self, event: Event) -> Stage | None:
+    def next_stage(self, event: TournamentState) -> PairingRound | None:
         """None when all stages are played, or fewer are left than a table seats."""
         if len(event.played) >= _stages(event):
             return None
-        of = past(event)
+        of = read_history(event)
         if len(of.ids) < event.seats:
             return None
         tables: Sequence[tuple[int, ...]]
@@ -83,12 +83,12 @@ class Swiss:
             byes = _resting(of, event)
             people = [one for one in range(len(of.ids)) if one not in byes]
             tables = tables_of_more(of, people, event.seats)
-        return Stage(
+        return PairingRound(
             tuple(Table(tuple(of.ids[one] for one in table)) for table in tables),
             tuple(Bye(of.ids[one], "odd") for one in byes),
         )
 
-    def more_legs(self, event: Event, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, event: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
         return 0
 
 
@@ -112,7 +112,7 @@ def most_stages(entrants: int, seats: int) -> int:
     return min(MAX_STAGES, by_byes)
 
 
-def _stages(event: Event) -> int:
+def _stages(event: TournamentState) -> int:
     chosen = event.options.get("stages")
     if chosen is not None:
         return int(chosen)
@@ -120,11 +120,11 @@ def _stages(event: Event) -> int:
     return default_stages(max(2, starters), event.seats)
 
 
-def _first_seat(event: Event) -> int:
-    return shuffled((0, 1), event.draw, "first seat")[0]
+def _first_seat(event: TournamentState) -> int:
+    return shuffle((0, 1), event.draw, "first seat")[0]
 
 
-def _topscore(event: Event) -> int | None:
+def _topscore(event: TournamentState) -> int | None:
     """Half of what could be had before the last stage, in half shares; None before that."""
     before = len(event.played)
     return before if before == _stages(event) - 1 else None  # a win is 2
@@ -133,13 +133,13 @@ def _topscore(event: Event) -> int | None:
 # -- byes --
 
 
-def _resting(of: Past, event: Event) -> list[int]:
+def _resting(of: Past, event: TournamentState) -> list[int]:
     """Who rests at tables of more: those who come first, among equals the highest pairing numbers."""
     waiting = sorted(range(len(of.ids)), key=lambda one: (_waits(of, event, one), -one))
     return waiting[: len(of.ids) % event.seats]
 
 
-def _may_rest(of: Past, event: Event) -> list[int]:
+def _may_rest(of: Past, event: TournamentState) -> list[int]:
     """At tables of two: those of whom one rests, equals all. The first of whom one can without a rematch or siblings
     meeting; where that cannot be, those who leave least to look away from."""
     if len(of.ids) % 2 == 0:
@@ -158,6 +158,6 @@ def _may_rest(of: Past, event: Event) -> list[int]:
     return able[looked_away.index(min(looked_away))]
 
 
-def _waits(of: Past, event: Event, one: int) -> tuple[int, int, int]:
+def _waits(of: Past, event: TournamentState, one: int) -> tuple[int, int, int]:
     """Fewer byes, then a lower score, then fewer stages missed."""
     return of.byes[one], of.score[one], len(event.played) - len(of.lately[one]) - of.byes[one]

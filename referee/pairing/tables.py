@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Final
 
 from referee.pairing.history import Past
-from referee.pairing.seating import seat_cost, seated
+from referee.pairing.seating import assign_seats, seat_cost
 
 NEAR: Final = 12  # swaps are looked for among so many tables on either side
 ROUNDS: Final = 6  # how often the tables that are not yet clean are gone through
@@ -45,7 +45,7 @@ def _in_seats(past: Past, table: Sequence[int]) -> tuple[int, ...]:
         if past.lately[one]:
             row[past.lately[one][-1]] += 1
         costs.append(row)
-    return tuple(table[who] for who in seated(costs))
+    return tuple(table[who] for who in assign_seats(costs))
 
 
 class _Swaps:
@@ -66,10 +66,10 @@ class _Swaps:
         """What the meetings of a table cost."""
         cost = 0
         for place, one in enumerate(table):
-            cost += sum(self._between(one, other) for other in table[:place])
+            cost += sum(self._swap_cost(one, other) for other in table[:place])
         return cost
 
-    def _between(self, one: int, other: int) -> int:
+    def _swap_cost(self, one: int, other: int) -> int:
         cost = _MEETING * self.met[one].get(other, 0)
         if self.kin is not None:
             family = self.kin[one]

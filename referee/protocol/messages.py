@@ -61,12 +61,12 @@ class Questions:
     def __init__(self, header: Json, seat: int, aliases: Sequence[str] = ()) -> None:
         self.match_id: str = header["match"]
         self.seat = seat
-        self._match = orjson.Fragment(encoded(match_facts(header, seat, aliases)))
+        self._match = orjson.Fragment(encode_json(match_facts(header, seat, aliases)))
 
     def ask(self, request: Request) -> tuple[str, bytes]:
         """The decision's id and the body that asks for it."""
         id = decision_id(self.match_id, self.seat, request.question)
-        body = encoded(
+        body = encode_json(
             {
                 "protocol": PROTOCOL,
                 "match": self._match,
@@ -120,13 +120,13 @@ def group_end_body(group_id: str, commitment: str, seed: str, nonces: Sequence[s
     return _notice("group_end", group=group, **({} if head is None else {"head": head}))
 
 
-def encoded(value: Any) -> bytes:
+def encode_json(value: Any) -> bytes:
     """UTF-8 JSON with sorted keys and no blanks."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
 def _notice(type: str, **members: Any) -> bytes:
-    return encoded({"protocol": PROTOCOL, "type": type, **members})
+    return encode_json({"protocol": PROTOCOL, "type": type, **members})
 
 
 # -- what we read --

@@ -52,7 +52,7 @@ class Hypotheses:
         return log((1 - self.beta) / self.alpha)
 
 
-class Running:
+class RunningTest:
     """A test under way: the scores of deal groups go in, in the order of the deals, not of arrival.
 
     After the verdict nothing counts any more.
@@ -85,7 +85,7 @@ class Running:
             return 0.0
         mean = self._sum / self.groups
         variance = (max(0.0, self._squares - self.groups * mean * mean) + SPREAD) / self.groups
-        low, high = expected(self.test.elo0), expected(self.test.elo1)
+        low, high = expected_score(self.test.elo0), expected_score(self.test.elo1)
         return self.groups * (high - low) * (2 * mean - low - high) / (2 * variance)
 
     def _judged(self) -> Verdict | None:
@@ -96,15 +96,15 @@ class Running:
         return "h1" if self.ratio >= self.test.upper else None
 
 
-def judged(test: Hypotheses, scores: Iterable[float]) -> Running:
+def run_test(test: Hypotheses, scores: Iterable[float]) -> RunningTest:
     """The test after all these scores, or after as many as it took."""
-    running = Running(test)
+    running = RunningTest(test)
     for score in scores:
         if running.add(score):
             break
     return running
 
 
-def expected(elo: float) -> float:
+def expected_score(elo: float) -> float:
     """The points per match that a player so far above the other expects."""
     return float(1 / (1 + 10 ** (-elo / 400)))

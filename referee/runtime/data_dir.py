@@ -52,7 +52,7 @@ class DataDir:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.seek(0)
-            owner = _written(lock.read())
+            owner = _parse_owner(lock.read())
             lock.close()
             raise InUse(
                 f"{self.path} is in use by another `referee up`{owner}; stop that one or choose another --data"
@@ -119,7 +119,7 @@ class DataDir:
         except FileNotFoundError:
             return None
         except BlockingIOError:
-            return _written((self.path / "up.lock").read_text())
+            return _parse_owner((self.path / "up.lock").read_text())
         return None
 
 
@@ -137,7 +137,7 @@ def _make_private(path: Path) -> None:
         raise RefereeError(f"{path} is not a private directory of ours; remove it or choose a shorter --data")
 
 
-def _written(text: str) -> Owner:
+def _parse_owner(text: str) -> Owner:
     """What an owner wrote down; nothing while it is still about to."""
     try:
         written = json.loads(text)

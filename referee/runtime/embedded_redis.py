@@ -91,7 +91,7 @@ def take_over(path: Path, wait: Callable[[float], None]) -> bool:
 
     A server that is only adopted would not be tied to us and could be left behind once more.
     """
-    if not _occupied(path):
+    if not _is_socket_in_use(path):
         path.unlink(missing_ok=True)
         return False
     client = _client(path)
@@ -102,14 +102,14 @@ def take_over(path: Path, wait: Callable[[float], None]) -> bool:
     finally:
         client.close()
     end = time.monotonic() + LET_GO_S
-    while _occupied(path):
+    while _is_socket_in_use(path):
         if time.monotonic() > end:
             raise ServerTrouble(f"a server listens on {path} and does not end")
         wait(0.05)
     return True
 
 
-def _occupied(path: Path) -> bool:
+def _is_socket_in_use(path: Path) -> bool:
     """Whether anybody accepts there, be it a server still loading that answers nothing yet."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(2.0)

@@ -19,7 +19,7 @@ RAISED: Final = re.compile(rb"[A-Za-z_][\w.]*(:|$)")
 HUNG_UP: Final = (b"BrokenPipeError", b"ConnectionResetError", b"ConnectionAbortedError")
 
 
-class Written:
+class OutputTail:
     """Reads a pipe in a thread of its own from ``follow`` on, so that the writer need never wait for long."""
 
     def __init__(self, pipe: IO[bytes]) -> None:

@@ -25,7 +25,7 @@ def tie(parent: int, word: signal.Signals) -> None:
         os.kill(os.getpid(), word)
 
 
-def tied(word: signal.Signals) -> Callable[[], None]:
+def make_preexec(word: signal.Signals) -> Callable[[], None]:
     """``tie`` to the present process, in the form ``subprocess.Popen(preexec_fn=...)`` wants."""
     parent = os.getpid()
     return lambda: tie(parent, word)

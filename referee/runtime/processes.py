@@ -46,11 +46,11 @@ class Child:
                 cwd=self.folder,
                 pass_fds=self.pass_fds,
                 start_new_session=True,
-                preexec_fn=parent_death.tied(signal.SIGTERM),  # started by a main thread without others
+                preexec_fn=parent_death.make_preexec(signal.SIGTERM),  # started by a main thread without others
             )
         self._born = time.monotonic()
 
-    def fell(self) -> bool:
+    def has_died(self) -> bool:
         """Whether it has died since the last look; plans its return."""
         if self.process is None or self.process.poll() is None:
             return False

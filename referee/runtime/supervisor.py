@@ -158,7 +158,7 @@ class Supervisor:
         now = time.monotonic()
         pause_s = 5.0
         for child in self._all():
-            if child.fell():
+            if child.has_died():
                 last_words = child.tail(1)[:200]
                 self.say(f"{child.name} ended by itself, starting it again ({child.log}: {last_words or 'empty'})")
             if child.process is None and child.due <= now:

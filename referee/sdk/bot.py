@@ -52,14 +52,14 @@ def decides(game: str, *only: str) -> Callable[[Function], Function]:
 
     Raises ``BadOption`` for a game or a phase that there is not.
     """
-    wanted = _checked(game, only)
+    wanted = _check_phases(game, only)
 
-    def marked(function: Function) -> Function:
+    def mark(function: Function) -> Function:
         known: tuple[tuple[str, str], ...] = getattr(function, "decides", ())
         function.decides = (*known, *wanted)  # type: ignore[attr-defined]  # any function takes attributes
         return function
 
-    return marked
+    return mark
 
 
 class Bot:
@@ -83,20 +83,20 @@ class Bot:
 
     def decides(self, game: str, *only: str) -> Callable[[Function], Function]:
         """Lets the decorated function decide in these phases; see ``decides`` beside this class."""
-        wanted = _checked(game, only)
+        wanted = _check_phases(game, only)
 
-        def registered(function: Function) -> Function:
+        def register(function: Function) -> Function:
             for place in wanted:
                 self._register(place, function)
             return function
 
-        return registered
+        return register
 
     def decide(self, question: Question[Any]) -> Json | None:
         """Decides where no function was given. To be overridden; None plays the default."""
         return None
 
-    def notified(self, notice: View) -> None:
+    def on_notice(self, notice: View) -> None:
         """Called with every ``match_end`` and ``group_end``; does nothing. To be overridden."""
 
     @property
@@ -105,7 +105,7 @@ class Bot:
         own = {game for game, _ in self._deciders}
         return sorted(own) if own and type(self).decide is Bot.decide else sorted(catalogue())
 
-    def asked(self, question: Question[Any]) -> Json:
+    def answer_question(self, question: Question[Any]) -> Json:
         """The action for a question; lets through what the function raises."""
         action = self._deciders.get((question.game, question.phase), self.decide)(question)
         return question.default_action if action is None else action
@@ -115,7 +115,7 @@ class Bot:
         owner, and play the default."""
         id = body["decision"]["id"]
         try:
-            return {"decision": id, "action": self.asked(Question(body))}
+            return {"decision": id, "action": self.answer_question(Question(body))}
         except Exception as error:  # whatever the author's function raises
             log.exception("no decision in %s; the default is played", id)
             told = "".join(traceback.format_exception_only(error)).strip()[:LONGEST_ERROR]
@@ -132,7 +132,7 @@ class Bot:
         self._deciders[place] = decider
 
 
-def _checked(game: str, only: tuple[str, ...]) -> list[tuple[str, str]]:
+def _check_phases(game: str, only: tuple[str, ...]) -> list[tuple[str, str]]:
     if game not in catalogue():
         raise BadOption("game", f"there is no {game!r}; there are {', '.join(catalogue())}")
     known = phases(game)

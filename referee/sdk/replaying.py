@@ -12,7 +12,7 @@ from referee.match.canonical import Json
 from referee.match.chance import RecordedChance
 from referee.match.log import HEADER_MEMBERS, verify
 from referee.match.match import Match, is_answer
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.protocol.messages import Questions
 from referee.sdk.bot import Bot, Question
 
@@ -43,7 +43,7 @@ def replay(log: str | Path | Iterable[bytes], bot: Bot, seat: int) -> list[Repla
     report = verify(lines)
     if not report.ok:
         raise BadLog(report.row or 0, report.reason)
-    rows = [parsed(line) for line in lines]
+    rows = [parse_row(line) for line in lines]
     header = {name: rows[0][name] for name in HEADER_MEMBERS}
     if not 0 <= seat < header["seats"]:
         raise BadOption("seat", f"the match has seats 0 to {header['seats'] - 1}")
@@ -55,21 +55,21 @@ def replay(log: str | Path | Iterable[bytes], bot: Bot, seat: int) -> list[Repla
         if not is_answer(row):
             continue
         if row["seat"] == seat:
-            replayed.append(_put(bot, match, questions, row["action"]))
+            replayed.append(_replay_question(bot, match, questions, row["action"]))
         match.replay(number, row)
     return replayed
 
 
-def _put(bot: Bot, match: Match, questions: Questions, played: Json) -> Replayed:
+def _replay_question(bot: Bot, match: Match, questions: Questions, played: Json) -> Replayed:
     request = next(request for request in match.requests() if request.seat == questions.seat)
     _, body = questions.ask(request)
     question: Question[Any] = Question(json.loads(body))
     try:
-        action = bot.asked(question)
+        action = bot.answer_question(question)
     except Exception as error:  # noqa: BLE001  # whatever the author's function raises is what we tell
         return Replayed(request.n, question, None, played, legal=False, error=f"{type(error).__name__}: {error}")
     try:
-        match.state.checked(questions.seat, action)
+        match.state.validate_action(questions.seat, action)
     except IllegalAction as error:
         return Replayed(request.n, question, action, played, legal=False, error=str(error))
     return Replayed(request.n, question, action, played, legal=True)

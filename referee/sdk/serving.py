@@ -91,14 +91,14 @@ class Desk:
         try:
             asked = json.loads(body)
             if path.endswith("/decide"):
-                return 200, self._decided(asked, body)
+                return 200, self._answer_decision(asked, body)
             if path.endswith("/notify"):
-                return 200, dumps(self._noticed(secret, asked))
+                return 200, dumps(self._answer_notice(secret, asked))
         except (ValueError, KeyError, TypeError) as error:
             return 400, dumps({"error": f"not a body of protocol 2: {error!r}"})
         return 404, dumps({"error": "there are /, /decide and /notify"})
 
-    def _decided(self, asked: Json, body: bytes) -> bytes:
+    def _answer_decision(self, asked: Json, body: bytes) -> bytes:
         key = hashlib.sha256(body).digest()
         with self._lock:
             if key in self._answers:
@@ -110,7 +110,7 @@ class Desk:
                 self._answers.popitem(last=False)
         return answer
 
-    def _noticed(self, secret: str, notice: Json) -> Json:
+    def _answer_notice(self, secret: str, notice: Json) -> Json:
         match notice:
             case {"type": "challenge", "nonce": str(nonce)}:
                 return {"proof": challenge_proof(secret, nonce)} if secret else {}
@@ -121,7 +121,7 @@ class Desk:
             case {"type": "group_start", "step": 3, "group": {"id": str(group), "nonces": list(nonces)}}:
                 return {"accepted": self._nonce(secret, group) in nonces}
             case {"type": "match_end" | "group_end"}:
-                self._bot.notified(View(notice))
+                self._bot.on_notice(View(notice))
         return {}
 
     def _nonce(self, secret: str, group: str) -> str:

@@ -6,8 +6,8 @@ Pure and exact: everything follows from the results handed in, in whatever order
 from referee.standings.crosstable import Crosstable, Meetings, Met, crosstable, meetings
 from referee.standings.error_bars import ErrorBar, bootstrap
 from referee.standings.luck import Adjusted, Mean, luck_adjusted
-from referee.standings.results import Outcome, points
-from referee.standings.table import TIE_BREAKS, Row, table
+from referee.standings.results import MatchOutcome, points
+from referee.standings.table import TIE_BREAKS, RankedEntrant, table
 from referee.standings.totals import ScoredBye
 from referee.standings.tournament import event_table, scored_byes
 
@@ -16,11 +16,11 @@ __all__ = [
     "Adjusted",
     "Crosstable",
     "ErrorBar",
+    "MatchOutcome",
     "Mean",
     "Meetings",
     "Met",
-    "Outcome",
-    "Row",
+    "RankedEntrant",
     "ScoredBye",
     "bootstrap",
     "crosstable",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from referee.standings.results import Outcome, comparisons
+from referee.standings.results import MatchOutcome, comparisons
 
 
 class Met(NamedTuple):
@@ -29,7 +29,7 @@ class Met(NamedTuple):
 Crosstable = Mapping[Hashable, Mapping[Hashable, Met]]
 
 
-def crosstable(entrants: Iterable[Hashable], outcomes: Iterable[Outcome]) -> Crosstable:
+def crosstable(entrants: Iterable[Hashable], outcomes: Iterable[MatchOutcome]) -> Crosstable:
     """By entrant, then by rival, both in the order of ``entrants``; pairs that never met are left out.
 
     A seat played by a stand-in meets nobody.
@@ -46,7 +46,7 @@ def crosstable(entrants: Iterable[Hashable], outcomes: Iterable[Outcome]) -> Cro
     }
 
 
-def meetings_within(groups: Iterable[Sequence[Hashable]], outcomes: Iterable[Outcome]) -> Crosstable:
+def meetings_within(groups: Iterable[Sequence[Hashable]], outcomes: Iterable[MatchOutcome]) -> Crosstable:
     """The crosstable of those pairs alone that are in one group; nobody is in two."""
     group_of = {entrant: number for number, group in enumerate(groups) for entrant in group}
     if not group_of:
@@ -75,7 +75,7 @@ class Meetings:
 
 
 def meetings(
-    entrants: Iterable[Hashable], outcomes: Iterable[Outcome], byes: Iterable[Hashable] = ()
+    entrants: Iterable[Hashable], outcomes: Iterable[MatchOutcome], byes: Iterable[Hashable] = ()
 ) -> dict[Hashable, Meetings]:
     """Of every entrant; ``byes`` names whoever had one, once for each.
 

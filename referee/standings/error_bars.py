@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import ceil, erfc, floor, lcm, sqrt
 from typing import Final
 
-from referee.standings.results import Outcome, shares
+from referee.standings.results import MatchOutcome, shares
 
 LEAST_GROUPS: Final = 2
 NORMAL: Final = 1.959964  # standard deviations to each side that hold 95 %
@@ -33,7 +33,7 @@ class ErrorBar:
 
 
 def bootstrap(
-    entrants: Iterable[Hashable], outcomes: Iterable[Outcome], *, draw: bytes, samples: int = 1000
+    entrants: Iterable[Hashable], outcomes: Iterable[MatchOutcome], *, draw: bytes, samples: int = 1000
 ) -> dict[Hashable, ErrorBar]:
     """The error bar of every entrant; byes and seats played by stand-ins do not count.
 
@@ -75,7 +75,7 @@ def _tail(groups: int) -> float:
     return erfc(student * sqrt(groups / freedom) / sqrt(2)) / 2
 
 
-def _sums_by_group(entrants: Mapping[Hashable, None], outcomes: Sequence[Outcome]) -> tuple[int, dict[str, Sums]]:
+def _sums_by_group(entrants: Mapping[Hashable, None], outcomes: Sequence[MatchOutcome]) -> tuple[int, dict[str, Sums]]:
     """What part of a point a unit is (1/unit), and the sums of each deal group."""
     unit = lcm(2, *(2 * (size - 1) for size in {len(outcome.placements) for outcome in outcomes}))
     groups: dict[str, Sums] = {}
@@ -108,7 +108,7 @@ class _Resampled:
 
     def ratios(self, entrant: Hashable) -> list[float]:
         """Points by matches of each sample that has any match of the entrant."""
-        points, matches = self._unpacked(self._points[entrant]), self._unpacked(self._matches[entrant])
+        points, matches = self._unpack_samples(self._points[entrant]), self._unpack_samples(self._matches[entrant])
         return [gained / played for gained, played in zip(points, matches, strict=True) if played]
 
     def _counts(self, group: str, draw: bytes) -> int:
@@ -118,5 +118,5 @@ class _Resampled:
         fields[:: self._width] = hashlib.shake_256(key).digest(self._samples).translate(COUNTS)
         return int.from_bytes(fields, "little")
 
-    def _unpacked(self, fields: int) -> tuple[int, ...]:
+    def _unpack_samples(self, fields: int) -> tuple[int, ...]:
         return struct.unpack(self._fields, fields.to_bytes(self._samples * self._width, "little"))

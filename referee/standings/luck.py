@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import fsum, lcm, sqrt
 from typing import Final
 
-from referee.standings.results import Outcome, shares
+from referee.standings.results import MatchOutcome, shares
 
 LEAST_HOLDERS: Final = 2  # different entrants on a seat of a deal group
 
@@ -33,7 +33,7 @@ class Adjusted:
     groups: int
 
 
-def luck_adjusted(entrants: Iterable[Hashable], outcomes: Iterable[Outcome]) -> dict[Hashable, Adjusted | None]:
+def luck_adjusted(entrants: Iterable[Hashable], outcomes: Iterable[MatchOutcome]) -> dict[Hashable, Adjusted | None]:
     """Own score minus the mean of all that held the same seat in the same deals (oneself among them), a match.
 
     Only seats that at least ``LEAST_HOLDERS`` entrants held in the group are compared; None for whoever held no
@@ -43,7 +43,7 @@ def luck_adjusted(entrants: Iterable[Hashable], outcomes: Iterable[Outcome]) -> 
     played = list(outcomes)
     unit = lcm(2, *(2 * (size - 1) for size in {len(outcome.placements) for outcome in played}))
     above = {entrant: (_Sum(), _Sum()) for entrant in entrants}
-    for group, holders in _held(played):
+    for group, holders in _seat_holders(played):
         size = len(holders)
         for number, column in enumerate((_points_of(holders, unit), _returns_of(holders))):
             total, scale = sum(column), size * (unit if number == 0 else 1)
@@ -59,12 +59,12 @@ def luck_adjusted(entrants: Iterable[Hashable], outcomes: Iterable[Outcome]) -> 
     }
 
 
-Holders = Sequence[tuple[Outcome, int]]  # matches, and the seat: the same one in all
+Holders = Sequence[tuple[MatchOutcome, int]]  # matches, and the seat: the same one in all
 
 
-def _held(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, Holders]]:
+def _seat_holders(outcomes: Sequence[MatchOutcome]) -> Iterator[tuple[str, Holders]]:
     """Who held each seat of each deal group, where they can be compared."""
-    held: dict[tuple[str, int], list[tuple[Outcome, int]]] = {}
+    held: dict[tuple[str, int], list[tuple[MatchOutcome, int]]] = {}
     for outcome in outcomes:
         for seat in range(len(outcome.entrants)):
             held.setdefault((outcome.group, seat), []).append((outcome, seat))

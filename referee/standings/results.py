@@ -6,7 +6,7 @@ from fractions import Fraction
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class MatchOutcome:
     """A finished match that counts, everything by seat.
 
     ``group`` is its deal group, ``stage`` and ``seq`` say where in the event it was played. A seat that is not
@@ -45,7 +45,7 @@ def points(placements: Sequence[int]) -> list[Fraction]:
     return [Fraction(share, 2 * (len(placements) - 1)) for share in shares(placements)]
 
 
-def comparisons(outcome: Outcome, seats: Sequence[int]) -> Iterator[tuple[Hashable, Hashable, int]]:
+def comparisons(outcome: MatchOutcome, seats: Sequence[int]) -> Iterator[tuple[Hashable, Hashable, int]]:
     """Every ordered pair of these seats as (entrant, rival, half points): 2 placed before it, 1 level, 0 behind."""
     entrants, placements = outcome.entrants, outcome.placements
     for seat in seats:

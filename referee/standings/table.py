@@ -7,7 +7,7 @@ from typing import Final
 
 from referee.standings import totals as columns
 from referee.standings.crosstable import Met, meetings_within
-from referee.standings.results import Outcome
+from referee.standings.results import MatchOutcome
 from referee.standings.totals import Column, ScoredBye, tally
 
 TIE_BREAKS: Final[Mapping[str, tuple[str, ...]]] = {  # what decides, in this order
@@ -20,7 +20,7 @@ TIE_BREAKS: Final[Mapping[str, tuple[str, ...]]] = {  # what decides, in this or
 }
 GIVEN: Final = ("bracket", "rating")  # handed in, because they do not follow from sums over results
 BEST_IS_LEAST: Final = ("bracket",)
-COLUMNS: Final[Mapping[str, Callable[[columns.Tally], Column]]] = {
+COLUMNS: Final[Mapping[str, Callable[[columns.EntrantTotals], Column]]] = {
     "points": columns.total_points,
     "points_per_match": columns.points_per_match,
     "buchholz": columns.buchholz,
@@ -31,7 +31,7 @@ Groups = list[list[Hashable]]  # the tied together, best first
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RankedEntrant:
     """One entrant's line. ``points`` are the shares of opponents left behind (a tie counts half), 1 at most a
     match, and those of byes; ``matches`` and ``returns`` are of the seats it played itself, ``wins`` the matches
     it won alone.
@@ -53,12 +53,12 @@ class Row:
 
 def table(
     entrants: Iterable[Hashable],
-    outcomes: Iterable[Outcome],
+    outcomes: Iterable[MatchOutcome],
     byes: Iterable[ScoredBye] = (),
     *,
     tie_breaks: Sequence[str] = TIE_BREAKS["round_robin"],
     given: Mapping[str, Mapping[Hashable, int]] | None = None,
-) -> list[Row]:
+) -> list[RankedEntrant]:
     """The standings, best first; those who share a place in the order of ``entrants``.
 
     An entrant without a match stands with no points. ``given`` has the columns of ``GIVEN`` that the tie-breaks
@@ -72,9 +72,11 @@ def table(
         if name == "head_to_head":
             groups, found[name] = _parted_by_meetings(groups, sums.outcomes)
         else:
-            found[name] = _given(sums.points, (given or {}).get(name, {})) if name in GIVEN else COLUMNS[name](sums)
-            groups = _parted(groups, found[name], least=name in BEST_IS_LEAST)
-    rows: list[Row] = []
+            found[name] = (
+                _to_fractions(sums.points, (given or {}).get(name, {})) if name in GIVEN else COLUMNS[name](sums)
+            )
+            groups = _split_ties(groups, found[name], least=name in BEST_IS_LEAST)
+    rows: list[RankedEntrant] = []
     for group in groups:
         place = len(rows) + 1
         rows += [_row(place, entrant, sums, found) for entrant in group]
@@ -84,10 +86,10 @@ def table(
 def _row(
     place: int,
     entrant: Hashable,
-    sums: columns.Tally,
+    sums: columns.EntrantTotals,
     found: Mapping[str, Mapping[Hashable, Fraction | None]],
-) -> Row:
-    return Row(
+) -> RankedEntrant:
+    return RankedEntrant(
         place=place,
         entrant=entrant,
         matches=sums.matches[entrant],
@@ -99,11 +101,11 @@ def _row(
     )
 
 
-def _given(entrants: Iterable[Hashable], values: Mapping[Hashable, int]) -> dict[Hashable, Fraction | None]:
+def _to_fractions(entrants: Iterable[Hashable], values: Mapping[Hashable, int]) -> dict[Hashable, Fraction | None]:
     return {entrant: Fraction(values[entrant]) if entrant in values else None for entrant in entrants}
 
 
-def _parted(groups: Groups, column: Mapping[Hashable, Fraction | None], *, least: bool = False) -> Groups:
+def _split_ties(groups: Groups, column: Mapping[Hashable, Fraction | None], *, least: bool = False) -> Groups:
     """Each group of the tied by this column, those without a value last."""
     parted: Groups = []
     for group in groups:
@@ -118,7 +120,7 @@ def _parted(groups: Groups, column: Mapping[Hashable, Fraction | None], *, least
 
 
 def _parted_by_meetings(
-    groups: Groups, outcomes: Sequence[Outcome]
+    groups: Groups, outcomes: Sequence[MatchOutcome]
 ) -> tuple[Groups, Mapping[Hashable, Fraction | None]]:
     """Each group of the tied by what they scored against each other, if every two of them met equally often; then
     again among those who are still tied, until nothing changes. The values are those of the first time."""
@@ -136,7 +138,7 @@ def _parted_again(group: list[Hashable], met: Mapping[Hashable, Mapping[Hashable
     scores = _scores_among(group, met) if len(group) > 1 else None
     if scores is None:
         return [group]
-    parts = _parted([group], scores)
+    parts = _split_ties([group], scores)
     return parts if len(parts) == 1 else [smaller for part in parts for smaller in _parted_again(part, met)]
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import lcm
 from typing import NamedTuple
 
-from referee.standings.results import Outcome, shares
+from referee.standings.results import MatchOutcome, shares
 
 
 class ScoredBye(NamedTuple):
@@ -21,12 +21,12 @@ Column = Mapping[Hashable, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class EntrantTotals:
     """What each entrant has from its matches and byes. Points are whole numbers of ``1 / unit``: sums of fractions
     would cost ten times as much."""
 
     unit: int
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[MatchOutcome]
     byes: Sequence[ScoredBye]
     points: Mapping[Hashable, int]  # of matches and byes
     matches: Mapping[Hashable, int]
@@ -41,7 +41,9 @@ class Tally:
         return max((self.matches[entrant] + self.rested[entrant] for entrant in self.points), default=0)
 
 
-def tally(entrants: Iterable[Hashable], outcomes: Sequence[Outcome], byes: Iterable[ScoredBye] = ()) -> Tally:
+def tally(
+    entrants: Iterable[Hashable], outcomes: Sequence[MatchOutcome], byes: Iterable[ScoredBye] = ()
+) -> EntrantTotals:
     """Adds up what counts for these entrants; whoever is not among them is passed over."""
     gained: dict[Hashable, int] = dict.fromkeys(entrants, 0)
     matches, rested, byes_had, wins, returns = (dict.fromkeys(gained, 0) for _ in range(5))
@@ -63,17 +65,17 @@ def tally(entrants: Iterable[Hashable], outcomes: Sequence[Outcome], byes: Itera
         gained[bye.entrant] += int(bye.points * unit)
         rested[bye.entrant] += bye.matches
         byes_had[bye.entrant] += 1
-    return Tally(unit, outcomes, scored_byes, gained, matches, rested, byes_had, wins, returns)
+    return EntrantTotals(unit, outcomes, scored_byes, gained, matches, rested, byes_had, wins, returns)
 
 
 # -- columns --
 
 
-def total_points(sums: Tally) -> Column:
+def total_points(sums: EntrantTotals) -> Column:
     return {entrant: Fraction(gained, sums.unit) for entrant, gained in sums.points.items()}
 
 
-def points_per_match(sums: Tally) -> Column:
+def points_per_match(sums: EntrantTotals) -> Column:
     """Points of matches played by their number; byes do not count, nobody's 0 without a match."""
     played = dict(sums.points)
     for bye in sums.byes:
@@ -81,11 +83,11 @@ def points_per_match(sums: Tally) -> Column:
     return {entrant: Fraction(played[entrant], sums.unit * max(1, sums.matches[entrant])) for entrant in played}
 
 
-def wins(sums: Tally) -> Column:
+def wins(sums: EntrantTotals) -> Column:
     return {entrant: Fraction(won) for entrant, won in sums.wins.items()}
 
 
-def buchholz(sums: Tally) -> Column:
+def buchholz(sums: EntrantTotals) -> Column:
     """The points of the opponents: at each table their mean, over the matches the sum.
 
     An opponent brings its points and half a point for every match it missed; a bye, a match missed and a seat
@@ -105,7 +107,7 @@ def buchholz(sums: Tally) -> Column:
     return {entrant: Fraction(value, scale * sums.unit) for entrant, value in total.items()}
 
 
-def sonneborn_berger(sums: Tally) -> Column:
+def sonneborn_berger(sums: EntrantTotals) -> Column:
     """The points of the opponents left behind and half of those of the level ones: at each table divided by the
     number of opponents, summed over the matches. Opponents bring what they bring to Buchholz; a bye brings its
     points times the entrant's own. After FIDE Handbook C.07 (2023), 9.1 and 16."""
@@ -129,7 +131,7 @@ def sonneborn_berger(sums: Tally) -> Column:
     return column
 
 
-def _brings(sums: Tally) -> Mapping[Hashable, int]:
+def _brings(sums: EntrantTotals) -> Mapping[Hashable, int]:
     """What each entrant is worth to its opponents' columns: its points, a missed match counted as level."""
     half, full = sums.unit // 2, sums.full
     return {
@@ -138,6 +140,6 @@ def _brings(sums: Tally) -> Mapping[Hashable, int]:
     }
 
 
-def _scale(sums: Tally) -> int:
+def _scale(sums: EntrantTotals) -> int:
     """What every table's number of opponents divides."""
     return lcm(1, *(size - 1 for size in {len(outcome.entrants) for outcome in sums.outcomes}))

@@ -5,8 +5,8 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Final
 
 from referee.pairing import bye_points
-from referee.standings.results import Outcome
-from referee.standings.table import TIE_BREAKS, Row, table
+from referee.standings.results import MatchOutcome
+from referee.standings.table import TIE_BREAKS, RankedEntrant, table
 from referee.standings.totals import ScoredBye
 
 BYES_SCORE: Final = ("swiss",)  # elsewhere who has a bye rests, and all rest equally or are through
@@ -18,11 +18,11 @@ def event_table(
     format: str,
     seats: int,
     entrants: Iterable[Hashable],
-    outcomes: Iterable[Outcome],
+    outcomes: Iterable[MatchOutcome],
     byes: Iterable[StageBye] = (),
     *,
     given: Mapping[str, Mapping[Hashable, int]] | None = None,
-) -> list[Row]:
+) -> list[RankedEntrant]:
     """The standings of an event of this format (one of ``TIE_BREAKS``), best first, as ``table`` gives them.
 
     ``given`` must have ``bracket`` for a knockout and ``rating`` for a ladder.
@@ -32,7 +32,7 @@ def event_table(
     return table(entrants, played, rested, tie_breaks=TIE_BREAKS[format], given=given)
 
 
-def scored_byes(format: str, seats: int, byes: Iterable[StageBye], outcomes: Iterable[Outcome]) -> list[ScoredBye]:
+def scored_byes(format: str, seats: int, byes: Iterable[StageBye], outcomes: Iterable[MatchOutcome]) -> list[ScoredBye]:
     """The byes that bring points: ``bye_points`` for each match that tables of the same stage played.
 
     Tables that play the same deals with seats rotated have several; a bye then stands for as many.

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from referee.errors import BadLog, BadOption
 from referee.ladders.tables import Result
 from referee.matches import logs
-from referee.matches.tables import Group, Match, MatchLog, MatchSeat
+from referee.matches.tables import DealGroup, Match, MatchLog, MatchSeat
 from referee.tournaments.tournaments import get_tournament
 from referee.tournaments.watching import last_seq
 
@@ -25,7 +25,7 @@ OVER: Final = ("finished", "cancelled")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DownloadCursor:
     """How far logs were taken: after the result ``seq``, and, of matches that were cut off, after ``cut_off``."""
 
     seq: int = 0
@@ -33,7 +33,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class DownloadExtent:
     """What there is to take: results up to ``until``, matches cut off if ``ended``; ``logs`` of them in all, and
     ``closed`` ones that are left out, because they are not open yet or come after one that is not."""
 
@@ -48,7 +48,7 @@ class Named:
     """A match whose log is to be read."""
 
     match_id: str
-    place: Place
+    place: DownloadCursor
     status: str
     reason: str | None
     stage: int | None
@@ -57,7 +57,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class DownloadSeat:
     """A seat of a match that has its result."""
 
     seq: int
@@ -80,29 +80,29 @@ class Seat:
     returns: int
 
 
-def place_after(session: Session, tournament_id: str, match_id: str | None) -> Place:
+def place_after(session: Session, tournament_id: str, match_id: str | None) -> DownloadCursor:
     """The place after the log of this match; the beginning for None. Raises ``BadOption`` when it is none of these."""
     if match_id is None:
-        return Place()
+        return DownloadCursor()
     query = select(Match, Result.seq).outerjoin(Result, Result.match_id == Match.id).join(MatchLog)
     found = session.execute(query.where(Match.id == match_id, Match.tournament_id == tournament_id)).one_or_none()
     if found is None:
         raise BadOption("after", "not a match of this event with a log")
     match, seq = found
     if seq is not None:
-        return Place(seq)
-    return Place(last_seq(session), match.id)
+        return DownloadCursor(seq)
+    return DownloadCursor(last_seq(session), match.id)
 
 
-def extent(session: Session, tournament_id: str, place: Place) -> Extent:
+def extent(session: Session, tournament_id: str, place: DownloadCursor) -> DownloadExtent:
     """Raises ``NotFound``."""
-    any_open = select(Group.id).where(Group.tournament_id == tournament_id, Group.state != "over").limit(1)
+    any_open = select(DealGroup.id).where(DealGroup.tournament_id == tournament_id, DealGroup.state != "over").limit(1)
     ended = get_tournament(session, tournament_id).status in OVER and session.scalar(any_open) is None
     shut = (
         select(func.min(Result.seq))
         .join(Match, Match.id == Result.match_id)
-        .join(Group, Group.id == Match.group_id)
-        .where(Match.tournament_id == tournament_id, Group.state != "over")
+        .join(DealGroup, DealGroup.id == Match.group_id)
+        .where(Match.tournament_id == tournament_id, DealGroup.state != "over")
     )
     first_shut = session.scalar(shut)
     until = last_seq(session) if first_shut is None else first_shut - 1
@@ -111,21 +111,21 @@ def extent(session: Session, tournament_id: str, place: Place) -> Extent:
     count = session.scalar(results.where(Result.seq > place.seq, Result.seq <= until)) or 0
     closed = session.scalar(results.where(Result.seq > until)) or 0
     cut = session.scalar(_cut_off(tournament_id, place.cut_off, func.count(Match.id))) or 0
-    return Extent(until, ended, count + (cut if ended else 0), closed + (0 if ended else cut))
+    return DownloadExtent(until, ended, count + (cut if ended else 0), closed + (0 if ended else cut))
 
 
-def next_logs(session: Session, tournament_id: str, place: Place, until: int, ended: bool) -> list[Named]:
+def next_logs(session: Session, tournament_id: str, place: DownloadCursor, until: int, ended: bool) -> list[Named]:
     """The matches whose logs come next, at most ``PAGE``; none at the end."""
     columns = (Match.id, Match.status, Match.reason, Match.stage, Match.table_no, Match.leg)
     query = select(*columns, Result.seq).join(Match, Match.id == Result.match_id)
     query = query.where(of_event(tournament_id), Result.seq > place.seq, Result.seq <= until)
     rows = session.execute(query.order_by(Result.seq).limit(PAGE)).all() if place.seq < until else []
     if rows:
-        return [_named(row, Place(row.seq)) for row in rows]
+        return [_named_log(row, DownloadCursor(row.seq)) for row in rows]
     if not ended:
         return []
     cut = _cut_off(tournament_id, place.cut_off, *columns).order_by(Match.id).limit(PAGE)
-    return [_named(row, Place(until, row.id)) for row in session.execute(cut)]
+    return [_named_log(row, DownloadCursor(until, row.id)) for row in session.execute(cut)]
 
 
 def packed_log(session: Session, match_id: str) -> bytes | None:
@@ -136,7 +136,7 @@ def packed_log(session: Session, match_id: str) -> bytes | None:
         return None
 
 
-def seats(session: Session, which: ColumnElement[bool], *, after: int, until: int) -> list[Seat]:
+def seats(session: Session, which: ColumnElement[bool], *, after: int, until: int) -> list[DownloadSeat]:
     """Return the seats of the matches with the next results, at most ``PAGE`` matches."""
     found = select(Result, Match).join(Match, Match.id == Result.match_id)
     found = found.where(which, Result.seq > after, Result.seq <= until)
@@ -144,7 +144,7 @@ def seats(session: Session, which: ColumnElement[bool], *, after: int, until: in
     return seats_of(session, [(result, match) for result, match in rows])
 
 
-def seats_of(session: Session, played: Sequence[tuple[Result, Match]]) -> list[Seat]:
+def seats_of(session: Session, played: Sequence[tuple[Result, Match]]) -> list[DownloadSeat]:
     """Return the seats of these matches, match after match."""
     query = select(MatchSeat).where(MatchSeat.match_id.in_([match.id for _, match in played]))
     named = {(seat.match_id, seat.seat): seat for seat in session.scalars(query)}
@@ -169,12 +169,12 @@ def _cut_off(tournament_id: str, after: str, *columns: Any) -> Select[Any]:
     return query.where(*of_these, Match.id > after)
 
 
-def _named(row: Any, place: Place) -> Named:
+def _named_log(row: Any, place: DownloadCursor) -> Named:
     return Named(row.id, place, row.status, row.reason, row.stage, row.table_no, row.leg)
 
 
-def _seat(result: Result, match: Match, number: int, seat: MatchSeat) -> Seat:
-    return Seat(
+def _seat(result: Result, match: Match, number: int, seat: MatchSeat) -> DownloadSeat:
+    return DownloadSeat(
         seq=result.seq,
         match_id=match.id,
         tournament_id=match.tournament_id,

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from referee.bots import certificates
 from referee.bots.tables import Bot
-from referee.ladders.tables import Ladder, LadderAct, Rating, RatingChange
+from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.match.canonical import dumps
 from referee.matches.tables import Match
 from referee.pairing import Entrant
@@ -22,7 +22,7 @@ AT_ONCE: Final = 500  # ids in one query
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class EntrantSeat:
     """An entry with what is known of its bot now. ``stand_in`` is who plays for it meanwhile."""
 
     bot_id: str
@@ -59,7 +59,7 @@ class Seat:
         return self.bot_id if self.in_order(tournament) else self.stand_in
 
 
-def seats_of(session: Session, tournament: Tournament, bot_ids: Collection[str] | None = None) -> list[Seat]:
+def seats_of(session: Session, tournament: Tournament, bot_ids: Collection[str] | None = None) -> list[EntrantSeat]:
     """The entries (of these bots, or all) in their order, but for those that withdrew before the event began."""
     query = _entries(tournament)
     if bot_ids is None:
@@ -108,7 +108,7 @@ def _ratings(session: Session, tournament: Tournament, *, today: bool) -> tuple[
     moment = tournament.finished_at if today else tournament.started_at
     if moment is None:
         return values, games
-    acts = select(func.max(LadderAct.seq)).where(LadderAct.ladder_id == ladder_id, LadderAct.created_at <= moment)
+    acts = select(func.max(LedgerEntry.seq)).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.created_at <= moment)
     last = session.scalar(acts) or 0
     values |= _before_later_changes(session, tournament, ladder_id, last)
     if today:
@@ -126,8 +126,8 @@ def _changed_up_to(session: Session, ladder_id: str, last: int) -> set[str]:
 
 def _moved_by_own_voids(session: Session, tournament: Tournament, ladder_id: str, last: int) -> Any:
     """(bot, by how much) for whatever was made void of the event after an act."""
-    voids = select(LadderAct.seq).join(Match, Match.id == LadderAct.match_id)
-    voids = voids.where(LadderAct.kind == "void", LadderAct.seq > last, Match.tournament_id == tournament.id)
+    voids = select(LedgerEntry.seq).join(Match, Match.id == LedgerEntry.match_id)
+    voids = voids.where(LedgerEntry.kind == "void", LedgerEntry.seq > last, Match.tournament_id == tournament.id)
     entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
     moved = select(RatingChange.bot_id, func.sum(RatingChange.after - RatingChange.before))
     moved = moved.where(RatingChange.ladder_id == ladder_id, RatingChange.seq.in_(voids))
@@ -148,9 +148,9 @@ def _before_later_changes(session: Session, tournament: Tournament, ladder_id: s
     return dict(session.execute(changes).all())
 
 
-def _seat(tournament: Tournament, *columns: Any) -> Seat:
+def _seat(tournament: Tournament, *columns: Any) -> EntrantSeat:
     # The games as they are stored, because to parse them for thousands of bots takes longer than all the rest.
-    return Seat(*(*columns[:-1], f'"{tournament.game}"' in columns[-1]))
+    return EntrantSeat(*(*columns[:-1], f'"{tournament.game}"' in columns[-1]))
 
 
 def _entries(tournament: Tournament) -> Any:

@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session
 
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
-from referee.db.engine import now
+from referee.db.engine import current_time
 from referee.db.paging import Cursor, Page, check_limit, number_of
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 from referee.tournaments import starting
-from referee.tournaments.tables import Stage, Tournament, TournamentEntry
+from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 from referee.tournaments.terms import most_entries
 from referee.tournaments.tournaments import locked_in_state
 
@@ -92,7 +92,7 @@ def withdraw(session: Session, tournament_id: str, bot_id: str) -> TournamentEnt
     if entry is None:
         raise NotFound("entry", bot_id)
     if entry.withdrawn_at is None:
-        entry.withdrawn_at, entry.stand_in_id = now(session), None
+        entry.withdrawn_at, entry.stand_in_id = current_time(session), None
         bots.cancel_unbegun(session, bot_id, tournament_id)
         tournament.revision += 1
     return entry
@@ -140,7 +140,7 @@ def _next_number(session: Session, tournament: Tournament) -> int:
 def _join_late(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
     """From the next stage on; the bot is called at once, as the others were before the start. Its version is that with
     which it answers; who comes back keeps the one it had, or a frozen version could be changed by leaving."""
-    newest = select(func.max(Stage.number)).where(Stage.tournament_id == tournament.id)
+    newest = select(func.max(TournamentRound.number)).where(TournamentRound.tournament_id == tournament.id)
     entry.since = (session.scalar(newest) or 0) + 1
     entry.preflight = "asked"
     bots.request_check(session, bot.id)

@@ -12,7 +12,7 @@ from referee.matches.waiting_reasons import Reason
 from referee.tournaments import matchmaking
 from referee.tournaments.entrants import seats_of
 from referee.tournaments.rounds import newest
-from referee.tournaments.tables import Stage, Tournament, TournamentEntry
+from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 
 
 def entry_reason(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> Reason:
@@ -44,8 +44,10 @@ def _of_ladder(session: Session, tournament: Tournament) -> Reason:
 def _of_stages(session: Session, tournament: Tournament, entry: TournamentEntry) -> Reason:
     if entry.since > max(newest(session, tournament.id), 1):
         return Reason("joins_later", stage=entry.since)
-    going_on = select(Stage).where(Stage.tournament_id == tournament.id, Stage.ended_at.is_(None))
-    stages = session.scalars(going_on.order_by(Stage.number)).all()
+    going_on = select(TournamentRound).where(
+        TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None)
+    )
+    stages = session.scalars(going_on.order_by(TournamentRound.number)).all()
     without = _tables_without_match(session, stages, entry)
     to_come = next((stage for stage, at in without if not _is_arranged(stage, at)), None)
     if to_come is not None:
@@ -62,7 +64,9 @@ def _of_stages(session: Session, tournament: Tournament, entry: TournamentEntry)
     return Reason("stage_not_over" if stages else "not_paired")
 
 
-def _tables_without_match(session: Session, stages: Sequence[Stage], entry: TournamentEntry) -> list[tuple[Stage, int]]:
+def _tables_without_match(
+    session: Session, stages: Sequence[TournamentRound], entry: TournamentEntry
+) -> list[tuple[TournamentRound, int]]:
     """Return the stage and the index of each table of this entrant for which no match was ever arranged."""
     seated = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id) == entry.bot_id
     of_stages = Match.tournament_id == entry.tournament_id, Match.stage.in_([stage.number for stage in stages])
@@ -76,12 +80,12 @@ def _tables_without_match(session: Session, stages: Sequence[Stage], entry: Tour
     ]
 
 
-def _is_arranged(stage: Stage, at: int) -> bool:
+def _is_arranged(stage: TournamentRound, at: int) -> bool:
     """Return whether this table has had its turn. Tables take turns by section, then by number."""
     section = stage.tables[at]["section"]
     before = sum((table["section"], place) < (section, at) for place, table in enumerate(stage.tables))
     return before < stage.arranged
 
 
-def _sits_in(stage: Stage, bot_id: str) -> bool:
+def _sits_in(stage: TournamentRound, bot_id: str) -> bool:
     return any(bot_id in table["entrants"] for table in stage.tables)

@@ -5,12 +5,12 @@ from typing import Any, Final
 from sqlalchemy import and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
-from referee.db.engine import changed, now
+from referee.db.engine import count_changed_rows, current_time
 from referee.db.leases import revoked
 from referee.errors import Conflict
 from referee.ladders import voiding
 from referee.matches import deal_groups, logs
-from referee.matches.tables import Group, Match, unbegun
+from referee.matches.tables import DealGroup, Match, is_unstarted
 from referee.tournaments import tournaments
 from referee.tournaments.tables import Tournament
 from referee.tournaments.terms import Terms
@@ -32,30 +32,30 @@ def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any)
         raise Conflict("the tournament is open: only starts_at can be changed")
     if tournament.revision != revision:
         raise Conflict(f"the tournament has revision {tournament.revision}, the change was made to {revision}")
-    columns = Terms.of(tournament).changed(changes).columns()
+    columns = Terms.from_tournament(tournament).with_changes(changes).columns()
     if "starts_at" in changes:
-        tournaments.check_starts_ahead(columns["starts_at"], now(session))
+        tournaments.check_starts_ahead(columns["starts_at"], current_time(session))
     for name, value in columns.items():
         setattr(tournament, name, value)
     tournament.status_reason = None  # it described the previous start time
-    return _changed(session, tournament)
+    return _mark_changed(session, tournament)
 
 
 def open_entries(session: Session, tournament_id: str) -> Tournament:
     """From now on bots may enter."""
     tournament = tournaments.locked_in_state(session, tournament_id, "draft")
     tournament.status = "open"
-    return _changed(session, tournament)
+    return _mark_changed(session, tournament)
 
 
 def pause(session: Session, tournament_id: str) -> Tournament:
     """Matches that are being played are played out; the others wait."""
-    return _moved(session, tournament_id, ("running", "paused"), ("due", "waiting"))
+    return _change_state(session, tournament_id, ("running", "paused"), ("due", "waiting"))
 
 
 def resume(session: Session, tournament_id: str) -> Tournament:
     """The matches that wait are due again."""
-    return _moved(session, tournament_id, ("paused", "running"), ("waiting", "due"))
+    return _change_state(session, tournament_id, ("paused", "running"), ("waiting", "due"))
 
 
 def cancel(session: Session, tournament_id: str, *, master_key: bytes, reason: str | None = None) -> Tournament:
@@ -64,12 +64,12 @@ def cancel(session: Session, tournament_id: str, *, master_key: bytes, reason: s
     Deal groups in which nothing was played are closed by the scheduler.
     """
     tournament = tournaments.locked_in_state(session, tournament_id, "draft", "open", "running", "paused")
-    moment = now(session)
+    moment = current_time(session)
     tournament.status, tournament.status_reason, tournament.finished_at = "cancelled", reason, moment
     tournament.preflight_until = None
     _break_off(session, tournament, master_key)
     _cancel_unbegun(session, tournament, "tournament_cancelled")
-    return _changed(session, tournament)
+    return _mark_changed(session, tournament)
 
 
 def finish(session: Session, tournament_id: str) -> Tournament:
@@ -84,14 +84,14 @@ def finish(session: Session, tournament_id: str) -> Tournament:
     made = session.scalars(select(func.count()).where(Match.tournament_id == tournament_id)).one()
     tournament.planned, tournament.status = max(made, 1), "running"
     tournament.preflight_until = None  # else its end would plan anew
-    return _changed(session, tournament)
+    return _mark_changed(session, tournament)
 
 
 def _cancel_unbegun(session: Session, tournament: Tournament, reason: str) -> None:
     session.execute(
         update(Match)
-        .where(Match.tournament_id == tournament.id, unbegun())
-        .values(status="cancelled", reason=reason, finished_at=now(session), epoch=Match.epoch + 1)
+        .where(Match.tournament_id == tournament.id, is_unstarted())
+        .values(status="cancelled", reason=reason, finished_at=current_time(session), epoch=Match.epoch + 1)
     )
 
 
@@ -100,8 +100,8 @@ def _break_off(session: Session, tournament: Tournament, master_key: bytes) -> N
     meet the same cards again: of those all count or none."""
     of_event = Match.tournament_id == tournament.id
     half_played = select(Match.group_id).where(of_event, Match.started_at.is_not(None))
-    begun = or_(Match.started_at.is_not(None), and_(Group.kind == "duplicate", Group.id.in_(half_played)))
-    query = select(Match.id, Match.group_id, Group.kind).join(Group, Group.id == Match.group_id)
+    begun = or_(Match.started_at.is_not(None), and_(DealGroup.kind == "duplicate", DealGroup.id.in_(half_played)))
+    query = select(Match.id, Match.group_id, DealGroup.kind).join(DealGroup, DealGroup.id == Match.group_id)
     query = query.where(of_event, begun, Match.status.in_(STOPPED))
     groups_left: dict[str, str] = {}
     for match_id, group_id, kind in session.execute(query.order_by(Match.id)).all():
@@ -116,17 +116,19 @@ def _break_off(session: Session, tournament: Tournament, master_key: bytes) -> N
 
 
 def _stop(session: Session, match_id: str) -> None:
-    gone = {"status": "cancelled", "reason": "tournament_cancelled", "finished_at": now(session)}
+    gone = {"status": "cancelled", "reason": "tournament_cancelled", "finished_at": current_time(session)}
     stopped = update(Match).where(Match.id == match_id, Match.status.in_(STOPPED)).values(**gone, **revoked(Match))
-    if changed(session, stopped):  # else it ended meanwhile
+    if count_changed_rows(session, stopped):  # else it ended meanwhile
         logs.pack_what_there_is(session, match_id)
 
 
-def _moved(session: Session, tournament_id: str, states: tuple[str, str], matches: tuple[str, str]) -> Tournament:
+def _change_state(
+    session: Session, tournament_id: str, states: tuple[str, str], matches: tuple[str, str]
+) -> Tournament:
     tournament = tournaments.locked_in_state(session, tournament_id, states[0])
     tournament.status = states[1]
     _set_going(session, tournament, *matches)
-    return _changed(session, tournament)
+    return _mark_changed(session, tournament)
 
 
 def _set_going(session: Session, tournament: Tournament, before: str, after: str) -> None:
@@ -134,7 +136,7 @@ def _set_going(session: Session, tournament: Tournament, before: str, after: str
     session.execute(concerned.values(status=after))
 
 
-def _changed(session: Session, tournament: Tournament) -> Tournament:
+def _mark_changed(session: Session, tournament: Tournament) -> Tournament:
     tournament.revision += 1
     session.flush()
     return tournament

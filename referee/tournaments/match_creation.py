@@ -10,12 +10,12 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee.match.time_limits import Limits
-from referee.matches.scheduling import Deal, Plan, arrange
+from referee.matches.scheduling import Deal, MatchPlan, arrange
 from referee.matches.tables import Match
 from referee.pairing import Table
 from referee.tournaments.entrants import seats_of
 from referee.tournaments.rounds import LARGEST_GROUP, table_of
-from referee.tournaments.tables import Stage, Tournament
+from referee.tournaments.tables import Tournament, TournamentRound
 
 PORTION: Final = LARGEST_GROUP  # seats in one transaction, about; a deal group is never split
 
@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MatchesToCreate:
     """Matches to be arranged at a table: ``sets`` of them, after those of ``done`` sets. A set is one match, in
     duplicate deals one for each order of the seats."""
 
@@ -34,7 +34,7 @@ class Wanted:
     done: int = 0
 
 
-def arrange_portion(session: Session, tournament: Tournament, stage: Stage, *, master_key: bytes) -> int:
+def arrange_portion(session: Session, tournament: Tournament, stage: TournamentRound, *, master_key: bytes) -> int:
     """Arranges the first matches of the stage's next tables; gives how many tables that were.
 
     A table at which somebody sits who left, or who cannot play and has no stand-in, stays without matches.
@@ -47,7 +47,7 @@ def arrange_portion(session: Session, tournament: Tournament, stage: Stage, *, m
 
 
 def arrange_tables(
-    session: Session, tournament: Tournament, stage: int, tables: Sequence[Wanted], *, master_key: bytes
+    session: Session, tournament: Tournament, stage: int, tables: Sequence[MatchesToCreate], *, master_key: bytes
 ) -> list[str]:
     """Arranges what is wanted, as far as its entrants can play; the ids of the matches."""
     by_entrant = players_of(session, tournament, {one for wanted in tables for one in wanted.table.entrants})
@@ -74,12 +74,14 @@ def orders(tournament: Tournament) -> list[tuple[int, ...]]:
     places = tuple(range(tournament.seats))
     if tournament.deals != "duplicate":
         return [places]
-    return list(permutations(places)) if tournament.orders == "all" else [_turned(places, by) for by in places]
+    return list(permutations(places)) if tournament.orders == "all" else [_rotate_seats(places, by) for by in places]
 
 
-def plan_for(tournament: Tournament, entrants: Sequence[str], players: Mapping[str, str | None], **more: Any) -> Plan:
+def plan_for(
+    tournament: Tournament, entrants: Sequence[str], players: Mapping[str, str | None], **more: Any
+) -> MatchPlan:
     """A match of the event, its seats taken by whoever plays for the entrants now."""
-    return Plan(
+    return MatchPlan(
         game=tournament.game,
         bots=[players[one] or one for one in entrants],
         options=tournament.options,
@@ -100,27 +102,27 @@ def sets_arranged(session: Session, tournament: Tournament, stage: int, tables: 
     return {table_no: leg // each for table_no, leg in session.execute(query) if table_no and leg}
 
 
-def _next_tables(stage: Stage, matches_a_set: int) -> list[Wanted]:
+def _next_tables(stage: TournamentRound, matches_a_set: int) -> list[MatchesToCreate]:
     in_order = sorted(range(len(stage.tables)), key=lambda index: (stage.tables[index]["section"], index))
-    taken: list[Wanted] = []
+    taken: list[MatchesToCreate] = []
     seats = 0
     for index in in_order[stage.arranged :]:
         stored = stage.tables[index]
         if seats >= PORTION and stored["section"] != taken[-1].section:
             break
         table = table_of(stored)
-        taken.append(Wanted(index + 1, table, stored["section"], table.legs))
+        taken.append(MatchesToCreate(index + 1, table, stored["section"], table.legs))
         seats += table.legs * matches_a_set * len(table.entrants)
     return taken
 
 
 def _plans(
-    tournament: Tournament, stage: int, wanted: Wanted, players: Mapping[str, str | None], *, shares: bool
-) -> list[Plan]:
+    tournament: Tournament, stage: int, wanted: MatchesToCreate, players: Mapping[str, str | None], *, shares: bool
+) -> list[MatchPlan]:
     each = orders(tournament)
     plans = []
     for number in range(wanted.done, wanted.done + wanted.sets):
-        seated = _turned(wanted.table.entrants, number if len(each) == 1 else 0)
+        seated = _rotate_seats(wanted.table.entrants, number if len(each) == 1 else 0)
         for place, order in enumerate(each):
             plans.append(
                 plan_for(
@@ -136,12 +138,12 @@ def _plans(
     return plans
 
 
-def _deal(wanted: Wanted, number: int, *, duplicate: bool, shares: bool) -> Deal | None:
+def _deal(wanted: MatchesToCreate, number: int, *, duplicate: bool, shares: bool) -> Deal | None:
     if duplicate:
         return Deal((wanted.table_no, number), "duplicate")
     return Deal((wanted.section, number), "common") if shares else None
 
 
-def _turned(places: tuple[Any, ...], by: int) -> tuple[Any, ...]:
+def _rotate_seats(places: tuple[Any, ...], by: int) -> tuple[Any, ...]:
     by %= len(places)
     return places[by:] + places[:by]

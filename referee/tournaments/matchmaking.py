@@ -22,7 +22,7 @@ REMEMBERED: Final = 1000  # matches in which meetings and seats are counted
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class NextTables:
     """Tables to be arranged after match number ``serial`` of the event."""
 
     serial: int
@@ -40,14 +40,14 @@ def serial_of(session: Session, tournament_id: str) -> int:
     return session.scalar(newest) or 0
 
 
-def tables_wanted(session: Session, tournament: Tournament) -> Tables | None:
+def tables_wanted(session: Session, tournament: Tournament) -> NextTables | None:
     """The next tables, decided from the record; None while enough are in flight, or nobody is free."""
     busy, in_flight = _in_flight(session, tournament)
     want = int(tournament.format_options["at_once"]) - in_flight
     if want <= 0:
         return None
     serial = serial_of(session, tournament.id)
-    met, sat = _lately(session, tournament, serial)
+    met, sat = _recent_meetings(session, tournament, serial)
     tables = next_tables(
         [one for one in _with_games(entrants(session, tournament, today=True), sat) if one.active],
         seats=tournament.seats,
@@ -59,10 +59,10 @@ def tables_wanted(session: Session, tournament: Tournament) -> Tables | None:
         met=met,
         sat=sat,
     )
-    return Tables(serial, tables) if tables else None
+    return NextTables(serial, tables) if tables else None
 
 
-def arrange_tables(session: Session, tournament: Tournament, wanted: Tables, *, master_key: bytes) -> bool:
+def arrange_tables(session: Session, tournament: Tournament, wanted: NextTables, *, master_key: bytes) -> bool:
     """Arranges them, unless another has arranged some since they were decided."""
     if serial_of(session, tournament.id) != wanted.serial:
         return False
@@ -88,7 +88,7 @@ def _in_flight(session: Session, tournament: Tournament) -> tuple[dict[str, int]
     return dict(Counter(one for one, _ in rows)), len({match_id for _, match_id in rows})
 
 
-def _lately(
+def _recent_meetings(
     session: Session, tournament: Tournament, serial: int
 ) -> tuple[dict[frozenset[str], int], dict[str, list[int]]]:
     """(how often two have met, how often each had each seat) in the last matches, those in flight among them."""

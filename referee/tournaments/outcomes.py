@@ -7,11 +7,11 @@ from sqlalchemy.orm import Session
 
 from referee.ladders.tables import Result
 from referee.matches.tables import Match
-from referee.standings import Outcome
-from referee.tournaments.tables import Stage
+from referee.standings import MatchOutcome
+from referee.tournaments.tables import TournamentRound
 
 
-def outcomes(session: Session, tournament_id: str, *, after: int = 0, newest: int | None = None) -> list[Outcome]:
+def outcomes(session: Session, tournament_id: str, *, after: int = 0, newest: int | None = None) -> list[MatchOutcome]:
     """Every finished match in the order of the results, those after a result's number, or so many of the newest. What
     a stand-in played is not scored."""
     columns = (Result.entrants, Result.bots, Result.placements, Result.returns, Match.group_id, Match.stage, Result.seq)
@@ -19,14 +19,14 @@ def outcomes(session: Session, tournament_id: str, *, after: int = 0, newest: in
     query = query.where(Match.tournament_id == tournament_id, Match.status == "finished", Result.seq > after)
     rows = session.execute(query.order_by(Result.seq.desc()).limit(newest)).all()
     return [
-        Outcome(
+        MatchOutcome(
             entrants=tuple(entrants),
             placements=tuple(placements),
             returns=tuple(returns),
             group=group,
             stage=stage,
             seq=seq,
-            scored=scored(entrants, bots) or None,
+            scored=seats_played_in_person(entrants, bots) or None,
         )
         for entrants, bots, placements, returns, group, stage, seq in reversed(rows)
     ]
@@ -35,11 +35,13 @@ def outcomes(session: Session, tournament_id: str, *, after: int = 0, newest: in
 def byes(session: Session, tournament_id: str) -> list[tuple[int, str, str]]:
     """(stage, bot, reason) of every bye of the stages that are over, in their order: before that a bye would tell who
     plays whom."""
-    query = select(Stage.number, Stage.byes).where(Stage.tournament_id == tournament_id, Stage.ended_at.is_not(None))
-    query = query.order_by(Stage.number)
+    query = select(TournamentRound.number, TournamentRound.byes).where(
+        TournamentRound.tournament_id == tournament_id, TournamentRound.ended_at.is_not(None)
+    )
+    query = query.order_by(TournamentRound.number)
     return [(number, bye["entrant"], bye["reason"]) for number, byes in session.execute(query) for bye in byes]
 
 
-def scored(entrants: Sequence[str], bots: Sequence[str]) -> tuple[bool, ...]:
+def seats_played_in_person(entrants: Sequence[str], bots: Sequence[str]) -> tuple[bool, ...]:
     """By seat, whether the entrant sat there itself; () where all did."""
     return () if list(entrants) == list(bots) else tuple(map(str.__eq__, entrants, bots))

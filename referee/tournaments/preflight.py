@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from referee.bots import certificates, checks, house_bots
 from referee.bots.tables import Bot, Examination
-from referee.db.engine import changed, now
-from referee.matches.tables import Match, MatchSeat, unbegun
+from referee.db.engine import count_changed_rows, current_time
+from referee.matches.tables import Match, MatchSeat, is_unstarted
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.webhooks import outbox
 
@@ -27,7 +27,7 @@ def ask(session: Session, tournament: Tournament, moment: datetime) -> None:
     entered = TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None)
     fresh = {"preflight": "asked", "preflight_reason": None, "stand_in_id": None}
     asked = update(TournamentEntry).where(*entered).values(**fresh, version=None, version_changed_at=None)
-    entries = changed(session, asked.execution_options(synchronize_session=False))
+    entries = count_changed_rows(session, asked.execution_options(synchronize_session=False))
     _check_again(session, Bot.id.in_(select(TournamentEntry.bot_id).where(*entered)), moment)
     tournament.preflight_until = moment + PATIENCE + PATIENCE_A_BOT * entries
 
@@ -46,16 +46,16 @@ def is_over(session: Session, tournament: Tournament, moment: datetime) -> bool:
 
 def is_unsettled(session: Session, tournament: Tournament, moment: datetime) -> bool:
     """Whether ``settle`` has something to do."""
-    query = _unsettled(tournament, moment).with_only_columns(TournamentEntry.bot_id)
+    query = _entries_to_settle(tournament, moment).with_only_columns(TournamentEntry.bot_id)
     return session.scalar(query.limit(1)) is not None
 
 
 def settle(session: Session, tournament: Tournament) -> None:
     """Notes who is ready and who is absent, marks changed versions, seats the stand-in where one is needed and sends
     it away where the bot is back, and asks the absent again. Some entries at a time."""
-    moment = now(session)
+    moment = current_time(session)
     _settle_ready(session, tournament)
-    query = _unsettled(tournament, moment).order_by(TournamentEntry.number).limit(AT_ONCE)
+    query = _entries_to_settle(tournament, moment).order_by(TournamentEntry.number).limit(AT_ONCE)
     for entry, bot in session.execute(query).all():
         _judge(session, tournament, entry, bot)
         if entry.version is None and entry.preflight == "ready":
@@ -86,7 +86,7 @@ def _settle_ready(session: Session, tournament: Tournament) -> None:
     session.execute(ready.execution_options(synchronize_session=False))
 
 
-def _unsettled(tournament: Tournament, moment: datetime) -> Select[TournamentEntry, Bot]:
+def _entries_to_settle(tournament: Tournament, moment: datetime) -> Select[TournamentEntry, Bot]:
     """Entries of which something has to be noted. What ``settle`` does to one takes it out of here."""
     entry, verified, idle = TournamentEntry, Bot.status == "verified", _is_idle(tournament)
     other_version = and_(entry.version.is_not(None), entry.version.is_distinct_from(Bot.version))
@@ -101,7 +101,9 @@ def _unsettled(tournament: Tournament, moment: datetime) -> Select[TournamentEnt
     if tournament.stand_in is not None:
         reasons.append(and_(entry.stand_in_id.is_(None), entry.preflight != "asked", out_of_order))
     if tournament.frozen_version:
-        reasons.append(and_(other_version, entry.bot_id.in_(_unbegun(tournament).with_only_columns(MatchSeat.bot_id))))
+        reasons.append(
+            and_(other_version, entry.bot_id.in_(_unstarted_matches(tournament).with_only_columns(MatchSeat.bot_id)))
+        )
     query = select(entry, Bot).join(Bot, Bot.id == entry.bot_id)
     return query.where(entry.tournament_id == tournament.id, entry.withdrawn_at.is_(None), or_(*reasons))
 
@@ -162,12 +164,12 @@ def _is_other_version(tournament: Tournament, entry: TournamentEntry, bot: Bot) 
 def _give_up_seats(session: Session, tournament: Tournament, entry: TournamentEntry) -> None:
     """What was arranged for the version of the start, and is not begun, another version must not play: the stand-in
     does, else nobody."""
-    seats = _unbegun(tournament).where(MatchSeat.bot_id == entry.bot_id).with_only_columns(Match.id)
+    seats = _unstarted_matches(tournament).where(MatchSeat.bot_id == entry.bot_id).with_only_columns(Match.id)
     ids = list(session.scalars(seats.order_by(Match.id).with_for_update(of=Match)))
     if not ids:
         return
     if entry.stand_in_id is None:
-        gone = {"status": "cancelled", "reason": "version_changed", "finished_at": now(session)}
+        gone = {"status": "cancelled", "reason": "version_changed", "finished_at": current_time(session)}
         session.execute(update(Match).where(Match.id.in_(ids)).values(gone))
         return
     stand_in = session.get_one(Bot, entry.stand_in_id)
@@ -186,9 +188,9 @@ def _rated_seats(session: Session, match_id: str) -> int:
     return len(session.scalars(select(MatchSeat.seat).where(MatchSeat.match_id == match_id, MatchSeat.rated)).all())
 
 
-def _unbegun(tournament: Tournament) -> Any:
+def _unstarted_matches(tournament: Tournament) -> Any:
     query = select(MatchSeat).join(Match, Match.id == MatchSeat.match_id)
-    return query.where(Match.tournament_id == tournament.id, unbegun())
+    return query.where(Match.tournament_id == tournament.id, is_unstarted())
 
 
 def _long_ago(moment: datetime) -> ColumnElement[bool]:

@@ -7,9 +7,9 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from referee.db.engine import now
+from referee.db.engine import current_time
 from referee.matches.tables import OPEN, Match
-from referee.tournaments.tables import Stage, Tournament
+from referee.tournaments.tables import Tournament, TournamentRound
 from referee.tournaments.tournaments import get_tournament
 
 LOOKED_BACK: Final = 100  # matches by which the pace is judged
@@ -43,9 +43,9 @@ def progress(session: Session, tournament_id: str) -> Progress:
 
 
 def _stage(session: Session, tournament: Tournament) -> tuple[int | None, int]:
-    of_event = Stage.tournament_id == tournament.id
-    stages = session.scalar(select(func.max(Stage.number)).where(of_event)) or 0
-    going_on = select(func.min(Stage.number)).where(of_event, Stage.ended_at.is_(None))
+    of_event = TournamentRound.tournament_id == tournament.id
+    stages = session.scalar(select(func.max(TournamentRound.number)).where(of_event)) or 0
+    going_on = select(func.min(TournamentRound.number)).where(of_event, TournamentRound.ended_at.is_(None))
     if tournament.format == "ladder":
         return None, 0
     return session.scalar(going_on) or stages, stages
@@ -59,6 +59,6 @@ def _estimated_end(session: Session, tournament: Tournament, left: int) -> datet
     last = list(session.scalars(ended.order_by(Match.finished_at.desc()).limit(LOOKED_BACK)))
     if len(last) < ENOUGH or last[-1] is None:
         return None
-    moment: datetime = now(session)
+    moment: datetime = current_time(session)
     each = (moment - last[-1]) / len(last)
     return moment + max(each * left, timedelta(0))

@@ -13,12 +13,12 @@ from sqlalchemy import and_, case, exists, func, select, update
 from sqlalchemy.orm import Session
 
 from referee import pairing
-from referee.db.engine import Database, now
+from referee.db.engine import Database, current_time
 from referee.matches.tables import OPEN, Match
 from referee.tournaments import blockers, match_creation, matchmaking, preflight, starting
-from referee.tournaments.match_creation import Wanted, sets_arranged
+from referee.tournaments.match_creation import MatchesToCreate, sets_arranged
 from referee.tournaments.rounds import (
-    Extent,
+    RoundProgress,
     event_of,
     extents,
     following,
@@ -28,7 +28,7 @@ from referee.tournaments.rounds import (
     row_of,
     table_of,
 )
-from referee.tournaments.tables import Stage, Tournament
+from referee.tournaments.tables import Tournament, TournamentRound
 
 AHEAD: Final = 500  # open matches up to which an event that looks at no result is arranged beforehand
 DECIDED_AT_ONCE: Final = ("round_robin", "double_round_robin", "swiss", "gauntlet")  # no table asks for more matches
@@ -67,7 +67,7 @@ def running(session: Session) -> list[str]:
 
 def next_step(session: Session, tournament: Tournament) -> Step | None:
     """What the record says is to be done next; None to wait."""
-    moment = now(session)
+    moment = current_time(session)
     if preflight.is_unsettled(session, tournament, moment):
         return Step("settled", _settle)
     if tournament.preflight_until is not None:
@@ -108,14 +108,14 @@ def _to_match(session: Session, tournament: Tournament) -> Step | None:
     return Step("matched", partial(_match, wanted)) if wanted else None
 
 
-def _match(wanted: matchmaking.Tables, session: Session, tournament: Tournament, master_key: bytes) -> bool:
+def _match(wanted: matchmaking.NextTables, session: Session, tournament: Tournament, master_key: bytes) -> bool:
     return matchmaking.arrange_tables(session, tournament, wanted, master_key=master_key)
 
 
 # -- a stage's matches --
 
 
-def _to_arrange(tournament: Tournament, stages: Sequence[Extent]) -> Step | None:
+def _to_arrange(tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
     """The next portion of the first stage that is not arranged."""
     if format_of(tournament).static and sum(stage.open for stage in stages) >= AHEAD:
         return None
@@ -125,15 +125,15 @@ def _to_arrange(tournament: Tournament, stages: Sequence[Extent]) -> Step | None
     return None
 
 
-def _arrange(seen: Extent, session: Session, tournament: Tournament, master_key: bytes) -> bool:
-    stage = session.get_one(Stage, (tournament.id, seen.number))
+def _arrange(seen: RoundProgress, session: Session, tournament: Tournament, master_key: bytes) -> bool:
+    stage = session.get_one(TournamentRound, (tournament.id, seen.number))
     if stage.arranged != seen.arranged:
         return False
     match_creation.arrange_portion(session, tournament, stage, master_key=master_key)
     return True
 
 
-def _to_extend(session: Session, tournament: Tournament, stages: Sequence[Extent]) -> Step | None:
+def _to_extend(session: Session, tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
     """More matches at tables whose matches are over, where the format asks for them."""
     if tournament.format in DECIDED_AT_ONCE:
         return None
@@ -159,9 +159,9 @@ def _over_tables(session: Session, tournament: Tournament, stage: int) -> list[i
 
 
 def _extensions(
-    session: Session, tournament: Tournament, stage: int, decided: Sequence[int], event: pairing.Event
-) -> list[Wanted]:
-    tables = session.get_one(Stage, (tournament.id, stage)).tables
+    session: Session, tournament: Tournament, stage: int, decided: Sequence[int], event: pairing.TournamentState
+) -> list[MatchesToCreate]:
+    tables = session.get_one(TournamentRound, (tournament.id, stage)).tables
     legs = legs_of(session, tournament, stage, decided)
     done = sets_arranged(session, tournament, stage, decided)
     wanted = []
@@ -174,11 +174,13 @@ def _extensions(
             continue  # somebody left: what was played so far decides
         more = format_of(tournament).more_legs(event, table, legs[stage, table_no])
         if more:
-            wanted.append(Wanted(table_no, table, None, more, done[table_no]))
+            wanted.append(MatchesToCreate(table_no, table, None, more, done[table_no]))
     return wanted[: match_creation.PORTION // tournament.seats]
 
 
-def _extend(stage: int, wanted: Sequence[Wanted], session: Session, tournament: Tournament, master_key: bytes) -> bool:
+def _extend(
+    stage: int, wanted: Sequence[MatchesToCreate], session: Session, tournament: Tournament, master_key: bytes
+) -> bool:
     done = sets_arranged(session, tournament, stage, [one.table_no for one in wanted])
     left = [one for one in wanted if done[one.table_no] == one.done]
     return bool(match_creation.arrange_tables(session, tournament, stage, left, master_key=master_key))
@@ -187,19 +189,21 @@ def _extend(stage: int, wanted: Sequence[Wanted], session: Session, tournament: 
 # -- one stage after the other --
 
 
-def _to_end(tournament: Tournament, stages: Sequence[Extent]) -> Step | None:
+def _to_end(tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
     """The end of stages of which nothing is left to be played."""
     over = [stage.number for stage in stages if stage.arranged == stage.tables and stage.open == 0]
     return Step("stage over", partial(_end, over)) if over else None
 
 
 def _end(numbers: Sequence[int], session: Session, tournament: Tournament, _: bytes) -> bool:
-    ended = update(Stage).where(Stage.tournament_id == tournament.id, Stage.number.in_(numbers))
-    session.execute(ended.values(ended_at=now(session)))
+    ended = update(TournamentRound).where(
+        TournamentRound.tournament_id == tournament.id, TournamentRound.number.in_(numbers)
+    )
+    session.execute(ended.values(ended_at=current_time(session)))
     return True
 
 
-def _to_pair(session: Session, tournament: Tournament, stages: Sequence[Extent]) -> Step | None:
+def _to_pair(session: Session, tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
     """The next stages; none is left: the end of the event. A replay in an earlier stage is waited for."""
     static = format_of(tournament).static
     if stages if not static else sum(stage.open for stage in stages) >= AHEAD:
@@ -207,10 +211,10 @@ def _to_pair(session: Session, tournament: Tournament, stages: Sequence[Extent])
     if not static and _anything_open(session, tournament):
         return None
     event = event_of(session, tournament)
-    decided, before, moment = _decided(tournament, event), len(event.played), now(session)
+    decided, before, moment = _decide_rounds(tournament, event), len(event.played), current_time(session)
     if decided:
         rows = [row_of(session, tournament, before + at, stage, moment) for at, stage in enumerate(decided, 1)]
-        planned = format_of(tournament).planned(reduce(following, decided, event)) * len(
+        planned = format_of(tournament).expected_matches(reduce(following, decided, event)) * len(
             match_creation.orders(tournament)
         )
         return Step("paired", partial(_pair, before, rows, planned))
@@ -219,10 +223,10 @@ def _to_pair(session: Session, tournament: Tournament, stages: Sequence[Extent])
     return Step("finished", _finish)
 
 
-def _decided(tournament: Tournament, event: pairing.Event) -> list[pairing.Stage]:
+def _decide_rounds(tournament: Tournament, event: pairing.TournamentState) -> list[pairing.PairingRound]:
     """The stages that can be decided now: one, or some that depend on no result."""
     format = format_of(tournament)
-    decided: list[pairing.Stage] = []
+    decided: list[pairing.PairingRound] = []
     tables = 0
     while tables < TABLES_AHEAD and (format.static or not decided):
         stage = format.next_stage(event)
@@ -234,7 +238,9 @@ def _decided(tournament: Tournament, event: pairing.Event) -> list[pairing.Stage
     return decided
 
 
-def _pair(before: int, rows: Sequence[Stage], planned: int, session: Session, tournament: Tournament, _: bytes) -> bool:
+def _pair(
+    before: int, rows: Sequence[TournamentRound], planned: int, session: Session, tournament: Tournament, _: bytes
+) -> bool:
     if newest(session, tournament.id) != before:
         return False
     session.add_all(rows)
@@ -246,7 +252,7 @@ def _pair(before: int, rows: Sequence[Stage], planned: int, session: Session, to
 def _finish(session: Session, tournament: Tournament, _: bytes) -> bool:
     if _anything_open(session, tournament):
         return False
-    tournament.status, tournament.finished_at = "finished", now(session)
+    tournament.status, tournament.finished_at = "finished", current_time(session)
     tournament.revision += 1
     starting.tell(session, tournament, "tournament.finished")
     return True

@@ -13,7 +13,7 @@ from referee.db.paging import Cursor, Page, check_limit, number_of
 from referee.errors import NotFound
 from referee.matches.deal_groups import ENDED
 from referee.matches.tables import Match
-from referee.tournaments.tables import Stage
+from referee.tournaments.tables import TournamentRound
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +43,20 @@ def list_stages(
 ) -> Page[StageLine]:
     """Stages by number."""
     check_limit(limit)
-    query = _lines(tournament_id).order_by(Stage.number).limit(limit + 1)
+    query = _lines(tournament_id).order_by(TournamentRound.number).limit(limit + 1)
     if cursor is not None:
-        query = query.where(Stage.number > number_of(cursor))
+        query = query.where(TournamentRound.number > number_of(cursor))
     rows = session.execute(query).all()
-    lines = _counted(session, tournament_id, rows[:limit])
+    lines = _count_tables(session, tournament_id, rows[:limit])
     return Page(lines, [lines[-1].number] if len(rows) > limit else None)
 
 
 def stage_line(session: Session, tournament_id: str, number: int) -> StageLine:
     """Raises ``NotFound`` for a stage that is not decided."""
-    rows = session.execute(_lines(tournament_id).where(Stage.number == number)).all()
+    rows = session.execute(_lines(tournament_id).where(TournamentRound.number == number)).all()
     if not rows:
         raise NotFound("stage", str(number))
-    return _counted(session, tournament_id, rows)[0]
+    return _count_tables(session, tournament_id, rows)[0]
 
 
 def matches_at(session: Session, tournament_id: str, stage: int, tables: Sequence[int]) -> dict[int, list[Match]]:
@@ -77,12 +77,20 @@ def tables_over(session: Session, tournament_id: str, stage: int) -> set[int]:
 
 
 def _lines(tournament_id: str) -> Select[int, str, int, int, int, datetime, datetime | None]:
-    tables, byes = func.json_array_length(Stage.tables), func.json_array_length(Stage.byes)
-    query = select(Stage.number, Stage.label, tables, byes, Stage.arranged, Stage.created_at, Stage.ended_at)
-    return query.where(Stage.tournament_id == tournament_id)
+    tables, byes = func.json_array_length(TournamentRound.tables), func.json_array_length(TournamentRound.byes)
+    query = select(
+        TournamentRound.number,
+        TournamentRound.label,
+        tables,
+        byes,
+        TournamentRound.arranged,
+        TournamentRound.created_at,
+        TournamentRound.ended_at,
+    )
+    return query.where(TournamentRound.tournament_id == tournament_id)
 
 
-def _counted(session: Session, tournament_id: str, rows: Sequence[Any]) -> list[StageLine]:
+def _count_tables(session: Session, tournament_id: str, rows: Sequence[Any]) -> list[StageLine]:
     numbers = [row[0] for row in rows]
     query = select(Match.stage, func.count(), func.sum(_one_if(Match.status.in_(ENDED))))
     query = query.where(Match.tournament_id == tournament_id, Match.stage.in_(numbers)).group_by(Match.stage)

@@ -17,15 +17,15 @@ from referee.pairing.duplicates import as_one
 from referee.pairing.formats import formats
 from referee.pairing.sections import sections
 from referee.tournaments.entrants import entrants
-from referee.tournaments.outcomes import scored
-from referee.tournaments.tables import Stage, Tournament, TournamentEntry
+from referee.tournaments.outcomes import seats_played_in_person
+from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 
 Json = dict[str, Any]
 LARGEST_GROUP: Final = 160  # seats that share a deal: their matches are arranged in one transaction
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class RoundProgress:
     """How far a stage is: ``tables`` it has, ``arranged`` of them, ``open`` matches that are not over."""
 
     number: int
@@ -43,27 +43,33 @@ def draw_of(tournament: Tournament) -> bytes:
     return tournament.draw or bytes(32)
 
 
-def event_of(session: Session, tournament: Tournament, *, before: int | None = None) -> pairing.Event:
+def event_of(session: Session, tournament: Tournament, *, before: int | None = None) -> pairing.TournamentState:
     """The event from the record alone: its entrants as they are now, its stages (those before a number, or all) and
     every finished match at their tables. Formats that look at no result are told of none."""
-    query = select(Stage).where(Stage.tournament_id == tournament.id).order_by(Stage.number)
+    query = (
+        select(TournamentRound).where(TournamentRound.tournament_id == tournament.id).order_by(TournamentRound.number)
+    )
     if before is not None:
-        query = query.where(Stage.number < before)
+        query = query.where(TournamentRound.number < before)
     rows = list(session.scalars(query))
     legs = {} if format_of(tournament).static else legs_of(session, tournament)
-    return pairing.Event(
+    return pairing.TournamentState(
         seats=tournament.seats,
         options=tournament.format_options,
         cycles=tournament.cycles,
         entrants=entrants(session, tournament),
-        played=tuple(_played(row, legs) for row in rows),
+        played=tuple(_played_round(row, legs) for row in rows),
         draw=draw_of(tournament),
     )
 
 
-def course_of(session: Session, tournament: Tournament) -> tuple[pairing.Event, pairing.Stage | None]:
+def course_of(session: Session, tournament: Tournament) -> tuple[pairing.TournamentState, pairing.PairingRound | None]:
     """The event as it was before the stage that is going on, and that stage; None when the newest is over."""
-    newest_first = select(Stage).where(Stage.tournament_id == tournament.id).order_by(Stage.number.desc())
+    newest_first = (
+        select(TournamentRound)
+        .where(TournamentRound.tournament_id == tournament.id)
+        .order_by(TournamentRound.number.desc())
+    )
     row = session.scalar(newest_first.limit(1))
     if row is None or row.ended_at is not None:
         return event_of(session, tournament), None
@@ -88,7 +94,7 @@ def legs_of(
     rows = session.execute(query.order_by(Match.stage, Match.table_no, Match.leg, Result.seq))
     for place, (number, table_no, group, bots, *told) in enumerate(rows):
         entrants, placements, returns = (tuple(values) for values in told)
-        leg = pairing.Leg(entrants, placements, returns, scored(entrants, bots))
+        leg = pairing.Leg(entrants, placements, returns, seats_played_in_person(entrants, bots))
         found[number, table_no].setdefault(group if sets_are_legs else place, []).append(leg)
     return {
         table: [as_one(matches) if len(matches) > 1 else matches[0] for matches in legs.values()]
@@ -100,11 +106,13 @@ def table_of(stored: Json) -> pairing.Table:
     return pairing.Table(tuple(stored["entrants"]), stored["label"], stored["legs"])
 
 
-def row_of(session: Session, tournament: Tournament, number: int, stage: pairing.Stage, moment: datetime) -> Stage:
+def row_of(
+    session: Session, tournament: Tournament, number: int, stage: pairing.PairingRound, moment: datetime
+) -> TournamentRound:
     """A stage to be written. Each table keeps the number of the deal group it is of, ``section``."""
     groups = _sections(session, tournament, stage)
     section_of = {index: number for number, indexes in enumerate(groups) for index in indexes}
-    return Stage(
+    return TournamentRound(
         tournament_id=tournament.id,
         number=number,
         label=stage.label[:40],
@@ -118,7 +126,7 @@ def row_of(session: Session, tournament: Tournament, number: int, stage: pairing
     )
 
 
-def extents(session: Session, tournament: Tournament) -> list[Extent]:
+def extents(session: Session, tournament: Tournament) -> list[RoundProgress]:
     """The stages that are not over, in their order."""
     going_on = (
         select(Match.stage, func.count())
@@ -126,38 +134,43 @@ def extents(session: Session, tournament: Tournament) -> list[Extent]:
         .group_by(Match.stage)
     )
     open_matches = dict(session.execute(going_on).all())
-    tables = func.json_array_length(Stage.tables)
-    query = select(Stage.number, tables, Stage.arranged)
-    query = query.where(Stage.tournament_id == tournament.id, Stage.ended_at.is_(None)).order_by(Stage.number)
+    tables = func.json_array_length(TournamentRound.tables)
+    query = select(TournamentRound.number, tables, TournamentRound.arranged)
+    query = query.where(TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None)).order_by(
+        TournamentRound.number
+    )
     return [
-        Extent(number, tables, arranged, open_matches.get(number, 0))
+        RoundProgress(number, tables, arranged, open_matches.get(number, 0))
         for number, tables, arranged in session.execute(query)
     ]
 
 
 def newest(session: Session, tournament_id: str) -> int:
     """The number of the newest stage; 0 before the first."""
-    return session.scalar(select(func.max(Stage.number)).where(Stage.tournament_id == tournament_id)) or 0
+    return (
+        session.scalar(select(func.max(TournamentRound.number)).where(TournamentRound.tournament_id == tournament_id))
+        or 0
+    )
 
 
-def following(event: pairing.Event, stage: pairing.Stage) -> pairing.Event:
+def following(event: pairing.TournamentState, stage: pairing.PairingRound) -> pairing.TournamentState:
     """The event with one more stage, of which nothing is played yet."""
-    played = pairing.Played(stage, tuple(() for _ in stage.tables))
+    played = pairing.PlayedRound(stage, tuple(() for _ in stage.tables))
     return replace(event, played=(*event.played, played))
 
 
-def _played(row: Stage, legs: dict[tuple[int, int], list[pairing.Leg]]) -> pairing.Played:
+def _played_round(row: TournamentRound, legs: dict[tuple[int, int], list[pairing.Leg]]) -> pairing.PlayedRound:
     stage = _stage_of(row)
     counted = tuple(tuple(legs.get((row.number, number), ())) for number in range(1, len(stage.tables) + 1))
-    return pairing.Played(stage, counted)
+    return pairing.PlayedRound(stage, counted)
 
 
-def _stage_of(row: Stage) -> pairing.Stage:
+def _stage_of(row: TournamentRound) -> pairing.PairingRound:
     byes = tuple(pairing.Bye(one["entrant"], one["reason"]) for one in row.byes)
-    return pairing.Stage(tuple(table_of(one) for one in row.tables), byes, row.label)
+    return pairing.PairingRound(tuple(table_of(one) for one in row.tables), byes, row.label)
 
 
-def _sections(session: Session, tournament: Tournament, stage: pairing.Stage) -> list[list[int]]:
+def _sections(session: Session, tournament: Tournament, stage: pairing.PairingRound) -> list[list[int]]:
     if tournament.deals != "common":
         return [[index] for index in range(len(stage.tables))]
     query = select(Bot.id, Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)

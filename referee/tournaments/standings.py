@@ -11,12 +11,12 @@ from referee.errors import Conflict
 from referee.ladders import ratings
 from referee.ladders.tables import Result
 from referee.pairing import knockout
-from referee.standings import Outcome, Row, event_table
+from referee.standings import MatchOutcome, RankedEntrant, event_table
 from referee.standings.tournament import StageBye
 from referee.tournaments.entrants import entrants, seats_of
 from referee.tournaments.outcomes import byes, outcomes
 from referee.tournaments.rounds import course_of, draw_of
-from referee.tournaments.tables import Stage, Tournament
+from referee.tournaments.tables import Tournament, TournamentRound
 
 MOST_RESULTS: Final = 100_000  # an event's tables are made of; of a ladder they are the newest
 
@@ -33,7 +33,7 @@ class EventResults:
     format: str
     seats: int
     entrants: tuple[str, ...]
-    outcomes: list[Outcome]
+    outcomes: list[MatchOutcome]
     byes: Sequence[StageBye]
     given: Mapping[str, Mapping[Hashable, int]]
     draw: bytes
@@ -44,7 +44,7 @@ class EventResults:
     def as_of_seq(self) -> int:
         return self.outcomes[-1].seq if self.outcomes else 0
 
-    def table(self) -> list[Row]:
+    def table(self) -> list[RankedEntrant]:
         """The standings, best first."""
         return event_table(self.format, self.seats, self.entrants, self.outcomes, self.byes, given=self.given)
 
@@ -54,7 +54,7 @@ def event_results(
 ) -> EventResults:
     """The results that count now. Of ``before`` only what came since is read; it is given itself when nothing did
     (``patient``: when nothing but results did). Raises ``Conflict`` for an event with more than ``MOST_RESULTS``."""
-    state, seen = _state(session, tournament), _seen(session, tournament)
+    state, seen = _state(session, tournament), _standings_version(session, tournament)
     if before is None or before.state != state:
         newest = MOST_RESULTS if tournament.format == "ladder" else MOST_RESULTS + 1
         counting = outcomes(session, tournament.id, newest=newest)
@@ -76,7 +76,7 @@ def event_results(
         entrants=tuple(seat.bot_id for seat in seats_of(session, tournament)),
         outcomes=counting,
         byes=byes(session, tournament.id),
-        given=_given(session, tournament),
+        given=_external_values(session, tournament),
         draw=draw_of(tournament),
         state=state,
         seen=seen,
@@ -85,11 +85,13 @@ def event_results(
 
 def _state(session: Session, tournament: Tournament) -> tuple[int, int]:
     """Entries and voids raise the revision; byes count from the end of their stage on."""
-    ended = select(func.count()).where(Stage.tournament_id == tournament.id, Stage.ended_at.is_not(None))
+    ended = select(func.count()).where(
+        TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_not(None)
+    )
     return tournament.revision, session.scalars(ended).one()
 
 
-def _seen(session: Session, tournament: Tournament) -> tuple[int, int]:
+def _standings_version(session: Session, tournament: Tournament) -> tuple[int, int]:
     results = session.scalar(select(func.max(Result.seq))) or 0
     if tournament.format != "ladder" or not tournament.rated:
         return results, 0
@@ -97,7 +99,7 @@ def _seen(session: Session, tournament: Tournament) -> tuple[int, int]:
     return results, 0 if ladder is None else ratings.last_seq(session, ladder.id)
 
 
-def _given(session: Session, tournament: Tournament) -> dict[str, Mapping[Hashable, int]]:
+def _external_values(session: Session, tournament: Tournament) -> dict[str, Mapping[Hashable, int]]:
     """What does not follow from points. Without rating, a ladder is ranked by points per match."""
     if tournament.format == "knockout":
         event, _ = course_of(session, tournament)

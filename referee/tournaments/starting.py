@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
-from referee.db.engine import now
+from referee.db.engine import current_time
 from referee.errors import BadOption
 from referee.tournaments import preflight
 from referee.tournaments.match_creation import orders
@@ -25,7 +25,7 @@ def start(session: Session, tournament_id: str, *, draw: bytes | None = None) ->
     are too few, or too many, for the format.
     """
     tournament = locked_in_state(session, tournament_id, "open")
-    moment = now(session)
+    moment = current_time(session)
     tournament.status, tournament.status_reason = "running", None
     tournament.started_at, tournament.draw = moment, draw or secrets.token_bytes(32)
     preflight.ask(session, tournament, moment)
@@ -47,7 +47,7 @@ def start_by_itself(session: Session, tournament_id: str) -> Tournament:
     a manual start or a new time: it must not start while the remaining bots are being entered.
     """
     tournament = locked_in_state(session, tournament_id, "open")
-    if tournament.starts_at is None or tournament.starts_at > now(session):
+    if tournament.starts_at is None or tournament.starts_at > current_time(session):
         return tournament
     try:
         with session.begin_nested():
@@ -91,7 +91,7 @@ def _plan(session: Session, tournament: Tournament) -> None:
     event, format = event_of(session, tournament), format_of(tournament)
     playing = sum(entrant.active for entrant in event.entrants)
     format.check(playing, tournament.seats, tournament.format_options, tournament.cycles)
-    tournament.planned = format.planned(event) * len(orders(tournament))
+    tournament.planned = format.expected_matches(event) * len(orders(tournament))
 
 
 def tell(session: Session, tournament: Tournament, event: str) -> None:

@@ -74,7 +74,7 @@ class TournamentEntry(Base):
     stand_in_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # who plays its seats now
 
 
-class Stage(Base):
+class TournamentRound(Base):
     """What the pairing decided for one stage; its matches follow from it, a portion at a time."""
 
     __tablename__ = "tournament_stages"

@@ -48,12 +48,12 @@ class Terms:
     starts_at: datetime | None = None
 
     @classmethod
-    def of(cls, tournament: Tournament) -> "Terms":
+    def from_tournament(cls, tournament: Tournament) -> "Terms":
         """Those a tournament was given."""
         kept = {name: getattr(tournament, name) for name in cls.__dataclass_fields__ if name != "limits"}
         return cls(**kept, limits=Limits(tournament.budget_ms, tournament.bank_ms))
 
-    def changed(self, changes: Mapping[str, Any]) -> "Terms":
+    def with_changes(self, changes: Mapping[str, Any]) -> "Terms":
         """These terms with some others; another format begins with its own options, and the usual deals stay usual."""
         if changes.get("format", self.format) != self.format:
             changes = {"format_options": {}, **changes}

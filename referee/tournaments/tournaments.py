@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from referee.accounts.tables import Account
 from referee.bots.tables import Bot
-from referee.db.engine import now
+from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.db.paging import Cursor, Page, newest_first
 from referee.errors import BadOption, Conflict, Forbidden, NotFound, QuotaExceeded
@@ -28,7 +28,7 @@ def create_tournament(
     Raises ``BadOption``, ``NoSuchGame`` and ``QuotaExceeded``.
     """
     columns = Terms(name=name, **terms).columns()
-    moment = now(session)
+    moment = current_time(session)
     check_starts_ahead(columns["starts_at"], moment)
     _check_quota(session, created_by)
     tournament = Tournament(

@@ -57,11 +57,11 @@ def ended_since(
     """Matches of these events whose results have numbers above ``after`` and up to ``until``, in their order."""
     # Concatenated, the column serves no index: new results are few, an event's matches may be many.
     watched = Match.tournament_id.concat("").in_(tournament_ids)
-    query = _ended().where(watched, Result.seq > after, Result.seq <= until)
+    query = _ended_matches().where(watched, Result.seq > after, Result.seq <= until)
     return [Ended(*row) for row in session.execute(query.order_by(Result.seq).limit(limit))]
 
 
-def _ended() -> Select[Any]:
+def _ended_matches() -> Select[Any]:
     columns: Sequence[Any] = (
         *(Result.seq, Match.tournament_id, Match.id, Match.stage, Match.table_no, Match.leg, Match.status),
         *(Match.reason, Result.entrants, Result.bots, Result.placements, Result.returns, Result.finished_at),

@@ -18,7 +18,7 @@ from typing import Final
 from referee.errors import BadLog
 from referee.games import catalogue
 from referee.match.canonical import Json, dumps
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.protocol.fault_advice import ADVICE
 from referee.viewer.presentation import presentations, table_module
 
@@ -105,7 +105,7 @@ def advice() -> dict[str, Json]:
 
 def _header(lines: Sequence[bytes]) -> Json:
     try:
-        header = parsed(lines[0])
+        header = parse_row(lines[0])
         known = all(isinstance(header[name], str) for name in ("game", "match"))
         known = known and all(isinstance(player["name"], str) for player in header["players"])
     except (IndexError, KeyError, TypeError, ValueError, RecursionError) as error:

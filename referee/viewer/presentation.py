@@ -38,7 +38,8 @@ def table_module(game: str) -> str | None:
 
 def _secrets(game: type[State]) -> Any:
     """Return the secrets of a game; None where its rules mask events with functions of their own."""
-    general = game.masked.__func__ is State.masked.__func__ and game.shown.__func__ is State.shown.__func__  # type: ignore[attr-defined]  # bound class methods
+    own = {name for kind in game.__mro__[: game.__mro__.index(State)] for name in vars(kind)}
+    general = not own & {"mask_event", "visible_events"}
     return [asdict(secret) for secret in game.secrets] if general else None
 
 

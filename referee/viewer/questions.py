@@ -8,7 +8,7 @@ from referee.match.canonical import Json
 from referee.match.chance import RecordedChance
 from referee.match.log import HEADER_MEMBERS
 from referee.match.match import Match, Request, is_answer
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 
 MEMBERS: Final = ("observation", "new_events", "legal_actions", "default_action", "time")  # as a question names them
 
@@ -17,7 +17,7 @@ def questions(lines: Sequence[bytes]) -> Mapping[int, Json]:
     """The question of each row that holds a bot's answer. Raises ``BadLog`` where the log does not hold."""
     asked: dict[int, Json] = {}
     try:
-        rows = [parsed(line) for line in lines]
+        rows = [parse_row(line) for line in lines]
         match = Match({name: rows[0][name] for name in HEADER_MEMBERS}, RecordedChance(rows))
         match.begin()
         compared = match.agree(lines, 0)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import ColumnElement, Select, and_, delete, exists, or_, select
 from sqlalchemy.orm import Session
 
-from referee.db.engine import changed, lease_now, now, queue_up
+from referee.db.engine import count_changed_rows, current_time, lease_now, queue_up
 from referee.db.leases import Leases
 from referee.db.names import printable
 from referee.db.paging import Cursor, Page, newest_first
@@ -41,7 +41,7 @@ _FORGET: Final = 1_000  # rows a transaction
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class DeliveryJob:
     """A claimed delivery, with all that is needed to send it."""
 
     delivery_id: str
@@ -53,7 +53,7 @@ class Parcel:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DeliveryOutcome:
     """What came of an attempt: ``answer`` is the HTTP status if there was one; without a ``problem`` it is delivered.
     ``ours``: we could not call at all, which is held against nobody."""
 
@@ -66,10 +66,10 @@ def any_due(session: Session) -> bool:
     """Whether there is something to send."""
     boot, seconds = lease_now(session)
     due = select(Delivery.id).join(Webhook, Webhook.id == Delivery.webhook_id)
-    return session.scalar(due.where(_free(now(session), boot, seconds)).limit(1)) is not None
+    return session.scalar(due.where(_free(current_time(session), boot, seconds)).limit(1)) is not None
 
 
-def claim_due(session: Session, limit: int) -> list[Parcel]:
+def claim_due(session: Session, limit: int) -> list[DeliveryJob]:
     """Up to ``limit`` deliveries that are due, or whose claimer has gone, the oldest first; each is given to one asker
     at a time, and one address gets at most four at once, one while it fails, one account eight. Those that fail never
     get all the room.
@@ -78,10 +78,10 @@ def claim_due(session: Session, limit: int) -> list[Parcel]:
         return []
     queue_up(session, "deliveries")  # so that what is under way to an address is counted by one at a time
     boot, seconds = lease_now(session)
-    moment = now(session)
+    moment = current_time(session)
     under_way = _under_way(session, boot, seconds)
     full: set[str] = set()
-    parcels: list[Parcel] = []
+    parcels: list[DeliveryJob] = []
     failing = 0
     while len(parcels) < limit:
         rows = _candidates(session, _free(moment, boot, seconds), full)
@@ -99,13 +99,13 @@ def claim_due(session: Session, limit: int) -> list[Parcel]:
                 failing += fails
                 chosen.append((delivery, webhook))
         session.flush()
-        parcels += _claimed(session, chosen, moment, boot, seconds)
+        parcels += _claim_delivery(session, chosen, moment, boot, seconds)
         if len(rows) < _LOOK:
             break
     return parcels
 
 
-def finish(session: Session, delivery_id: str, epoch: int, outcome: Outcome, *, spread: float) -> Delivery:
+def finish(session: Session, delivery_id: str, epoch: int, outcome: DeliveryOutcome, *, spread: float) -> Delivery:
     """Notes what came of an attempt; ``spread``, from 0 to 1, is how much of ``SPREAD`` the next delay is longer.
 
     Raises ``StaleEpoch`` when the delivery was claimed anew, recalled or dropped.
@@ -113,15 +113,15 @@ def finish(session: Session, delivery_id: str, epoch: int, outcome: Outcome, *, 
     webhook = _lock_webhook_of(session, delivery_id)
     delivery = LEASES.lock(session, delivery_id, epoch, key_share=True)
     assert webhook is not None  # it is removed with its deliveries
-    moment = now(session)
+    moment = current_time(session)
     delivery.answer = outcome.answer
     if outcome.problem is None:
-        _delivered(delivery, webhook, moment)
+        _record_success(delivery, webhook, moment)
     elif outcome.ours:
         delivery.attempts -= 1
         _try_again(delivery, moment + OUR_PAUSE, outcome.problem)
     else:
-        _failed(session, delivery, webhook, outcome, moment, spread)
+        _record_failure(session, delivery, webhook, outcome, moment, spread)
     session.flush()
     if webhook.status == "active" and _is_overrun(session, webhook):
         disable(session, webhook, f"{LONGEST_QUEUE:,} messages waited for it: it takes fewer than there are")
@@ -129,7 +129,7 @@ def finish(session: Session, delivery_id: str, epoch: int, outcome: Outcome, *, 
     return delivery
 
 
-def give_back(session: Session, parcels: Sequence[Parcel]) -> int:
+def give_back(session: Session, parcels: Sequence[DeliveryJob]) -> int:
     """Lets others send these at once; such a claim is no attempt. Claims that are no longer ours are passed over."""
     claims = [(parcel.delivery_id, parcel.epoch) for parcel in parcels]
     return LEASES.release(session, claims, attempts=Delivery.attempts - 1)
@@ -155,7 +155,7 @@ def redeliver(session: Session, delivery_id: str, *, account_id: str) -> Deliver
         raise Conflict(f"the webhook is {webhook.status}; only an active one is told")
     if delivery.status == "due":
         raise Conflict("the delivery is due already")
-    delivery.status, delivery.attempts, delivery.due_at = "due", 0, now(session)
+    delivery.status, delivery.attempts, delivery.due_at = "due", 0, current_time(session)
     delivery.delivered_at = None
     delivery.revoke_claim()
     session.flush()
@@ -164,15 +164,15 @@ def redeliver(session: Session, delivery_id: str, *, account_id: str) -> Deliver
 
 def any_old(session: Session) -> bool:
     """Whether there are deliveries older than they are kept."""
-    return session.scalar(select(_with_old(now(session) - KEPT).exists())) is True
+    return session.scalar(select(_with_old(current_time(session) - KEPT).exists())) is True
 
 
 def forget_old(session: Session) -> int:
     """Drops a portion of the deliveries that are older than they are kept; tells how many."""
-    before = now(session) - KEPT
+    before = current_time(session) - KEPT
     webhook_ids = list(session.scalars(_with_old(before)))
     old = select(Delivery.id).where(Delivery.webhook_id.in_(webhook_ids), Delivery.created_at < before)
-    return changed(session, delete(Delivery).where(Delivery.id.in_(old.limit(_FORGET))))
+    return count_changed_rows(session, delete(Delivery).where(Delivery.id.in_(old.limit(_FORGET))))
 
 
 def _lock_webhook_of(session: Session, delivery_id: str) -> Webhook | None:
@@ -209,14 +209,14 @@ def _target(url: str) -> str:
     return urlsplit(url).netloc
 
 
-def _claimed(
+def _claim_delivery(
     session: Session, chosen: Sequence[tuple[Delivery, Webhook]], moment: datetime, boot: str, seconds: float
-) -> list[Parcel]:
+) -> list[DeliveryJob]:
     # Counted now, so that a message that fells whoever sends it is given up some day.
     attempts = {"attempts": Delivery.attempts + 1}
     epochs = LEASES.claim_keys(session, [delivery.id for delivery, _ in chosen], boot, seconds, **attempts)
     return [
-        Parcel(one.id, epochs[one.id], hook.id, hook.url, signing_generations(hook, moment), one.body)
+        DeliveryJob(one.id, epochs[one.id], hook.id, hook.url, signing_generations(hook, moment), one.body)
         for one, hook in chosen
     ]
 
@@ -224,7 +224,7 @@ def _claimed(
 # -- what came of it --
 
 
-def _delivered(delivery: Delivery, webhook: Webhook, moment: datetime) -> None:
+def _record_success(delivery: Delivery, webhook: Webhook, moment: datetime) -> None:
     _end(delivery, "delivered", None)
     delivery.delivered_at = moment
     webhook.failing_since = None
@@ -233,8 +233,8 @@ def _delivered(delivery: Delivery, webhook: Webhook, moment: datetime) -> None:
         webhook.revision += 1
 
 
-def _failed(
-    session: Session, delivery: Delivery, webhook: Webhook, outcome: Outcome, moment: datetime, spread: float
+def _record_failure(
+    session: Session, delivery: Delivery, webhook: Webhook, outcome: DeliveryOutcome, moment: datetime, spread: float
 ) -> None:
     problem = printable(outcome.problem or "")[:500]
     proving = webhook.status == "unverified"

@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
-from referee.db.engine import now
+from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.match.canonical import Json, dumps
 from referee.webhooks.tables import Delivery, Webhook
@@ -37,7 +37,7 @@ def emit(session: Session, event: str, account_ids: Iterable[str], payload: Json
     return len(wanted)
 
 
-def put(session: Session, webhook: Webhook, event: str, payload: Json) -> Delivery:
+def enqueue_delivery(session: Session, webhook: Webhook, event: str, payload: Json) -> Delivery:
     """One message to one webhook, due at once, whether or not it asked for such."""
     delivery = Delivery(id=new_id("delivery"), webhook_id=webhook.id, **_message(session, event, payload))
     session.add(delivery)
@@ -46,7 +46,7 @@ def put(session: Session, webhook: Webhook, event: str, payload: Json) -> Delive
 
 def _message(session: Session, event: str, payload: Json) -> Json:
     """All of a delivery but whom it is for."""
-    moment = now(session)
+    moment = current_time(session)
     timestamp = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     body = dumps({"type": event, "timestamp": timestamp, "data": payload})
     if len(body) > LARGEST_BODY_BYTES:

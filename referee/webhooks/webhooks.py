@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from referee.accounts.tables import Account
 from referee.bots.bots import OLD_SECRET_LASTS
-from referee.db.engine import now
+from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.db.leases import revoked
 from referee.db.paging import Cursor, Page, newest_first
@@ -26,7 +26,7 @@ def create(session: Session, account_id: str, url: str, events: Sequence[str]) -
 
     Raises ``BadOption`` for events that are none and ``QuotaExceeded``.
     """
-    events = _chosen(events)
+    events = _sort_event_types(events)
     _check_quota(session, account_id)
     webhook = Webhook(
         id=new_id("webhook"),
@@ -36,7 +36,7 @@ def create(session: Session, account_id: str, url: str, events: Sequence[str]) -
         status="unverified",
         secret_generation=1,
         revision=1,
-        created_at=now(session),
+        created_at=current_time(session),
     )
     session.add(webhook)
     session.flush()
@@ -68,11 +68,11 @@ def edit(
 ) -> Webhook:
     """Moves a webhook, changes what it is told, switches it off or on again. After a new address, and when switched
     on, it is unverified until a ping was answered. Raises ``BadOption``, and ``Conflict`` for an old revision."""
-    webhook = _locked(session, webhook_id)
+    webhook = _lock_webhook(session, webhook_id)
     if webhook.revision != revision:
         raise Conflict(f"the webhook has revision {webhook.revision}, the change was made to revision {revision}")
     if events is not None:
-        webhook.events = _chosen(events)
+        webhook.events = _sort_event_types(events)
     moved = url is not None and url != webhook.url
     if url is not None and moved:
         webhook.url = url
@@ -90,7 +90,7 @@ def edit(
 
 def remove(session: Session, webhook_id: str) -> None:
     """Takes a webhook away with all that was, or was to be, sent to it. Raises ``NotFound``."""
-    webhook = _locked(session, webhook_id, to_remove=True)
+    webhook = _lock_webhook(session, webhook_id, to_remove=True)
     session.execute(delete(Delivery).where(Delivery.webhook_id == webhook.id))
     session.delete(webhook)
     session.flush()
@@ -98,9 +98,9 @@ def remove(session: Session, webhook_id: str) -> None:
 
 def rotate_secret(session: Session, webhook_id: str) -> Webhook:
     """Moves to the next secret; the one before signs too for a day."""
-    webhook = _locked(session, webhook_id)
+    webhook = _lock_webhook(session, webhook_id)
     webhook.secret_generation += 1
-    webhook.previous_secret_until = now(session) + OLD_SECRET_LASTS
+    webhook.previous_secret_until = current_time(session) + OLD_SECRET_LASTS
     webhook.revision += 1
     return webhook
 
@@ -116,14 +116,14 @@ def ping(session: Session, webhook_id: str) -> Delivery:
 
     Pings that are still due give way to it. Raises ``Conflict`` when the webhook is disabled.
     """
-    webhook = _locked(session, webhook_id)
+    webhook = _lock_webhook(session, webhook_id)
     if webhook.status == "disabled":
         raise Conflict("the webhook is disabled; enable it first")
     if webhook.status == "unverified":
         webhook.failing_since = None
     older = [Delivery.webhook_id == webhook.id, Delivery.status == "due", Delivery.event == outbox.PING]
     _give_up(session, older, "another ping was asked for")
-    sent = outbox.put(session, webhook, outbox.PING, {"webhook": webhook.id})
+    sent = outbox.enqueue_delivery(session, webhook, outbox.PING, {"webhook": webhook.id})
     session.flush()
     return sent
 
@@ -152,7 +152,7 @@ def _give_up(session: Session, which: Sequence[object], problem: str) -> None:
     session.execute(failed.values(status="failed", problem=problem, **revoked(Delivery)))
 
 
-def _locked(session: Session, webhook_id: str, *, to_remove: bool = False) -> Webhook:
+def _lock_webhook(session: Session, webhook_id: str, *, to_remove: bool = False) -> Webhook:
     """The webhook; messages can be put into the outbox for it meanwhile, unless it is to be removed."""
     query = select(Webhook).where(Webhook.id == webhook_id).with_for_update(key_share=not to_remove)
     # Fresh: it may have been read, and changed by another, before the lock was had.
@@ -162,7 +162,7 @@ def _locked(session: Session, webhook_id: str, *, to_remove: bool = False) -> We
     return webhook
 
 
-def _chosen(events: Sequence[str]) -> list[str]:
+def _sort_event_types(events: Sequence[str]) -> list[str]:
     """The events in the order of the closed list."""
     unknown = sorted(set(events) - set(CHOICE))
     if unknown or not events:

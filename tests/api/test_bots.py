@@ -10,7 +10,7 @@ from sqlalchemy import select
 from referee.bots import checks as examinations
 from referee.bots import handshakes
 from referee.bots.certificates import rules_today
-from referee.bots.checks import Claimed, Outcome
+from referee.bots.checks import Claimed, ExaminationOutcome
 from referee.bots.tables import Bot, Examination
 from referee.protocol.signing import bot_secret
 from tests.api.conftest import API, Person, Service, Start, fields_of
@@ -343,4 +343,4 @@ def answer_examination(service: Service, passed: dict[str, int]) -> None:
     with service.database.write() as session:
         one = session.scalars(select(Examination).where(Examination.state == "running")).one()
         claimed = Claimed(one.bot_id, one.epoch, 1)
-        examinations.finish(session, claimed, Outcome("1.0", RULES, passed, "1", {"came": "its reply"}))
+        examinations.finish(session, claimed, ExaminationOutcome("1.0", RULES, passed, "1", {"came": "its reply"}))

@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 import pytest
 from markupsafe import Markup
 
-from api.pages.charts import Bin, Move, Part, histogram, interval_bar, rating_history, sparkline, stacked_bar
-from api.pages.charts.axes import Scale, step, ticks, widened
+from api.pages.charts import Bin, Part, RatingStep, histogram, interval_bar, rating_history, sparkline, stacked_bar
+from api.pages.charts.axes import Scale, round_outwards, step, ticks
 from api.pages.charts.svg import drawing, number, tag
 
 
@@ -36,8 +36,8 @@ def test_ticks_are_the_round_figures_within_the_range() -> None:
 
 
 def test_a_range_is_stretched_to_round_figures() -> None:
-    assert widened(1463, 1559) == (1460, 1560)
-    assert widened(1500, 1500, least=40) == (1480, 1520)
+    assert round_outwards(1463, 1559) == (1460, 1560)
+    assert round_outwards(1500, 1500, least=40) == (1480, 1520)
 
 
 def test_a_scale_runs_either_way_and_puts_a_single_figure_in_the_middle() -> None:
@@ -67,7 +67,7 @@ def test_what_is_handed_in_stays_text() -> None:
 
 def test_a_history_goes_level_and_then_up_or_down() -> None:
     # From 66 to 618 across two steps: 276 each. 1480 to 1520 from 234 up to 18: 5.4 a point.
-    svg = rating_history([Move(1500, 1520), Move(1520, 1480)], "Rating")
+    svg = rating_history([RatingStep(1500, 1520), RatingStep(1520, 1480)], "Rating")
 
     (line,) = shapes(svg, "path", "line")
     (end,) = shapes(svg, "circle")
@@ -81,9 +81,9 @@ def test_a_history_goes_level_and_then_up_or_down() -> None:
 
 def test_versions_voids_and_repairs_are_marked_where_they_happened() -> None:
     moves = [
-        Move(1500, 1510, version="<2.0>"),
-        Move(1510, 1500, "void", told="void: a cable was cut"),
-        Move(1500, 1520, "repair", told="repair: by hand"),
+        RatingStep(1500, 1510, version="<2.0>"),
+        RatingStep(1510, 1500, "void", told="void: a cable was cut"),
+        RatingStep(1500, 1520, "repair", told="repair: by hand"),
     ]
 
     svg = rating_history(moves, "Rating")

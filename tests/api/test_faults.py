@@ -10,7 +10,7 @@ import pytest
 
 from referee.games.saint_poker import SaintPoker
 from referee.match.match import Answer
-from referee.matches.recording import Evidence, Record, record_batch
+from referee.matches.recording import Evidence, MatchUpdate, record_batch
 from referee.matches.results import finish
 from referee.protocol import messages
 from referee.protocol.signing import Signer, bot_secret
@@ -53,7 +53,7 @@ class Faulty:
     def store(self, *evidence: Evidence) -> None:
         with self.world.database.write() as session:
             lines = self.match.lines[self.recorded :]
-            record = Record(self.match_id, self.claim.epoch, self.recorded, lines, evidence=evidence)
+            record = MatchUpdate(self.match_id, self.claim.epoch, self.recorded, lines, evidence=evidence)
             assert not record_batch(session, [record])
         self.recorded = len(self.match.lines)
 
@@ -62,7 +62,7 @@ class Faulty:
             for request in self.match.requests():
                 self.match.receive(Answer(request.seat, choice=0, ms=5))
         with self.world.database.write() as session:
-            tail = Record(self.match_id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
+            tail = MatchUpdate(self.match_id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
             finish(session, tail, outcome(self.match), master_key=MASTER_KEY)
 
 

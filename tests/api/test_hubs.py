@@ -13,14 +13,14 @@ from api.ladders.stream import LadderFeed, LadderHub
 from api.matches import stream as matches
 from api.matches.stream import MatchHub
 from api.streams import hub
-from api.streams.stream_writer import Line, Lines, chunk
+from api.streams.stream_writer import StreamConnection, StreamConnections, chunk
 from referee.errors import Unavailable
 from referee.match import rows as log_rows
 from referee.match.canonical import Json
 from referee.match.log import PublicView
 from referee.match.match import Answer, Match
 from referee.matches import visibility
-from referee.matches.recording import Record, record_batch
+from referee.matches.recording import MatchUpdate, record_batch
 from tests.api.conftest import Service
 from tests.api.streaming import Message, messages
 from tests.database.world import World
@@ -34,14 +34,14 @@ def world(service: Service) -> World:
 
 
 @pytest.fixture
-def lines() -> Iterator[Lines]:
-    opened = Lines()
+def lines() -> Iterator[StreamConnections]:
+    opened = StreamConnections()
     yield opened
     opened.stop()
 
 
 @pytest.fixture
-def watched(world: World, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> Iterator[MatchHub]:
+def watched(world: World, lines: StreamConnections, monkeypatch: pytest.MonkeyPatch) -> Iterator[MatchHub]:
     monkeypatch.setattr(hub, "AGAIN_S", 0.05)
     opened = MatchHub(world.database, lines)
     yield opened
@@ -53,8 +53,8 @@ class Viewer:
 
     def __init__(self, watched: MatchHub, match_id: str, after: int | None = None) -> None:
         self.feed = watched.open(match_id)
-        self.waiting = hub.Waiting()
-        self.pieces = list(watched.missed(self.feed, after, self._accept))
+        self.waiting = hub.StreamViewer()
+        self.pieces = list(watched.catch_up(self.feed, after, self._accept))
 
     def _accept(self, text: bytes, last: bool) -> None:
         self.waiting.put(text, last=last)
@@ -82,7 +82,7 @@ class Playing:
 
     def record(self) -> None:
         with self.world.database.write() as session:
-            tail = Record(self.id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
+            tail = MatchUpdate(self.id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
             assert not record_batch(session, [tail])
         self.recorded = len(self.match.lines)
 
@@ -175,7 +175,7 @@ def test_a_view_that_fails_takes_nothing_on(world: World, monkeypatch: pytest.Mo
     playing.answer()
     rows = playing.match.log.rows
     view, whole = PublicView(rows[0]), PublicView(rows[0])
-    monkeypatch.setattr("referee.match.log.seen", Failing(log_rows.seen, RuntimeError("planted"), times=1))
+    monkeypatch.setattr("referee.match.log.seen", Failing(log_rows.visible_events, RuntimeError("planted"), times=1))
 
     with pytest.raises(RuntimeError):
         view.add(rows)
@@ -184,7 +184,7 @@ def test_a_view_that_fails_takes_nothing_on(world: World, monkeypatch: pytest.Mo
 
 
 def test_a_ladder_that_cannot_be_read_keeps_no_other_waiting(
-    world: World, lines: Lines, monkeypatch: pytest.MonkeyPatch
+    world: World, lines: StreamConnections, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Halting(LadderHub):
         def _bring_up(self, feed: LadderFeed) -> None:
@@ -244,19 +244,19 @@ def test_a_long_match_is_handed_over_whole_unless_it_is_too_long(
     assert pieces + in_pieces.until(is_end) == whole
 
 
-def test_a_connection_that_cannot_be_served_takes_no_other_with_it(lines: Lines) -> None:
+def test_a_connection_that_cannot_be_served_takes_no_other_with_it(lines: StreamConnections) -> None:
     def raises() -> None:
         raise RuntimeError("planted")
 
     ours, theirs = socket.socketpair()
     left, gone = socket.socketpair()
-    lines.add(Line("match", left, chunked=False, gone=raises), b"first ")
+    lines.add(StreamConnection("match", left, chunked=False, gone=raises), b"first ")
     closed = socket.socket()
     closed.close()
-    lines.add(Line("match", closed, chunked=False, gone=raises), b"first ")
+    lines.add(StreamConnection("match", closed, chunked=False, gone=raises), b"first ")
     gone.close()
     ours.setblocking(False)
-    lines.add(Line("match", ours, chunked=True, gone=lambda: None), b"first ")
+    lines.add(StreamConnection("match", ours, chunked=True, gone=lambda: None), b"first ")
     lines.tell("match", b"last", last=True)
 
     theirs.settimeout(PATIENCE_S)

@@ -15,9 +15,9 @@ from referee.match.canonical import Json
 from referee.match.chance import CommittedChance
 from referee.match.log import visible
 from referee.match.match import Answer, Match
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.matches import deal_groups, logs, matches
-from referee.matches.recording import Record, record_batch
+from referee.matches.recording import MatchUpdate, record_batch
 from referee.matches.tables import MatchLog, MatchSeat
 from referee.protocol.messages import Questions
 from tests.api.conftest import API, Service
@@ -39,7 +39,7 @@ def begun(world: World, **plan: Any) -> tuple[str, Match]:
     match.receive(Answer(0, choice=0))
     match.receive(Answer(1, choice=0))
     with world.database.write() as session:
-        assert not record_batch(session, [Record(match_id, claim.epoch, 0, match.lines)])
+        assert not record_batch(session, [MatchUpdate(match_id, claim.epoch, 0, match.lines)])
     return match_id, match
 
 
@@ -64,7 +64,7 @@ def test_the_rows_of_a_friendly_match_are_told_masked_page_by_page(service: Serv
     rest = get(service, f"/matches/{match_id}/rows?after={first['next_after']}")
     end = get(service, f"/matches/{match_id}/rows?after={rest['next_after']}")
 
-    rows = [parsed(line) for line in match.lines]
+    rows = [parse_row(line) for line in match.lines]
     assert whole["items"] == [visible(row, rows[0], None, group_over=False) for row in rows]
     assert (whole["status"], whole["open"], whole["held_back"], whole["placements"]) == ("running", False, False, None)
     assert whole["rows"] == len(rows)
@@ -213,8 +213,8 @@ def test_D3_two_matches_that_differ_in_hidden_cards_alone_are_told_alike(service
         for _ in range(2):  # bids; no card is played
             match.receive(Answer(match.requests()[0].seat, choice=0))
         with world.database.write() as session:
-            assert not record_batch(session, [Record(match_id, claim.epoch, 0, match.lines)])
-        logs.append([parsed(line).get("events") for line in match.lines])
+            assert not record_batch(session, [MatchUpdate(match_id, claim.epoch, 0, match.lines)])
+        logs.append([parse_row(line).get("events") for line in match.lines])
         told.append(get(service, f"/matches/{match_id}/rows")["items"])
 
     assert logs[0] != logs[1]

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from referee.bots.tables import Bot
 from referee.match.match import Answer, Match
 from referee.matches.claims import Claim
-from referee.matches.recording import Evidence, Record, Sealed, record_batch
+from referee.matches.recording import Evidence, MatchUpdate, Sealed, record_batch
 from referee.matches.tables import MatchSeat
 from tests.api.conftest import API, Service
 from tests.database import tournaments
@@ -39,7 +39,7 @@ class Table:
         with self.world.database.write() as session:
             tail = self.match.lines[self.recorded :]
             assert not record_batch(
-                session, [Record(self.claim.match_id, self.claim.epoch, self.recorded, tail, **more)]
+                session, [MatchUpdate(self.claim.match_id, self.claim.epoch, self.recorded, tail, **more)]
             )
         self.recorded = len(self.match.lines)
 

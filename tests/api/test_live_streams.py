@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from referee.ladders import ratings
-from referee.ladders.tables import LadderAct
+from referee.ladders.tables import LedgerEntry
 from referee.match.log import opens_round, visible
 from referee.match.match import Answer, Match
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.matches.claims import Claim
-from referee.matches.recording import Record, record_batch
+from referee.matches.recording import MatchUpdate, record_batch
 from tests.api.streaming import THREADS, Message, Server, Watching, messages, serving
 from tests.database.world import World
 
@@ -44,7 +44,7 @@ class Playing:
         while len(self.match.lines) == self.recorded:
             self.match.receive(Answer(self.match.requests()[0].seat, choice=0))
         with self.world.database.write() as session:
-            tail = Record(self.id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
+            tail = MatchUpdate(self.id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
             assert not record_batch(session, [tail])
         self.recorded = len(self.match.lines)
 
@@ -92,7 +92,7 @@ def test_viewers_see_a_rated_match_round_by_round_across_a_kill_and_miss_and_dou
         before += viewer
         viewer.leave()
 
-    recorded = [parsed(line) for line in playing.match.lines]
+    recorded = [parse_row(line) for line in playing.match.lines]
     masked = [visible(row, recorded[0], None, group_over=False) for row in recorded]
     groups = [rows([message])[-1] for message in told[0] if message.name == "rows"]
     assert all(list(chain(*(one.data["items"] for one in every if one.name == "rows"))) == masked for every in told)
@@ -129,7 +129,7 @@ def test_viewers_of_a_ladder_see_who_moved_and_whoever_comes_back_too(server: Se
     seated = server.world.bots(3)
     result = server.world.play(seated[:2], rated=True)
     with server.world.database.read() as session:
-        ladder = session.get_one(LadderAct, result.seq).ladder_id
+        ladder = session.get_one(LedgerEntry, result.seq).ladder_id
         before = ratings.last_seq(session, ladder)
     viewer = Watching(server.port, f"/ladders/{ladder}/events")
     (first,) = viewer.until(lambda message: True)

@@ -10,8 +10,8 @@ import pytest
 
 from referee.match.log import verify
 from referee.match.match import Answer
-from referee.matches.recording import Record, record_batch
-from referee.matches.tables import Group, Match
+from referee.matches.recording import MatchUpdate, record_batch
+from referee.matches.tables import DealGroup, Match
 from tests.api.conftest import API, Person, Service, fields_of, friendly
 from tests.api.events import started
 from tests.database.world import World
@@ -210,7 +210,7 @@ def test_D1_a_finished_match_of_an_open_group_keeps_its_log_closed(service: Serv
     world, client = World(service.database), service.anonymous()
     with service.database.write() as session:
         first = world.matched(session, [mine, theirs])
-        second = world.matched(session, [theirs, mine], group=session.get_one(Group, first.group_id))
+        second = world.matched(session, [theirs, mine], group=session.get_one(DealGroup, first.group_id))
     (claim,) = world.claim(match_id=first.id)
     world.finish(claim)
 
@@ -296,7 +296,7 @@ def test_D3_what_is_decided_in_a_match_changes_nothing_that_is_shown(service: Se
     for request in match.requests():
         match.receive(Answer(request.seat, choice=0))
     with service.database.write() as session:
-        record_batch(session, [Record(match_id, claim.epoch, 0, match.lines)])
+        record_batch(session, [MatchUpdate(match_id, claim.epoch, 0, match.lines)])
 
     assert looks() == before
 

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from api.pages import formatting, static_files
 from api.pages.guides import address_in, guides
-from api.pages.markdown import rendered, slug
+from api.pages.markdown import render_markdown, slug
 from api.pages.page import POLICY
 from referee.games import catalogue
 from tests.api.conftest import Service
@@ -129,7 +129,7 @@ def test_only_comment_lines_and_indentation_are_left_out() -> None:
         '/** What it does:\n * more. */\nexport function a() {\n  // why\n  return "//x"; // kept\n}\n/* one */\nb();\n'
     )
 
-    assert static_files.slimmed(source) == 'export function a() {\nreturn "//x"; // kept\n}\nb();\n'
+    assert static_files.strip_comments(source) == 'export function a() {\nreturn "//x"; // kept\n}\nb();\n'
 
 
 # -- errors --
@@ -182,7 +182,7 @@ def test_the_rules_of_a_game_stand_on_its_page(browser: FlaskClient, name: str) 
 
 
 def test_html_in_a_page_is_shown_not_obeyed() -> None:
-    page = rendered('# T\n\n<b onclick=x>hi</b> [x](javascript:alert(1)) `"Th"`\n', lambda link: link)
+    page = render_markdown('# T\n\n<b onclick=x>hi</b> [x](javascript:alert(1)) `"Th"`\n', lambda link: link)
 
     assert page.title == "T"
     assert "&lt;b onclick" in page.body
@@ -191,7 +191,9 @@ def test_html_in_a_page_is_shown_not_obeyed() -> None:
 
 
 def test_headings_have_the_ids_that_links_between_the_pages_use() -> None:
-    page = rendered("# T\n\n## From the `command` line, now\n\ntext\n\n## Twice\n\n## Twice\n", lambda link: link)
+    page = render_markdown(
+        "# T\n\n## From the `command` line, now\n\ntext\n\n## Twice\n\n## Twice\n", lambda link: link
+    )
 
     assert [heading.id for heading in page.contents] == ["from-the-command-line-now", "twice", "twice-1"]
     assert slug("The batch fit: strengths") == "the-batch-fit-strengths"
@@ -207,7 +209,7 @@ def test_links_of_the_sources_lead_to_pages_or_become_text() -> None:
 
 
 def test_tables_of_the_rules_scroll_and_name_their_columns() -> None:
-    page = rendered(
+    page = render_markdown(
         "# T\n\n## Values\n\n| a | b |\n| --- | ---: |\n| 1 | 2 |\n\n| | |\n|-|-|\n| x | y |\n", lambda link: link
     )
 
@@ -222,8 +224,8 @@ def test_tables_of_the_rules_scroll_and_name_their_columns() -> None:
 
 def test_numbers_are_set_for_reading() -> None:
     assert formatting.count(-1234567) == "−1\u202f234\u202f567"
-    assert formatting.signed(0.4) == formatting.signed(-0.4) == "0"
-    assert formatting.signed(12.6) == "+13"
+    assert formatting.format_signed(0.4) == formatting.format_signed(-0.4) == "0"
+    assert formatting.format_signed(12.6) == "+13"
     assert formatting.milliseconds(None) == "–"
     assert formatting.milliseconds(1500) == "1.5\u202fs"
     assert formatting.percent(0.125) == "12.5\u202f%"

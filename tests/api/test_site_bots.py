@@ -160,7 +160,7 @@ def test_matches_are_added_up_by_seat_version_and_rival() -> None:
         "faults": 1,
         "finished_at": START,
     }
-    one = bot_stats.Played(**usual, placement=1, score=9, rivals=[("b", 2), ("c", 1)])
+    one = bot_stats.SeatResult(**usual, placement=1, score=9, rivals=[("b", 2), ("c", 1)])
     other = replace(one, seat=2, version="2", placement=3, score=-4, rivals=[("b", 2), ("d", 1)])
 
     rivals = bot_stats.by_rival([other, one])

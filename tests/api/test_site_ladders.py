@@ -246,7 +246,7 @@ def test_a_page_asks_the_record_as_often_for_two_bots_as_for_five(service: Servi
 def test_places_are_those_of_the_whole_ladder(service: Service) -> None:
     bots, ladder = played(service, 7, 11)
 
-    def shown(lines: Sequence[leaderboard.Line]) -> list[tuple[int, str, float]]:
+    def shown(lines: Sequence[leaderboard.LeaderboardRow]) -> list[tuple[int, str, float]]:
         return [(line.place, line.bot_id, points(line.value)) for line in lines]
 
     with service.database.read() as session:

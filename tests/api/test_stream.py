@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from api.streams.hub import Waiting
-from api.streams.stream_writer import HEARTBEAT, LAST_CHUNK, MOST_BEHIND, Line, Lines, chunk
+from api.streams.hub import StreamViewer
+from api.streams.stream_writer import HEARTBEAT, LAST_CHUNK, MOST_BEHIND, StreamConnection, StreamConnections, chunk
 from referee.ladders import voiding
 from referee.ladders.tables import Result
 from referee.matches.tables import Match
@@ -249,18 +249,18 @@ def test_a_number_the_record_does_not_know_is_told_how_things_stand(service: Ser
 
 
 @pytest.fixture
-def lines() -> Iterator[Lines]:
-    made = Lines(heartbeat_s=0.05)
+def lines() -> Iterator[StreamConnections]:
+    made = StreamConnections(heartbeat_s=0.05)
     yield made
     made.stop()
 
 
-def connected(lines: Lines, text: bytes) -> tuple[socket.socket, threading.Event]:
+def connected(lines: StreamConnections, text: bytes) -> tuple[socket.socket, threading.Event]:
     theirs, ours = socket.socketpair()
     ours.setblocking(False)
     theirs.settimeout(PATIENCE_S)
     gone = threading.Event()
-    lines.add(Line("it", ours, True, gone.set), text)
+    lines.add(StreamConnection("it", ours, True, gone.set), text)
     return theirs, gone
 
 
@@ -271,7 +271,7 @@ def received(viewer: socket.socket, count: int) -> bytes:
     return found
 
 
-def test_a_connection_gets_what_is_told_and_a_sign_of_life(lines: Lines) -> None:
+def test_a_connection_gets_what_is_told_and_a_sign_of_life(lines: StreamConnections) -> None:
     viewer, gone = connected(lines, b"first\n\n")
     lines.tell("another", b"not this\n\n")
 
@@ -283,7 +283,7 @@ def test_a_connection_gets_what_is_told_and_a_sign_of_life(lines: Lines) -> None
     assert gone.wait(PATIENCE_S)
 
 
-def test_who_hangs_up_or_reads_too_slowly_is_let_go(lines: Lines) -> None:
+def test_who_hangs_up_or_reads_too_slowly_is_let_go(lines: StreamConnections) -> None:
     hanging_up, gone_first = connected(lines, b"first\n\n")
     reading_nothing, gone_later = connected(lines, b"first\n\n")
     hanging_up.close()
@@ -296,7 +296,7 @@ def test_who_hangs_up_or_reads_too_slowly_is_let_go(lines: Lines) -> None:
 
 
 def test_a_viewer_with_a_thread_is_ended_when_it_lags_too_far_behind() -> None:
-    viewer = Waiting()
+    viewer = StreamViewer()
     for _ in range(9):
         viewer.put(b"x" * (MOST_BEHIND // 8), last=False)
 

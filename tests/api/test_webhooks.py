@@ -6,22 +6,22 @@ import pytest
 
 from referee.protocol.signing import webhook_secret
 from referee.webhooks import deliveries, outbox
-from referee.webhooks.deliveries import Outcome, Parcel
+from referee.webhooks.deliveries import DeliveryJob, DeliveryOutcome
 from tests.api.conftest import API, Person, Service, fields_of
 
 URL = "https://Hooks.example.org:443/mine/"
 NEW = {"url": URL, "events": ["tournament.finished", "match.finished"]}
 
 
-def claimed(service: Service) -> list[Parcel]:
+def claimed(service: Service) -> list[DeliveryJob]:
     with service.database.write() as session:
         return deliveries.claim_due(session, 100)
 
 
-def answered(service: Service, status: int = 200) -> list[Parcel]:
+def answered(service: Service, status: int = 200) -> list[DeliveryJob]:
     """Lets everything that is due be answered so; nothing is called."""
     parcels = claimed(service)
-    outcome = Outcome(status, None if status == 200 else f"{status}, expected 2xx")
+    outcome = DeliveryOutcome(status, None if status == 200 else f"{status}, expected 2xx")
     with service.database.write() as session:
         for parcel in parcels:
             deliveries.finish(session, parcel.delivery_id, parcel.epoch, outcome, spread=0.0)

@@ -7,7 +7,7 @@ import orjson
 from aiohttp import web
 
 from referee.house.server import House
-from referee.house.strategies import FirstPlayer, Player
+from referee.house.strategies import FirstPlayer, HousePlayer
 from referee.match.canonical import Json
 from referee.protocol.signing import Signer
 from tests.botclient.hostile import SECRET
@@ -16,7 +16,7 @@ from tests.botclient.hostile import SECRET
 class Odd(House):
     """Plays the default. Its ``habit`` sees every call first and answers it itself, or gives None."""
 
-    def __init__(self, habit: "Habit", player: Player | None = None) -> None:
+    def __init__(self, habit: "Habit", player: HousePlayer | None = None) -> None:
         super().__init__("odd", player or FirstPlayer(None), SECRET)  # type: ignore[arg-type]  # draws no lots
         self.habit = habit
         self.memory: dict[str, Any] = {}  # the habit's own

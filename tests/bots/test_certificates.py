@@ -173,7 +173,7 @@ def test_events_of_before_go_on_with_bots_that_have_no_certificate(world: World)
     assert playing_in(world, cup) == set()
 
     for bot_id in (*seated, *climbing):
-        change(world, bot_id, excused_before=world.clock.now(), state="due", due_at=world.clock.now())
+        change(world, bot_id, excused_before=world.clock.utc_now(), state="due", due_at=world.clock.utc_now())
 
     assert playing_in(world, cup) == {*seated}
     assert playing_in(world, ladder) == {*climbing}
@@ -236,7 +236,7 @@ def test_a_certificate_for_another_protocol_does_not_count_and_its_bot_keeps_its
 ) -> None:
     ladder, seated = begun(world, 2, format="ladder", format_options={"at_once": 1})
     for bot_id in seated:
-        change(world, bot_id, version="1.0", rules=BOTH, report={"protocol": "1"}, ended_at=world.clock.now())
+        change(world, bot_id, version="1.0", rules=BOTH, report={"protocol": "1"}, ended_at=world.clock.utc_now())
     with world.database.write() as session:
         session.execute(update(Certificate).values(protocol="1"))
 

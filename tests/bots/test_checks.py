@@ -7,7 +7,7 @@ from sqlalchemy import update
 
 from referee.bots import bots, handshakes
 from referee.bots import checks as examinations
-from referee.bots.checks import GIVEN_UP, LOST_BEFORE_GIVEN_UP, Outcome
+from referee.bots.checks import GIVEN_UP, LOST_BEFORE_GIVEN_UP, ExaminationOutcome
 from referee.db.leases import LEASE_S
 from referee.errors import StaleEpoch
 from referee.matches import claims, match_queue
@@ -77,7 +77,9 @@ def test_a_bot_replaced_while_it_was_examined_is_what_was_examined(world: World)
     bot_id = newcomer(world)
     one = claimed(world)
     with world.database.write() as session:
-        outcome = Outcome("1.1", BOTH, BOTH, PROTOCOL, {}, games=[GAME, "pool-nap", "chess"], max_concurrent_requests=3)
+        outcome = ExaminationOutcome(
+            "1.1", BOTH, BOTH, PROTOCOL, {}, games=[GAME, "pool-nap", "chess"], max_concurrent_requests=3
+        )
         examinations.finish(session, one, outcome)
         bot = bots.get_bot(session, bot_id)
         assert (bot.version, bot.games, bot.max_calls) == ("1.1", [GAME, "pool-nap", "chess"], 3)

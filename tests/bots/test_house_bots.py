@@ -70,7 +70,7 @@ def test_a_letter_that_looks_like_a_colon_makes_nobody_the_owner_of_house_bots(w
 def test_a_house_seat_is_not_rated_and_two_of_them_do_not_make_siblings(world: World) -> None:
     first, second = world.bots(2)
     with world.database.write() as session:
-        sound, random = house_bots.seated(session, ["house:sound", "house:random"])
+        sound, random = house_bots.resolve_bot_ids(session, ["house:sound", "house:random"])
         friendly = world.matched(session, [first, sound])
         event = world.matched(session, [sound, first, random, second])
         assert not friendly.rated

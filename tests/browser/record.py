@@ -19,7 +19,7 @@ from referee import schema
 from referee.accounts import accounts
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
-from referee.house.strategies import Player, players
+from referee.house.strategies import HousePlayer, players
 from referee.ladders import voiding
 from referee.match.canonical import dumps
 from referee.match.match import Answer, Match, Request
@@ -55,7 +55,7 @@ class Live:
 
     world: World
     claim: Claim
-    seats: list[Player]
+    seats: list[HousePlayer]
     dice: Random
     late: bool  # seat 0 misses the deadline of its second question
     asked: int = 0  # questions to seat 0
@@ -77,7 +77,7 @@ class Live:
         with self.world.database.write() as session:
             return results.finish(session, tail, outcome(match), master_key=MASTER_KEY)
 
-    def _played(self, decisions: int) -> tuple[Match, recording.Record]:
+    def _played(self, decisions: int) -> tuple[Match, recording.MatchUpdate]:
         match = self.world.resumed(self.id)
         start = len(self.world.load(self.id).lines)
         evidence = []
@@ -88,7 +88,7 @@ class Live:
                     evidence.append(self._evidence(match, request, answer))
                 match.receive(answer)
                 decisions -= 1
-        return match, recording.Record(self.id, self.claim.epoch, start, match.lines[start:], evidence=evidence)
+        return match, recording.MatchUpdate(self.id, self.claim.epoch, start, match.lines[start:], evidence=evidence)
 
     def _evidence(self, match: Match, request: Request, answer: Answer) -> recording.Evidence:
         bot_id = match.header["players"][request.seat]["bot"]

@@ -49,7 +49,7 @@ def _started(folder: Path, listener: socket.socket, running: Served) -> subproce
             *(folder, listener, options, settings),
             stdout=output,
             stderr=subprocess.STDOUT,
-            preexec_fn=parent_death.tied(signal.SIGTERM),  # nothing outlives the tests
+            preexec_fn=parent_death.make_preexec(signal.SIGTERM),  # nothing outlives the tests
         )
 
 

@@ -252,7 +252,7 @@ def test_an_event_that_missed_its_start_is_given_a_new_time(page_at: PageAt, fil
     with filled.database.write() as session:
         terms: dict[str, Any] = {"game": LADDER, "options": {}, "seats": 2, "limits": Limits()}
         made = tournaments.create_tournament(session, "Missed", created_by=filled.accounts["organiser"], **terms)
-        made.starts_at = filled.database.clock.now()
+        made.starts_at = filled.database.clock.utc_now()
         session.flush()
         starting.start_by_itself(session, made.id)
     page = page_at(f"/tournaments/{made.id}/organise", token=filled.tokens["organiser"])

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page
 
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance, commitment, deal_key
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.viewer import standalone
 from referee.viewer.questions import questions
 from tests.browser.conftest import Axe, PageAt
@@ -86,7 +86,7 @@ def from_disk(window: Page, tmp_path: Path) -> Iterator[Opened]:
 
 @pytest.mark.parametrize("name", FEW)
 def test_every_event_of_every_game_is_drawn_from_a_file_that_asks_for_nothing(from_disk: Opened, name: str) -> None:
-    rows = [parsed(line) for line in log(name)]
+    rows = [parse_row(line) for line in log(name)]
     page = from_disk(log(name))
 
     told = page.evaluate(STEP_ALL)
@@ -122,7 +122,7 @@ def test_other_views_hide_what_they_did_not_see(from_disk: Opened, name: str) ->
 
 
 def test_a_link_leads_to_its_decision_and_tells_all_about_it(from_disk: Opened) -> None:
-    row = next(row for row in map(parsed, log("pool-nap-3")) if row.get("n") == 17)
+    row = next(row for row in map(parse_row, log("pool-nap-3")) if row.get("n") == 17)
     page = from_disk(log("pool-nap-3"), "#d17")
 
     panel = page.locator(".decision")
@@ -135,7 +135,7 @@ def test_a_link_leads_to_its_decision_and_tells_all_about_it(from_disk: Opened) 
     assert panel.locator(".nested").count() > 1
     page.evaluate("location.hash = '#row-30'")
     page.wait_for_function("() => document.querySelector('.decided .tag')?.textContent !== '#17'")
-    (there,) = [one["n"] for one in map(parsed, log("pool-nap-3")) if one["row"] == 30]
+    (there,) = [one["n"] for one in map(parse_row, log("pool-nap-3")) if one["row"] == 30]
     assert panel.locator(".decided .tag").inner_text() == f"#{there}"
 
 
@@ -158,7 +158,7 @@ def test_what_was_said_is_gone_at_the_next_moment_however_one_gets_there(from_di
 def test_a_fault_is_told_with_what_to_do(from_disk: Opened, filled: Filled, page_at: PageAt) -> None:
     answer = page_at("/healthz").request.get(f"{page_at.url}/api/v1/matches/{faulty(filled)}/log")
     lines = answer.body().splitlines()
-    row = next(row for row in map(parsed, lines) if row.get("fault"))
+    row = next(row for row in map(parse_row, lines) if row.get("fault"))
 
     page = from_disk(lines, f"#d{row['n']}")
 

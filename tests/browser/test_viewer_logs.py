@@ -6,7 +6,7 @@ from typing import Any
 from playwright.sync_api import FilePayload, Page
 
 from referee.match.canonical import Json, dumps
-from referee.match.rows import digest, parsed
+from referee.match.rows import digest, parse_row
 from tests.browser.conftest import Axe, PageAt
 from tests.browser.test_viewer import FAILED, FEW, HELD, STEP_ALL, joined, log
 
@@ -55,7 +55,7 @@ def relinked(lines: list[bytes], number: int, member: str) -> list[bytes]:
     """The log with one member changed and every link made good again: only the seed can tell."""
     changed: list[bytes] = []
     for place, line in enumerate(lines):
-        row = parsed(line)
+        row = parse_row(line)
         if place == number:
             row[member] = row[member][::-1]
         row["prev"] = digest(changed[-1]) if changed else None
@@ -64,7 +64,7 @@ def relinked(lines: list[bytes], number: int, member: str) -> list[bytes]:
 
 
 def header(**changes: Any) -> Json:
-    return parsed(log("saint-poker-2")[0]) | changes
+    return parse_row(log("saint-poker-2")[0]) | changes
 
 
 JUNK: dict[str, tuple[bytes, str]] = {
@@ -104,7 +104,7 @@ def test_a_hostile_log_harms_nothing(page_at: PageAt) -> None:
     """Markup in every text; and events with wrong types, which no game would write."""
     page = page_at("/replay")
     for name in FEW:
-        rows = [poisoned(parsed(line), number) for number, line in enumerate(log(name))]
+        rows = [poisoned(parse_row(line), number) for number, line in enumerate(log(name))]
         drop(page, joined([dumps(row) for row in rows]), f"{name}.ndjson")
         page.get_by_text(f"{name}.ndjson: {len(rows)} rows.").wait_for()
         page.wait_for_selector(FAILED)

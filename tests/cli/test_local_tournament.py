@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from referee.cli import main
 from referee.match.log import verify
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.sdk import Bot
 from referee.sdk.serving import serving
 from tests.cli.running import comes_true, surroundings
@@ -54,7 +54,7 @@ def test_every_set_of_players_plays_every_deal_from_every_seat(tmp_path: Path) -
         report = verify(log.splitlines())
         assert report.ok, report.reason
         assert report.revealed
-        rows = [parsed(line) for line in log.splitlines()]
+        rows = [parse_row(line) for line in log.splitlines()]
         decks.setdefault(name.split("/")[0], set()).add(json.dumps(rows[1]["outcome"]))
         seated.setdefault(name.split("/")[0], set()).add(tuple(player["name"] for player in rows[0]["players"]))
     assert [len(cards) for cards in decks.values()] == [1, 1, 1]

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from referee.cli import log_files, main
 from referee.cli.narrate import account
 from referee.match.canonical import Json, dumps
-from referee.match.rows import digest, parsed
+from referee.match.rows import digest, parse_row
 from tests import golden
 from tests.golden import RECORDED
 
@@ -69,7 +69,7 @@ def test_a_changed_byte_is_found_with_row_and_reason(
 
 
 def test_a_seed_that_was_not_promised_is_found(log: Path, tmp_path: Path) -> None:
-    rows = [parsed(line) for line in log.read_bytes().splitlines()]
+    rows = [parse_row(line) for line in log.read_bytes().splitlines()]
     reveal = rows[-1]
     reveal["seed"] = "00" * 32
     forged = tmp_path / "forged.ndjson"
@@ -128,8 +128,8 @@ def remark(kind: str, match: str = "mat_1") -> bytes:
 
 def test_a_file_of_many_logs_is_judged_log_by_log(log: Path, tmp_path: Path) -> None:
     rows = log.read_bytes().splitlines()
-    match = parsed(rows[0])["match"]
-    closing = dumps({**parsed(rows[-1]), "row": 20, "prev": digest(rows[19])})
+    match = parse_row(rows[0])["match"]
+    closing = dumps({**parse_row(rows[-1]), "row": 20, "prev": digest(rows[19])})
     several = tmp_path / "several.ndjson"
     parts = [*rows, remark("void", match), *rows[:20], *rows, remark("damaged"), *rows[:20], closing]
     parts += [remark("cancelled", match), *rows[:9], rows[10], remark("cancelled", match), *rows, b"more"]
@@ -200,7 +200,7 @@ def test_a_file_without_a_log_does_not_hold(tmp_path: Path) -> None:
 def test_a_log_cannot_write_lines_of_its_own(log: Path, tmp_path: Path) -> None:
     rows = log.read_bytes().splitlines()
     false = tmp_path / "false.ndjson"
-    header = {**parsed(rows[0]), "match": "mat_1\nok      all.ndjson\x1b[2J"}
+    header = {**parse_row(rows[0]), "match": "mat_1\nok      all.ndjson\x1b[2J"}
     false.write_bytes(b"\n".join([dumps(header), *rows[1:], *rows]))
 
     checked = run("verify", str(false))
@@ -242,7 +242,7 @@ def test_a_small_file_that_unpacks_to_very_many_lines_is_given_up(
 
 def test_of_a_cancelled_match_it_is_said_that_its_deals_are_unproven(log: Path, tmp_path: Path) -> None:
     rows = log.read_bytes().splitlines()
-    match, cut = parsed(rows[0])["match"], tmp_path / "cut.ndjson"
+    match, cut = parse_row(rows[0])["match"], tmp_path / "cut.ndjson"
     cut.write_bytes(b"\n".join([*rows[:20], remark("cancelled", match)]))
 
     checked = run("verify", str(cut))
@@ -370,7 +370,7 @@ def test_an_event_without_a_sentence_is_shown_by_its_members() -> None:
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_golden_matches_are_told_in_sentences_throughout(name: str) -> None:
-    rows = [parsed(line) for line in golden.path(name).read_bytes().splitlines()]
+    rows = [parse_row(line) for line in golden.path(name).read_bytes().splitlines()]
     kinds = {event["event"].replace("_", " ") for row in rows for event in row.get("events", [])}
 
     told = list(account(rows))

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from referee.cli import main
 from referee.match.log import verify
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.runtime.house_servers import Houses
 
 
@@ -121,7 +121,7 @@ def test_a_bot_that_is_not_there_is_defaulted_and_retired(tmp_path: Path) -> Non
     played = play("saint-poker", f"http://127.0.0.1:{port}", "house:first", "--json", "--log", str(log))
 
     assert json.loads(played.stdout)["faults"] == [3, 0]
-    rows = [parsed(line) for line in log.read_bytes().splitlines()]
+    rows = [parse_row(line) for line in log.read_bytes().splitlines()]
     assert {row["fault"] for row in rows if "fault" in row} == {"unreachable"}
     assert verify(log.read_bytes().splitlines()).ok
 

@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 
 from referee.cli import main
 from referee.match.canonical import Json
-from referee.match.rows import parsed
-from referee.runtime.output_tail import KEPT_BYTES, PIECE_BYTES, TRACEBACK, Written
+from referee.match.rows import parse_row
+from referee.runtime.output_tail import KEPT_BYTES, PIECE_BYTES, TRACEBACK, OutputTail
 from referee.sdk import Bot
 from referee.sdk.serving import serving
 from tests.cli.running import PATIENCE_S
@@ -148,7 +148,7 @@ def test_asking_again_and_forking_tell_of_crashes(crashing: str) -> None:
     run("play", "saint-poker", "house:first", "house:random", *SHORT, "--log", "match.ndjson")
     n = next(
         row["n"]
-        for row in map(parsed, Path("match.ndjson").read_bytes().splitlines())
+        for row in map(parse_row, Path("match.ndjson").read_bytes().splitlines())
         if row["type"] == "decision" and row["source"] == "bot" and row["seat"] == 0
     )
 
@@ -319,10 +319,10 @@ def test_for_a_file_the_reason_comes_before_what_it_wrote(tmp_path: Path) -> Non
 
 
 @pytest.fixture
-def pipe() -> Iterator[tuple[Written, io.FileIO]]:
+def pipe() -> Iterator[tuple[OutputTail, io.FileIO]]:
     """Return the reader, and the end of the pipe to write to."""
     reading, writing = os.pipe()
-    written, end = Written(os.fdopen(reading, "rb", buffering=0)), io.FileIO(writing, "wb")
+    written, end = OutputTail(os.fdopen(reading, "rb", buffering=0)), io.FileIO(writing, "wb")
     written.follow()
     try:
         yield written, end
@@ -331,7 +331,7 @@ def pipe() -> Iterator[tuple[Written, io.FileIO]]:
         written.end(PATIENCE_S)
 
 
-def said(pipe: tuple[Written, io.FileIO], *pieces: bytes) -> Written:
+def said(pipe: tuple[OutputTail, io.FileIO], *pieces: bytes) -> OutputTail:
     written, end = pipe
     for piece in pieces:
         assert end.write(piece) == len(piece)
@@ -344,7 +344,7 @@ RAISED = TRACEBACK + b'\n  File "bot.py", line 1, in choose\n    x\nKeyError: 1\
 
 @pytest.mark.parametrize("cut", [1, 9, len(TRACEBACK) - 1, len(TRACEBACK), len(TRACEBACK) + 5, len(RAISED) - 3])
 def test_a_traceback_is_found_wherever_it_is_cut_and_whatever_follows(
-    pipe: tuple[Written, io.FileIO], cut: int
+    pipe: tuple[OutputTail, io.FileIO], cut: int
 ) -> None:
     noise = b"GET / 200\n" * (KEPT_BYTES // 5)
 
@@ -355,7 +355,7 @@ def test_a_traceback_is_found_wherever_it_is_cut_and_whatever_follows(
 
 
 def test_the_last_of_several_tracebacks_is_kept_and_a_long_one_loses_its_beginning(
-    pipe: tuple[Written, io.FileIO],
+    pipe: tuple[OutputTail, io.FileIO],
 ) -> None:
     long = TRACEBACK + b"\n" + b"  deep\n" * 40 + b"RecursionError: too deep\n"
 
@@ -366,7 +366,7 @@ def test_the_last_of_several_tracebacks_is_kept_and_a_long_one_loses_its_beginni
 
 @pytest.mark.parametrize("raised", [b"BrokenPipeError: [Errno 32] Broken pipe", b"ConnectionResetError: [Errno 104]"])
 def test_tracebacks_of_connections_that_we_broke_off_do_not_count(
-    pipe: tuple[Written, io.FileIO], raised: bytes
+    pipe: tuple[OutputTail, io.FileIO], raised: bytes
 ) -> None:
     hung_up = RAISED.replace(b"KeyError: 1", raised)
 
@@ -376,12 +376,12 @@ def test_tracebacks_of_connections_that_we_broke_off_do_not_count(
 
 @pytest.mark.parametrize("end", [b"", b"----\n", b"\n", b"Exception occurred during processing of request\n"])
 def test_half_a_traceback_or_one_that_threads_wrote_across_is_not_shown(
-    pipe: tuple[Written, io.FileIO], end: bytes
+    pipe: tuple[OutputTail, io.FileIO], end: bytes
 ) -> None:
     assert said(pipe, RAISED.partition(b"KeyError")[0] + end).traceback(12) == ""
 
 
-def test_all_that_was_written_has_been_read_after_settling(pipe: tuple[Written, io.FileIO]) -> None:
+def test_all_that_was_written_has_been_read_after_settling(pipe: tuple[OutputTail, io.FileIO]) -> None:
     for number in range(50):
         assert said(pipe, f"line {number}\n".encode()).lines(1) == f"line {number}"
     assert len(said(pipe, b"x" * (PIECE_BYTES - 1)).lines(1)) == KEPT_BYTES

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from referee.cli import main
 from referee.match.canonical import Json
 from referee.match.log import verify
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.sdk import Bot
 from referee.sdk.serving import serving
 
@@ -37,7 +37,7 @@ def run(*arguments: str) -> Result:
 
 
 def rows(log: Path) -> list[Json]:
-    return [parsed(line) for line in log.read_bytes().splitlines()]
+    return [parse_row(line) for line in log.read_bytes().splitlines()]
 
 
 def played(directory: Path, game: str) -> tuple[Path, list[Json]]:

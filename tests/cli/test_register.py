@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from referee.bots.checks import GIVEN_UP
 from referee.cli import main
 from referee.cli.api_client import Api
-from referee.cli.register import reported
+from referee.cli.register import format_report
 from referee.protocol.signing import challenge_proof
 from tests.cli.hall import LOOPBACK
 from tests.cli.running import comes_true, service
@@ -169,7 +169,7 @@ def checked(**examination: Any) -> dict[str, Any]:
 
 
 def test_what_the_referee_could_not_finish_is_not_the_bots_fault() -> None:
-    told = reported(checked(report=GIVEN_UP, version="7"))
+    told = format_report(checked(report=GIVEN_UP, version="7"))
 
     assert "the referee could not finish it: not your fault, run the same command again" in told
     assert "mend it" not in told
@@ -177,6 +177,6 @@ def test_what_the_referee_could_not_finish_is_not_the_bots_fault() -> None:
 
 @pytest.mark.parametrize("examination", [{}, {"report": {"findings": []}, "version": "6"}])
 def test_a_version_that_was_not_examined_is_told(examination: dict[str, Any]) -> None:
-    assert "version 7 was not examined, so no rated play; run the same command again" in reported(
+    assert "version 7 was not examined, so no rated play; run the same command again" in format_report(
         checked(**examination)
     )

@@ -162,7 +162,7 @@ def test_an_event_that_missed_its_start_says_so_and_waits_for_its_organiser(ther
     there.says("enter", event, "Ada sound")
     database = Database(f"sqlite:///{there.up.folder / 'referee.db'}")
     with database.write() as session:
-        session.get_one(Tournament, event).starts_at = database.clock.now()
+        session.get_one(Tournament, event).starts_at = database.clock.utc_now()
     database.dispose()
     assert comes_true(lambda: there.json("show", event)["starts_at"] is None)  # the scheduler has noticed
 

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 from referee.cli import main
 from referee.cli.api_client import Api, ApiRefusal
-from referee.cli.tournament.downloads import Account
-from referee.cli.tournament.gzip_log import BadBundle, Log, logs_in
-from referee.cli.tournament.stream import Event, followed
+from referee.cli.tournament.downloads import DownloadReport
+from referee.cli.tournament.gzip_log import BadBundle, DownloadedLog, logs_in
+from referee.cli.tournament.stream import StreamMessage, follow_tournament
 from referee.match.canonical import Json
 from tests import golden
 
@@ -42,10 +42,10 @@ def note(match: str, remark: str) -> bytes:
 
 def test_what_there_is_of_a_cancelled_match_must_hold(tmp_path: Path) -> None:
     lines = golden.path("pool-nap-3").read_bytes().splitlines()
-    account = Account(tmp_path, verifies=True)
+    account = DownloadReport(tmp_path, verifies=True)
 
-    account.add(Log("mat_1", 0, lines[:50], remark="cancelled"))
-    account.add(Log("mat_2", 0, [*lines[:20], *lines[21:50]], remark="cancelled"))
+    account.add(DownloadedLog("mat_1", 0, lines[:50], remark="cancelled"))
+    account.add(DownloadedLog("mat_2", 0, [*lines[:20], *lines[21:50]], remark="cancelled"))
 
     assert (account.verified, account.broken_off) == (0, 1)
     assert [(one["match"], one["row"]) for one in account.failed] == [("mat_2", 20)]
@@ -53,10 +53,10 @@ def test_what_there_is_of_a_cancelled_match_must_hold(tmp_path: Path) -> None:
 
 def test_a_log_without_its_seed_does_not_hold_as_only_open_logs_are_served(tmp_path: Path) -> None:
     lines = golden.path("pool-nap-3").read_bytes().splitlines()
-    account = Account(tmp_path, verifies=True)
+    account = DownloadReport(tmp_path, verifies=True)
 
-    account.add(Log("mat_1", 0, lines))
-    account.add(Log("mat_2", 0, lines[:-1]))
+    account.add(DownloadedLog("mat_1", 0, lines))
+    account.add(DownloadedLog("mat_2", 0, lines[:-1]))
 
     assert account.verified == 1
     assert account.failed == [{"match": "mat_2", "row": len(lines) - 1, "reason": "the reveal row is missing"}]
@@ -114,13 +114,13 @@ def test_without_a_place_in_the_stream_it_is_asked_how_the_event_stands(refusal:
     }
     notes: list[str] = []
     with scripted(answers) as (url, _), Api(url) as api:
-        told = list(followed(api, EVENT, notes.append))
+        told = list(follow_tournament(api, EVENT, notes.append))
 
     how = {"status": "finished", "reason": None}
     assert told == [
-        Event("", "progress", how | PROGRESS),
-        Event("", "standings", {"items": []}),
-        Event("", "end", how),
+        StreamMessage("", "progress", how | PROGRESS),
+        StreamMessage("", "standings", {"items": []}),
+        StreamMessage("", "end", how),
     ]
     assert notes == ["the service refuses (429 rate_limited): No."]
 
@@ -129,12 +129,12 @@ def test_a_stream_is_taken_up_after_its_last_message_and_a_refusal_ends_it() -> 
     path = f"/api/v1/tournaments/{EVENT}/events"
     first = b'event: match\nid: 7\ndata: {"id": "mat_1"}\n\nevent: match\nid: 8\ndata: {"i'
     with scripted({path: [(200, first + CUT), problem(403, "forbidden")]}) as (url, asked), Api(url) as api:
-        following = followed(api, EVENT, lambda _: None)
+        following = follow_tournament(api, EVENT, lambda _: None)
         told = next(following)
         with pytest.raises(ApiRefusal):
             next(following)
 
-    assert told == Event("7", "match", {"id": "mat_1"})
+    assert told == StreamMessage("7", "match", {"id": "mat_1"})
     assert len(asked) == 2
 
 

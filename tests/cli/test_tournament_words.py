@@ -14,10 +14,10 @@ from referee.cli import main
 from referee.cli.api_client import ApiRefusal
 from referee.cli.plain_text import plain
 from referee.cli.tournament import tournament
-from referee.cli.tournament.bracket import drawn
-from referee.cli.tournament.parameters import Moment, Pair, Seed
+from referee.cli.tournament.bracket import render_bracket
+from referee.cli.tournament.parameters import DateTimeParam, Pair, Seed
 from referee.cli.tournament.remote import sentence_of
-from referee.cli.tournament.stream import Event, parsed
+from referee.cli.tournament.stream import StreamMessage, parse_messages
 from referee.match.canonical import Json
 
 
@@ -41,9 +41,9 @@ def test_values_that_are_json_count_as_that(typed: str, meant: Any) -> None:
 
 
 def test_moments_are_told_in_utc() -> None:
-    ahead = datetime.fromisoformat(Moment().convert("+10m", None, None)) - datetime.now(UTC)
+    ahead = datetime.fromisoformat(DateTimeParam().convert("+10m", None, None)) - datetime.now(UTC)
 
-    assert Moment().convert("2030-05-01T18:00:00+02:00", None, None) == "2030-05-01T16:00:00Z"
+    assert DateTimeParam().convert("2030-05-01T18:00:00+02:00", None, None) == "2030-05-01T16:00:00Z"
     assert timedelta(minutes=9) < ahead <= timedelta(minutes=10)
     assert Seed().convert("Ada=1=2", None, None) == ("Ada=1", 2)
     assert Seed().convert("Ada=-", None, None) == ("Ada", None)
@@ -94,7 +94,10 @@ def test_a_refusal_names_what_was_typed() -> None:
 def test_events_are_read_as_the_standard_has_it() -> None:
     text = b': hello\n\nid: 7\nevent: progress\ndata: {"done":\ndata: 1}\n\ndata: 2\r\n\r\nid: 9\ndata: 3\n'
 
-    assert list(parsed(io.BytesIO(text))) == [Event("7", "progress", {"done": 1}), Event("7", "message", 2)]
+    assert list(parse_messages(io.BytesIO(text))) == [
+        StreamMessage("7", "progress", {"done": 1}),
+        StreamMessage("7", "message", 2),
+    ]
 
 
 # -- brackets --
@@ -148,22 +151,22 @@ quarter-final    semi-final    final       winner
 
 third place: 3 Cy  1 *, 5 Eve  0"""
 
-    assert drawn({"stages": five(), "to_come": []}) == picture
+    assert render_bracket({"stages": five(), "to_come": []}) == picture
 
 
 def test_a_bracket_tells_nobody_who_plays_a_rated_match() -> None:
     hidden = table(1, "final", place(None, None, None, None), place(None, None, None, None), over=False)
 
-    picture = drawn({"stages": [*five()[:2], stage(3, "final", hidden)], "to_come": []})
+    picture = render_bracket({"stages": [*five()[:2], stage(3, "final", hidden)], "to_come": []})
 
     assert "Eve" in picture  # how far it is known it is drawn
     assert picture.count("?") == 2
 
 
 def test_what_is_to_come_is_told_and_larger_tables_are_listed() -> None:
-    begun = drawn({"stages": five()[:1], "to_come": [{"label": "semi_final", "tables": 2}]})
+    begun = render_bracket({"stages": five()[:1], "to_come": [{"label": "semi_final", "tables": 2}]})
     four = [place(name, seed, float(4 - seed), None) for seed, name in enumerate(("Ada", "Bob", "Cy", "Dee"), 1)]
-    larger = drawn({"stages": [stage(1, "final", table(1, "final", *four))], "to_come": []})
+    larger = render_bracket({"stages": [stage(1, "final", table(1, "final", *four))], "to_come": []})
 
     assert begun.endswith("to come (tables): semi-final (2)")
     assert "goes on" in begun

@@ -18,10 +18,18 @@ from referee.botclient.client import CallLimits, Target
 from referee.cli import main
 from referee.conformance.calls import Call
 from referee.conformance.context import Pace
-from referee.conformance.positions import Question, begun, extremes, positions, scenarios, with_added, without_added
-from referee.conformance.report import Finding, Report, percentiles
+from referee.conformance.positions import (
+    ProbeQuestion,
+    extremes,
+    positions,
+    scenarios,
+    start_match,
+    with_added,
+    without_added,
+)
+from referee.conformance.report import ConformanceReport, Finding, percentiles
 from referee.conformance.rules import RULES, table
-from referee.conformance.storage import kept
+from referee.conformance.storage import report_to_json
 from referee.conformance.suite import examine
 from referee.games import catalogue
 from referee.house.server import House, serve
@@ -43,7 +51,7 @@ async def examined(
     questions: int = 4,
     games: tuple[str, ...] = (GAME,),
     unproven_ends: bool = False,
-) -> Report:
+) -> ConformanceReport:
     """The report on a bot that is being served. Pauses last no time, but the bot hears of them."""
 
     async def paused(_seconds: float) -> None:
@@ -62,8 +70,8 @@ async def examined(
     )
 
 
-def report_on(habit: Habit, **more: Any) -> Report:
-    async def served() -> Report:
+def report_on(habit: Habit, **more: Any) -> ConformanceReport:
+    async def served() -> ConformanceReport:
         bot = await Odd(habit).start("127.0.0.1", 0)
         try:
             async with asyncio.timeout(PATIENCE_S * 3):
@@ -74,7 +82,7 @@ def report_on(habit: Habit, **more: Any) -> Report:
     return asyncio.run(served())
 
 
-def wanting(report: Report) -> list[Finding]:
+def wanting(report: ConformanceReport) -> list[Finding]:
     return [finding for finding in report.findings if finding.severity != "ok"]
 
 
@@ -108,7 +116,7 @@ def test_an_odd_bot_is_caught_by_the_rule_it_breaks_and_no_other(rule: str) -> N
 
 
 def test_a_good_bot_passes_with_every_game_and_nothing_to_find() -> None:
-    async def served() -> Report:
+    async def served() -> ConformanceReport:
         bot = await serve("sound", secret=SECRET, seed=1)
         try:
             return await examined(bot, questions=150, games=())
@@ -145,7 +153,7 @@ PHASES = {
 
 @pytest.mark.parametrize("game", catalogue())
 def test_questions_are_those_of_the_protocol_and_follow_from_the_dice(game: str) -> None:
-    def drawn() -> list[Question]:
+    def drawn() -> list[ProbeQuestion]:
         dice = Random(game)
         some = scenarios(catalogue()[game], dice)
         return [found for _ in range(4) for found in positions(next(some), Limits(), dice)]
@@ -166,7 +174,7 @@ def test_a_bot_cannot_tell_by_the_questions_being_unrated_that_it_is_examined() 
     dice = Random(0)
     scenario = next(scenarios(catalogue()[GAME], dice))
 
-    matches = [begun(scenario, Limits(), dice)[0] for _ in range(16)]
+    matches = [start_match(scenario, Limits(), dice)[0] for _ in range(16)]
 
     assert {match.header["rated"] for match in matches} == {True, False}
 
@@ -207,7 +215,7 @@ def test_a_bot_that_wants_signatures_is_told_to_bring_the_secret() -> None:
 
 
 def test_without_a_secret_what_is_about_signatures_is_left_out() -> None:
-    async def served() -> Report:
+    async def served() -> ConformanceReport:
         bot = await serve("first")
         try:
             return await examined(bot, secret=None, questions=2)
@@ -295,7 +303,7 @@ def test_a_bot_whose_code_fails_gets_no_certificate_and_its_owner_sees_why() -> 
     assert report.verdict == alone.verdict == "fail"
     assert [*report.passed] == ["pool-nap"]
     assert alone.passed == {}
-    first = kept(alone, "seed")["findings"][0]
+    first = report_to_json(alone, "seed")["findings"][0]
     assert (first["id"], first["came"]) == ("no_error", "KeyError: 1")
     assert first["advice"]
     assert first["curl"]
@@ -404,9 +412,9 @@ def test_a_report_is_kept_small_and_still_asks_the_same() -> None:
         for number in range(90)
     ]
     many[1] = Finding("decision", "fail", "…", curl="c" * 9_000)
-    report = Report("http://a.example", "1", "0.1.0", True, findings=many)
+    report = ConformanceReport("http://a.example", "1", "0.1.0", True, findings=many)
 
-    small = kept(report, "seed")
+    small = report_to_json(report, "seed")
 
     assert (small["seed"], small["verdict"], small["findings_left_out"]) == ("seed", "fail", 30)
     assert [finding["curl_cut"] for finding in small["findings"][:3]] == [False, True, False]
@@ -418,7 +426,7 @@ def test_what_fails_in_one_game_speaks_against_that_game_alone() -> None:
     asked = {game: {"questions": 3, "given_up": game == "prisoners"} for game in rules}
 
     def passed(*findings: Finding) -> Json:
-        return Report("", "1", "", True, rules=rules, coverage=asked, findings=findings).passed
+        return ConformanceReport("", "1", "", True, rules=rules, coverage=asked, findings=findings).passed
 
     assert passed(Finding("huge", "warn", "…", where="pool-nap, bid")) == {"saint-poker": 1, "pool-nap": 1}
     assert passed(Finding("decision", "fail", "…", where="pool-nap, bid")) == {"saint-poker": 1}

@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 
 from referee.bots import bots, certificates, handshakes
 from referee.bots import checks as examinations
-from referee.bots.checks import Claimed, Outcome
+from referee.bots.checks import Claimed, ExaminationOutcome
 from referee.bots.tables import Bot, Examination
 from referee.protocol.messages import PROTOCOL
 from referee.tournaments import match_creation, tournaments
@@ -37,7 +37,9 @@ def claimed(world: World) -> Claimed:
 
 def ended(world: World, one: Claimed, passed: Mapping[str, int], version: str | None = "1.0") -> None:
     with world.database.write() as session:
-        examinations.finish(session, one, Outcome(version, BOTH, passed, PROTOCOL, {"verdict": "…"}, ["budget"]))
+        examinations.finish(
+            session, one, ExaminationOutcome(version, BOTH, passed, PROTOCOL, {"verdict": "…"}, ["budget"])
+        )
 
 
 def examined(world: World, passed: Mapping[str, int] = BOTH, version: str = "1.0") -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import psycopg
 
-from referee.runtime.parent_death import tied
+from referee.runtime.parent_death import make_preexec
 
 START_S = 60
 REQUIRED = os.environ.get("REFEREE_REQUIRE_POSTGRES") == "1"
@@ -208,7 +208,7 @@ def _started(server: Server) -> subprocess.Popen[bytes]:
             stdout=log,
             stderr=log,
             start_new_session=True,  # a Ctrl-C is ours to answer
-            preexec_fn=tied(signal.SIGQUIT),  # gone even when the test run is killed
+            preexec_fn=make_preexec(signal.SIGQUIT),  # gone even when the test run is killed
         )
 
 

@@ -8,13 +8,13 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from referee.db.engine import Database, now
+from referee.db.engine import Database, current_time
 from referee.match.canonical import dumps
 from referee.matches import results
-from referee.matches.recording import Record
-from referee.matches.tables import Group, Match, MatchSeat
+from referee.matches.recording import MatchUpdate
+from referee.matches.tables import DealGroup, Match, MatchSeat
 from referee.tournaments import progression
-from referee.tournaments.tables import Stage, Tournament, TournamentEntry
+from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 from tests.surroundings import MASTER_KEY
 
 LINE = dumps({"engine_version": "1"})
@@ -58,14 +58,14 @@ def play(database: Database, match_id: str, script: Callable[[Sequence[str], str
     """Ends one match: the script gives the returns by seat for the entrants and the name of the table."""
     with database.write() as session:
         begun = update(Match).where(Match.id == match_id).values(status="running", epoch=Match.epoch + 1)
-        session.execute(begun.values(started_at=now(session)))
+        session.execute(begun.values(started_at=current_time(session)))
         match = session.get_one(Match, match_id)
         seats = select(MatchSeat).where(MatchSeat.match_id == match_id).order_by(MatchSeat.seat)
         entrants = [seat.entrant_id or seat.bot_id for seat in session.scalars(seats)]
         returns = (script or luck)(entrants, f"{match.stage} {match.table_no} {match.leg}")
         placements = [1 + sum(other > own for other in returns) for own in returns]
-        outcome = results.Outcome(placements, returns, returns, [0] * len(returns))
-        results.finish(session, Record(match_id, match.epoch, 0, [LINE]), outcome, master_key=MASTER_KEY)
+        outcome = results.MatchResult(placements, returns, returns, [0] * len(returns))
+        results.finish(session, MatchUpdate(match_id, match.epoch, 0, [LINE]), outcome, master_key=MASTER_KEY)
 
 
 def luck(entrants: Sequence[str], table: str) -> list[int]:
@@ -90,7 +90,9 @@ def _event(session: Session, tournament_id: str) -> list[Any]:
 
 
 def _stages(session: Session, tournament_id: str) -> list[Any]:
-    query = select(Stage).where(Stage.tournament_id == tournament_id).order_by(Stage.number)
+    query = (
+        select(TournamentRound).where(TournamentRound.tournament_id == tournament_id).order_by(TournamentRound.number)
+    )
     return [(one.number, one.label, one.tables, one.byes, one.arranged) for one in session.scalars(query)]
 
 
@@ -102,7 +104,7 @@ def _entries(session: Session, tournament_id: str) -> list[Any]:
 
 def _matches(session: Session, tournament_id: str) -> list[Any]:
     """Each match with the tables that share its cards."""
-    query = select(Match, Group.kind).join(Group, Group.id == Match.group_id)
+    query = select(Match, DealGroup.kind).join(DealGroup, DealGroup.id == Match.group_id)
     found = session.execute(query.where(Match.tournament_id == tournament_id)).all()
     seats = select(MatchSeat).where(MatchSeat.match_id.in_([match.id for match, _ in found])).order_by(MatchSeat.seat)
     seated: dict[str, list[tuple[str, str | None]]] = {}

@@ -28,7 +28,7 @@ def listening(world: World) -> str:
     organiser = world.account("organiser")
     hook = {"events": ["tournament.held_up"], "status": "active", "url": "https://x.example/", "revision": 1}
     with world.database.write() as session:
-        moment = world.clock.now()
+        moment = world.clock.utc_now()
         session.add(Webhook(id=new_id("webhook"), account_id=organiser, secret_generation=1, created_at=moment, **hook))
     return organiser
 

@@ -8,7 +8,7 @@ from referee.bots import bots
 from referee.matches.claims import CLAIMS_BEFORE_STUCK
 from referee.matches.tables import Match, MatchSeat
 from referee.tournaments import progression
-from referee.tournaments.tables import Stage
+from referee.tournaments.tables import TournamentRound
 from tests.database.tournaments import DRAW, answer_checks, begun, go_on, start
 from tests.database.world import MANIFEST, World, manifest_of
 from tests.surroundings import MASTER_KEY
@@ -55,7 +55,7 @@ def resting(world: World, **terms: Any) -> tuple[str, str]:
     """Return the bot with the bye among three in a Swiss, and its tournament."""
     tournament_id, _ = begun(world, 3, format="swiss", **terms)
     with world.database.read() as session:
-        (one,) = session.get_one(Stage, (tournament_id, 1)).byes
+        (one,) = session.get_one(TournamentRound, (tournament_id, 1)).byes
         return str(one["entrant"]), tournament_id
 
 

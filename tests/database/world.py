@@ -18,7 +18,7 @@ from referee.match.match import Answer, Match
 from referee.match.time_limits import Limits
 from referee.matches import claims, deal_groups, matches, results
 from referee.matches.claims import Claim
-from referee.matches.recording import Record
+from referee.matches.recording import MatchUpdate
 from referee.protocol.messages import Manifest
 from tests.surroundings import MASTER_KEY
 
@@ -42,7 +42,7 @@ class FakeClock:
     boot_id: str = "boot-1"
     seconds: float = 1000.0
 
-    def now(self) -> datetime:
+    def utc_now(self) -> datetime:
         self.moment += timedelta(milliseconds=1)
         return self.moment
 
@@ -96,7 +96,7 @@ class World:
 
     def matched(self, session: Session, seated: Sequence[str], **plan: Any) -> schema.Match:
         group = plan.pop("group", None)
-        wanted = matches.Plan(**{"game": GAME, "bots": seated, "options": {}, "limits": Limits(), **plan})
+        wanted = matches.MatchPlan(**{"game": GAME, "bots": seated, "options": {}, "limits": Limits(), **plan})
         return matches.create_match(session, wanted, master_key=MASTER_KEY, group=group)
 
     def claim(self, limit: int = 1, **how: Any) -> list[Claim]:
@@ -109,7 +109,7 @@ class World:
             self.clock.seconds += seconds
             return
         with self.database.write() as session:
-            for table in (schema.Match, schema.Bot, schema.Group, schema.Examination):
+            for table in (schema.Match, schema.Bot, schema.DealGroup, schema.Examination):
                 session.execute(update(table).values(lease_until=table.lease_until - seconds))
 
     def open_group(self, match_id: str) -> None:
@@ -146,7 +146,7 @@ class World:
 
     def ended(self, claim: Claim, match: Match, start: int) -> schema.Result:
         with self.database.write() as session:
-            tail = Record(claim.match_id, claim.epoch, start, match.lines[start:])
+            tail = MatchUpdate(claim.match_id, claim.epoch, start, match.lines[start:])
             return results.finish(session, tail, outcome(match), master_key=MASTER_KEY)
 
     def play(self, seated: Sequence[str], *, choice: int = 0, **plan: Any) -> schema.Result:
@@ -168,6 +168,6 @@ def played(match: Match, choice: int = 0) -> None:
             match.receive(Answer(request.seat, choice=min(choice, len(request.legal_actions) - 1)))
 
 
-def outcome(match: Match) -> results.Outcome:
+def outcome(match: Match) -> results.MatchResult:
     state = match.state
-    return results.Outcome(state.placements(), state.returns(), state.scores(), match.faults)
+    return results.MatchResult(state.placements(), state.returns(), state.scores(), match.faults)

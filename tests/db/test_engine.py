@@ -67,7 +67,9 @@ def test_F12_a_reader_sees_one_snapshot_while_others_write(database: Database) -
 def test_rows_that_point_nowhere_are_refused(database: Database) -> None:
     with pytest.raises(IntegrityError), database.write() as session:
         session.add(
-            Token(id="tok_x", account_id="acc_nobody", name="x", sha256="x", hint="x", created_at=database.clock.now())
+            Token(
+                id="tok_x", account_id="acc_nobody", name="x", sha256="x", hint="x", created_at=database.clock.utc_now()
+            )
         )
 
 

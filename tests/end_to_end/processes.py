@@ -38,7 +38,7 @@ class Process:
                 env=dict(environment),
                 cwd=folder,
                 start_new_session=True,
-                preexec_fn=parent_death.tied(signal.SIGKILL),  # nothing outlives the tests
+                preexec_fn=parent_death.make_preexec(signal.SIGKILL),  # nothing outlives the tests
             )
         return cls(name, popen, log)
 

@@ -144,7 +144,7 @@ class Service:
     def arrange(self, game: str = "pool-nap", seats: Sequence[str] | None = None, **plan: Any) -> str:
         options, limits = plan.pop("options", SHORT), plan.pop("limits", PATIENT)
         with self.database.write() as session:
-            wanted = matches.Plan(game, list(seats or self.bot_ids), options, limits, **plan)
+            wanted = matches.MatchPlan(game, list(seats or self.bot_ids), options, limits, **plan)
             return matches.create_match(session, wanted, master_key=MASTER_KEY).id
 
     def match(self, match_id: str) -> Match:

@@ -8,11 +8,11 @@ from sqlalchemy import select, update
 from referee.accounts import accounts
 from referee.bots.tables import Bot
 from referee.db.leases import LEASE_S
-from referee.matches.tables import Group, Match, MatchSeat
+from referee.matches.tables import DealGroup, Match, MatchSeat
 from referee.standings import event_table
 from referee.tournaments import outcomes, progress, starting, tournaments
 from referee.tournaments.entries import enter
-from referee.tournaments.tables import Stage, Tournament
+from referee.tournaments.tables import Tournament, TournamentRound
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.processes import gone, send
 from tests.end_to_end.service import PATIENT, Service
@@ -46,7 +46,9 @@ def test_a_swiss_and_a_knockout_go_to_their_ends_whoever_is_killed(service: Serv
 
     assert halted.get("finished", 0) < 12
     with service.database.read() as session:
-        stages = session.scalars(select(Stage).where(Stage.tournament_id == swiss).order_by(Stage.number)).all()
+        stages = session.scalars(
+            select(TournamentRound).where(TournamentRound.tournament_id == swiss).order_by(TournamentRound.number)
+        ).all()
         table = event_table(
             "swiss",
             2,
@@ -95,6 +97,6 @@ def _statuses(service: Service) -> set[str]:
 
 def _let_leases_run_out(service: Service) -> None:
     with service.database.write() as session:
-        for held in (Match, Group, Bot):
+        for held in (Match, DealGroup, Bot):
             aged = update(held).where(held.lease_until.is_not(None))
             session.execute(aged.values(lease_until=held.lease_until - LEASE_S))

@@ -13,7 +13,7 @@ import pytest
 from referee.db.engine import Database
 from referee.errors import Unavailable
 from referee.match.log import verify
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from tests.end_to_end.bots import Bots, Desk
 from tests.end_to_end.processes import Process, gone, send
 from tests.end_to_end.service import Service
@@ -154,7 +154,7 @@ def test_K1_to_K4_no_answered_question_is_asked_again(aftermath: Aftermath, faul
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_K1_to_K4_no_bot_is_faulted_and_the_bank_is_not_charged(aftermath: Aftermath, fault: str) -> None:
-    rows = [parsed(line) for line in aftermath.service.lines(aftermath.cases[fault].match_id)]
+    rows = [parse_row(line) for line in aftermath.service.lines(aftermath.cases[fault].match_id)]
 
     decisions = [row for row in rows if row["type"] == "decision"]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.matches import claims, deal_groups, matches
-from referee.matches.recording import Record, Sealed
+from referee.matches.recording import MatchUpdate, Sealed
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.service import MASTER_KEY, Service
 from workers.batch_writer import Recorder
@@ -42,7 +42,7 @@ def test_K14_while_the_record_cannot_be_written_matches_wait_and_nobody_is_blame
     ended = [service.match(match_id) for match_id in ending + going_on]
     assert [match.lost_claims for match in ended] == [0] * 6
     assert [match.epoch for match in ended] == [1] * 6
-    rows = [parsed(line) for match in ended for line in service.lines(match.id)]
+    rows = [parse_row(line) for match in ended for line in service.lines(match.id)]
     assert not [row for row in rows if "fault" in row]
     service.check_all(ending + going_on)
 
@@ -54,9 +54,9 @@ def test_one_record_that_cannot_be_written_fails_its_own_match_alone(service: Se
     async def story() -> tuple[BaseException | None, ...]:
         recorder = Recorder(service.database)
         return await asyncio.gather(
-            recorder.put(replace(good, sealed=[Sealed(0, 0, {"seat": 0})])),  # begins the first batch
-            recorder.put(doubled),
-            recorder.put(replace(good, sealed=[Sealed(0, 1, {"seat": 1})])),
+            recorder.write_durably(replace(good, sealed=[Sealed(0, 0, {"seat": 0})])),  # begins the first batch
+            recorder.write_durably(doubled),
+            recorder.write_durably(replace(good, sealed=[Sealed(0, 1, {"seat": 1})])),
             return_exceptions=True,
         )
 
@@ -179,7 +179,7 @@ def test_K27_the_audit_names_what_differs_by_a_millionth_of_a_point(
 # -- what the stories use --
 
 
-def _claimed(service: Service) -> list[Record]:
+def _claimed(service: Service) -> list[MatchUpdate]:
     """Two matches, claimed, and nothing recorded of them."""
     with Bots() as bots:
         for name in ("random", "sound"):
@@ -187,7 +187,7 @@ def _claimed(service: Service) -> list[Record]:
     for _ in range(2):
         service.arrange("saint-poker")
     with service.database.write() as session:
-        return [Record(claim.match_id, claim.epoch) for claim in claims.claim(session, 2)]
+        return [MatchUpdate(claim.match_id, claim.epoch) for claim in claims.claim(session, 2)]
 
 
 def _group_state(service: Service, match_id: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from referee.games.state import State
 from referee.match.canonical import Json, dumps
-from referee.match.chance import shuffled
+from referee.match.chance import shuffle
 
 
 def conformity_match(game: type[State], players: int, options: Json, seed: int) -> tuple[State, int, list[Json]]:
@@ -40,9 +40,9 @@ def generator(seed: int) -> Callable[[int], int]:
 def outcome(asked: Json, below: Callable[[int], int]) -> Any:
     """What the source of the rules pages brings for a chance node."""
     if asked["kind"] == "deck":
-        return shuffled(asked["cards"], below)
+        return shuffle(asked["cards"], below)
     if asked.get("ordered"):
-        return shuffled(asked["among"], below)
+        return shuffle(asked["among"], below)
     return asked["among"][below(len(asked["among"]))]
 
 

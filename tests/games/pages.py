@@ -109,7 +109,7 @@ def any_value(spec: Option, dice: Random) -> Any:
 def allows(state: State, seat: int, action: Json) -> bool:
     """Whether the action, spelt like this, is in the legal list."""
     try:
-        return state.checked(seat, action) == action
+        return state.validate_action(seat, action) == action
     except IllegalAction:
         return False
 

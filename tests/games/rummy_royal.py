@@ -28,7 +28,7 @@ def begun(
 
 def deck_for(state: RummyRoyal, hands: dict[int, Cards], extra: Cards = "") -> list[str]:
     """The deck that deals these cards: one at a time from the dealer's left, the extra hand last in each lap."""
-    order = state.around((state.dealer or 0) + 1)
+    order = state.seats_from((state.dealer or 0) + 1)
     places = [hands.get(seat, "").split() for seat in order] + [extra.split()]
     spare = [card for card in DECK if not any(card in place for place in places)]
     full = [

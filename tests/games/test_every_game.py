@@ -174,7 +174,7 @@ def test_every_entry_of_a_legal_list_is_accepted(name: str, data: st.DataObject)
             assert legal
             assert len({dumps(action) for action in legal}) == len(legal)
             assert now.default(seat) in legal
-            assert now.forced(seat) is None or [now.forced(seat)] == legal
+            assert now.forced_action(seat) is None or [now.forced_action(seat)] == legal
             for action in legal:
                 assert now.clone().apply(seat, copy.deepcopy(action)) is not None
 
@@ -193,7 +193,7 @@ def test_nothing_else_is_accepted_and_a_refusal_changes_nothing(name: str, data:
             elsewhere += dice.sample(legal, min(3, len(legal)))
             for junk in [*JUNK, *elsewhere[-60:], *spoilt(dice.choice(legal), dice)]:
                 try:
-                    accepted = now.checked(seat, junk)
+                    accepted = now.validate_action(seat, junk)
                 except IllegalAction:
                     assert not any(same(junk, action) for action in legal), junk
                     with pytest.raises(IllegalAction):
@@ -357,7 +357,10 @@ def test_masking_hides_cards_and_nothing_else(name: str, data: st.DataObject) ->
         for event in one_step(state, dice):
             before = dumps(event)
             for viewer in (None, *range(state.players)):
-                readings = [state.masked(event, viewer), *rows.seen(type(state), [event], viewer, state.options)]
+                readings = [
+                    state.mask_event(event, viewer),
+                    *rows.visible_events(type(state), [event], viewer, state.options),
+                ]
                 assert all(differs_by_cards_only(event, reading, cards) for reading in readings if reading is not None)
             assert dumps(event) == before
 
@@ -470,10 +473,10 @@ def seal_some(state: State, viewer: int | None, dice: Random) -> None:
 
 def seen(state: State, news: list[Json], viewer: int | None) -> bytes:
     """All that reaches a viewer: news, view, own list, and what is public about the question."""
-    view: Json = {"news": rows.seen(type(state), news, viewer, state.options), "to_act": state.to_act()}
+    view: Json = {"news": rows.visible_events(type(state), news, viewer, state.options), "to_act": state.to_act()}
     view |= {"scores": state.scores(), "placements": state.placements(), "returns": state.returns()}
     # That a move is forced shows in the timing, so it must follow from public facts.
-    view["forced"] = [state.forced(seat) is not None for seat in state.to_act()]
+    view["forced"] = [state.forced_action(seat) is not None for seat in state.to_act()]
     if viewer is not None:
         view["observation"] = state.observation(viewer)
         if viewer in state.pending():

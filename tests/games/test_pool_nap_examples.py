@@ -143,7 +143,7 @@ def test_PN_08_PN_14_example_9_a_forced_dealer_short_of_chips() -> None:
     state = begun(start_chips=2, all_pass="dealer_bids", rounds=1)
 
     bid(state, 0, 0)
-    assert state.legal(0) == [{"type": "bid", "tricks": 1}] == [state.forced(0)]
+    assert state.legal(0) == [{"type": "bid", "tricks": 1}] == [state.forced_action(0)]
     bid(state, 1)
     log = play(state, "9s Qs Ts As Js Td Ks 8d Jd 3h Ah Qh 9d Kh 2h")
 

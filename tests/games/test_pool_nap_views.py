@@ -18,14 +18,14 @@ def test_the_default_passes_and_then_plays_the_lowest_legal_card() -> None:
 
 def test_only_what_everybody_can_see_is_forced() -> None:
     state = begun()
-    assert state.forced(1) is None
+    assert state.forced_action(1) is None
     bid(state, 3, 0, 0)
     play(state, "As Ts")
     assert state.legal(0) == [{"type": "play", "card": "9s"}]
-    assert state.forced(0) is None  # one card of the suit led: nobody else can know
+    assert state.forced_action(0) is None  # one card of the suit led: nobody else can know
     play(state, "9s Ks Js Td Qs 8d Jd 3h Ah Kh")
 
-    assert state.forced(2) == {"type": "play", "card": "9d"}  # the last trick
+    assert state.forced_action(2) == {"type": "play", "card": "9d"}  # the last trick
 
 
 def test_a_seat_without_chips_for_any_bid_passes_by_force() -> None:
@@ -34,8 +34,8 @@ def test_a_seat_without_chips_for_any_bid_passes_by_force() -> None:
 
     bid(state, 3)
 
-    assert state.forced(2) == PASS
-    assert state.forced(1) is None
+    assert state.forced_action(2) == PASS
+    assert state.forced_action(1) is None
 
 
 def test_a_finished_match_keeps_its_last_view() -> None:
@@ -87,7 +87,7 @@ def test_only_the_deal_is_masked() -> None:
     deal = row(state.resolve(deck_for(HANDS_A, state.order)), "deal")
 
     for viewer in (None, 0, 1, 2):
-        (masked,) = PoolNap.shown([deal], viewer, {})
+        (masked,) = PoolNap.visible_events([deal], viewer, {})
         assert masked["deck"] == ["??"] * 52
         for seat in range(3):
             assert masked["hands"][seat] == (HANDS_A[seat].split() if seat == viewer else ["??"] * 5)

@@ -68,7 +68,7 @@ def test_PA_05_a_seat_left_alone_without_a_bid_cannot_pass() -> None:
     play(state, "0:p 1:p")
 
     assert bids_open(state) == [8, 7, 6, 5, 4, 3, 2, 1, 0]
-    assert (state.default(2), state.forced(2)) == ({"type": "bid", "cards": 8}, None)
+    assert (state.default(2), state.forced_action(2)) == ({"type": "bid", "cards": 8}, None)
     with pytest.raises(IllegalAction):
         play(state, "2:p")
 
@@ -79,7 +79,7 @@ def test_PA_05_by_option_it_bids_the_maximum_and_all_can_see_that_it_must() -> N
     assert bids_open(state) == [8, 7, 6, 5, 4, 3, 2, 1, 0, None]
     play(state, "0:p 1:p")
 
-    assert state.legal(2) == [{"type": "bid", "cards": 8}] == [state.forced(2)]
+    assert state.legal(2) == [{"type": "bid", "cards": 8}] == [state.forced_action(2)]
     for lower in ("2:b7", "2:b0", "2:p"):
         with pytest.raises(IllegalAction):
             play(state, lower)
@@ -236,10 +236,10 @@ def test_PA_15_the_low_bidders_pile_is_closed_to_all_others() -> None:
     assert sources == {"deck", None}
     assert [state.observation(seat)["piles"][0]["top"] for seat in range(3)] == ["2c", "??", "??"]
     for viewer in (None, 1, 2):
-        masked = PrinceAlbert.masked(laid, viewer)
+        masked = PrinceAlbert.mask_event(laid, viewer)
         assert masked is not None
         assert (masked["discard"], masked["drawn"]) == ("??", "??")
-        assert PrinceAlbert.masked(laid, 0) == laid
+        assert PrinceAlbert.mask_event(laid, 0) == laid
     with pytest.raises(IllegalAction):
         play(state, "1:x9d<0")
 

@@ -19,7 +19,7 @@ def test_PA_25_of_each_hand_two_cards_lie_down_and_three_up() -> None:
     assert state.observation(0)["hands"] == [["3c", "9d", "3h", "Kc", "As"], ["??", "??", "5h", "7s", "8c"]]
     assert state.observation(1)["hands"][0] == ["??", "??", "3h", "Kc", "As"]
     deal = named(state.history, "deal")[0]
-    assert PrinceAlbert.masked(deal, 1) == {**deal, "down": ["??", "??"]}
+    assert PrinceAlbert.mask_event(deal, 1) == {**deal, "down": ["??", "??"]}
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_PA_26_up_for_up_and_down_for_down(moves: str, own: str, discard: str, d
     part = state.down if own == "down" else state.up
     assert "Jd" in part[exchange["seat"]]
     assert exchange["pile"] == ("down" if exchange["seat"] == 0 else "up")
-    masked = PrinceAlbert.masked(exchange, 2)
+    masked = PrinceAlbert.mask_event(exchange, 2)
     assert masked == {**exchange, "discard": discard, "drawn": drawn}
 
 
@@ -50,7 +50,7 @@ def test_PA_26_a_card_taken_off_a_pile_as_a_down_card_was_seen_by_all() -> None:
     log = play(state, "0:b2 1:p 2:p 0:p 1:xKd 2:xAd<1")
 
     taken = row(log[-1:], "exchange")
-    assert PrinceAlbert.masked(taken, None) == taken
+    assert PrinceAlbert.mask_event(taken, None) == taken
     assert state.observation(0)["hands"][2][:2] == ["??", "??"]
 
 
@@ -217,8 +217,10 @@ def longest(state: PrinceAlbert, seat: int) -> str:
         case "all_in" | "show":
             return "s" if state.phase == "all_in" else "S"
     # All check but the last, who bets; then all call but the last, who raises, as often as it may.
-    others_done = all(state.acted[other] and not state.owed(other) for other in range(state.players) if other != seat)
-    if not state.owed(seat):
+    others_done = all(
+        state.acted[other] and not state.amount_to_call(other) for other in range(state.players) if other != seat
+    )
+    if not state.amount_to_call(seat):
         return "b" if others_done else "k"
     return "r" if others_done and "raise" in state.wagers(seat) else "c"
 
@@ -329,7 +331,7 @@ def test_the_deck_is_left_out_until_the_match_is_over() -> None:
     state = begun([ACES, PAIR], max_rounds=1)
     deck = named(state.history, "deck")[0]
 
-    assert [PrinceAlbert.masked(deck, viewer) for viewer in (None, 0, 1)] == [None, None, None]
+    assert [PrinceAlbert.mask_event(deck, viewer) for viewer in (None, 0, 1)] == [None, None, None]
     assert not named(state.observation(0)["history"], "deck")
     play(state, "0:b8 1:p 0:p 1:p 1:H")
 

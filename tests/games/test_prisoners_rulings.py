@@ -139,7 +139,7 @@ def test_PR_06_left_over_cards_are_seen_by_nobody() -> None:
 
     assert len(deal["left_over"]) == 8
     for viewer in (None, *range(9)):
-        assert [event["left_over"] for event in Prisoners.shown([deal], viewer, {})] == [["??"] * 8]
+        assert [event["left_over"] for event in Prisoners.visible_events([deal], viewer, {})] == [["??"] * 8]
     assert all(state.observation(seat)["left_over"] == 8 for seat in range(9))
 
 

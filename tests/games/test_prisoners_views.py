@@ -146,12 +146,12 @@ def test_only_the_deal_is_masked() -> None:
     assert deal["left_over"] == ["As"]
 
     for viewer in (None, 0, 1, 2):
-        (masked,) = Prisoners.shown([deal], viewer, {})
+        (masked,) = Prisoners.visible_events([deal], viewer, {})
         assert (masked["pile"], masked["deck"], masked["left_over"]) == (["??"] * 14, ["??"] * 40, ["??"])
         for seat in range(3):
             assert masked["hands"][seat] == (HANDS[seat].split() if seat == viewer else ["??"] * 13)
     for event in [*log, *say(state, "2h", "3h", "")]:
-        assert event is deal or Prisoners.masked(event, None) == event
+        assert event is deal or Prisoners.mask_event(event, None) == event
 
 
 # -- bounds --
@@ -230,4 +230,4 @@ def test_every_question_has_two_answers_at_least_and_none_is_forced(players: int
     for state in positions(Prisoners.start(players), Random(players)):
         for seat in state.pending():
             assert len(state.legal(seat)) >= 2
-            assert state.forced(seat) is None
+            assert state.forced_action(seat) is None

@@ -157,7 +157,7 @@ def test_RR_13_no_decision_is_left_that_is_no_choice() -> None:
         while not state.over:
             for seat in state.pending():
                 assert len(state.legal(seat)) >= 2
-                assert state.forced(seat) is None
+                assert state.forced_action(seat) is None
             one_step(state, dice)
 
 

@@ -232,7 +232,7 @@ def test_when_the_match_is_over_the_last_state_is_shown() -> None:
 
 
 def masked(state: RummyRoyal, log: list[Json], viewer: int | None) -> list[Json]:
-    return RummyRoyal.shown(log, viewer, state.options)
+    return RummyRoyal.visible_events(log, viewer, state.options)
 
 
 @pytest.mark.parametrize("viewer", [None, 0, 1, 2])
@@ -311,6 +311,6 @@ def test_without_the_options_the_dealer_is_taken_to_be_blind() -> None:
     (deal,) = state.resolve((state.chance() or {})["cards"])
     swap = choose(state, "swap")[0]
 
-    assert RummyRoyal.masked(deal, 0)["hands"][0] == ["??"] * len(deal["hands"][0])
-    assert RummyRoyal.masked(deal, 1)["hands"][1] == deal["hands"][1]
-    assert RummyRoyal.masked(swap, 0) == {**swap, "discarded": ["??"] * len(swap["discarded"])}
+    assert RummyRoyal.mask_event(deal, 0)["hands"][0] == ["??"] * len(deal["hands"][0])
+    assert RummyRoyal.mask_event(deal, 1)["hands"][1] == deal["hands"][1]
+    assert RummyRoyal.mask_event(swap, 0) == {**swap, "discarded": ["??"] * len(swap["discarded"])}

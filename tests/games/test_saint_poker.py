@@ -255,10 +255,10 @@ def test_a_pair_the_other_way_round_is_the_same_action() -> None:
 
 def test_only_two_cards_left_is_forced_in_everybodys_eyes() -> None:
     state = selecting("Jh Js 4s 8c 6d", ["Ac 2c", "Qd Kd"], round=8)
-    assert state.forced(0) == {"type": "select", "cards": ["2c", "Ac"]}
+    assert state.forced_action(0) == {"type": "select", "cards": ["2c", "Ac"]}
 
     state = selecting("Jh Js 4s 8c 6d", ["Ac 2c 9c", "Qd Kd 9d"])
-    assert state.forced(0) is None
+    assert state.forced_action(0) is None
 
 
 def test_what_belongs_to_a_round_is_cleared_for_the_next() -> None:
@@ -310,7 +310,7 @@ def test_only_the_deal_is_masked() -> None:
     deal = SaintPoker.start(3).resolve(list(DECK))[1]
 
     for viewer in (None, 0, 1, 2):
-        (masked,) = SaintPoker.shown([deal], viewer, {})
+        (masked,) = SaintPoker.visible_events([deal], viewer, {})
         assert masked["deck"] == ["??"] * 52
         assert masked["future_river"] == deal["future_river"]
         for seat in range(3):

@@ -15,7 +15,7 @@ from referee.games import catalogue, game
 from referee.gym import openspiel
 from referee.gym.aec import env
 from referee.gym.encoding import CARDS, Encoder
-from referee.gym.table import Table
+from referee.gym.table import LearningTable
 
 Options = dict[str, Any]
 PLAYED: list[tuple[str, int, Options]] = [  # every game, with what shows another side of it
@@ -82,7 +82,7 @@ def test_returns_are_those_of_the_match_and_scores_add_up_to_them(game_name: str
 @of_every_game
 def test_arrays_keep_their_shape_through_a_match(game_name: str, seats: int, options: Options) -> None:
     encoder = Encoder(game_name, seats)
-    table = Table(game_name, seats, options, Random(5))
+    table = LearningTable(game_name, seats, options, Random(5))
     dice = Random(8)
     while not table.state.over:
         for seat in range(seats):
@@ -94,7 +94,7 @@ def test_arrays_keep_their_shape_through_a_match(game_name: str, seats: int, opt
 
 
 def test_cards_seats_and_numbers_stand_where_they_should() -> None:
-    table = Table("pool-nap", 3, {}, Random(2))
+    table = LearningTable("pool-nap", 3, {}, Random(2))
     seat = table.to_act
     assert seat is not None
     seen = table.state.observation(seat)
@@ -112,7 +112,7 @@ def test_cards_seats_and_numbers_stand_where_they_should() -> None:
 
 def test_actions_that_differ_have_different_rows() -> None:
     for game_name, seats, options in PLAYED:
-        table = Table(game_name, seats, options, Random(1))
+        table = LearningTable(game_name, seats, options, Random(1))
         encoder, dice = Encoder(game_name, seats), Random(1)
         for _ in range(60):
             if table.state.over:

@@ -143,7 +143,7 @@ def test_a_house_bot_in_a_process_of_its_own_ends_on_SIGTERM() -> None:
         assert process.stdout is not None
         url = process.stdout.readline().strip()
 
-        async def manifest() -> client.Check:
+        async def manifest() -> client.HandshakeResult:
             return await client.fetch_manifest(caller(url))
 
         shown = asyncio.run(manifest())

@@ -12,9 +12,9 @@ from referee.db.engine import Database
 from referee.ladders import audit, ratings, repairs, voiding
 from referee.ladders.audit_findings import Difference
 from referee.ladders.ladder_audit import check_ladder
-from referee.ladders.tables import Ladder, LadderAct, Rating, RatingCount, Result
+from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingCount, Result
 from referee.match.canonical import dumps
-from referee.match.rows import linked, parsed
+from referee.match.rows import link_row, parse_row
 from referee.matches import deal_groups, logs
 from referee.matches.tables import Match, MatchLog
 from tests.database.world import FakeClock, World
@@ -91,7 +91,7 @@ def test_K27_F3_what_was_tampered_with_is_named_frozen_and_put_right(world: Worl
             assert "an audit found" in str(ratings.get_ladder(session, ladder).frozen_reason)
 
         with world.database.write() as session:
-            repaired = repairs.repair(session, ladder, matches=repairs.doubted(differences))
+            repaired = repairs.repair(session, ladder, matches=repairs.doubtful_matches(differences))
 
         with world.database.read() as session:
             assert list(check_ladder(session, ladder, lambda more: None)) == [], change
@@ -100,7 +100,7 @@ def test_K27_F3_what_was_tampered_with_is_named_frozen_and_put_right(world: Worl
             assert values(world) == true, change
         with world.database.read() as session:
             assert ratings.get_ladder(session, ladder).frozen_reason is None
-            act = session.get_one(LadderAct, repaired.seq)
+            act = session.get_one(LedgerEntry, repaired.seq)
             assert (act.kind, act.ladder_id, act.reason) == ("repair", ladder, repaired.reason)
     assert found(world) == []
 
@@ -129,7 +129,7 @@ def test_a_repair_tells_what_stood_and_what_follows_and_frozen_values_wait_for_i
 
     assert values(world) == before
     with world.database.read() as session:
-        acts = list(session.scalars(select(LadderAct.kind).order_by(LadderAct.seq)))
+        acts = list(session.scalars(select(LedgerEntry.kind).order_by(LedgerEntry.seq)))
     assert acts[-3:] == ["result", "void", "result"]
     mend(world, ladder)
     assert values(world) != before
@@ -171,10 +171,10 @@ def test_K18_a_stored_log_without_its_result_is_told(world: World, ladder: str) 
     with world.database.write() as session:
         match_id = str(session.scalar(select(func.min(MatchLog.match_id))))
         *lines, _, reveal = logs.log_lines(session, match_id)
-        members = {name: parsed(reveal)[name] for name in ("seed", "nonces", "nonce_hashes")}
+        members = {name: parse_row(reveal)[name] for name in ("seed", "nonces", "nonce_hashes")}
         session.execute(delete(MatchLog).where(MatchLog.match_id == match_id))
         logs.pack(session, match_id, lines)
-        logs.append_reveal(session, match_id, dumps(linked("reveal", members, len(lines), lines[-1])))
+        logs.append_reveal(session, match_id, dumps(link_row("reveal", members, len(lines), lines[-1])))
 
     (told,) = found(world)
 

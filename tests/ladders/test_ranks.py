@@ -21,7 +21,7 @@ def test_places_and_counts_hold_through_any_moves(world: World, database: Databa
     with database.write() as session:
         ladder_id = ratings.ladder_for(session, GAME, {}, 2).id
         bots = [f"bot_{number}" for number in range(SIZE)]
-        session.add(Account(id="acc", name="x", name_key="x", role="owner", created_at=world.clock.now()))
+        session.add(Account(id="acc", name="x", name_key="x", role="owner", created_at=world.clock.utc_now()))
         session.flush()
         session.add_all(bot_row(bot, world) for bot in bots)
     held: dict[str, Held] = {}
@@ -42,7 +42,7 @@ def test_places_and_counts_hold_through_any_moves(world: World, database: Databa
             assert all(place is not None and place.place == line.place for line in lines if (place := own[line.bot_id]))
 
 
-def check(session_places: dict[str, ranks.Place | None], held: dict[str, Held]) -> None:
+def check(session_places: dict[str, ranks.LadderRank | None], held: dict[str, Held]) -> None:
     playing = [one.value for one in held.values() if one.games]
     for bot, place in session_places.items():
         if not held.get(bot, Held()).games:
@@ -64,7 +64,7 @@ def some_rating(dice: random.Random) -> Held:
 def bot_row(bot_id: str, world: World) -> Bot:
     return Bot(
         id=bot_id, owner_id="acc", name=bot_id, name_key=bot_id, url="", host="", status="verified", games=[],
-        max_calls=1, secret_generation=1, revision=1, created_at=world.clock.now(), check_state="idle", epoch=0,
+        max_calls=1, secret_generation=1, revision=1, created_at=world.clock.utc_now(), check_state="idle", epoch=0,
         checks_lost=0,
     )  # fmt: skip
 

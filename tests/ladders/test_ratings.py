@@ -12,7 +12,7 @@ from referee.bots import house_bots
 from referee.bots.tables import Bot
 from referee.errors import BadOption
 from referee.ladders import audit, ledger, ratings, voiding
-from referee.ladders.tables import LadderAct, Rating, Result
+from referee.ladders.tables import LedgerEntry, Rating, Result
 from referee.matches import deal_groups, matches
 from referee.matches.claims import Claim
 from referee.matches.tables import Match, MatchSeat
@@ -33,9 +33,9 @@ def by_hand(world: World) -> dict[str, tuple[int, int]]:
     """The plain fold of what counts: acts in order, none that was made void."""
     values: dict[str, tuple[int, int]] = {}
     with world.database.read() as session:
-        void = set(session.scalars(select(LadderAct.match_id).where(LadderAct.kind == "void")))
-        entered = select(Result).join(LadderAct, LadderAct.match_id == Result.match_id)
-        for result in session.scalars(entered.where(LadderAct.kind == "result").order_by(LadderAct.seq)):
+        void = set(session.scalars(select(LedgerEntry.match_id).where(LedgerEntry.kind == "void")))
+        entered = select(Result).join(LedgerEntry, LedgerEntry.match_id == Result.match_id)
+        for result in session.scalars(entered.where(LedgerEntry.kind == "result").order_by(LedgerEntry.seq)):
             if result.match_id not in void:
                 known = [values.get(bot, (START, 0)) for bot in result.bots]
                 changes = elo_changes([one[0] for one in known], [one[1] for one in known], result.placements)
@@ -57,7 +57,7 @@ def test_whatever_comes_in_whatever_order_stored_is_the_fold_of_what_counts(worl
         step(world, dice, bots)
         assert standing(world) == by_hand(world)
         with world.database.read() as session:
-            ladder = session.scalar(select(LadderAct.ladder_id))
+            ladder = session.scalar(select(LedgerEntry.ladder_id))
             if ladder is not None:
                 moments[ratings.last_seq(session, ladder)] = standing(world)
 

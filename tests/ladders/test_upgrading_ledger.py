@@ -11,7 +11,7 @@ from referee.bots.tables import Examination
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.ladders import audit, ranks, ratings
-from referee.ladders.tables import LadderAct, RatingChange, RatingCount, Result
+from referee.ladders.tables import LedgerEntry, RatingChange, RatingCount, Result
 from referee.schema import Base
 from tests.database.world import MANIFEST, FakeClock, World, certify
 
@@ -40,7 +40,7 @@ def test_results_ratings_and_changes_of_the_first_schema_become_a_ledger_that_ho
     with old.read() as session:
         assert [str(one) for one in audit.audit(session)] == []
         results = list(session.scalars(select(Result).order_by(Result.seq)))
-        acts = list(session.scalars(select(LadderAct).order_by(LadderAct.seq)))
+        acts = list(session.scalars(select(LedgerEntry).order_by(LedgerEntry.seq)))
         assert [(act.seq, act.match_id, act.kind) for act in acts] == [
             (result.seq, result.match_id, "result") for result in results if result.ladder_id
         ]
@@ -59,7 +59,7 @@ def test_results_ratings_and_changes_of_the_first_schema_become_a_ledger_that_ho
     World(old, numbers=itertools.count(100)).play(bots[:2])
     with old.read() as session:
         assert [str(one) for one in audit.audit(session)] == []
-        assert session.scalars(select(func.max(LadderAct.seq))).one() > acts[-1].seq
+        assert session.scalars(select(func.max(LedgerEntry.seq))).one() > acts[-1].seq
     old.dispose()
     today.database.dispose()
 
@@ -67,7 +67,7 @@ def test_results_ratings_and_changes_of_the_first_schema_become_a_ledger_that_ho
 def copy_back(today: Database, old: Database) -> None:
     """The rows as the first schema held them: changes and ratings bore the numbers of results."""
     with today.read() as session, old.changing_schema() as connection:
-        query = select(LadderAct.seq, Result.seq).join(Result, Result.match_id == LadderAct.match_id)
+        query = select(LedgerEntry.seq, Result.seq).join(Result, Result.match_id == LedgerEntry.match_id)
         numbers = dict(session.execute(query).all())
         for name in KEPT:
             there = {column["name"] for column in inspect(connection).get_columns(name)}

@@ -5,11 +5,11 @@ from sqlalchemy import select, update
 
 from referee.errors import BadOption, Conflict
 from referee.ladders import audit, ledger, ratings, voiding
-from referee.ladders.tables import LadderAct, Rating, RatingChange, Result
+from referee.ladders.tables import LedgerEntry, Rating, RatingChange, Result
 from referee.matches import deal_groups, logs, matches
 from referee.matches.tables import Match
 from referee.ratings.elo import START
-from referee.tournaments.tables import Stage, Tournament
+from referee.tournaments.tables import Tournament, TournamentRound
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -58,7 +58,7 @@ def test_F10_a_void_leaves_the_ladder_as_if_the_match_had_not_been_and_both_stay
     assert standing(world) == {**alone, third: (START, 0)}
     with world.database.read() as session:
         ladder = str(first.ladder_id)
-        (act,) = session.scalars(select(LadderAct).where(LadderAct.kind == "void"))
+        (act,) = session.scalars(select(LedgerEntry).where(LedgerEntry.kind == "void"))
         assert (act.seq, act.match_id, act.reason) == (done.acts[0], wrong.match_id, "a rule was misread")
         now, then = ratings.ladder_page(session, ladder), ratings.ladder_at(session, ladder, act.seq - 1)
         assert {line.bot_id: (line.value, line.games) for line in now.page.items} == alone
@@ -84,7 +84,7 @@ def test_F10_a_void_moves_everybody_who_met_through_it(world: World) -> None:
     void(world, wrong.match_id)  # before it: the stored changes tell no longer how things stood
 
     with world.database.read() as session:
-        last = session.scalars(select(LadderAct).order_by(LadderAct.seq.desc())).first()
+        last = session.scalars(select(LedgerEntry).order_by(LedgerEntry.seq.desc())).first()
         assert last is not None
         moved = set(session.scalars(select(RatingChange.bot_id).where(RatingChange.seq == last.seq)))
     assert set(bots[:2]) <= moved
@@ -138,7 +138,7 @@ def test_results_of_a_common_group_count_together_in_their_order(world: World) -
     play_all(world, [two])
 
     with world.database.read() as session:
-        counted = list(session.scalars(select(LadderAct.match_id).order_by(LadderAct.seq)))
+        counted = list(session.scalars(select(LedgerEntry.match_id).order_by(LedgerEntry.seq)))
         numbered = list(session.scalars(select(Result.match_id).order_by(Result.seq)))
     assert counted == numbered == [three, one, two]
     assert holds(world)
@@ -194,7 +194,7 @@ def test_a_match_of_an_event_is_played_again_at_its_table(world: World, state: s
         assert place == (event, 1, 3, 2, old.id, True, due)
         assert [seat.bot_id for seat in matches.seats_of(session, [again])[again]] == seated
         assert new.group_id != old.group_id
-        assert session.get_one(Stage, (event, 1)).ended_at is None
+        assert session.get_one(TournamentRound, (event, 1)).ended_at is None
 
 
 def test_an_event_that_is_over_is_not_played_on_but_may_lose_a_result(world: World) -> None:
@@ -225,7 +225,7 @@ def tournament(world: World, state: str) -> str:
     """An event in this state whose first stage is over."""
     account = world.account()
     with world.database.write() as session:
-        moment = world.clock.now()
+        moment = world.clock.utc_now()
         event = Tournament(
             id="trn_" + "0" * 20, name="Cup", game="saint-poker", options={}, seats=2, format="round_robin", cycles=1,
             rated=True, budget_ms=1000, bank_ms=1000, status=state, created_by=account, created_at=moment, revision=1,
@@ -233,5 +233,5 @@ def tournament(world: World, state: str) -> str:
         session.add(event)
         session.flush()
         stage = {"tables": [], "byes": [], "label": "", "arranged": 0, "created_at": moment, "ended_at": moment}
-        session.add(Stage(tournament_id=event.id, number=1, **stage))
+        session.add(TournamentRound(tournament_id=event.id, number=1, **stage))
         return event.id

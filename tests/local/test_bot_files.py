@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_file_is_started_once_asked_with_signatures_and_stopped(folder: Path) -> None:
     entrants = matches.entrants([str(folder / "bot.py"), "house:first", str(folder)])
 
-    with bot_files.started(entrants, ()) as running:
+    with bot_files.run_bots(entrants, ()) as running:
         port = running.processes[0].port
         (one, house, other) = running.entrants
         assert len(running.processes) == 1
@@ -187,7 +187,7 @@ def test_a_bot_that_writes_without_end_plays_and_takes_no_room(folder: Path) -> 
     entrants = matches.entrants([str(folder / "bot.py")])
 
     played = play(str(folder), "house:first", "--json")
-    with bot_files.started(entrants, ()) as running:
+    with bot_files.run_bots(entrants, ()) as running:
         written = running.processes[0].written
 
     assert json.loads(played.output)["faults"] == [0, 0]
@@ -234,7 +234,7 @@ def test_bots_of_the_same_name_are_told_apart_and_have_ports_of_their_own(folder
     shutil.copytree(folder, other)
     entrants = matches.entrants([str(folder), str(other)])
 
-    with bot_files.started(entrants, ()) as running:
+    with bot_files.run_bots(entrants, ()) as running:
         assert len({one.port for one in running.processes}) == 2
         assert len({one.address for one in running.entrants}) == 2
         assert len({one.name for one in running.entrants}) == 2

@@ -9,7 +9,7 @@ import pytest
 from referee.match.canonical import Json, dumps
 from referee.match.log import reveal_line, verify, visible
 from referee.match.match import Answer
-from referee.match.rows import digest, parsed
+from referee.match.rows import digest, parse_row
 from tests.golden import RECORDED, path
 from tests.match.playing import SEED, at_random, header, played, tables
 
@@ -31,7 +31,7 @@ def relinked(rows: Rows) -> list[bytes]:
 
 
 def forged(lines: list[bytes], change: Callable[[Rows], object]) -> list[bytes]:
-    rows = [parsed(line) for line in lines]
+    rows = [parse_row(line) for line in lines]
     change(rows)
     return relinked(rows)
 
@@ -97,7 +97,7 @@ named_log = pytest.mark.parametrize("name", LOGS)
 @named_log
 def test_K18_a_row_taken_out_anywhere_is_missed(name: str) -> None:
     lines = LOGS[name]()
-    rows = [parsed(line) for line in lines]
+    rows = [parse_row(line) for line in lines]
     for number in range(len(rows) - 1):
         report = verify(numbered([*rows[:number], *rows[number + 1 :]]))
 
@@ -110,7 +110,7 @@ def test_K18_a_row_taken_out_anywhere_is_missed(name: str) -> None:
 @named_log
 def test_K18_a_log_cut_short_anywhere_is_told_by_the_row_that_follows(name: str) -> None:
     lines = LOGS[name]()
-    rows = [parsed(line) for line in lines]
+    rows = [parse_row(line) for line in lines]
     for end in range(1, len(rows) - 1):
         for cut in (lines[:end], numbered([*rows[:end], rows[-1]])):
             report = verify(cut)
@@ -236,9 +236,9 @@ def test_junk_is_refused_not_crashed_on(good: list[bytes], junk: bytes) -> None:
 @pytest.mark.parametrize("value", [None, 1, -1, "x", [], {}, [None], {"id": 1}, True, 1e300])
 def test_members_of_a_wrong_kind_are_refused_not_crashed_on(good: list[bytes], value: object) -> None:
     for number in (0, 1, 2, len(good) - 2, len(good) - 1):
-        for name in parsed(good[number]):
-            if parsed(good[number])[name] != value:
-                rows = [parsed(line) for line in good]
+        for name in parse_row(good[number]):
+            if parse_row(good[number])[name] != value:
+                rows = [parse_row(line) for line in good]
                 rows[number][name] = value
                 accepted = verify(relinked(rows)).ok
                 assert not accepted or (number, name) in HARMLESS, (number, name, value)
@@ -258,7 +258,7 @@ HARMLESS = {(number, name) for number in range(200) for name in ("prev",)} | {
 
 def test_D1_before_the_group_is_over_a_row_is_its_masked_events_alone(good: list[bytes]) -> None:
     for line in good[:-1]:
-        row = parsed(line)
+        row = parse_row(line)
 
         assert sorted(visible(row, header("saint-poker", 2), None, group_over=False)) == ["events", "row"]
         assert visible(row, header("saint-poker", 2), None, group_over=True) == row
@@ -268,7 +268,7 @@ def test_D3_worlds_that_differ_in_hidden_cards_show_the_public_the_same() -> Non
     shown = []
     for swap in (False, True):
         match = played(header("saint-poker", 2, {"rounds": 1}), at_random(Random(4)))
-        row = parsed(match.lines[1])
+        row = parse_row(match.lines[1])
         if swap:
             row["outcome"][0], row["outcome"][30] = row["outcome"][30], row["outcome"][0]
             row["events"][1]["hands"][0][0] = row["outcome"][0]

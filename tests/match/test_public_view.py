@@ -5,14 +5,14 @@ import pytest
 from referee.games import game
 from referee.match.canonical import Json
 from referee.match.log import PublicView, opens_round, visible
-from referee.match.rows import parsed, seen
+from referee.match.rows import parse_row, visible_events
 from tests.golden import FOLDER
 
 LOGS = sorted(FOLDER.glob("*.ndjson"))
 
 
 def rows_of(name: str) -> list[Json]:
-    return [parsed(line) for line in (FOLDER / name).read_bytes().splitlines()]
+    return [parse_row(line) for line in (FOLDER / name).read_bytes().splitlines()]
 
 
 @pytest.mark.parametrize("name", [path.name for path in LOGS])
@@ -26,7 +26,7 @@ def test_a_log_that_grows_is_told_as_if_it_had_been_there_at_once(name: str, ste
 
     events = [event for row in rows for event in row.get("events", [])]
     assert news == view.items
-    assert [event for item in news for event in item["events"]] == seen(
+    assert [event for item in news for event in item["events"]] == visible_events(
         game(header["game"]), events, None, header["options"]
     )
     assert news == [visible(row, header, None, group_over=False) for row in rows]

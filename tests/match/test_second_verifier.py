@@ -13,7 +13,7 @@ import pytest
 
 from referee.match.chance import CommittedChance
 from referee.match.log import reveal_line
-from referee.match.rows import digest, parsed
+from referee.match.rows import digest, parse_row
 from tests.golden import RECORDED, path
 from tests.match.playing import GROUP, SEED, at_random, header, played, tables
 from tests.match.test_log import forged, relinked, set_commitment, set_deal, set_nonce, set_seed
@@ -71,7 +71,7 @@ def run(*files: Path) -> subprocess.CompletedProcess[str]:
 
 def test_it_judges_each_log_of_each_file_whatever_the_others_are(good: list[bytes], tmp_path: Path) -> None:
     remark = b'{"match":"mat_%b","reason":"why","type":"%b"}'
-    cut = relinked([*(parsed(line) for line in good[:6]), {**parsed(good[-1]), "row": 6}])
+    cut = relinked([*(parse_row(line) for line in good[:6]), {**parse_row(good[-1]), "row": 6}])
     files = {
         "rubbish": b"\x00\xff{",
         "empty": b"",
@@ -109,7 +109,7 @@ def test_it_judges_each_log_of_each_file_whatever_the_others_are(good: list[byte
 @pytest.mark.parametrize("name", RECORDED)
 def test_K18_it_refuses_a_log_cut_short_anywhere(check: Any, name: str) -> None:
     lines = path(name).read_bytes().splitlines()
-    rows = [parsed(line) for line in lines]
+    rows = [parse_row(line) for line in lines]
     for end in range(1, len(rows) - 1):
         for cut in (lines[:end], relinked([*rows[:end], {**rows[-1], "row": end}])):
             with pytest.raises(ValueError, match=r"the log has no result|no seed is revealed"):
@@ -125,7 +125,7 @@ def test_D8_it_refuses_what_we_refuse(check: Any, good: list[bytes], change: Any
 def test_it_refuses_a_broken_link(check: Any, good: list[bytes]) -> None:
     touched = good[3].replace(b'"ms":', b'"ms":9')
 
-    assert parsed(touched) != parsed(good[3])
+    assert parse_row(touched) != parse_row(good[3])
     with pytest.raises(ValueError, match="row 4"):
         check([*good[:3], touched, *good[4:]])
 

@@ -6,7 +6,7 @@ import pytest
 
 from referee.games import game
 from referee.match.canonical import Json
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.viewer.presentation import presentation
 from referee.viewer.sentences import Sentences, plainly
 from tests.golden import RECORDED, path
@@ -28,9 +28,9 @@ def in_python(name: str, events: list[Json]) -> list[list[Any]]:
 @pytest.mark.parametrize("name", RECORDED)
 def test_terminal_and_viewer_say_the_same_of_every_event_to_every_viewer(name: str) -> None:
     played, seats, options = RECORDED[name]
-    events = [event for line in path(name).read_bytes().splitlines() for event in parsed(line).get("events", [])]
+    events = [event for line in path(name).read_bytes().splitlines() for event in parse_row(line).get("events", [])]
     options = game(played).complete_options(seats, options)
-    views = [events, *(game(played).shown(events, view, options) for view in (None, 0))]
+    views = [events, *(game(played).visible_events(events, view, options) for view in (None, 0))]
 
     told = in_javascript([{"game": played, "events": view} for view in views])
 

@@ -5,7 +5,7 @@ import threading
 from referee.match.match import Answer
 from referee.matches import claims, matches, recording
 from referee.matches.claims import CLAIMS_BEFORE_STUCK, Claim
-from referee.matches.recording import Record
+from referee.matches.recording import MatchUpdate
 from tests.database.world import MANIFEST, World, manifest_of
 from tests.surroundings import MASTER_KEY
 
@@ -153,7 +153,7 @@ def test_K8_a_recorded_row_starts_the_count_anew(world: World) -> None:
         if match.over:
             break
         with world.database.write(durable=False) as session:
-            recording.record_batch(session, [Record(match_id, claim.epoch, start, match.lines[start:])])
+            recording.record_batch(session, [MatchUpdate(match_id, claim.epoch, start, match.lines[start:])])
         world.pass_seconds(16)
 
     assert status(world, match_id) == "running"

@@ -10,7 +10,7 @@ from referee.bots import bots
 from referee.errors import NotReady, StaleEpoch
 from referee.match.chance import commitment
 from referee.match.log import verify
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.matches import deal_groups, logs, matches
 from referee.matches.deal_groups import WrongMasterKey
 from tests.database.world import World
@@ -168,7 +168,7 @@ def test_D1_a_cancelled_match_closes_the_group_too(world: World, common: tuple[s
         reveal = deal_groups.reveal_of(session, group_of(world, first.match_id), MASTER_KEY)
         log = logs.download(session, matches.get_match(session, first.match_id), gzipped=False)
         assert reveal is not None
-        assert parsed(log.splitlines()[-1])["seed"] == reveal["seed"]
+        assert parse_row(log.splitlines()[-1])["seed"] == reveal["seed"]
         with pytest.raises(NotReady):  # it ended before its first row
             logs.download(session, matches.get_match(session, second.match_id), gzipped=False)
 
@@ -199,4 +199,4 @@ def test_D8_recorded_nonces_are_revealed_with_their_hashes(world: World) -> None
     with world.database.read() as session:
         lines = logs.log_lines(session, match_id)
     assert verify(lines).ok
-    assert (parsed(lines[-1])["nonces"], parsed(lines[-1])["nonce_hashes"]) == (nonces, hashes)
+    assert (parse_row(lines[-1])["nonces"], parse_row(lines[-1])["nonce_hashes"]) == (nonces, hashes)

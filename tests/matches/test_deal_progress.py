@@ -7,7 +7,7 @@ from sqlalchemy import event, insert, update
 
 from referee.match.canonical import Json, dumps
 from referee.matches import deal_groups, deal_progress
-from referee.matches.deal_progress import Drawn, Tables
+from referee.matches.deal_progress import DealGroupProgress, Drawn
 from referee.matches.tables import LogRow, Match
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
@@ -48,7 +48,7 @@ class Group:
         with self.world.database.write() as session:
             session.execute(update(Match).where(Match.id == match_id).values(status="finished"))
 
-    def last(self, tables: Tables) -> Drawn | None:
+    def last(self, tables: DealGroupProgress) -> Drawn | None:
         with self.world.database.read() as session:
             return tables.last(session, self.id)
 
@@ -70,7 +70,7 @@ def decision() -> Json:
 
 def test_what_all_tables_have_drawn_is_found_whatever_they_do(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deal_progress, "PAGE", 3)
-    random, group, tables = Random(7), Group(world), Tables()
+    random, group, tables = Random(7), Group(world), DealGroupProgress()
     found, expected = [], []
 
     while group.rows:
@@ -91,7 +91,7 @@ def test_where_there_is_much_to_read_what_is_found_is_never_too_much(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deal_progress, "MOST_READ", 1)
-    group, tables = Group(world), Tables()
+    group, tables = Group(world), DealGroupProgress()
     for match_id in group.rows:
         group.add(match_id, ["deck", "draw", "deck"])
 
@@ -102,7 +102,7 @@ def test_where_there_is_much_to_read_what_is_found_is_never_too_much(
 
 
 def test_as_long_as_the_last_is_where_it_was_little_is_asked_for(world: World) -> None:
-    group, tables = Group(world), Tables()
+    group, tables = Group(world), DealGroupProgress()
     ahead = next(iter(group.rows))
     group.add(ahead, ["draw", "deck", "deck"])
     group.last(tables)

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from sqlalchemy import select
 
 from referee.bots import bots, handshakes, house_bots
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.matches import health
 from referee.webhooks.tables import Delivery, Webhook
 from tests.database.world import MANIFEST, START, World
@@ -36,7 +36,7 @@ def test_A7_three_sour_matches_in_a_row_pause_a_bot_and_a_check_brings_it_back(w
         assert (bots.get_bot(session, sound).status, bots.get_bot(session, sound).sour_matches) == ("house", 0)
         assert bots.get_bot(session, well).sour_matches == 0
         (delivery,) = session.scalars(select(Delivery))
-        assert parsed(delivery.body)["data"] == {
+        assert parse_row(delivery.body)["data"] == {
             "bot": sick, "name": bot.name, "tournament": None, "reason": health.PAUSED
         }  # fmt: skip
 

@@ -5,19 +5,19 @@ from collections.abc import Sequence
 from referee.match.time_limits import Limits
 from referee.matches import claims, scheduling
 from referee.matches.claims import Claim
-from referee.matches.scheduling import Deal, Plan
+from referee.matches.scheduling import Deal, MatchPlan
 from tests.database.world import GAME, MANIFEST, World, manifest_of
 from tests.surroundings import MASTER_KEY
 
 
-def arranged(world: World, *plans: Plan) -> list[str]:
+def arranged(world: World, *plans: MatchPlan) -> list[str]:
     with world.database.write() as session:
         return scheduling.arrange(session, plans, master_key=MASTER_KEY)
 
 
-def plan(seated: Sequence[str], created_by: str | None = None, *, together: str = "", rated: bool = True) -> Plan:
+def plan(seated: Sequence[str], created_by: str | None = None, *, together: str = "", rated: bool = True) -> MatchPlan:
     deal = Deal(together, "duplicate") if together else None
-    return Plan(GAME, seated, {}, Limits(), created_by=created_by, deal=deal, rated=rated)
+    return MatchPlan(GAME, seated, {}, Limits(), created_by=created_by, deal=deal, rated=rated)
 
 
 def of(claimed: Sequence[Claim]) -> list[str]:

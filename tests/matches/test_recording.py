@@ -5,12 +5,12 @@ import pytest
 from referee.match.match import Answer, Match
 from referee.matches import fault_reports, logs, matches, recording
 from referee.matches.claims import Claim
-from referee.matches.recording import MAX_KEPT_BYTES, Evidence, Record, Sealed
+from referee.matches.recording import MAX_KEPT_BYTES, Evidence, MatchUpdate, Sealed
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
 
-def record(world: World, *records: Record) -> set[str]:
+def record(world: World, *records: MatchUpdate) -> set[str]:
     with world.database.write(durable=False) as session:
         return recording.record_batch(session, records)
 
@@ -30,7 +30,7 @@ def test_several_matches_are_recorded_in_one_transaction(world: World) -> None:
     one, other = (world.match(), world.match())
     held = world.claim(2)
 
-    assert record(world, *(Record(claim.match_id, claim.epoch, 0, [b"a", b"b"]) for claim in held)) == set()
+    assert record(world, *(MatchUpdate(claim.match_id, claim.epoch, 0, [b"a", b"b"]) for claim in held)) == set()
 
     assert lines(world, one) == lines(world, other) == [b"a", b"b"]
 
@@ -45,35 +45,38 @@ def test_K4_a_stale_writer_writes_nothing_and_its_neighbours_do(world: World) ->
 
     lost = record(
         world,
-        Record(
+        MatchUpdate(
             old.match_id, old.epoch, 0, [b"stale"], [Sealed(0, 0, {"seat": 0})], evidence=[Evidence(0, 0, "b", "x")]
         ),
-        Record(other.match_id, other.epoch, 0, [b"fine"]),
+        MatchUpdate(other.match_id, other.epoch, 0, [b"fine"]),
     )
 
     assert lost == {old.match_id}
     assert (lines(world, old.match_id), lines(world, other_id)) == ([], [b"fine"])
     assert world.load(old.match_id).sealed == []
-    assert record(world, Record(new.match_id, new.epoch, 0, [b"ours"])) == set()
+    assert record(world, MatchUpdate(new.match_id, new.epoch, 0, [b"ours"])) == set()
 
 
 def test_a_cancelled_match_is_stale_for_its_runner(world: World, claim: Claim) -> None:
     with world.database.write() as session:
         matches.cancel(session, claim.match_id, master_key=MASTER_KEY)
 
-    assert record(world, Record(claim.match_id, claim.epoch, 0, [b"a"])) == {claim.match_id}
+    assert record(world, MatchUpdate(claim.match_id, claim.epoch, 0, [b"a"])) == {claim.match_id}
 
 
 @pytest.mark.parametrize("start", [0, 1, 3])
 def test_B15_rows_that_do_not_continue_the_record_are_refused(world: World, claim: Claim, start: int) -> None:
-    record(world, Record(claim.match_id, claim.epoch, 0, [b"a", b"b"]))
+    record(world, MatchUpdate(claim.match_id, claim.epoch, 0, [b"a", b"b"]))
 
-    assert record(world, Record(claim.match_id, claim.epoch, start, [b"c"])) == {claim.match_id}
+    assert record(world, MatchUpdate(claim.match_id, claim.epoch, start, [b"c"])) == {claim.match_id}
     assert lines(world, claim.match_id) == [b"a", b"b"]
 
 
 def test_one_match_may_be_recorded_twice_in_a_batch(world: World, claim: Claim) -> None:
-    first, second = Record(claim.match_id, claim.epoch, 0, [b"a"]), Record(claim.match_id, claim.epoch, 1, [b"b"])
+    first, second = (
+        MatchUpdate(claim.match_id, claim.epoch, 0, [b"a"]),
+        MatchUpdate(claim.match_id, claim.epoch, 1, [b"b"]),
+    )
 
     assert record(world, first, second) == set()
     assert lines(world, claim.match_id) == [b"a", b"b"]
@@ -81,10 +84,10 @@ def test_one_match_may_be_recorded_twice_in_a_batch(world: World, claim: Claim) 
 
 def test_sealed_answers_wait_for_the_last_of_their_question(world: World, claim: Claim) -> None:
     answers = [Answer(0, choice=1, ms=5).to_json(), Answer(1, trouble="deadline").to_json()]
-    record(world, Record(claim.match_id, claim.epoch, sealed=[Sealed(0, 1, answers[1])]))
-    record(world, Record(claim.match_id, claim.epoch, sealed=[Sealed(0, 0, answers[0])]))
+    record(world, MatchUpdate(claim.match_id, claim.epoch, sealed=[Sealed(0, 1, answers[1])]))
+    record(world, MatchUpdate(claim.match_id, claim.epoch, sealed=[Sealed(0, 0, answers[0])]))
     waiting = world.load(claim.match_id).sealed
-    record(world, Record(claim.match_id, claim.epoch, 0, [b"{}"], unsealed=[0]))
+    record(world, MatchUpdate(claim.match_id, claim.epoch, 0, [b"{}"], unsealed=[0]))
 
     assert waiting == answers
     assert world.load(claim.match_id).sealed == []
@@ -93,7 +96,7 @@ def test_sealed_answers_wait_for_the_last_of_their_question(world: World, claim:
 def test_a_match_goes_on_from_its_recorded_answers(world: World, claim: Claim) -> None:
     undisturbed = world.resumed(claim.match_id)
     disturbed = world.resumed(claim.match_id)
-    record(world, Record(claim.match_id, claim.epoch, 0, disturbed.lines))
+    record(world, MatchUpdate(claim.match_id, claim.epoch, 0, disturbed.lines))
     start = len(disturbed.lines)
     while not undisturbed.over:
         for request in undisturbed.requests():
@@ -110,9 +113,9 @@ def answered_and_killed(world: World, claim: Claim, match: Match, start: int) ->
         answer = Answer(request.seat, choice=0, ms=7)
         rows = match.receive(answer)
         if rows:
-            written = Record(claim.match_id, claim.epoch, start, match.lines[start:], unsealed=[request.n])
+            written = MatchUpdate(claim.match_id, claim.epoch, start, match.lines[start:], unsealed=[request.n])
         else:
-            written = Record(
+            written = MatchUpdate(
                 claim.match_id, claim.epoch, start, sealed=[Sealed(request.n, request.seat, answer.to_json())]
             )
         assert record(world, written) == set()
@@ -127,7 +130,7 @@ def test_evidence_is_kept_within_limits_and_shown_when_the_match_is_over(world: 
     world.match(seated)
     (claim,) = world.claim()
     bad = Evidence(3, 1, seated[1], "bad_json", "broken \0 text", b"{}", b"x" * 100_000, {"connect_ms": 1})
-    record(world, Record(claim.match_id, claim.epoch, evidence=[bad]))
+    record(world, MatchUpdate(claim.match_id, claim.epoch, evidence=[bad]))
     with world.database.read() as session:
         assert fault_reports.list_faults(session, bot_id=seated[1]).items == []
     world.finish(claim)
@@ -149,5 +152,5 @@ def test_evidence_is_kept_within_limits_and_shown_when_the_match_is_over(world: 
 def test_recording_holds_the_claim_on(world: World, claim: Claim) -> None:
     for row in range(4):
         world.pass_seconds(10)
-        assert record(world, Record(claim.match_id, claim.epoch, row, [b"x"])) == set()
+        assert record(world, MatchUpdate(claim.match_id, claim.epoch, row, [b"x"])) == set()
     assert world.claim() == []

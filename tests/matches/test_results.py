@@ -11,7 +11,7 @@ from referee.errors import BadLog, NotFound, NotReady, StaleEpoch
 from referee.ladders import audit, ratings
 from referee.ladders.tables import Rating, RatingChange, Result
 from referee.matches import logs, matches, results
-from referee.matches.recording import Record
+from referee.matches.recording import MatchUpdate
 from referee.matches.tables import LogRow, MatchLog, SealedAnswer
 from referee.ratings.elo import START, elo_changes
 from tests.database.world import World, outcome, played
@@ -94,13 +94,13 @@ def test_the_end_happens_whole_or_not_at_all(world: World) -> None:
         pass
 
     with pytest.raises(Died):
-        end_and_die(world, Record(claim.match_id, claim.epoch, 0, match.lines), match, Died)
+        end_and_die(world, MatchUpdate(claim.match_id, claim.epoch, 0, match.lines), match, Died)
 
     assert (count(world, Result), count(world, Rating), count(world, MatchLog)) == (0, 0, 0)
     assert world.ended(claim, match, 0).seq >= 1
 
 
-def end_and_die(world: World, tail: Record, match: object, error: type[Exception]) -> None:
+def end_and_die(world: World, tail: MatchUpdate, match: object, error: type[Exception]) -> None:
     with world.database.write() as session:
         results.finish(session, tail, outcome(match), master_key=MASTER_KEY)  # type: ignore[arg-type]
         raise error

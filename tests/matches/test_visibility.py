@@ -9,12 +9,12 @@ from sqlalchemy import select, update
 from referee.match.canonical import Json
 from referee.match.log import opens_round, visible
 from referee.match.match import Answer
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.matches import deal_groups, matches, visibility
-from referee.matches.deal_progress import Tables
-from referee.matches.recording import Record, record_batch
+from referee.matches.deal_progress import DealGroupProgress
+from referee.matches.recording import MatchUpdate, record_batch
 from referee.matches.tables import LogRow, Match
-from referee.matches.visibility import Telling
+from referee.matches.visibility import MatchFeed
 from tests.database import tournaments
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
@@ -29,13 +29,13 @@ class Playing:
         (self.claim,) = world.claim(match_id=self.id)
         self.match = world.resumed(self.id)
         self.recorded = 0
-        self.telling = Telling(self.id, Tables())
+        self.telling = MatchFeed(self.id, DealGroupProgress())
         self.record()
 
     def record(self) -> None:
         """All rows played so far."""
         with self.world.database.write() as session:
-            tail = Record(self.id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
+            tail = MatchUpdate(self.id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
             assert not record_batch(session, [tail])
         self.recorded = len(self.match.lines)
 
@@ -78,7 +78,7 @@ class Playing:
         self.world.ended(self.claim, self.match, start)
 
     def masked(self) -> list[Json]:
-        rows = [parsed(line) for line in self.match.lines]
+        rows = [parse_row(line) for line in self.match.lines]
         return [visible(row, rows[0], None, group_over=False) for row in rows]
 
 

@@ -5,15 +5,15 @@ from sqlalchemy import event, func, select, update
 from referee.bots import bots
 from referee.matches import claims, matches, waiting
 from referee.matches.tables import Match
-from referee.matches.waiting import Waiting
+from referee.matches.waiting import BotQueue
 from referee.matches.waiting_reasons import Reason
-from referee.tournaments.tables import Stage
+from referee.tournaments.tables import TournamentRound
 from tests.database.tournaments import begun
 from tests.database.world import MANIFEST, World, manifest_of
 from tests.matches.test_match_queue import arranged, plan
 
 
-def asked(world: World, bot_id: str) -> Waiting:
+def asked(world: World, bot_id: str) -> BotQueue:
     with world.database.read() as session:
         return waiting.waiting(session, bot_id, runner_slots=100)
 
@@ -91,7 +91,9 @@ def test_the_stages_of_an_event_are_not_asked_about_one_by_one(world: World) -> 
     statements: list[str] = []
 
     with world.database.read() as session:
-        stages = session.scalars(select(func.count()).select_from(Stage).where(Stage.ended_at.is_(None))).one()
+        stages = session.scalars(
+            select(func.count()).select_from(TournamentRound).where(TournamentRound.ended_at.is_(None))
+        ).one()
         event.listen(session.connection(), "before_cursor_execute", lambda *said: statements.append(said[2]))
         (found,) = waiting.waiting(session, bot_id, runner_slots=100).events
 

@@ -9,8 +9,8 @@ from itertools import count
 
 import pytest
 
-from referee.pairing import Bye, Entrant, Event, Leg, Played, Stage, Table, formats
-from referee.pairing.seeded_random import shuffled
+from referee.pairing import Bye, Entrant, Leg, PairingRound, PlayedRound, Table, TournamentState, formats
+from referee.pairing.seeded_random import shuffle
 
 # A stage a line: first seat, result of it (+ won, = tied, - lost), second seat; a number alone had the bye.
 FOURTEEN = (
@@ -34,7 +34,7 @@ SWISS = formats()["swiss"]
 RESULTS = {"+": (1, 2), "=": (1, 1), "-": (2, 1)}
 
 
-def stage_of(line: str) -> Played:
+def stage_of(line: str) -> PlayedRound:
     tables, legs, byes = [], [], []
     for word in line.split():
         sign = next((sign for sign in RESULTS if sign in word), None)
@@ -44,17 +44,17 @@ def stage_of(line: str) -> Played:
         first, _, second = word.partition(sign)
         tables.append(Table((first, second)))
         legs.append((Leg((first, second), RESULTS[sign], (0, 0)),))
-    return Played(Stage(tuple(tables), tuple(byes)), tuple(legs))
+    return PlayedRound(PairingRound(tuple(tables), tuple(byes)), tuple(legs))
 
 
-def event_of(entrants: int, lines: Sequence[str], stages: int) -> Event:
+def event_of(entrants: int, lines: Sequence[str], stages: int) -> TournamentState:
     """Seeded by number, with the first seat drawn for the first of them."""
-    draw = next(lot for lot in (bytes([at]) for at in count()) if shuffled((0, 1), lot, "first seat")[0] == 0)
+    draw = next(lot for lot in (bytes([at]) for at in count()) if shuffle((0, 1), lot, "first seat")[0] == 0)
     people = tuple(Entrant(str(at), seed=at) for at in range(1, entrants + 1))
-    return Event(2, {"stages": stages}, 1, people, tuple(map(stage_of, lines)), draw)
+    return TournamentState(2, {"stages": stages}, 1, people, tuple(map(stage_of, lines)), draw)
 
 
-def paired(event: Event) -> set[tuple[str, ...]]:
+def paired(event: TournamentState) -> set[tuple[str, ...]]:
     stage = SWISS.next_stage(event)
     assert stage is not None
     return {table.entrants for table in stage.tables} | {(bye.entrant,) for bye in stage.byes}
@@ -97,10 +97,10 @@ def test_when_all_have_met_all_they_meet_again() -> None:
 
 def test_siblings_of_one_owner_meet_only_when_nobody_else_is_left() -> None:
     people = tuple(Entrant(str(at), owner="one" if at < 4 else "", seed=at) for at in range(1, 7))
-    apart = Event(2, {"stages": 3}, 1, people, (), b"x")
+    apart = TournamentState(2, {"stages": 3}, 1, people, (), b"x")
     assert all({*pair} - {"1", "2", "3"} for pair in paired(apart))
 
-    together = Event(2, {"stages": 1}, 1, people[:4], (), b"x")
+    together = TournamentState(2, {"stages": 1}, 1, people[:4], (), b"x")
     assert len(paired(together)) == 2
 
 

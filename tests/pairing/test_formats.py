@@ -9,23 +9,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.errors import BadOption
-from referee.pairing import Entrant, Event, Played, Stage, formats, sections
-from referee.pairing.seating import seated
-from referee.pairing.seeded_random import shuffled
+from referee.pairing import Entrant, PairingRound, PlayedRound, TournamentState, formats, sections
+from referee.pairing.seating import assign_seats
+from referee.pairing.seeded_random import shuffle
 
 
-def event_of(format: str, seats: int, entrants: int, *, cycles: int = 1, champion: str | None = None) -> Event:
+def event_of(
+    format: str, seats: int, entrants: int, *, cycles: int = 1, champion: str | None = None
+) -> TournamentState:
     known = formats()[format]
     given_options = {"champion": champion} if format == "gauntlet" else {}
     people = tuple(Entrant(f"e{at}") for at in range(entrants))
-    return Event(seats, known.options(given_options, seats), cycles, people, (), b"draw" * 8)
+    return TournamentState(seats, known.options(given_options, seats), cycles, people, (), b"draw" * 8)
 
 
-def after(event: Event, stage: Stage) -> Event:
-    return replace(event, played=(*event.played, Played(stage, ((),) * len(stage.tables))))
+def after(event: TournamentState, stage: PairingRound) -> TournamentState:
+    return replace(event, played=(*event.played, PlayedRound(stage, ((),) * len(stage.tables))))
 
 
-def carried_out(format: str, event: Event) -> list[Stage]:
+def carried_out(format: str, event: TournamentState) -> list[PairingRound]:
     stages = []
     while (stage := formats()[format].next_stage(event)) is not None:
         assert len({one for table in stage.tables for one in table.entrants}) == event.seats * len(stage.tables)
@@ -34,7 +36,7 @@ def carried_out(format: str, event: Event) -> list[Stage]:
     return stages
 
 
-def tables(stages: list[Stage]) -> list[tuple[str, ...]]:
+def tables(stages: list[PairingRound]) -> list[tuple[str, ...]]:
     return [table.entrants for stage in stages for table in stage.tables]
 
 
@@ -58,7 +60,7 @@ def test_every_set_of_entrants_meets_the_promised_number_of_times(
 
     met = Counter(frozenset(table) for table in tables(stages))
     assert met == dict.fromkeys(map(frozenset, combinations([one.id for one in event.entrants], seats)), 2 * times)
-    assert formats()[format].planned(event) == met.total()
+    assert formats()[format].expected_matches(event) == met.total()
 
 
 def test_in_a_double_round_robin_everybody_has_both_seats_against_everybody() -> None:
@@ -85,7 +87,7 @@ def test_tables_with_somebody_who_left_are_not_played_and_stages_without_tables_
     rest = tables(carried_out("round_robin", after(left, first)))
 
     assert rest == [table for table in whole[1:] if "e0" not in table]
-    assert formats()["round_robin"].planned(after(left, first)) == 1 + len(rest)
+    assert formats()["round_robin"].expected_matches(after(left, first)) == 1 + len(rest)
 
 
 def test_a_round_robin_too_large_says_what_is_possible() -> None:
@@ -110,7 +112,7 @@ def test_everybody_meets_the_champion_equally_often(seats: int, more: int, cycle
     stages = carried_out("gauntlet", event)
 
     met = Counter(one for table in tables(stages) for one in table)
-    assert met.pop("e1") == len(stages) == formats()["gauntlet"].planned(event)
+    assert met.pop("e1") == len(stages) == formats()["gauntlet"].expected_matches(event)
     assert set(met.values()) <= {cycles, cycles + 1}
     assert sum(count > cycles for count in met.values()) <= max(0, seats - 2)
     assert len(met) == seats + more - 1
@@ -143,7 +145,7 @@ def test_the_champion_is_named_or_the_best_seed_and_without_it_all_is_over() -> 
 
     gone = replace(event, entrants=(replace(event.entrants[0], active=False), *event.entrants[1:]))
     assert gauntlet.next_stage(gone) is None
-    assert gauntlet.planned(gone) == 0
+    assert gauntlet.expected_matches(gone) == 0
 
     with pytest.raises(BadOption, match="nobody is not entered"):
         gauntlet.next_stage(replace(event, options={"champion": "nobody"}))
@@ -185,12 +187,12 @@ def test_a_group_takes_whatever_fits() -> None:
 
 
 def test_lots_are_drawn_from_the_draw_and_the_purpose_alone() -> None:
-    order = shuffled(range(50), b"draw", "seats")
+    order = shuffle(range(50), b"draw", "seats")
 
     assert sorted(order) == list(range(50))
-    assert shuffled(range(50), b"draw", "seats") == order
-    assert shuffled(range(50), b"draw", "places") != order
-    assert shuffled(range(50), b"other", "seats") != order
+    assert shuffle(range(50), b"draw", "seats") == order
+    assert shuffle(range(50), b"draw", "places") != order
+    assert shuffle(range(50), b"other", "seats") != order
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4, 5, 7])
@@ -198,7 +200,7 @@ def test_everybody_sits_where_it_costs_least(seats: int) -> None:
     costs = [[(3 * seat + 5 * who) % 7 for seat in range(seats)] for who in range(seats)]
     costs[0][seats - 1] = -100
 
-    order = seated(costs)
+    order = assign_seats(costs)
 
     assert sorted(order) == list(range(seats))
     assert order[seats - 1] == 0

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from referee.errors import BadOption
-from referee.pairing import Bye, Entrant, Event, Leg, Played, Stage, Table
+from referee.pairing import Bye, Entrant, Leg, PairingRound, PlayedRound, Table, TournamentState
 from referee.pairing.duplicates import as_one
 from referee.pairing.knockout import Knockout, bracket, places
 from referee.ratings.elo import MICRO
@@ -16,10 +16,10 @@ from referee.ratings.elo import MICRO
 KNOCKOUT = Knockout()
 
 
-def event(names: str | Sequence[str], seats: int = 2, **options: object) -> Event:
+def event(names: str | Sequence[str], seats: int = 2, **options: object) -> TournamentState:
     """The names by falling rating, so that the first is the first seed."""
     entrants = tuple(Entrant(name, rating=(2000 - at) * MICRO) for at, name in enumerate(names))
-    return Event(seats, KNOCKOUT.options(options, seats), 1, entrants, (), bytes(32))
+    return TournamentState(seats, KNOCKOUT.options(options, seats), 1, entrants, (), bytes(32))
 
 
 def leg(seated: Sequence[str], ranking: Sequence[str] | None = None) -> Leg:
@@ -32,26 +32,26 @@ def tie(*seated: str) -> Leg:
     return Leg(tuple(seated), (1,) * len(seated), (0,) * len(seated))
 
 
-def after(before: Event, *legs: Sequence[Leg]) -> Event:
+def after(before: TournamentState, *legs: Sequence[Leg]) -> TournamentState:
     """The next stage played; without ``legs`` every table goes by the alphabet."""
     stage = KNOCKOUT.next_stage(before)
     assert stage is not None
     tables = legs or [[leg(table.entrants)] * table.legs for table in stage.tables]
-    return replace(before, played=(*before.played, Played(stage, tuple(tuple(table) for table in tables))))
+    return replace(before, played=(*before.played, PlayedRound(stage, tuple(tuple(table) for table in tables))))
 
 
-def without(before: Event, *names: str) -> Event:
+def without(before: TournamentState, *names: str) -> TournamentState:
     entrants = tuple(replace(one, active=one.active and one.id not in names) for one in before.entrants)
     return replace(before, entrants=entrants)
 
 
-def to_the_end(before: Event) -> Event:
+def to_the_end(before: TournamentState) -> TournamentState:
     while KNOCKOUT.next_stage(before) is not None:
         before = after(before)
     return before
 
 
-def tables(stage: Stage | None) -> list[set[str]]:
+def tables(stage: PairingRound | None) -> list[set[str]]:
     assert stage is not None
     return [{*table.entrants} for table in stage.tables]
 
@@ -99,7 +99,11 @@ def test_if_the_stronger_always_wins_the_places_are_the_seeds(count: int) -> Non
     assert [one for _, one in table] == names
     assert [place for place, _ in table][:3] == [1, 2, 3][:count]
     assert len(end.played) == (count - 1).bit_length()
-    assert KNOCKOUT.planned(event(names, third_place=True)) == KNOCKOUT.planned(end) == count - 1 + (count > 3)
+    assert (
+        KNOCKOUT.expected_matches(event(names, third_place=True))
+        == KNOCKOUT.expected_matches(end)
+        == count - 1 + (count > 3)
+    )
 
 
 def test_stages_are_called_by_what_they_lead_to() -> None:
@@ -242,7 +246,7 @@ def test_any_number_that_fills_a_table_plays_to_a_full_final(seats: int, advance
         assert end.played[-1].stage.byes == ()
         assert places(end)[0] == (1, names[0])
         assert sorted(one for _, one in places(end)) == names
-        assert KNOCKOUT.planned(event(names, seats=seats, advance=advance)) == KNOCKOUT.planned(end)
+        assert KNOCKOUT.expected_matches(event(names, seats=seats, advance=advance)) == KNOCKOUT.expected_matches(end)
 
 
 def test_fifteen_at_fours_rest_three_and_the_best_play_last() -> None:
@@ -299,7 +303,7 @@ def test_a_match_cut_short_by_a_withdrawal_goes_to_who_is_there() -> None:
     assert KNOCKOUT.more_legs(left, Table(("A", "B"), "final"), legs) == 0
     stage = KNOCKOUT.next_stage(running)
     assert stage is not None
-    assert places(replace(left, played=(Played(stage, (tuple(legs),)),)))[0] == (1, "B")
+    assert places(replace(left, played=(PlayedRound(stage, (tuple(legs),)),)))[0] == (1, "B")
 
 
 def test_a_cancelled_table_goes_to_the_better_seed_and_is_not_played_again() -> None:

@@ -7,11 +7,11 @@ from random import Random
 import pytest
 
 from referee.errors import BadOption
-from referee.pairing import Entrant, Event
-from referee.pairing.ladder import Ladder, next_tables, share
+from referee.pairing import Entrant, TournamentState
+from referee.pairing.ladder import LadderFormat, next_tables, share
 from referee.ratings.elo import MICRO
 
-LADDER = Ladder()
+LADDER = LadderFormat()
 
 
 def bot(name: str, rating: int = 1500, games: int = 30, owner: str = "") -> Entrant:
@@ -205,10 +205,10 @@ def test_thousands_are_sorted_out_near_their_place() -> None:
 
 
 def test_it_has_no_stages_and_is_never_done() -> None:
-    event = Event(2, LADDER.options({}, 2), 1, (bot("A"), bot("B")), (), bytes(32))
+    event = TournamentState(2, LADDER.options({}, 2), 1, (bot("A"), bot("B")), (), bytes(32))
 
     assert LADDER.next_stage(event) is None
-    assert LADDER.planned(event) == 0
+    assert LADDER.expected_matches(event) == 0
     assert LADDER.takes_late_entries
 
 

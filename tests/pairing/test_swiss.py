@@ -11,9 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from referee.errors import BadOption
-from referee.pairing import Bye, Entrant, Event, Leg, Played, Stage, Table, bye_points, formats
-from referee.pairing.history import past
-from referee.pairing.matching import enlarged
+from referee.pairing import Bye, Entrant, Leg, PairingRound, PlayedRound, Table, TournamentState, bye_points, formats
+from referee.pairing.history import read_history
+from referee.pairing.matching import augment_matching
 from referee.pairing.swiss import default_stages, most_stages
 
 SWISS = formats()["swiss"]
@@ -21,34 +21,34 @@ SWISS = formats()["swiss"]
 
 def event_of(
     seats: int, entrants: int, *, stages: int | None = None, owners: int = 0, draw: bytes = b"draw" * 8
-) -> Event:
+) -> TournamentState:
     """``owners`` own two entrants each."""
     people = tuple(Entrant(f"e{at}", f"owner {at // 2}" if at < 2 * owners else "") for at in range(entrants))
-    return Event(seats, SWISS.options({"stages": stages}, seats), 1, people, (), draw)
+    return TournamentState(seats, SWISS.options({"stages": stages}, seats), 1, people, (), draw)
 
 
-def played(event: Event, stage: Stage, dice: Random, *, cancelled: float = 0.0) -> Event:
+def played(event: TournamentState, stage: PairingRound, dice: Random, *, cancelled: float = 0.0) -> TournamentState:
     """The event after the stage, with results by the dice."""
     legs = []
     for table in stage.tables:
         placements = tuple(dice.randint(1, event.seats) for _ in table.entrants)
         leg = Leg(table.entrants, placements, (0,) * event.seats)
         legs.append(() if dice.random() < cancelled else (leg,))
-    return replace(event, played=(*event.played, Played(stage, tuple(legs))))
+    return replace(event, played=(*event.played, PlayedRound(stage, tuple(legs))))
 
 
-def simulated(event: Event, dice: Random) -> Iterator[tuple[Event, Stage]]:
+def simulated(event: TournamentState, dice: Random) -> Iterator[tuple[TournamentState, PairingRound]]:
     """Each stage with the event before it."""
     while (stage := SWISS.next_stage(event)) is not None:
         yield event, stage
         event = played(event, stage, dice)
 
 
-def meetings(stage: Stage) -> set[frozenset[str]]:
+def meetings(stage: PairingRound) -> set[frozenset[str]]:
     return {frozenset(pair) for table in stage.tables for pair in combinations(table.entrants, 2)}
 
 
-def assert_whole(event: Event, stage: Stage) -> None:
+def assert_whole(event: TournamentState, stage: PairingRound) -> None:
     """Everybody who is there plays once or has a bye; no more byes than must be; none twice before all had one."""
     there = [entrant.id for entrant in event.entrants if entrant.active and entrant.since <= len(event.played) + 1]
     resting = [bye.entrant for bye in stage.byes]
@@ -97,8 +97,8 @@ def assert_as_few_as_possible(
         return strangers(one, other) and owner_of[people[one]] != owner_of[people[other]]
 
     numbers = range(len(people))
-    assert 2 * len(pairs - met) == len(enlarged(numbers, strangers, {}))
-    if len(enlarged(numbers, unrelated, {})) == len(people):
+    assert 2 * len(pairs - met) == len(augment_matching(numbers, strangers, {}))
+    if len(augment_matching(numbers, unrelated, {})) == len(people):
         assert all(len({owner_of[one] for one in pair}) == 2 for pair in pairs)
 
 
@@ -111,12 +111,12 @@ def test_seats_of_pairs_never_differ_by_more_than_two_nor_repeat_three_times(ent
 
     *_, (before, stage) = simulated(event, dice)
 
-    of = past(played(before, stage, dice))
+    of = read_history(played(before, stage, dice))
     last_stage_may = 1  # a top scorer may have to take what is left there
     uneven = [one for one, (first, second) in enumerate(of.sat) if abs(first - second) > 2]
     assert len(uneven) <= last_stage_may
     half = default_stages(entrants, 2) - 1  # of what could be had before it; a win counts two
-    assert all(past(before).score[one] > half for one in uneven)
+    assert all(read_history(before).score[one] > half for one in uneven)
     assert (
         sum(len(set(seats[at : at + 3])) == 1 for seats in of.lately for at in range(len(seats) - 2)) <= last_stage_may
     )
@@ -137,7 +137,7 @@ def test_the_strongest_meet_the_upper_half_of_the_rest_first() -> None:
 def test_a_bye_goes_to_the_lowest_score_and_counts_as_a_win() -> None:
     """Stage 1: e6 rests, e3, e4, e5 lose. Stage 2: one of the three rests, the lowest number of them: e5."""
     people = tuple(Entrant(f"e{at}", seed=at + 1) for at in range(7))
-    event = Event(2, {"stages": 3}, 1, people, (), b"x" * 32)
+    event = TournamentState(2, {"stages": 3}, 1, people, (), b"x" * 32)
     first = SWISS.next_stage(event)
     assert first is not None
     assert first.byes == (Bye("e6", "odd"),)
@@ -146,7 +146,7 @@ def test_a_bye_goes_to_the_lowest_score_and_counts_as_a_win() -> None:
         (Leg(table.entrants, (1, 2) if table.entrants[0] < table.entrants[1] else (2, 1), (0, 0)),)
         for table in first.tables
     )
-    second = SWISS.next_stage(replace(event, played=(Played(first, legs),)))
+    second = SWISS.next_stage(replace(event, played=(PlayedRound(first, legs),)))
 
     assert second is not None
     assert second.byes == (Bye("e5", "odd"),)
@@ -171,7 +171,7 @@ def test_tables_of_more_over_a_whole_event(seats: int, more: int, owners: int, s
 
     stages = default_stages(seats + more, seats)
     assert set(matches.values()) <= {stages, stages - 1}
-    assert max(max(sat) - min(sat) for sat in past(played(before, stage, dice)).sat) <= 3
+    assert max(max(sat) - min(sat) for sat in read_history(played(before, stage, dice)).sat) <= 3
 
 
 def test_tables_of_four_meet_anew_where_there_is_room() -> None:
@@ -212,19 +212,19 @@ def test_who_was_to_meet_and_did_not_may_meet_again() -> None:
     stage = SWISS.next_stage(event)
     assert stage is not None
 
-    again = SWISS.next_stage(replace(event, options={"stages": 2}, played=(Played(stage, ((),)),)))
+    again = SWISS.next_stage(replace(event, options={"stages": 2}, played=(PlayedRound(stage, ((),)),)))
 
     assert again is not None
     assert meetings(again) == meetings(stage)
-    assert past(replace(event, played=(Played(stage, ((),)),))).met == [{}, {}]
+    assert read_history(replace(event, played=(PlayedRound(stage, ((),)),))).met == [{}, {}]
 
 
 def test_matches_at_one_table_are_one_meeting_and_several_results() -> None:
-    stage = Stage((Table(("e0", "e1")),), (Bye("e2", "odd"),))
+    stage = PairingRound((Table(("e0", "e1")),), (Bye("e2", "odd"),))
     leg = Leg(("e0", "e1"), (1, 2), (0, 0))
     turned = Leg(("e1", "e0"), (1, 1), (0, 0))
 
-    of = past(replace(event_of(2, 3), played=(Played(stage, ((leg, turned),)),)))
+    of = read_history(replace(event_of(2, 3), played=(PlayedRound(stage, ((leg, turned),)),)))
 
     at = {one: place for place, one in enumerate(of.ids)}
     assert [of.score[at[one]] for one in ("e0", "e1", "e2")] == [3, 1, 4]  # in halves; the bye for both matches
@@ -269,16 +269,16 @@ def test_events_that_cannot_be_are_refused(entrants: int, seats: int, stages: in
 def test_stages_by_default(entrants: int, seats: int, stages: int) -> None:
     assert default_stages(entrants, seats) == stages
     event = event_of(seats, entrants)
-    assert SWISS.planned(event) == stages * (entrants // seats)
+    assert SWISS.expected_matches(event) == stages * (entrants // seats)
 
 
 def test_what_a_stand_in_plays_brings_no_points() -> None:
     event = event_of(2, 4)
     ids = [one.id for one in event.entrants]
     legs = tuple((Leg(seated, (1, 2), (1, -1), (False, True)),) for seated in ((ids[0], ids[1]), (ids[2], ids[3])))
-    stage = Stage(tuple(Table(leg.entrants) for (leg,) in legs))
+    stage = PairingRound(tuple(Table(leg.entrants) for (leg,) in legs))
 
-    of = past(replace(event, played=(Played(stage, legs),)))
+    of = read_history(replace(event, played=(PlayedRound(stage, legs),)))
 
     assert set(of.score) == {0}
     assert all(sum(met.values()) == 1 for met in of.met)

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from referee.errors import BadOption
-from referee.ratings.sprt import LEAST_GROUPS, Hypotheses, Running, expected, judged
+from referee.ratings.sprt import LEAST_GROUPS, Hypotheses, RunningTest, expected_score, run_test
 
 EVENTS = 300
 
@@ -15,7 +15,7 @@ def pairs(rng: Random, elo: float, drawn: float = 0.3) -> float:
     """The mean of a deal played twice with the seats turned: half of the deals favour a seat, so both win once."""
     if rng.random() < 0.5:
         return 0.5
-    won = expected(elo) * 2 - 0.5  # of the deals that skill decides, so that the mean is as expected
+    won = expected_score(elo) * 2 - 0.5  # of the deals that skill decides, so that the mean is as expected
     return sum(0.5 if rng.random() < drawn else float(rng.random() < (won - drawn / 2) / (1 - drawn)) for _ in "ab") / 2
 
 
@@ -24,7 +24,7 @@ def accepted_h1(elo: float, seed: int) -> tuple[float, float]:
     rng, test = Random(seed), Hypotheses(0, 60)
     verdicts, groups = 0, 0
     for _ in range(EVENTS):
-        running = Running(test)
+        running = RunningTest(test)
         while running.add(pairs(rng, elo)) is None:
             pass
         verdicts += running.verdict == "h1"
@@ -47,7 +47,7 @@ def test_a_difference_is_missed_about_as_often_as_allowed() -> None:
 
 
 def test_the_ratio_is_as_worked_out_by_hand() -> None:
-    running = judged(Hypotheses(0, 100), [1.0, 0.5, 0.5, 1.0])
+    running = run_test(Hypotheses(0, 100), [1.0, 0.5, 0.5, 1.0])
 
     # Mean 0.75, squared distances 4/16, with the group in advance variance (0.25 + 0.25) / 4 = 0.125;
     # 100 Elo are 0.640065: 4 * 0.140065 * (1.5 - 1.140065) / 0.25.
@@ -58,16 +58,16 @@ def test_the_ratio_is_as_worked_out_by_hand() -> None:
 
 
 def test_equal_scores_prove_nothing_at_once_and_h0_in_the_end() -> None:
-    assert judged(Hypotheses(0, 60), [0.5] * LEAST_GROUPS).verdict is None
+    assert run_test(Hypotheses(0, 60), [0.5] * LEAST_GROUPS).verdict is None
 
-    settled = judged(Hypotheses(0, 60), [0.5] * 1000)
+    settled = run_test(Hypotheses(0, 60), [0.5] * 1000)
 
     assert settled.verdict == "h0"
     assert settled.groups < 100
 
 
 def test_nothing_counts_after_the_verdict() -> None:
-    running = judged(Hypotheses(0, 60), [1.0] * 1000)
+    running = run_test(Hypotheses(0, 60), [1.0] * 1000)
     groups, ratio = running.groups, running.ratio
 
     running.add(0.0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from referee.ratings.strengths import POINTS, Fit, Result, Strength, fit
 from referee.ratings.strengths.covariance import Errors
-from referee.ratings.strengths.maximum_likelihood import climbed
+from referee.ratings.strengths.maximum_likelihood import maximise_likelihood
 from referee.ratings.strengths.model import likelihood
 
 ALMOST_NONE = 1e-6  # a prior that leaves published maximum likelihood estimates as they are
@@ -133,9 +133,9 @@ def test_baseball_1987_is_as_agresti_has_it() -> None:
     assert gaps == [1.58, 1.44, 1.29, 1.25, 1.11, 0.68, 0]
     assert [row.id for row in found.rows] == list(TEAMS)
     said = likelihood(baseball(), ALMOST_NONE)
-    errors = Errors(said, climbed(said, 100, tolerance=1e-6, newton=True)[0])
+    errors = Errors(said, maximise_likelihood(said, 100, tolerance=1e-6, newton=True)[0])
     last = said.ids.index("Baltimore")
-    assert [round(errors.between(bot, last), 1) for bot in range(7) if bot != last] == [0.3] * 6
+    assert [round(errors.error_of_difference(bot, last), 1) for bot in range(7) if bot != last] == [0.3] * 6
 
 
 def test_nascar_2002_is_as_hunter_has_it() -> None:
@@ -181,7 +181,7 @@ def test_the_fit_is_at_the_top(results: list[Result], newton: bool) -> None:
     # The likelihood has one top, where nothing slopes.
     said = likelihood(results, 1.0)
 
-    levels, _, converged = climbed(said, 1_000, tolerance=1e-6, newton=newton)
+    levels, _, converged = maximise_likelihood(said, 1_000, tolerance=1e-6, newton=newton)
 
     assert converged
     assert max(map(abs, said.slope(levels))) < 1e-4
@@ -191,7 +191,7 @@ def test_the_fit_is_at_the_top(results: list[Result], newton: bool) -> None:
 def test_every_step_makes_the_results_likelier(newton: bool) -> None:
     said = likelihood(baseball(), 1.0)
 
-    heights = [said.log(climbed(said, steps, tolerance=1e-9, newton=newton)[0]) for steps in range(30)]
+    heights = [said.log(maximise_likelihood(said, steps, tolerance=1e-9, newton=newton)[0]) for steps in range(30)]
 
     assert heights == sorted(heights)
     assert heights[-1] > heights[0] + 10

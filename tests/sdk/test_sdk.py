@@ -48,7 +48,7 @@ class Last(Bot):
     def decide(self, question: Question[Any]) -> dict[str, Any]:
         return question.legal_actions[-1]
 
-    def notified(self, notice: View) -> None:
+    def on_notice(self, notice: View) -> None:
         self.told.append(notice)
 
 
@@ -269,8 +269,10 @@ def test_a_served_bot_is_a_proper_bot() -> None:
     assert bot.told[0].head == "0" * 64
 
 
-def _plan(url: str) -> matches.Plan:
-    return matches.Plan("prisoners", {}, matches.entrants([url, "house:random"]), "sdk", Limits(), secrets=(SECRET,))
+def _plan(url: str) -> matches.LocalMatchPlan:
+    return matches.LocalMatchPlan(
+        "prisoners", {}, matches.entrants([url, "house:random"]), "sdk", Limits(), secrets=(SECRET,)
+    )
 
 
 def test_a_served_bot_answers_strangers_and_nonsense_with_a_status() -> None:

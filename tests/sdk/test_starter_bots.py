@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from referee.botclient import client
 from referee.botclient.client import BotSeat
 from referee.cli import main
-from referee.cli.new_bot import LANGUAGES, STARTERS, manifest_name, written
+from referee.cli.new_bot import LANGUAGES, STARTERS, manifest_name, write_bot
 from referee.games import catalogue
 from referee.house.server import serve
 from referee.local import matches
@@ -121,7 +121,7 @@ def test_a_starter_bot_proves_itself_gives_nonces_and_refuses_strangers(url: str
 
 
 def test_a_starter_bot_shows_its_name_and_games(url: str) -> None:
-    async def called() -> client.Check:
+    async def called() -> client.HandshakeResult:
         bot = caller(url, now=None)
         shown = await client.fetch_manifest(bot)
         bot.close()
@@ -151,7 +151,7 @@ def test_a_starter_bot_refuses_forged_unsigned_and_old_calls(url: str) -> None:
 @pytest.mark.parametrize("game", sorted(catalogue()))
 def test_a_starter_bot_plays_every_game_to_its_end_without_a_fault(url: str, game: str) -> None:
     entrants = matches.entrants([url, "house:random"])
-    plan = matches.Plan(game, {}, entrants, "starter", Limits(), secrets=(SECRET,))
+    plan = matches.LocalMatchPlan(game, {}, entrants, "starter", Limits(), secrets=(SECRET,))
 
     played = asyncio.run(matches.play(plan, 0))
 
@@ -186,7 +186,7 @@ def test_a_starter_bot_that_errs_plays_the_default_says_why_and_goes_on(language
 def test_a_starter_bot_learns_its_secret_from_a_file_that_is_written_while_it_runs(
     language: str, tmp_path: Path
 ) -> None:
-    written(tmp_path, language)
+    write_bot(tmp_path, language)
 
     async def challenged(url: str) -> str:
         bot = caller(url, now=None)
@@ -203,7 +203,7 @@ def test_a_starter_bot_learns_its_secret_from_a_file_that_is_written_while_it_ru
 
 
 def test_a_starter_bot_whose_secret_is_spoilt_plays_with_nobody(language: str, tmp_path: Path) -> None:
-    written(tmp_path, language)
+    write_bot(tmp_path, language)
     (tmp_path / "secret.txt").write_bytes(b"\xff\xfe!")  # how a file in UTF-16 begins
 
     async def proof_without_signature(url: str) -> bytes:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.standings import Adjusted, Mean, Outcome, bootstrap, luck_adjusted
+from referee.standings import Adjusted, MatchOutcome, Mean, bootstrap, luck_adjusted
 from referee.standings.error_bars import COUNTS
 from tests.standings.test_standings import ENTRANTS, HALF, Happened, events, outcome, some
 
@@ -43,7 +43,7 @@ def test_error_bars_cover_the_truth_when_groups_are_resampled_and_not_when_match
         for first in firsts
     ]
 
-    def share_that_covers(results: list[Outcome]) -> float:
+    def share_that_covers(results: list[MatchOutcome]) -> float:
         bars = bootstrap(firsts, results, draw=DRAW, samples=400).values()
         return sum(bar.low <= 0.6 <= bar.high for bar in bars if bar.low and bar.high) / len(firsts)
 
@@ -110,10 +110,10 @@ def test_large_sums_do_not_spill_over() -> None:
 def test_luck_is_what_all_with_the_same_cards_had() -> None:
     # Deal 1 is good for seat 0: it won 8 and 2 there, 5 on average. Deal 2 gave seat 0 to A and C: 4 and 0.
     results = [
-        Outcome("AB", [1, 2], [8, -8], "deal 1"),
-        Outcome("CD", [1, 2], [2, -2], "deal 1"),
-        Outcome("AD", [1, 2], [4, -4], "deal 2"),
-        Outcome("CB", [1, 1], [0, 0], "deal 2"),
+        MatchOutcome("AB", [1, 2], [8, -8], "deal 1"),
+        MatchOutcome("CD", [1, 2], [2, -2], "deal 1"),
+        MatchOutcome("AD", [1, 2], [4, -4], "deal 2"),
+        MatchOutcome("CB", [1, 1], [0, 0], "deal 2"),
     ]
 
     adjusted = luck_adjusted("ABCD", results)
@@ -139,7 +139,7 @@ def test_a_seat_that_one_alone_held_says_nothing_about_luck() -> None:
 def test_matches_of_one_deal_are_not_taken_for_independent() -> None:
     # C wins both of its matches in three deals and loses both in one: four observations, not eight.
     results = [
-        Outcome(seated, placed, [0, 0], f"deal {deal}")
+        MatchOutcome(seated, placed, [0, 0], f"deal {deal}")
         for deal, won in enumerate([True, True, True, False])
         for seated, placed in (("CD", [1, 2] if won else [2, 1]), ("DC", [2, 1] if won else [1, 2]))
     ]
@@ -155,7 +155,7 @@ def test_matches_of_one_deal_are_not_taken_for_independent() -> None:
 @some
 @given(events(), st.randoms(use_true_random=False))
 def test_luck_adjusted_scores_cancel_out(event: Happened, dice: Any) -> None:
-    full = [Outcome(one.entrants, one.placements, one.returns, one.group) for one in event[0]]
+    full = [MatchOutcome(one.entrants, one.placements, one.returns, one.group) for one in event[0]]
 
     adjusted = luck_adjusted(ENTRANTS, full)
 

@@ -11,25 +11,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.pairing import Entrant, Event, Leg, Played, formats
-from referee.pairing.history import past
-from referee.standings import TIE_BREAKS, Outcome, Row, ScoredBye, event_table, points, table
+from referee.pairing import Entrant, Leg, PlayedRound, TournamentState, formats
+from referee.pairing.history import read_history
+from referee.standings import TIE_BREAKS, MatchOutcome, RankedEntrant, ScoredBye, event_table, points, table
 
 NONE, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 some = settings(max_examples=20, deadline=None, derandomize=True, database=None)
 
 
-def outcome(entrants: Any, placements: Any, group: str = "g", **others: Any) -> Outcome:
-    return Outcome(entrants, placements, [0] * len(placements), group, **others)
+def outcome(entrants: Any, placements: Any, group: str = "g", **others: Any) -> MatchOutcome:
+    return MatchOutcome(entrants, placements, [0] * len(placements), group, **others)
 
 
-def column(rows: list[Row], name: str) -> dict[Any, float | None]:
+def column(rows: list[RankedEntrant], name: str) -> dict[Any, float | None]:
     """Of each entrant, as published: with decimals."""
     values = {row.entrant: row.tie_breaks[name] for row in rows}
     return {entrant: None if value is None else float(value) for entrant, value in values.items()}
 
 
-def places(rows: list[Row]) -> dict[Any, int]:
+def places(rows: list[RankedEntrant]) -> dict[Any, int]:
     return {row.entrant: row.place for row in rows}
 
 
@@ -49,7 +49,7 @@ def test_points_of_a_table_add_up_to_half_its_seats() -> None:
 
 
 def test_equals_in_everything_share_a_place_and_the_next_one_is_left_out() -> None:
-    rows = table("ABCD", [Outcome("AB", [1, 2], [3, -3], "g"), Outcome("CD", [1, 2], [5, -5], "g")])
+    rows = table("ABCD", [MatchOutcome("AB", [1, 2], [3, -3], "g"), MatchOutcome("CD", [1, 2], [5, -5], "g")])
 
     assert [(row.place, row.entrant, row.matches, row.points, row.wins, row.returns) for row in rows] == [
         (1, "A", 1, ONE, 1, 3),
@@ -108,8 +108,8 @@ HELD_ROUND_ROBIN = {
 }  # fmt: skip
 
 
-def played(sheet: Mapping[int, str]) -> tuple[list[Outcome], list[ScoredBye]]:
-    results: list[Outcome] = []
+def played(sheet: Mapping[int, str]) -> tuple[list[MatchOutcome], list[ScoredBye]]:
+    results: list[MatchOutcome] = []
     byes: list[ScoredBye] = []
     for player, line in sheet.items():
         for word in line.split():
@@ -243,8 +243,8 @@ def test_a_bye_of_a_swiss_stands_for_all_matches_of_its_stage() -> None:
 def test_a_swiss_pairs_by_the_points_that_its_table_shows(seats: int, entrants: int) -> None:
     dice, swiss = Random(seats), formats()["swiss"]
     people = tuple(Entrant(f"bot {number}") for number in range(entrants))
-    event = Event(seats, swiss.options({}, seats), 1, people, (), bytes(32))
-    results: list[Outcome] = []
+    event = TournamentState(seats, swiss.options({}, seats), 1, people, (), bytes(32))
+    results: list[MatchOutcome] = []
     byes: list[tuple[int, str, str]] = []
     while stage := swiss.next_stage(event):
         number = len(event.played) + 1
@@ -254,11 +254,11 @@ def test_a_swiss_pairs_by_the_points_that_its_table_shows(seats: int, entrants: 
             legs.append((Leg(table_of.entrants, tuple(placed), (0,) * seats),))
             results.append(outcome(table_of.entrants, placed, stage=number))
         byes += [(number, bye.entrant, bye.reason) for bye in stage.byes]
-        event = replace(event, played=(*event.played, Played(stage, tuple(legs))))
+        event = replace(event, played=(*event.played, PlayedRound(stage, tuple(legs))))
 
     rows = event_table("swiss", seats, [one.id for one in people], results, byes)
 
-    known = past(event)
+    known = read_history(event)
     assert byes
     assert {row.entrant: row.points for row in rows} == {
         entrant: Fraction(score, 2 * (seats - 1)) for entrant, score in zip(known.ids, known.score, strict=True)
@@ -278,17 +278,17 @@ def test_every_format_declares_its_tie_breaks() -> None:
 # -- properties --
 
 ENTRANTS = "ABCDEFG"
-Happened = tuple[list[Outcome], list[ScoredBye]]
+Happened = tuple[list[MatchOutcome], list[ScoredBye]]
 
 
 @st.composite
 def events(draw: st.DrawFn) -> Happened:
     """Matches of any form, unfair and incomplete, among some of the entrants."""
 
-    def match(number: int) -> Outcome:
+    def match(number: int) -> MatchOutcome:
         seated = draw(st.permutations(ENTRANTS))[: draw(st.integers(2, 4))]
         ranks = [draw(st.integers(1, 4)) for _ in seated]
-        return Outcome(
+        return MatchOutcome(
             tuple(seated),
             [1 + sum(other < own for other in ranks) for own in ranks],
             [draw(st.integers(-9, 9)) for _ in seated],
@@ -316,7 +316,7 @@ def test_the_order_of_results_and_entrants_cannot_matter(event: Happened, dice: 
 @some
 @given(events())
 def test_points_add_up_and_equals_share_a_place(event: Happened) -> None:
-    full = [Outcome(one.entrants, one.placements, one.returns, one.group) for one in event[0]]
+    full = [MatchOutcome(one.entrants, one.placements, one.returns, one.group) for one in event[0]]
 
     rows = table(ENTRANTS, full, tie_breaks=TIE_BREAKS["swiss"])
 

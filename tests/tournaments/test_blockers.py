@@ -11,12 +11,12 @@ from referee.bots import house_bots
 from referee.errors import Conflict
 from referee.ladders import voiding
 from referee.ladders.tables import Rating, Result
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.matches import matches, results
-from referee.matches.recording import Record
+from referee.matches.recording import MatchUpdate
 from referee.matches.tables import Match, MatchSeat
 from referee.tournaments import entries, lifecycle
-from referee.tournaments.tables import Stage, Tournament
+from referee.tournaments.tables import Tournament, TournamentRound
 from referee.webhooks.tables import Delivery
 from tests.database import scripted
 from tests.database.tournaments import begun, go_on, listening, progress_of
@@ -53,12 +53,12 @@ def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so
     assert (go_on(world.database, event), go_on(world.database, event)) == (["told"], [])
 
     with world.database.read() as session:
-        assert [session.get_one(Tournament, event).status, session.get_one(Stage, (event, 1)).ended_at] == [
+        assert [session.get_one(Tournament, event).status, session.get_one(TournamentRound, (event, 1)).ended_at] == [
             "running",
             None,
         ]
         assert session.scalars(select(Rating)).all() == []  # they share their cards
-        bodies = [parsed(body) for body in session.scalars(select(Delivery.body))]
+        bodies = [parse_row(body) for body in session.scalars(select(Delivery.body))]
     assert stuck in str(reason_of(world, event))
     assert [body["data"]["reason"] for body in bodies] == [reason_of(world, event)]
     assert progress_of(world, event).done == 1
@@ -115,9 +115,11 @@ def test_a_match_that_ends_while_its_event_is_cancelled_keeps_its_result(world: 
     event, _ = begun(world, 2)
     (claim,) = world.claim(1)
     cancelling = threading.Thread(target=lambda: cancel(world, event))
-    outcome = results.Outcome([1, 2], [1, -1], [1, -1], [0, 0])
+    outcome = results.MatchResult([1, 2], [1, -1], [1, -1], [0, 0])
     with world.database.write() as session:
-        results.finish(session, Record(claim.match_id, claim.epoch, 0, [scripted.LINE]), outcome, master_key=MASTER_KEY)
+        results.finish(
+            session, MatchUpdate(claim.match_id, claim.epoch, 0, [scripted.LINE]), outcome, master_key=MASTER_KEY
+        )
         cancelling.start()
         until_it_waits(world)  # it has seen the match going on
     cancelling.join(30)

@@ -19,7 +19,7 @@ from referee.match.chance import CommittedChance
 from referee.match.match import Answer, Match, Request
 from referee.matches import claims, deal_groups, logs, matches, results
 from referee.matches.claims import Claim
-from referee.matches.recording import Record, Sealed, record_batch
+from referee.matches.recording import MatchUpdate, Sealed, record_batch
 from referee.matches.tables import Match as MatchRow
 from referee.ratings.elo import START
 from tests.database.world import World, outcome
@@ -201,7 +201,7 @@ class Runner:
             return False
         if len(match.lines) > recorded:
             return self._write(
-                lambda: self._record(Record(claim.match_id, claim.epoch, recorded, match.lines[recorded:]))
+                lambda: self._record(MatchUpdate(claim.match_id, claim.epoch, recorded, match.lines[recorded:]))
             )
         request = match.requests()[0]
         answer = answered(claim.match_id, request)
@@ -209,10 +209,10 @@ class Runner:
         if match.over:
             return self._went_on(claim, match, recorded)  # the last rows go with the result
         if rows:
-            written = Record(claim.match_id, claim.epoch, recorded, match.lines[recorded:], unsealed=[request.n])
+            written = MatchUpdate(claim.match_id, claim.epoch, recorded, match.lines[recorded:], unsealed=[request.n])
         else:
             sealed = [Sealed(request.n, request.seat, answer.to_json())]
-            written = Record(claim.match_id, claim.epoch, recorded, sealed=sealed)
+            written = MatchUpdate(claim.match_id, claim.epoch, recorded, sealed=sealed)
         return self._write(lambda: self._record(written))
 
     def _write(self, effect: Callable[[], bool]) -> bool:
@@ -223,7 +223,7 @@ class Runner:
         self.stale = self.stale or not ours
         return ours
 
-    def _record(self, record: Record) -> bool:
+    def _record(self, record: MatchUpdate) -> bool:
         self._step()
         with self.database.write(durable=False) as session:
             lost = record_batch(session, [record])
@@ -233,7 +233,7 @@ class Runner:
 
     def _finish(self, claim: Claim, match: Match, recorded: int) -> bool:
         self._step()
-        tail = Record(claim.match_id, claim.epoch, recorded, match.lines[recorded:])
+        tail = MatchUpdate(claim.match_id, claim.epoch, recorded, match.lines[recorded:])
         with self.database.write() as session:
             results.finish(session, tail, outcome(match), master_key=MASTER_KEY)
             self._step(inside=True)

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from referee.errors import BadOption, Conflict
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.tournaments import entries as entering
 from referee.tournaments import lifecycle, starting
 from referee.tournaments.tables import Tournament
@@ -46,7 +46,7 @@ def set_start(world: World, event: str, **changes: object) -> Tournament:
 
 def told(world: World) -> list[Any]:
     with world.database.read() as session:
-        messages = [parsed(body) for body in session.scalars(select(Delivery.body))]
+        messages = [parse_row(body) for body in session.scalars(select(Delivery.body))]
     assert {message["type"] for message in messages} <= {"tournament.held_up"}
     return [message["data"] for message in messages]
 

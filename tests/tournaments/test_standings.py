@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from referee.ladders import voiding
 from referee.ratings.elo import START
-from referee.standings import TIE_BREAKS, Row
+from referee.standings import TIE_BREAKS, RankedEntrant
 from referee.tournaments import entries, lifecycle, tournaments
 from referee.tournaments.standings import EventResults, event_results
 from tests.database.tournaments import begun, go_on
@@ -19,7 +19,7 @@ def results(
         return event_results(session, tournaments.get_tournament(session, tournament_id), before, patient=patient)
 
 
-def table(world: World, tournament_id: str) -> list[Row]:
+def table(world: World, tournament_id: str) -> list[RankedEntrant]:
     return results(world, tournament_id).table()
 
 

@@ -13,7 +13,7 @@ from referee.errors import BadOption, Conflict
 from referee.matches import claims
 from referee.matches.tables import Match, MatchSeat
 from referee.tournaments import entries, lifecycle, outcomes, tournaments
-from referee.tournaments.tables import Stage, Tournament, TournamentEntry
+from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 from tests.database import scripted
 from tests.database.tournaments import answer_checks, begin, begun, create, enter, entered, go_on, progress_of, start
 from tests.database.world import MANIFEST, World, certify, manifest_of
@@ -222,7 +222,7 @@ def test_seeds_are_set_by_hand_before_the_start(world: World) -> None:
     begin(world, tournament_id)
 
     with world.database.read() as session:
-        tables = session.get_one(Stage, (tournament_id, 1)).tables
+        tables = session.get_one(TournamentRound, (tournament_id, 1)).tables
     assert {frozenset(table["entrants"]) for table in tables} == {
         frozenset((seated[3], seated[0])),
         frozenset((seated[2], seated[1])),

@@ -14,7 +14,7 @@ from referee.matches import claims, health, waiting
 from referee.matches.tables import MatchSeat
 from referee.matches.waiting_reasons import REASONS, Reason
 from referee.tournaments import entries, lifecycle, starting
-from referee.tournaments.tables import Stage
+from referee.tournaments.tables import TournamentRound
 from tests.database.checks import called, examined, newcomer, on_one_database
 from tests.database.tournaments import answer_checks, begin, begun, create, enter, entered, go_on, start
 from tests.database.waits import full, half_played, lost_twice, make_stuck, on_ladder, registered, resting, steps_until
@@ -226,7 +226,7 @@ def event_not_started(world: World) -> tuple[str, str | None, Reason]:
 
 @case
 def start_missed(world: World) -> tuple[str, str | None, Reason]:
-    tournament_id, (bot_id,) = entered(world, 1, starts_at=world.clock.now() + timedelta(minutes=1))
+    tournament_id, (bot_id,) = entered(world, 1, starts_at=world.clock.utc_now() + timedelta(minutes=1))
     world.clock.moment += timedelta(minutes=2)
     with world.database.write() as session:
         starting.start_by_itself(session, tournament_id)
@@ -301,7 +301,7 @@ def table_empty(world: World) -> tuple[str, str | None, Reason]:
     tournament_id, _ = entered(world, 4, format="swiss")
     steps_until(world, tournament_id, "paired")
     with world.database.write() as session:
-        left, bot_id = session.get_one(Stage, (tournament_id, 1)).tables[0]["entrants"]
+        left, bot_id = session.get_one(TournamentRound, (tournament_id, 1)).tables[0]["entrants"]
         entries.withdraw(session, tournament_id, left)
     go_on(world.database, tournament_id)
     return bot_id, tournament_id, Reason("table_empty", stage=1)
@@ -320,7 +320,7 @@ def knocked_out(world: World) -> tuple[str, str | None, Reason]:
         world.finish(claim)
     go_on(world.database, tournament_id)
     with world.database.read() as session:
-        (final,) = session.get_one(Stage, (tournament_id, 2)).tables
+        (final,) = session.get_one(TournamentRound, (tournament_id, 2)).tables
     loser = min(set(seated) - set(final["entrants"]))
     return loser, tournament_id, Reason("knocked_out")
 

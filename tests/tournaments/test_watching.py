@@ -41,7 +41,7 @@ def test_logs_and_seats_are_read_page_by_page(world: World) -> None:
         seats = bulk.seats(session, bulk.of_event(event), after=0, until=extent.until)
         packed = bulk.packed_log(session, results[1].match_id)
 
-    assert place == bulk.Place(results[0].seq)
+    assert place == bulk.DownloadCursor(results[0].seq)
     assert (extent.logs, extent.closed, extent.ended) == (2, 0, True)
     assert [one.match_id for one in named] == [result.match_id for result in results[1:]]
     assert [(seat.match_id, seat.bot) for seat in seats] == [

@@ -27,7 +27,7 @@ from tests.upgrade import stored
 from tests.upgrade.bot_server import BotServer, NamedBot, WebhookReceiver
 from tests.upgrade.restoring import replace_address
 from workers.bot_checks import Suite
-from workers.runner import Runner, Tally
+from workers.runner import Runner, RunnerCounters
 from workers.scheduler import Scheduler
 
 DOWNTIME = timedelta(hours=1)  # of the service, for the upgrade
@@ -105,7 +105,7 @@ class Outcome:
     """Hold what happened while everything in progress was finished."""
 
     server: BotServer
-    tallies: list[Tally]
+    tallies: list[RunnerCounters]
     new_match: str | None
 
 
@@ -127,13 +127,13 @@ async def finish_everything(service: Upgraded, server: BotServer) -> Outcome:
     return Outcome(server, [*tallies, *await _work(service)], new_match)
 
 
-async def _work(service: Upgraded) -> list[Tally]:
+async def _work(service: Upgraded) -> list[RunnerCounters]:
     """Run a scheduler without Redis, and one runner after the other, until nothing is left or nothing happens."""
     nowhere = Redis(unix_socket_path=str(service.folder / "nowhere"), retry=Retry(NoBackoff(), 0))
     scheduler = Scheduler(service.database, nowhere, service.settings.master_key)
     stopped = threading.Event()
     sweeping = asyncio.create_task(asyncio.to_thread(scheduler.run, stopped, every_s=SWEEP_S))
-    tallies: list[Tally] = []
+    tallies: list[RunnerCounters] = []
     seen, idle = stored.left_to_do(service.database), 0
     while seen and idle < IDLE_SWEEPS:
         for match_id in await asyncio.to_thread(_alone, service.database):

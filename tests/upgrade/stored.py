@@ -30,7 +30,7 @@ def _where(true: ColumnElement[bool], yes: str, no: str = "") -> ColumnElement[s
     return case((true, yes), else_=no)
 
 
-_PLAYED_NOW: Final = exists().where(schema.Match.group_id == schema.Group.id, schema.Match.status == "running")
+_PLAYED_NOW: Final = exists().where(schema.Match.group_id == schema.DealGroup.id, schema.Match.status == "running")
 
 
 # By table of schema 0004: the columns by whose values its rows are counted.
@@ -47,11 +47,11 @@ KINDS: Final[dict[str, Sequence[Any]]] = {
         _said(schema.TournamentEntry.withdrawn_at, "withdrawn", ""),
         _said(schema.TournamentEntry.stand_in_id, "substituted", ""),
     ),
-    "tournament_stages": (_said(schema.Stage.ended_at, "over", "going on"),),
+    "tournament_stages": (_said(schema.TournamentRound.ended_at, "over", "going on"),),
     "deal_groups": (
-        schema.Group.kind,
-        schema.Group.state,
-        _said(schema.Group.nonce_hashes, "hashes", ""),
+        schema.DealGroup.kind,
+        schema.DealGroup.state,
+        _said(schema.DealGroup.nonce_hashes, "hashes", ""),
         _where(_PLAYED_NOW, "played now"),
     ),
     "matches": (
@@ -67,7 +67,7 @@ KINDS: Final[dict[str, Sequence[Any]]] = {
     "faults": (schema.Fault.code,),
     "results": (_said(schema.Result.ladder_id, "rated", "unrated"),),
     "ladders": (schema.Ladder.game, schema.Ladder.seats),
-    "ladder_acts": (schema.LadderAct.kind,),
+    "ladder_acts": (schema.LedgerEntry.kind,),
     "ratings": (),
     "rating_counts": (),
     "rating_changes": (),
@@ -115,7 +115,7 @@ def finished_matches(session: Session) -> list[str]:
 
 def seeds(session: Session, master_key: bytes) -> dict[str, str]:
     """Return the seed of each deal group, sealed as long as the group is not over."""
-    found = session.scalars(select(schema.Group).order_by(schema.Group.id))
+    found = session.scalars(select(schema.DealGroup).order_by(schema.DealGroup.id))
     return {group.id: deal_groups.seed_of(group, master_key).hex() for group in found}
 
 
@@ -178,7 +178,7 @@ def left_to_do(database: Database) -> dict[str, int]:
         "checks": schema.Bot.check_state != "idle",
         "examinations": schema.Examination.state != "idle",
         "deliveries": schema.Delivery.status == "due",
-        "groups": schema.Group.state != "over",
+        "groups": schema.DealGroup.state != "over",
     }
     with database.read() as session:
         found = {name: session.scalars(select(func.count()).where(which)).one() for name, which in questions.items()}

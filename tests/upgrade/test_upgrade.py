@@ -11,7 +11,7 @@ import pytest
 
 from referee.db.revisions import check
 from referee.match.log import verify
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.matches import logs
 from referee.protocol.messages import PROTOCOL
 from tests.upgrade import stored
@@ -199,7 +199,9 @@ def test_a_sealed_answer_counts_as_it_was_given(finished: Ended) -> None:
     assert sealed
 
     with service.database.read() as session:
-        rows = [parsed(line) for match_id in {one[0] for one in sealed} for line in logs.log_lines(session, match_id)]
+        rows = [
+            parse_row(line) for match_id in {one[0] for one in sealed} for line in logs.log_lines(session, match_id)
+        ]
 
     matches = [row["match"] for row in rows if row["type"] == "header"]
     assert len(matches) == 1
@@ -215,7 +217,7 @@ def test_a_group_under_way_ends_with_the_seed_it_was_committed_to(finished: Ende
         for match_id in service.expected["open_matches"]:
             lines = logs.log_lines(session, match_id)
             if lines:
-                revealed[parsed(lines[0])["group"]["id"]] = parsed(lines[-1])["seed"]
+                revealed[parse_row(lines[0])["group"]["id"]] = parse_row(lines[-1])["seed"]
 
     assert len(revealed) > 10
     assert revealed.items() <= seeds.items()

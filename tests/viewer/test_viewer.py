@@ -15,7 +15,7 @@ from referee.errors import BadLog
 from referee.match.chance import RecordedChance
 from referee.match.log import HEADER_MEMBERS
 from referee.match.match import Match, is_answer
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.protocol.fault_advice import ADVICE
 from referee.viewer import FOLDER, advice, bundle, standalone
 from referee.viewer.questions import questions
@@ -62,7 +62,7 @@ def test_a_page_holds_the_log_to_the_byte_with_every_question_and_the_cards_it_n
     held = packed(standalone(lines, questions=questions(lines)))
 
     assert held["log"].encode() == b"".join(line + b"\n" for line in lines)
-    assert {int(row) for row in held["questions"]} == {n for n, line in enumerate(lines) if is_answer(parsed(line))}
+    assert {int(row) for row in held["questions"]} == {n for n, line in enumerate(lines) if is_answer(parse_row(line))}
     assert set(held["faults"]) == set(ADVICE)
     assert {"back", "Ah", "2c"} <= set(held["cards"]) <= {one.stem for one in (FOLDER / "cards").glob("*.svg")}
     assert all(picture.startswith("<svg") for picture in held["cards"].values())
@@ -70,7 +70,7 @@ def test_a_page_holds_the_log_to_the_byte_with_every_question_and_the_cards_it_n
 
 def test_a_question_is_what_the_seat_was_asked() -> None:
     lines = log("prisoners-2")
-    rows = [parsed(line) for line in lines]
+    rows = [parse_row(line) for line in lines]
     match = Match({name: rows[0][name] for name in HEADER_MEMBERS}, RecordedChance(rows))
     match.begin()
     asked = questions(lines)

@@ -177,7 +177,7 @@ def test_every_viewer_is_shown_what_the_engine_shows(plays: list[Play]) -> None:
     for play in plays:
         events = [event for row in play.rows for event in row]
         for view, seen in zip(play.views, play.seen, strict=True):
-            expected = events if view == "open" else game(play.game).shown(events, view, play.options)
+            expected = events if view == "open" else game(play.game).visible_events(events, view, play.options)
             assert seen["shown"] == expected, (play.game, play.options, view)
 
 

@@ -9,13 +9,13 @@ from sqlalchemy import insert, select, update
 
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded, StaleEpoch
 from referee.webhooks import deliveries, outbox, webhooks
-from referee.webhooks.deliveries import Outcome, Parcel
+from referee.webhooks.deliveries import DeliveryJob, DeliveryOutcome
 from referee.webhooks.tables import Delivery, Webhook
 from tests.database.world import World
 
 URL = "https://hooks.example.org/mine"
-WELL = Outcome(200)
-BADLY = Outcome(500, "500, expected 2xx")
+WELL = DeliveryOutcome(200)
+BADLY = DeliveryOutcome(500, "500, expected 2xx")
 
 
 @dataclass
@@ -39,16 +39,16 @@ class Hooks:
         with self.world.database.write() as session:
             return sum(outbox.emit(session, event, [self.account_id], {"n": n}) for n in range(count))
 
-    def claim(self, limit: int = 100) -> list[Parcel]:
+    def claim(self, limit: int = 100) -> list[DeliveryJob]:
         with self.world.database.write() as session:
             assert deliveries.any_due(session) or not deliveries.claim_due(session, limit)
             return deliveries.claim_due(session, limit)
 
-    def finish(self, parcel: Parcel, outcome: Outcome, spread: float = 0.0) -> Delivery:
+    def finish(self, parcel: DeliveryJob, outcome: DeliveryOutcome, spread: float = 0.0) -> Delivery:
         with self.world.database.write() as session:
             return deliveries.finish(session, parcel.delivery_id, parcel.epoch, outcome, spread=spread)
 
-    def fail(self, parcel: Parcel, times: int) -> Parcel:
+    def fail(self, parcel: DeliveryJob, times: int) -> DeliveryJob:
         """Lets so many attempts fail, each in its time; gives the claim of the next."""
         for _ in range(times):
             self.world.clock.moment = self.finish(parcel, BADLY).due_at
@@ -204,7 +204,7 @@ def test_410_disables_at_once_and_an_unproven_address_is_not_called_for_days(hoo
     gone = hooks.active()
     hooks.emit()
     (parcel,) = hooks.claim()
-    assert hooks.finish(parcel, Outcome(410, "410, expected 2xx")).status == "failed"
+    assert hooks.finish(parcel, DeliveryOutcome(410, "410, expected 2xx")).status == "failed"
     assert (hooks.webhook(gone).status, hooks.webhook(gone).status_reason) == ("disabled", "it answered 410 Gone")
 
 
@@ -231,7 +231,7 @@ def test_what_fells_every_sender_is_given_up_and_what_is_given_back_is_no_attemp
         assert deliveries.give_back(session, [parcel]) == 1
     assert hooks.delivery(parcel.delivery_id).attempts == 0
     (parcel,) = hooks.claim()
-    ours = hooks.finish(parcel, Outcome(None, "uplink_down: on our side", ours=True))
+    ours = hooks.finish(parcel, DeliveryOutcome(None, "uplink_down: on our side", ours=True))
     assert (ours.status, ours.attempts, hooks.webhook(parcel.webhook_id).failing_since) == ("due", 0, None)
 
     hooks.world.clock.moment = ours.due_at

@@ -21,16 +21,16 @@ from referee.games import catalogue
 from referee.house.server import House, serve
 from referee.house.strategies import players
 from referee.ladders.audit import audit
-from referee.match.log import Report, verify
+from referee.match.log import VerificationReport, verify
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups, logs, matches
-from referee.matches.matches import Plan
+from referee.matches.matches import MatchPlan
 from referee.matches.tables import Match
 from referee.protocol.signing import bot_secret
 from referee.settings import Settings
 from tests.database.world import certify, manifest_of
 from tests.surroundings import MASTER_KEY, settings_for
-from workers.runner import Runner, Tally
+from workers.runner import Runner, RunnerCounters
 
 
 class Scripted(House):
@@ -72,7 +72,7 @@ class World:
 
     def arrange(self, game: str, bot_ids: Sequence[str], **plan: Any) -> str:
         with self.database.write() as session:
-            wanted = Plan(game, list(bot_ids), plan.pop("options", {}), plan.pop("limits", Limits()), **plan)
+            wanted = MatchPlan(game, list(bot_ids), plan.pop("options", {}), plan.pop("limits", Limits()), **plan)
             return matches.create_match(session, wanted, master_key=MASTER_KEY).id
 
     def match(self, match_id: str) -> Match:
@@ -87,7 +87,7 @@ class World:
         with self.database.read() as session:
             return logs.log_lines(session, match_id)
 
-    def verified(self, match_id: str) -> Report:
+    def verified(self, match_id: str) -> VerificationReport:
         return verify(self.lines(match_id))
 
     def group_state(self, match_id: str) -> str:
@@ -99,7 +99,7 @@ class World:
         with self.database.read() as session:
             return [str(difference) for difference in audit(session)]
 
-    async def run(self, **changes: Any) -> Tally:
+    async def run(self, **changes: Any) -> RunnerCounters:
         """A runner until nothing is due."""
         return await Runner(replace(self.settings, **changes), self.database).run()
 

@@ -12,7 +12,7 @@ from referee.match.canonical import Json
 from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import Holding, until
 from workers.bot_checks import Suite
-from workers.runner import Runner, Tally
+from workers.runner import Runner, RunnerCounters
 
 VERSION = "7"
 GAMES = ["saint-poker", "pool-nap"]
@@ -51,7 +51,7 @@ async def errs_in_poker(request: web.Request) -> web.Response | None:
     return web.json_response({"decision": asked["decision"]["id"], "action": {"type": "river", "card": "Zz"}})
 
 
-async def examined(world: World, suite: Suite = QUICK) -> Tally:
+async def examined(world: World, suite: Suite = QUICK) -> RunnerCounters:
     return await Runner(world.settings, world.database, suite=suite).run()
 
 
@@ -80,7 +80,7 @@ def report_of(world: World, bot_id: str) -> Json:
 
 
 def test_a_registered_bot_is_examined_and_gets_a_certificate_for_its_games(world: World) -> None:
-    async def story() -> Tally:
+    async def story() -> RunnerCounters:
         async with world.houses(Modest(well), version=VERSION):
             await asyncio.to_thread(ask, world, world.bot_ids[0])
             return await examined(world)
@@ -165,7 +165,7 @@ def test_a_bot_that_is_too_slow_is_told_so_and_not_called_for_ever(world: World)
 
 
 def test_a_bot_that_is_replaced_meanwhile_gets_no_certificate_and_is_not_examined_for_ever(world: World) -> None:
-    async def story() -> Tally:
+    async def story() -> RunnerCounters:
         async with world.houses(Restless(well), version=VERSION):
             await asyncio.to_thread(ask, world, world.bot_ids[0])
             return await examined(world)

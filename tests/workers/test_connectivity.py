@@ -25,7 +25,7 @@ class Clock:
 def failing(uplink: Uplink, *owners: str) -> float:
     for owner in owners:
         uplink.calling(owner)
-        failed_at = uplink.failed(owner)
+        failed_at = uplink.record_failure(owner)
     return failed_at
 
 
@@ -37,20 +37,20 @@ def test_K22_the_line_is_down_when_bots_of_three_owners_fail_and_nobody_answers(
     assert uplink.verdict(failed_at) == "fault"  # two owners: nobody could tell
     uplink.calling("c")
     assert uplink.verdict(failed_at) == "unclear"
-    uplink.failed("c")
+    uplink.record_failure("c")
     assert uplink.verdict(failed_at) == "down"
 
     clock.now += LONGEST_S - 10
     in_the_outage = failing(uplink, "a", "b", "c")
     assert uplink.verdict(in_the_outage) == "down"
     clock.now += 1
-    uplink.answered()
+    uplink.record_success()
     assert not uplink.is_down
     assert uplink.verdict(in_the_outage) == "down"  # to be asked again, now that the line is back
     clock.now += 1
     failed_at = failing(uplink, "a")
     clock.now += 1
-    uplink.answered()
+    uplink.record_success()
     assert uplink.verdict(failed_at) == "fault"
 
     clock.now += 1

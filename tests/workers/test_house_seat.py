@@ -7,11 +7,11 @@ from aiohttp import web
 from sqlalchemy import select
 
 from referee.bots import bots, house_bots
-from referee.db.engine import now
+from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.house.seat import HouseSeat
 from referee.match.match import Request
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.tournaments.tables import Tournament
 from tests.protocol.schemas import check
 from tests.surroundings import MASTER_KEY
@@ -31,7 +31,7 @@ def test_a_bot_plays_house_bots_at_once_and_the_log_verifies(world: World) -> No
 
     match_id = asyncio.run(story())
 
-    rows = [parsed(line) for line in world.lines(match_id)]
+    rows = [parse_row(line) for line in world.lines(match_id)]
     asked = [row for row in rows if row["type"] == "decision" and row["seat"] > 0]
     assert world.verified(match_id).ok
     assert not rows[0]["rated"]
@@ -65,7 +65,12 @@ def test_bots_are_told_who_plays_unless_the_tournament_is_anonymous(world: World
             owner_id = bots.get_bot(session, world.bot_ids[0]).owner_id
             made = {"options": {}, "seats": 2, "format": "round_robin", "cycles": 1, "rated": True, "status": "running"}
             limits = {"budget_ms": 1000, "bank_ms": 1000, "revision": 1}
-            fixed = {"name": "Event", "game": "saint-poker", "created_by": owner_id, "created_at": now(session)}
+            fixed = {
+                "name": "Event",
+                "game": "saint-poker",
+                "created_by": owner_id,
+                "created_at": current_time(session),
+            }
             session.add(Tournament(id=new_id("tournament"), **made, **limits, **fixed, **how))
             session.flush()
             return session.scalars(select(Tournament.id).order_by(Tournament.created_at.desc())).first() or ""

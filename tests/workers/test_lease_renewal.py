@@ -5,7 +5,7 @@ import time
 
 from referee.matches import claims
 from tests.workers.conftest import World
-from workers.lease_renewal import Holder
+from workers.lease_renewal import LeaseRenewer
 
 PATIENCE_S = 30
 
@@ -18,7 +18,7 @@ def test_K15_a_lease_is_renewed_while_the_event_loop_is_blocked(world: World) ->
                 (claim,) = claims.claim(session, 1)
             claimed_until = world.match(match_id).lease_until
             assert claimed_until is not None
-            holder = Holder(world.database, renew_s=0.01)
+            holder = LeaseRenewer(world.database, renew_s=0.01)
             holder.start()
             with holder.holding(claim):
                 deadline = time.monotonic() + PATIENCE_S

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from referee.bots import bots
 from referee.games import catalogue
 from referee.ladders.tables import Rating
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.match.time_limits import Limits
 from referee.matches import claims, matches
 from referee.matches.tables import Fault, MatchSeat
@@ -100,7 +100,7 @@ def test_D8_the_bots_nonces_enter_the_deal(world: World) -> None:
             await world.run()
             return match_id
 
-    reveal = parsed(world.lines(asyncio.run(story()))[-1])
+    reveal = parse_row(world.lines(asyncio.run(story()))[-1])
 
     assert [len(nonce) for nonce in reveal["nonces"]] == [32, 32]
 
@@ -136,7 +136,7 @@ def test_K29_a_bot_that_faults_loses_its_moves_not_the_match_and_its_owner_sees_
 
     match_id = asyncio.run(story())
 
-    faults = [row["fault"] for row in map(parsed, world.lines(match_id)) if row.get("fault")]
+    faults = [row["fault"] for row in map(parse_row, world.lines(match_id)) if row.get("fault")]
     assert faults == ["stale_decision"] * 3
     with world.database.read() as session:
         evidence = session.scalars(select(Fault).order_by(Fault.id)).all()

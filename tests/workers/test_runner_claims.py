@@ -14,7 +14,7 @@ from referee.matches.tables import Fault
 from tests.surroundings import MASTER_KEY
 from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import PATIENT, SHORT, Holding, seats_of, until
-from workers.runner import MOST_REST_S, Runner, Tally
+from workers.runner import MOST_REST_S, Runner, RunnerCounters
 
 
 def test_E21_tarpits_in_the_friendlies_of_one_account_hold_a_quarter_of_the_slots(world: World) -> None:
@@ -71,7 +71,7 @@ def test_matches_that_end_while_a_runner_rests_are_made_up_for_together(world: W
     pairs = [Holding() for _ in range(4)]
     last = pairs[-1]
 
-    async def story() -> Tally:
+    async def story() -> RunnerCounters:
         async with world.houses(*["first"] * 4, *[Scripted(holding) for holding in pairs]):
             one_call_each(world)
             for at in (0, 1, 2, 3, 0, 1, 2):

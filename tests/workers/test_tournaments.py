@@ -14,7 +14,7 @@ from referee.db.engine import Database
 from referee.db.ids import new_id
 from referee.db.upgrading import upgrade
 from referee.match.canonical import Json
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 from referee.matches.tables import Match
 from referee.tournaments.tables import Tournament
 from referee.webhooks.tables import Delivery, Webhook
@@ -66,7 +66,7 @@ def test_an_event_is_carried_from_its_hour_to_its_end_and_all_are_told(world: Wo
         scripted.play_due(world.database, tournament_id)
 
     with world.database.read() as session:
-        bodies = [parsed(body) for body in session.scalars(select(Delivery.body).order_by(Delivery.created_at))]
+        bodies = [parse_row(body) for body in session.scalars(select(Delivery.body).order_by(Delivery.created_at))]
     told: list[Json] = [body for body in bodies if body["data"].get("tournament") == tournament_id]
     assert [body["type"] for body in told] == ["tournament.started"] * 2 + ["tournament.finished"] * 2
 

@@ -28,7 +28,7 @@ from tests.database.world import FakeClock
 from tests.surroundings import MASTER_KEY, settings_for
 from workers.batch_writer import Recorder
 from workers.runner import Runner
-from workers.webhook_sender import Courier
+from workers.webhook_sender import WebhookSender
 
 SHORT_MS = 300  # for receivers that never answer
 
@@ -86,15 +86,15 @@ class World:
             made = webhooks.create(session, self.account_id, url, ["match.finished"])
             if active:
                 (ping,) = deliveries.claim_due(session, 1)
-                deliveries.finish(session, ping.delivery_id, ping.epoch, deliveries.Outcome(200), spread=0.0)
+                deliveries.finish(session, ping.delivery_id, ping.epoch, deliveries.DeliveryOutcome(200), spread=0.0)
             return made.id
 
     def emit(self) -> None:
         with self.database.write() as session:
             assert outbox.emit(session, "match.finished", [self.account_id], {"match": "mat_1"})
 
-    def courier(self, **options: Any) -> Courier:
-        return Courier(Recorder(self.database), Policy.from_settings(self.settings), MASTER_KEY, **options)
+    def courier(self, **options: Any) -> WebhookSender:
+        return WebhookSender(Recorder(self.database), Policy.from_settings(self.settings), MASTER_KEY, **options)
 
     async def deliver(self, **options: Any) -> int:
         """Sends what is due now; tells how much of it arrived."""

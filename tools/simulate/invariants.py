@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import combinations, pairwise
 
-from referee.pairing import Event, Played, Stage
+from referee.pairing import PairingRound, PlayedRound, TournamentState
 from referee.pairing.gauntlet import champion_of
 from referee.pairing.knockout import bracket, places
 from tools.simulate.simulation import History
@@ -23,7 +23,7 @@ def check(history: History) -> None:
 # -- of every format --
 
 
-def a_stage_seats_everybody_once(event: Event, stage: Stage, number: int) -> None:
+def a_stage_seats_everybody_once(event: TournamentState, stage: PairingRound, number: int) -> None:
     there = {one.id for one in event.entrants if one.active and one.since <= number}
     sitting = [one for table in stage.tables for one in table.entrants]
     resting = [bye.entrant for bye in stage.byes]
@@ -39,8 +39,8 @@ def the_end_is_the_end(history: History) -> None:
     assert known.next_stage(end) is None
     assert len(end.played) == len(history.decided)
     if history.scenario.mishaps.calm:
-        assert known.planned(end) == history.matches, "planned at the end is not what was played"
-        foreseen = known.planned(history.scenario.event)
+        assert known.expected_matches(end) == history.matches, "planned at the end is not what was played"
+        foreseen = known.expected_matches(history.scenario.event)
         may_grow = known.name == "knockout" and (end.options["best_of"] > 1 or end.options["tie_breaks"])
         assert foreseen <= history.matches if may_grow else foreseen == history.matches, (
             f"{foreseen} matches were foreseen, {history.matches} played"
@@ -142,12 +142,12 @@ def swiss_in_calm(history: History, rested: Counter[str]) -> None:
         assert seat_spread(history) <= 2, f"seats differ by {seat_spread(history)}"
 
 
-def _met(played: Sequence[Played]) -> Counter[frozenset[str]]:
+def _met(played: Sequence[PlayedRound]) -> Counter[frozenset[str]]:
     return Counter(frozenset(legs[0].entrants) for stage in played for legs in stage.legs if legs)
 
 
 def no_rematch_while_avoidable(
-    stage: Stage, there: set[str], met: Mapping[frozenset[str], int], may_rest: Sequence[str]
+    stage: PairingRound, there: set[str], met: Mapping[frozenset[str], int], may_rest: Sequence[str]
 ) -> None:
     again = [table for table in stage.tables if met.get(frozenset(table.entrants))]
     if not again:
@@ -157,7 +157,7 @@ def no_rematch_while_avoidable(
         assert not _pairable(frozenset(there - {one}), frozenset(met)), f"{again} meet again, and need not"
 
 
-def siblings_keep_apart(event: Event, stage: Stage, met: Mapping[frozenset[str], int]) -> None:
+def siblings_keep_apart(event: TournamentState, stage: PairingRound, met: Mapping[frozenset[str], int]) -> None:
     owner = {one.id: one.owner or one.id for one in event.entrants}
     together = [table for table in stage.tables if owner[table.entrants[0]] == owner[table.entrants[1]]]
     if not together or any(met.get(frozenset(table.entrants)) for table in stage.tables):
@@ -204,7 +204,7 @@ def knockout(history: History) -> None:
         _the_strongest_meet_in_the_final(history)
 
 
-def _everybody(stage: Stage) -> list[str]:
+def _everybody(stage: PairingRound) -> list[str]:
     return [one for table in stage.tables for one in table.entrants] + [bye.entrant for bye in stage.byes]
 
 
@@ -231,7 +231,7 @@ def _fields_shrink(history: History) -> None:
         assert all(not stage.byes for _, stage in history.decided[1:]), "byes after the first stage"
 
 
-def _points_decide(end: Event) -> None:
+def _points_decide(end: TournamentState) -> None:
     """Of a pair the one with more points is in the next stage, the other not, but for the third place."""
     for before, after in pairwise(end.played):
         on = {one for table in after.stage.tables if table.label != "third_place" for one in table.entrants}

@@ -6,7 +6,7 @@ from functools import partial
 from random import Random
 
 from referee.pairing import Entrant
-from referee.pairing.ladder import Ladder, next_tables, share
+from referee.pairing.ladder import LadderFormat, next_tables, share
 from referee.ratings.elo import MICRO
 
 STEPS = 40
@@ -16,7 +16,7 @@ WINDOW = 60  # matches that count as recent
 def ladder(rng: Random) -> dict[str, int]:
     """Plays one for a while. Raises AssertionError with what it was about."""
     seats = rng.choice((2, 2, 3, 4))
-    options = Ladder().options({"at_once": rng.randint(1, 12), "per_bot": rng.randint(1, 3)}, seats)
+    options = LadderFormat().options({"at_once": rng.randint(1, 12), "per_bot": rng.randint(1, 3)}, seats)
     entrants = [_entrant(number, rng) for number in range(rng.randint(seats, 30))]
     try:
         matches = _kept_going(entrants, seats, options, rng)

@@ -3,20 +3,20 @@
 import json
 from dataclasses import asdict
 
-from referee.pairing import Bye, Entrant, Event, Leg, Played, Stage, Table
+from referee.pairing import Bye, Entrant, Leg, PairingRound, PlayedRound, Table, TournamentState
 
 
-def rebuilt(event: Event) -> Event:
+def rebuilt(event: TournamentState) -> TournamentState:
     """The same event made of fresh objects, by way of text."""
     kept = json.loads(json.dumps({**asdict(event), "options": dict(event.options), "draw": event.draw.hex()}))
-    return Event(
+    return TournamentState(
         seats=kept["seats"],
         options=kept["options"],
         cycles=kept["cycles"],
         entrants=tuple(Entrant(**one) for one in kept["entrants"]),
         played=tuple(
-            Played(
-                stage=Stage(
+            PlayedRound(
+                stage=PairingRound(
                     tables=tuple(
                         Table(tuple(table["entrants"]), table["label"], table["legs"])
                         for table in played["stage"]["tables"]

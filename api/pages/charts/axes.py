@@ -41,7 +41,7 @@ def ticks(low: float, high: float, most: int = 5, *, whole: bool = False) -> lis
     return list(takewhile(lambda figure: figure <= high + apart * 1e-9, (apart * number for number in count(first))))
 
 
-def widened(low: float, high: float, most: int = 5, *, least: float = 0.0) -> tuple[float, float]:
+def round_outwards(low: float, high: float, most: int = 5, *, least: float = 0.0) -> tuple[float, float]:
     """The range, at least ``least`` wide, stretched to round figures at both ends."""
     if high - low < least:
         middle = (low + high) / 2

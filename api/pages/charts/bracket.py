@@ -20,7 +20,7 @@ LEFT, SCORE = 30, 40  # of a card: the seed, the points
 
 
 @dataclass(slots=True)
-class Card:
+class BracketNode:
     """A table, somebody who rests, or a table to come, where it stands in the picture."""
 
     key: Key
@@ -28,7 +28,7 @@ class Card:
     rows: Sequence[Json]
     note: str = ""  # what it is, where it is no usual table
     top: float = 0.0
-    sources: list["Card"] = field(default_factory=list)
+    sources: list["BracketNode"] = field(default_factory=list)
 
     @property
     def is_aside(self) -> bool:
@@ -51,7 +51,7 @@ class Card:
 def tree(drawn: Json, name: str) -> Markup:
     """The picture of what the API's bracket tells. Early stages with too many tables are left out."""
     stages = [stage for stage in drawn["stages"] if len(stage["tables"]) <= MOST_TABLES]
-    columns = _ordered([_cards(stage, at) for at, stage in enumerate(stages)])
+    columns = _sort_columns([_cards(stage, at) for at, stage in enumerate(stages)])
     for cards in columns:
         _place(cards)
     for stage in drawn["to_come"]:
@@ -61,7 +61,7 @@ def tree(drawn: Json, name: str) -> Markup:
     parts = [
         *(_head(at, head) for at, head in enumerate(heads[-len(columns) :])),
         *(_line(source, card) for cards in columns for card in cards if not card.is_aside for source in card.sources),
-        *(_drawn(card) for cards in columns for card in cards),
+        *(_render_node(card) for cards in columns for card in cards),
     ]
     width = len(columns) * (CARD + BETWEEN) - BETWEEN + 2
     height = max((card.top + card.height for cards in columns for card in cards), default=TOP) + 2
@@ -77,9 +77,9 @@ def tree(drawn: Json, name: str) -> Markup:
     )
 
 
-def _cards(stage: Json, column: int) -> list[Card]:
+def _cards(stage: Json, column: int) -> list[BracketNode]:
     tables = [
-        Card(
+        BracketNode(
             (stage["stage"], table["table"]),
             column,
             table["entrants"],
@@ -88,16 +88,18 @@ def _cards(stage: Json, column: int) -> list[Card]:
         for table in stage["tables"]
     ]
     words = {"walkover": "walkover", "odd": "no match needed"}
-    byes = [Card((stage["stage"], one["bot"] or ""), column, [one], words[one["reason"]]) for one in stage["byes"]]
+    byes = [
+        BracketNode((stage["stage"], one["bot"] or ""), column, [one], words[one["reason"]]) for one in stage["byes"]
+    ]
     return [*tables, *byes]
 
 
-def _ordered(columns: list[list[Card]]) -> list[list[Card]]:
+def _sort_columns(columns: list[list[BracketNode]]) -> list[list[BracketNode]]:
     """The columns, sorted so that those who meet next stand beside each other; each card knows its sources."""
-    by_key: Mapping[Key, Card] = {card.key: card for cards in columns for card in cards}
-    done: dict[Key, Card] = {}
+    by_key: Mapping[Key, BracketNode] = {card.key: card for cards in columns for card in cards}
+    done: dict[Key, BracketNode] = {}
 
-    def visit(card: Card) -> None:
+    def visit(card: BracketNode) -> None:
         if card.key in done:
             return
         for one in sorted(card.rows, key=lambda row: row.get("seed") or 0):
@@ -121,7 +123,7 @@ def _origin(one: Json) -> Key:
     return origin["stage"], origin["table"] or one["bot"]
 
 
-def _place(cards: list[Card]) -> None:
+def _place(cards: list[BracketNode]) -> None:
     """Each card in the middle of its sources, as far as the one above leaves room."""
     free: float = TOP
     for card in cards:
@@ -131,12 +133,12 @@ def _place(cards: list[Card]) -> None:
         free = card.top + card.height + SPACE
 
 
-def _to_come(column: int, stage: Json, before: list[Card]) -> list[Card]:
+def _to_come(column: int, stage: Json, before: list[BracketNode]) -> list[BracketNode]:
     """Empty tables, spread over the height of the column before."""
     number = stage["tables"]
     end = max((card.top + card.height for card in before), default=TOP + number * (ROW + SPACE))
     share = (end - TOP) / number
-    cards = [Card((0, f"{column} {at}"), column, (), "") for at in range(number)]
+    cards = [BracketNode((0, f"{column} {at}"), column, (), "") for at in range(number)]
     free: float = TOP
     for at, card in enumerate(cards):
         card.top = max(free, TOP + share * (at + 0.5) - card.height / 2)
@@ -148,14 +150,14 @@ def _head(column: int, text: str) -> Markup:
     return tag("text", text, x=column * (CARD + BETWEEN), y=16, class_="stage-name")
 
 
-def _line(source: Card, card: Card) -> Markup:
+def _line(source: BracketNode, card: BracketNode) -> Markup:
     begin, end = source.left + CARD, card.left
     half = (begin + end) / 2
     path = f"M{begin:.1f} {source.middle:.1f}H{half:.1f}V{card.middle:.1f}H{end:.1f}"
     return tag("path", d=path, class_="way")
 
 
-def _drawn(card: Card) -> Markup:
+def _render_node(card: BracketNode) -> Markup:
     if not card.rows:
         frame = tag("rect", x=card.left, y=card.top, width=CARD, height=card.height, rx=6, class_="frame to-come")
         return tag("g", frame, tag("text", "to come", x=card.left + LEFT, y=card.top + 17, class_="quiet"))

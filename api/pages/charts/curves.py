@@ -6,7 +6,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from api.pages.charts.axes import Scale, ticks, widened
+from api.pages.charts.axes import Scale, round_outwards, ticks
 from api.pages.charts.svg import drawing, number, tag
 from api.pages.formatting import count, decimal
 
@@ -18,7 +18,7 @@ SHAPES: Final = {"void": "M-4,-4L4,4M-4,4L4,-4", "repair": "M0,-6L6,0L0,6L-6,0Z"
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class RatingStep:
     """What an act did to a rating. ``kind`` is result, void or repair; ``version`` is told where it is a new one."""
 
     before: float
@@ -28,13 +28,13 @@ class Move:
     told: str = ""
 
 
-def rating_history(moves: Sequence[Move], title: str) -> Markup:
+def rating_history(moves: Sequence[RatingStep], title: str) -> Markup:
     """The rating after each act in turn, a step each, with what was no ordinary result marked by a shape and its words.
 
     ``moves`` are from the oldest to the newest, at least one.
     """
     values = [moves[0].before, *(move.after for move in moves)]
-    low, high = widened(min(values), max(values), least=LEAST_POINTS)
+    low, high = round_outwards(min(values), max(values), least=LEAST_POINTS)
     x = Scale(0, len(moves), LEFT, WIDTH - RIGHT)
     y = Scale(low, high, HEIGHT - BOTTOM, TOP)
     parts = [*_levels(low, high, y), *_numbers(len(moves), x), tag("path", class_="line", d=_steps(values, x, y))]
@@ -77,7 +77,7 @@ def _numbers(last: int, x: Scale) -> Iterator[Markup]:
         yield tag("text", count(round(at)), x=x(at), y=HEIGHT - 10, text_anchor="middle")
 
 
-def _marks(move: Move, x: float, y: Scale) -> Iterator[Markup]:
+def _marks(move: RatingStep, x: float, y: Scale) -> Iterator[Markup]:
     if move.version is not None:
         line = tag("line", x1=x, x2=x, y1=TOP, y2=HEIGHT - BOTTOM)
         shape = tag("path", d=SHAPES["version"], transform=f"translate({number(x)} {TOP - 8})")

@@ -2,7 +2,7 @@
 
 import click
 
-from referee.cli.lazy_group import Family
+from referee.cli.lazy_group import LazyGroup
 
 STATUSES = "The exit status is 0 on success, 1 if refused, 2 for wrong usage, 3 if the service cannot be reached."
 COMMANDS = {  # by heading, in the order of the help page: module beside this file, and the command's name in it
@@ -44,7 +44,7 @@ COMMANDS = {  # by heading, in the order of the help page: module beside this fi
 }
 
 
-@click.group(cls=Family, package=__name__, members=COMMANDS, epilog=STATUSES)
+@click.group(cls=LazyGroup, package=__name__, members=COMMANDS, epilog=STATUSES)
 def tournament() -> None:
     """Create, run, follow and download tournaments of a service.
 

@@ -22,14 +22,14 @@ class Slot:
     row: int = 0
 
 
-def drawn(bracket: Json) -> str:
+def render_bracket(bracket: Json) -> str:
     """The picture, and what is to come below it. ``bracket`` is what the API gives."""
     stages = bracket["stages"]
     if not stages:
         return "nobody is paired yet"
     pairs = all(len(table["entrants"]) == 2 for stage in stages for table in stage["tables"])
     parts = [_tree(stages) if pairs else _list(stages)]
-    parts += [f"{words}: {_told(table)}" for table, words in _aside(stages) if pairs]
+    parts += [f"{words}: {_format_table(table)}" for table, words in _placement_tables(stages) if pairs]
     if bracket["to_come"]:
         left = ", ".join(f"{_label(stage['label'])} ({stage['tables']})" for stage in bracket["to_come"])
         parts.append(f"to come (tables): {left}")
@@ -46,7 +46,7 @@ def _tree(stages: Sequence[Json]) -> str:
         columns.append("winner" if stages[-1]["label"] == FINAL else "goes on")
     lowest = 0
     for root in roots:
-        lowest = _placed(root, lowest)
+        lowest = _assign_rows(root, lowest)
     return _picture(columns, roots, lowest)
 
 
@@ -82,13 +82,13 @@ def _by_seed(table: Json) -> list[Json]:
     return sorted(table["entrants"], key=lambda one: (one["seed"] is None, one["seed"]))
 
 
-def _placed(slot: Slot, lowest: int) -> int:
+def _assign_rows(slot: Slot, lowest: int) -> int:
     """Gives every slot its row, leaves from the top; tells the next free one."""
     if not slot.feeders:
         slot.row = lowest
         return lowest + LEAF_STEP
     for feeder in slot.feeders:
-        lowest = _placed(feeder, lowest)
+        lowest = _assign_rows(feeder, lowest)
     slot.row = (slot.feeders[0].row + slot.feeders[-1].row) // 2
     return lowest
 
@@ -139,17 +139,17 @@ def _list(stages: Sequence[Json]) -> str:
     lines = []
     for stage in stages:
         lines.append(_label(stage["label"]))
-        lines += [f"  table {table['table']}: {_told(table)}" for table in stage["tables"]]
+        lines += [f"  table {table['table']}: {_format_table(table)}" for table in stage["tables"]]
         lines += [f"  bye: {_entrant(bye)} ({bye['reason']})" for bye in stage["byes"]]
     return "\n".join(lines)
 
 
-def _told(table: Json) -> str:
+def _format_table(table: Json) -> str:
     """The entrants, best first; whoever goes on is marked."""
     return ", ".join(f"{_entrant(one)}{' *' if one['advanced'] else ''}" for one in table["entrants"])
 
 
-def _aside(stages: Sequence[Json]) -> Iterator[tuple[Json, str]]:
+def _placement_tables(stages: Sequence[Json]) -> Iterator[tuple[Json, str]]:
     for stage in stages:
         yield from ((table, "third place") for table in stage["tables"] if _is_aside(table))
 

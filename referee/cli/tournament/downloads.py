@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.log_files import judge
 from referee.cli.tables import Table
-from referee.cli.tournament.gzip_log import Log, logs_in
+from referee.cli.tournament.gzip_log import DownloadedLog, logs_in
 from referee.cli.tournament.remote import Refused, Remote, asks_service, is_passing, tournament_argument
 from referee.match.canonical import Json
 
@@ -35,7 +35,7 @@ Show = Callable[[int, int], None]  # logs there, of so many
 
 
 @dataclass(slots=True)
-class Account:
+class DownloadReport:
     """What was downloaded, and what is wrong with it."""
 
     path: Path
@@ -48,7 +48,7 @@ class Account:
     left_out: int = 0  # logs that are not open yet
     failed: list[Json] = field(default_factory=list)
 
-    def add(self, log: Log) -> None:
+    def add(self, log: DownloadedLog) -> None:
         self.logs, self.last, self.end = self.logs + 1, log.match, log.end
         if not self.verifies:
             return
@@ -86,7 +86,7 @@ def logs(remote: Remote, tournament_id: str, out: Path | None, zipped: bool, ver
       referee tournament logs "Spring cup" --out cup.ndjson.gz --verify
     """
     event = remote.api.get(f"/tournaments/{tournament_id}")
-    account = Account(_place(event, out, ".zip" if zipped else ".ndjson.gz"), verifies)
+    account = DownloadReport(_place(event, out, ".zip" if zipped else ".ndjson.gz"), verifies)
     with _bar() as show:
         fetch = _fetch_zip if zipped else _fetch_stream
         fetch(remote.api, event["id"], account, show)
@@ -131,11 +131,11 @@ def results(remote: Remote, tournament_id: str, as_csv: bool, out: Path | None) 
 # -- the stream, resumed --
 
 
-def _fetch_stream(api: Api, event_id: str, account: Account, show: Show) -> None:
+def _fetch_stream(api: Api, event_id: str, account: DownloadReport, show: Show) -> None:
     """Brings the file up to date; a line that breaks is taken up again."""
     account.path.touch()
     with account.path.open("r+b") as file:
-        for log in _kept(file):
+        for log in _complete_logs(file):
             account.add(log)
         attempt = 0
         while True:
@@ -151,12 +151,12 @@ def _fetch_stream(api: Api, event_id: str, account: Account, show: Show) -> None
                 time.sleep(PAUSE_S * 2**attempt / 2)
 
 
-def _kept(file: IO[bytes]) -> Iterator[Log]:
+def _complete_logs(file: IO[bytes]) -> Iterator[DownloadedLog]:
     """The logs that are surely whole: those before another."""
     return (log for log, _ in pairwise(logs_in(_chunks(file))))
 
 
-def _append(api: Api, event_id: str, account: Account, file: IO[bytes], show: Show) -> None:
+def _append(api: Api, event_id: str, account: DownloadReport, file: IO[bytes], show: Show) -> None:
     """Whole logs only, so that the file can be read at any moment."""
     file.seek(account.end)
     file.truncate()
@@ -178,7 +178,7 @@ def _chunks(file: IO[bytes] | io.RawIOBase) -> Iterator[bytes]:
 # -- the zip --
 
 
-def _fetch_zip(api: Api, event_id: str, account: Account, show: Show) -> None:
+def _fetch_zip(api: Api, event_id: str, account: DownloadReport, show: Show) -> None:
     """Under another name until it is whole."""
     draft = account.path.with_name(account.path.name + ".part")
     with api.stream(f"/api/v1/tournaments/{event_id}/logs.zip") as response, draft.open("wb") as file:
@@ -189,7 +189,7 @@ def _fetch_zip(api: Api, event_id: str, account: Account, show: Show) -> None:
         listed = list(csv.DictReader(io.StringIO(there.read("index.csv").decode(), newline="")))
         for row in listed:
             lines = there.read(row["file"]).splitlines() if account.verifies and row["file"] else []
-            account.add(Log(row["match"], 0, lines, remark=row["status"]))
+            account.add(DownloadedLog(row["match"], 0, lines, remark=row["status"]))
             show(account.logs, len(listed))
     draft.replace(account.path)
 
@@ -214,7 +214,7 @@ def _bar() -> Iterator[Show]:
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-def _tell(remote: Remote, account: Account) -> None:
+def _tell(remote: Remote, account: DownloadReport) -> None:
     size = account.path.stat().st_size
     document: Json = {"file": str(account.path), "bytes": size, "logs": account.logs, "left_out": account.left_out}
     found = [f"{account.path}: {account.logs} logs, {size} bytes"]

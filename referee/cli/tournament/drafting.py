@@ -6,7 +6,7 @@ import click
 
 from referee.cli.tournament import lookup
 from referee.cli.tournament.formatting import clock
-from referee.cli.tournament.parameters import Moment, Pair, as_object
+from referee.cli.tournament.parameters import DateTimeParam, Pair, as_object
 from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
 from referee.house.strategies import players
 from referee.match.canonical import Json
@@ -51,7 +51,7 @@ ORDERS = ("cyclic", "all")
 )
 @click.option(
     "--starts-at",
-    type=Moment(),
+    type=DateTimeParam(),
     help="Time at which the tournament starts by itself, like 2030-05-01T18:00:00Z, or +10m from now (s, m, h, d).",
 )
 @click.option(
@@ -83,7 +83,7 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
 
 @click.command()
 @tournament_argument
-@click.option("--starts-at", type=Moment(), help="New start time, in the format of `referee tournament create`.")
+@click.option("--starts-at", type=DateTimeParam(), help="New start time, in the format of `referee tournament create`.")
 @click.option("--by-hand", is_flag=True, help="Remove the start time: the tournament starts when you start it.")
 @asks_service
 def edit(remote: Remote, tournament_id: str, starts_at: str | None, by_hand: bool) -> None:

@@ -42,8 +42,8 @@ def terms(event: Json) -> list[tuple[str, str]]:
     ]
     deals = event.get("deals") or "own"
     lines = [
-        ("game", f"{event['game']}, {event['seats']} seats a table{given(event['options'])}"),
-        ("format", f"{event['format']}, cycles {event['cycles']}{given(event.get('format_options'))}"),
+        ("game", f"{event['game']}, {event['seats']} seats a table{format_options(event['options'])}"),
+        ("format", f"{event['format']}, cycles {event['cycles']}{format_options(event.get('format_options'))}"),
         ("deals", deals + (f", orders {event['orders']}" if deals == "duplicate" else "")),
         ("rated", "yes, except matches with two bots of one owner" if event["rated"] else "no"),
         ("time", f"{event['time']['budget_ms']} ms a decision, {event['time']['bank_ms']} ms a match besides"),
@@ -57,7 +57,7 @@ def terms(event: Json) -> list[tuple[str, str]]:
     return [(word, text) for word, text in lines if text]
 
 
-def given(options: Json | None) -> str:
+def format_options(options: Json | None) -> str:
     """Options as they are typed: ``, rounds=3, stages=null``."""
     return "".join(
         f", {name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in (options or {}).items()

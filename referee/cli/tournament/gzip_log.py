@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from referee.errors import RefereeError
 from referee.match.canonical import Json
-from referee.match.rows import parsed
+from referee.match.rows import parse_row
 
 LONGEST_LOG = 256 << 20  # bytes, unpacked; the longest match of any game is far below
 
@@ -20,7 +20,7 @@ class BadBundle(RefereeError):
 
 
 @dataclass(slots=True)
-class Log:
+class DownloadedLog:
     """One match: its id, its rows as stored, its bytes as packed, and where these begin. ``remark`` says why it does
     not count: ``void``, ``cancelled`` (it breaks off) or ``damaged`` (there is none)."""
 
@@ -35,12 +35,12 @@ class Log:
         return self.start + len(self.packed)
 
 
-def logs_in(chunks: Iterable[bytes], start: int = 0) -> Iterator[Log]:
+def logs_in(chunks: Iterable[bytes], start: int = 0) -> Iterator[DownloadedLog]:
     """The logs, each once the next one begins, the last at the end of ``chunks``.
 
     Raises ``BadBundle`` where something else comes, and whatever ``chunks`` raises: then the last log is not given.
     """
-    log: Log | None = None
+    log: DownloadedLog | None = None
     for packed, text in _members(chunks):
         lines = text.splitlines()
         first = _row(lines[0]) if lines else {}
@@ -48,7 +48,7 @@ def logs_in(chunks: Iterable[bytes], start: int = 0) -> Iterator[Log]:
         if first.get("row") == 0 or (remark and (log is None or log.match != first["match"])):
             if log is not None:
                 yield log
-            log = Log(str(first["match"]), start if log is None else log.end)
+            log = DownloadedLog(str(first["match"]), start if log is None else log.end)
         if log is None:
             raise BadBundle("the first log has no header")
         log.lines += [] if remark else lines
@@ -61,7 +61,7 @@ def logs_in(chunks: Iterable[bytes], start: int = 0) -> Iterator[Log]:
 def _row(line: bytes) -> Json:
     """A row of a log, or a remark on one; both say which match a log begins with."""
     try:
-        row: Json = parsed(line)
+        row: Json = parse_row(line)
         if not isinstance(row, dict) or (("row" not in row or row["row"] == 0) and "match" not in row):
             raise ValueError("it names no match")
     except ValueError as error:

@@ -7,7 +7,7 @@ from referee.cli.plain_text import plain
 from referee.cli.tournament import lookup
 from referee.cli.tournament.parameters import Seed
 from referee.cli.tournament.remote import Refused, Remote, asks_service, problem_of, sentence_of, tournament_argument
-from referee.cli.tournament.watching import watched
+from referee.cli.tournament.watching import watch_tournament
 from referee.match.canonical import Json
 
 
@@ -45,7 +45,7 @@ def enter(remote: Remote, tournament_id: str, bots: tuple[str, ...], seed: int |
       referee tournament enter "Spring cup" "Ada sound" "Carl random" --seed 1
     """
     seeds = {} if seed is None else {bot: {"seed": seed + index} for index, bot in enumerate(bots)}
-    _each(remote, tournament_id, "enter", bots, seeds, "entered")
+    _apply_to_bots(remote, tournament_id, "enter", bots, seeds, "entered")
 
 
 @click.command()
@@ -61,7 +61,7 @@ def withdraw(remote: Remote, tournament_id: str, bots: tuple[str, ...]) -> None:
     Example:
       referee tournament withdraw "Spring cup" "Carl random"
     """
-    _each(remote, tournament_id, "withdraw", bots, {}, "withdrawn")
+    _apply_to_bots(remote, tournament_id, "withdraw", bots, {}, "withdrawn")
 
 
 @click.command()
@@ -96,7 +96,7 @@ def start(remote: Remote, tournament_id: str, watches: bool) -> None:
     """
     document = remote.api.post(f"/tournaments/{tournament_id}/start")
     if watches:
-        watched(remote, tournament_id)
+        watch_tournament(remote, tournament_id)
     else:
         remote.tell(document, f"{document['name']} is running; `referee tournament watch {tournament_id}` shows it")
 
@@ -165,7 +165,7 @@ def _act(remote: Remote, tournament_id: str, verb: str, words: str, body: Json |
     remote.tell(document, f"{document['name']} {words}")
 
 
-def _each(
+def _apply_to_bots(
     remote: Remote, tournament_id: str, verb: str, bots: tuple[str, ...], more: dict[str, Json], word: str
 ) -> None:
     """Ask the same for each bot, with ``more`` fields by bot; report each, and fail at the end if any was refused."""

@@ -73,7 +73,7 @@ def show(remote: Remote, tournament_id: str) -> None:
         formatting.lines([*formatting.terms(event), ("progress", _progress(event))]),
     ]
     if entries:
-        parts.append(f"\n{_counted(event['entries'])}\n{_entries(entries)}")
+        parts.append(f"\n{_format_entries(event['entries'])}\n{_entries(entries)}")
     if count > len(entries):
         parts.append(f"… and {count - len(entries)} more; --json has them all")
     remote.tell({**event, "entered": entries}, "\n".join(parts))
@@ -85,7 +85,7 @@ def _progress(event: Json) -> str:
     return formatting.progress(event) + (f" ({told})" if told else "")
 
 
-def _counted(entries: Json) -> str:
+def _format_entries(entries: Json) -> str:
     """``5 entered: 4 ready, 1 absent, 1 stand in``."""
     names = (
         ("asked", "asked"),

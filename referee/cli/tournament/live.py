@@ -11,7 +11,7 @@ from referee.cli.live_view import LiveView
 from referee.cli.plain_text import plain
 from referee.cli.tables import standings
 from referee.cli.tournament import formatting
-from referee.cli.tournament.stream import Event
+from referee.cli.tournament.stream import StreamMessage
 from referee.match.canonical import Json
 
 STEPS = 10  # lines per tournament round where the output is no terminal
@@ -22,7 +22,7 @@ class Display:
 
     trouble = ""
 
-    def tell(self, message: Event) -> None:
+    def tell(self, message: StreamMessage) -> None:
         """Show a message of the stream."""
 
     def note(self, trouble: str) -> None:
@@ -41,7 +41,7 @@ class Display:
 class JsonLines(Display):
     """Print a line of JSON for each message."""
 
-    def tell(self, message: Event) -> None:
+    def tell(self, message: StreamMessage) -> None:
         self.trouble = ""
         click.echo(json.dumps({"event": message.name, "id": message.id, "data": message.content}))
 
@@ -57,7 +57,7 @@ class LiveTournament(Display):
         self._rows: Sequence[Json] = []
         self._view = view
 
-    def tell(self, message: Event) -> None:
+    def tell(self, message: StreamMessage) -> None:
         self.trouble = ""
         match message.name:
             case "progress":

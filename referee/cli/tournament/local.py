@@ -20,11 +20,11 @@ from referee.cli.tables import Table
 from referee.local import bot_files, tournament_standings
 from referee.local.matches import make_plan
 from referee.local.tournament_plan import LocalPlan, hypotheses
-from referee.local.tournament_runner import Tournament, fetch_manifests
-from referee.local.tournament_standings import Line, elo
-from referee.local.tournament_store import kept_seed, opened
+from referee.local.tournament_runner import LocalTournament, fetch_manifests
+from referee.local.tournament_standings import LocalStandingsRow, elo
+from referee.local.tournament_store import kept_seed, open_store
 from referee.match.time_limits import Limits
-from referee.ratings.sprt import Running
+from referee.ratings.sprt import RunningTest
 
 INTERRUPTED = 130
 STEPS = 5  # lines where the output is no terminal
@@ -120,25 +120,27 @@ def _run(plan: LocalPlan, out: Path, concurrency: int, as_json: bool) -> int:
     """Starts the bots that are files and plays; gives the exit status."""
     playing = plan.playing
     try:
-        with bot_files.started(playing.entrants, playing.secrets) as running:
+        with bot_files.run_bots(playing.entrants, playing.secrets) as running:
             playing = replace(playing, entrants=running.entrants, secrets=running.secrets)
-            return _played(replace(plan, playing=playing), running, out, concurrency, as_json)
+            return _play_and_report(replace(plan, playing=playing), running, out, concurrency, as_json)
     except KeyboardInterrupt:  # before the first match, or after the last
         return INTERRUPTED
 
 
-def _played(plan: LocalPlan, running: bot_files.Running, out: Path, concurrency: int, as_json: bool) -> int:
+def _play_and_report(
+    plan: LocalPlan, running: bot_files.RunningBots, out: Path, concurrency: int, as_json: bool
+) -> int:
     """Plays it and shows what came of it; gives the exit status."""
     console = Console(quiet=as_json, highlight=False)
     playing = plan.playing
     with asyncio.Runner() as runner:
         entrants = runner.run(fetch_manifests(playing.entrants, playing.game, playing.secrets))
         plan = replace(plan, playing=replace(playing, entrants=entrants))
-        with opened(out, plan) as record:
+        with open_store(out, plan) as record:
             title = f"{playing.game}, {plan.deals} deals, seed {playing.seed}"
             interrupted = False
             with LiveView(console, STEPS) as view:
-                tournament = Tournament(plan, record, _Shower(view, title))
+                tournament = LocalTournament(plan, record, _Shower(view, title))
                 known = tournament.take_up()
                 if known:
                     console.print(f"{out}: {known} deals are there already")
@@ -169,7 +171,7 @@ class _Shower:
         self._title = title
         self._due = 0.0
 
-    def __call__(self, tournament: Tournament) -> None:
+    def __call__(self, tournament: LocalTournament) -> None:
         began = time.monotonic()
         if began < self._due:
             return
@@ -188,7 +190,7 @@ def _short(seed: str) -> str:
     return hashlib.sha256(seed.encode()).hexdigest()[:12]
 
 
-def standings_table(title: str, lines: Sequence[Line]) -> Table:
+def standings_table(title: str, lines: Sequence[LocalStandingsRow]) -> Table:
     """Return the standings as a table for the terminal."""
     titles = ("place", "player", "matches", "points", "wins", "per match", "95 %", "Elo", "95 %", "faults")
     rows = [
@@ -205,7 +207,7 @@ def standings_table(title: str, lines: Sequence[Line]) -> Table:
     return Table(titles, rows, left=("player",), title=title)
 
 
-def verdict(plan: LocalPlan, running: Running) -> str:
+def verdict(plan: LocalPlan, running: RunningTest) -> str:
     """Return the state of the sequential test as a sentence."""
     test = running.test
     first, other = (entrant.name for entrant in plan.playing.entrants)

@@ -21,7 +21,9 @@ def tournament_id(api: Api, wanted: str) -> str:
     if ID.fullmatch(wanted):
         return wanted
     everyone = list(api.items("/tournaments?limit=100"))
-    return _only("tournament", wanted, everyone, lambda one: f"{one['id']} ({one['status']}, {one['created_at'][:16]})")
+    return _find_by_name(
+        "tournament", wanted, everyone, lambda one: f"{one['id']} ({one['status']}, {one['created_at'][:16]})"
+    )
 
 
 def bot_id(api: Api, wanted: str) -> str:
@@ -41,24 +43,24 @@ class Bots:
             return wanted
         if self._there is None:
             self._there = list(self._api.items("/bots?limit=100"))
-        return _only("bot", wanted, self._there, lambda one: f"{one['id']} ({one['status']})")
+        return _find_by_name("bot", wanted, self._there, lambda one: f"{one['id']} ({one['status']})")
 
 
-def _only(kind: str, wanted: str, there: Sequence[Json], told: Callable[[Json], str]) -> str:
+def _find_by_name(kind: str, wanted: str, there: Sequence[Json], told: Callable[[Json], str]) -> str:
     """Upper and lower case are alike."""
     found = [one for one in there if one["name"].casefold() == wanted.casefold()]
     if len(found) == 1:
         return str(found[0]["id"])
     if found:
         raise NotFoundByName(
-            f"{len(found)} {kind}s have the name {wanted!r}; pass one of these ids: {_listed(map(told, found))}"
+            f"{len(found)} {kind}s have the name {wanted!r}; pass one of these ids: {_join_names(map(told, found))}"
         )
     near = [f"{one['name']!r}" for one in there if wanted.casefold() in one["name"].casefold()]
     near = near or [f"{one['name']!r}" for one in there]
-    known = f"; available: {_listed(near)}" if near else f"; there are no {kind}s yet"
+    known = f"; available: {_join_names(near)}" if near else f"; there are no {kind}s yet"
     raise NotFoundByName(f"unknown {kind} {wanted!r}{known}")
 
 
-def _listed(words: Iterable[str]) -> str:
+def _join_names(words: Iterable[str]) -> str:
     first = list(islice(words, SHOWN + 1))
     return ", ".join(first[:SHOWN]) + (" …" if len(first) > SHOWN else "")

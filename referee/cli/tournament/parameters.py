@@ -27,7 +27,7 @@ class Pair(click.ParamType[tuple[str, Any]]):
             return name, text
 
 
-class Moment(click.ParamType[str]):
+class DateTimeParam(click.ParamType[str]):
     """A moment as RFC 3339 in UTC, from one with an offset or from a time ahead like +10m."""
 
     name = "MOMENT"

@@ -8,7 +8,7 @@ import click
 from referee.cli.tables import Table, number
 from referee.cli.tables import standings as standings_table
 from referee.cli.tournament import formatting, lookup
-from referee.cli.tournament.bracket import drawn
+from referee.cli.tournament.bracket import render_bracket
 from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
 from referee.match.canonical import Json
 
@@ -33,7 +33,7 @@ def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | 
     event = remote.api.get(f"/tournaments/{tournament_id}")
     path = f"/tournaments/{tournament_id}/standings"
     if bot is None:
-        document = _whole(remote, f"{path}?limit={min(limit or 100, 100)}", limit)
+        document = _fetch_all_pages(remote, f"{path}?limit={min(limit or 100, 100)}", limit)
         rows = document["items"]
     else:
         document = remote.api.get(f"{path}/{lookup.bot_id(remote.api, bot)}")
@@ -55,7 +55,7 @@ def crosstable(remote: Remote, tournament_id: str) -> None:
     Example:
       referee tournament crosstable "Spring cup"
     """
-    document = _whole(remote, f"/tournaments/{tournament_id}/crosstable?limit=100")
+    document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/crosstable?limit=100")
     rows = document["items"]
     remote.tell(document, _square(rows) if len(rows) <= SQUARE else _pairs(rows))
 
@@ -73,7 +73,7 @@ def bracket(remote: Remote, tournament_id: str) -> None:
       referee tournament bracket "Winter knockout"
     """
     document = remote.api.get(f"/tournaments/{tournament_id}/bracket")
-    remote.tell(document, drawn(document))
+    remote.tell(document, render_bracket(document))
 
 
 @click.command()
@@ -89,7 +89,7 @@ def strengths(remote: Remote, tournament_id: str) -> None:
     Example:
       referee tournament strengths "Spring cup"
     """
-    document = _whole(remote, f"/tournaments/{tournament_id}/strengths?limit=100")
+    document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/strengths?limit=100")
     remote.tell(document, "\n".join(_strengths(document)))
 
 
@@ -105,7 +105,7 @@ def meetings(remote: Remote, tournament_id: str) -> None:
     Example:
       referee tournament meetings "Spring cup"
     """
-    document = _whole(remote, f"/tournaments/{tournament_id}/meetings?limit=100")
+    document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/meetings?limit=100")
     names = {row["bot"]: row["name"] for row in document["items"]}
     rows = [
         (
@@ -132,7 +132,7 @@ def luck(remote: Remote, tournament_id: str) -> None:
     Example:
       referee tournament luck "Spring cup"
     """
-    document = _whole(remote, f"/tournaments/{tournament_id}/luck?limit=100")
+    document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/luck?limit=100")
     rows = [
         (row["name"], _mean(row["points"]), _mean(row["returns"]), str(row["matches"]), str(row["groups"]))
         for row in document["items"]
@@ -147,7 +147,7 @@ def _mean(found: Json | None) -> str:
     return f"{found['value']:+.2f}" + ("" if found["error"] is None else f" ± {found['error']:.2f}")
 
 
-def _whole(remote: Remote, path: str, limit: int | None = None) -> Json:
+def _fetch_all_pages(remote: Remote, path: str, limit: int | None = None) -> Json:
     """The first page with the lines of all following ones."""
     first: Json = remote.api.get(path)
     items = list(islice(remote.api.items(path), limit)) if first["next"] else first["items"][:limit]

@@ -28,7 +28,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class StreamMessage:
     """One message; ``content`` is its JSON. ``id`` is where to go on after it."""
 
     id: str
@@ -36,7 +36,7 @@ class Event:
     content: Any
 
 
-def followed(api: Api, tournament_id: str, note: Note) -> Iterator[Event]:
+def follow_tournament(api: Api, tournament_id: str, note: Note) -> Iterator[StreamMessage]:
     """All messages until the event is over, however often the line breaks; ``note`` is told what is the matter.
 
     Where there is no stream, or no room in it, it is asked how the event stands, every now and then. Raises
@@ -67,7 +67,7 @@ def followed(api: Api, tournament_id: str, note: Note) -> Iterator[Event]:
         pause_s = min(LONGEST_PAUSE_S, pause_s * 2)
 
 
-def stream(api: Api, path: str, last_id: str = "") -> Iterator[Event]:
+def stream(api: Api, path: str, last_id: str = "") -> Iterator[StreamMessage]:
     """The messages after ``last_id``, until the service ends the stream.
 
     Raises ``ApiRefusal``, and ``ApiUnreachable`` when the line breaks; ask again with the last id then.
@@ -75,22 +75,22 @@ def stream(api: Api, path: str, last_id: str = "") -> Iterator[Event]:
     headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last_id} if last_id else {})
     with api.stream(f"/api/v1{path}", headers, silence_s=SILENCE_S) as response:
         if response.status == HTTPStatus.NO_CONTENT:  # nothing will ever follow
-            yield Event(last_id, "end", None)
+            yield StreamMessage(last_id, "end", None)
             return
         try:
-            yield from parsed(io.BufferedReader(response), last_id)
+            yield from parse_messages(io.BufferedReader(response), last_id)
         except ValueError as error:
             raise ApiUnreachable(f"{api.url} sent a message that cannot be read: {error}") from error
 
 
-def parsed(lines: io.BufferedIOBase, last_id: str = "") -> Iterator[Event]:
+def parse_messages(lines: io.BufferedIOBase, last_id: str = "") -> Iterator[StreamMessage]:
     """Messages out of their lines, as the HTML standard has it (9.2.6); an unfinished one at the end is dropped."""
     name, content = "", list[str]()
     while line := lines.readline(LONGEST_LINE):
         text = line.decode().rstrip("\r\n")
         if not text:
             if content:
-                yield Event(last_id, name or "message", json.loads("\n".join(content)))
+                yield StreamMessage(last_id, name or "message", json.loads("\n".join(content)))
             name, content = "", []
             continue
         field, _, value = text.partition(":")
@@ -104,23 +104,23 @@ def parsed(lines: io.BufferedIOBase, last_id: str = "") -> Iterator[Event]:
                 content.append(value)
 
 
-def state(api: Api, tournament_id: str, note: Note) -> Iterator[Event]:
+def state(api: Api, tournament_id: str, note: Note) -> Iterator[StreamMessage]:
     """How an event stands, in the messages of a stream."""
-    event, table = patiently(lambda: looked(api, tournament_id), note)
+    event, table = retry_until_answered(lambda: fetch_snapshot(api, tournament_id), note)
     how = {"status": event["status"], "reason": event["status_reason"]}
-    yield Event("", "progress", how | event["progress"])
-    yield Event("", "standings", table)
+    yield StreamMessage("", "progress", how | event["progress"])
+    yield StreamMessage("", "standings", table)
     if event["status"] in OVER:
-        yield Event("", "end", how)
+        yield StreamMessage("", "end", how)
 
 
-def looked(api: Api, tournament_id: str) -> tuple[Json, Json]:
+def fetch_snapshot(api: Api, tournament_id: str) -> tuple[Json, Json]:
     """The event, and the head of its table."""
     path = f"/tournaments/{tournament_id}"
     return api.get(path), api.get(f"{path}/standings?limit={LINES}")
 
 
-def patiently(ask: Callable[[], Answer], note: Note) -> Answer:
+def retry_until_answered(ask: Callable[[], Answer], note: Note) -> Answer:
     """The answer, however long the service is away; what it refuses for good is raised."""
     pause_s = FIRST_PAUSE_S
     while True:

@@ -4,7 +4,7 @@ import click
 
 from referee.cli.tournament.live import display
 from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
-from referee.cli.tournament.stream import followed, looked, patiently
+from referee.cli.tournament.stream import fetch_snapshot, follow_tournament, retry_until_answered
 
 
 @click.command()
@@ -21,15 +21,15 @@ def watch(remote: Remote, tournament_id: str) -> None:
     Example:
       referee tournament watch "Spring cup"
     """
-    watched(remote, tournament_id)
+    watch_tournament(remote, tournament_id)
 
 
-def watched(remote: Remote, event_id: str) -> None:
+def watch_tournament(remote: Remote, event_id: str) -> None:
     """Returns when the event is over; raises what the first look is refused with."""
     event = remote.api.get(f"/tournaments/{event_id}")
     with display(event, as_json=remote.as_json) as screen:
-        for message in followed(remote.api, event_id, screen.note):
+        for message in follow_tournament(remote.api, event_id, screen.note):
             screen.tell(message)
         if not remote.as_json:
-            event, table = patiently(lambda: looked(remote.api, event_id), screen.note)
+            event, table = retry_until_answered(lambda: fetch_snapshot(remote.api, event_id), screen.note)
             screen.close(event, table["items"])

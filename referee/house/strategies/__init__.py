@@ -21,7 +21,7 @@ KNOWN: Final[dict[str, WorthByPhase]] = {
 }
 
 
-class Player:
+class HousePlayer:
     """Answers questions as a bot would; ``question`` holds what ``Request.for_player`` returns."""
 
     name: ClassVar[str]
@@ -34,7 +34,7 @@ class Player:
         raise NotImplementedError
 
 
-class RandomPlayer(Player):
+class RandomPlayer(HousePlayer):
     """Any legal action, each as likely as the other."""
 
     name = "random"
@@ -44,7 +44,7 @@ class RandomPlayer(Player):
         return action
 
 
-class FirstPlayer(Player):
+class FirstPlayer(HousePlayer):
     """Always what would be played for an absent seat."""
 
     name = "first"
@@ -54,7 +54,7 @@ class FirstPlayer(Player):
         return default
 
 
-class SoundPlayer(Player):
+class SoundPlayer(HousePlayer):
     """Plays each game by a few rules of thumb, and at random where it knows none."""
 
     name = "sound"
@@ -68,6 +68,6 @@ class SoundPlayer(Player):
         return max(legal, key=worth(question["observation"]))
 
 
-def players() -> dict[str, type[Player]]:
+def players() -> dict[str, type[HousePlayer]]:
     """All house players by name."""
     return {player.name: player for player in (RandomPlayer, FirstPlayer, SoundPlayer)}

@@ -60,7 +60,7 @@ def draw(seen: Json) -> Worth:
     unseen = [card for card in DECK if card not in cards_seen(seen)]
     average: dict[str, float] = {}
 
-    def kept(discard: str) -> list[str]:
+    def cards_after_discard(discard: str) -> list[str]:
         return [card for card in hand if card != discard]
 
     def worth(action: Json) -> Any:
@@ -68,9 +68,11 @@ def draw(seen: Json) -> Worth:
             return strength(rank(hand))
         discard, source = action["discard"], action["from"]
         if source != "deck":
-            return strength(rank([*kept(discard), seen["piles"][source]["top"]]))
+            return strength(rank([*cards_after_discard(discard), seen["piles"][source]["top"]]))
         if discard not in average:
-            average[discard] = sum(strength(rank([*kept(discard), card])) for card in unseen) / len(unseen)
+            average[discard] = sum(strength(rank([*cards_after_discard(discard), card])) for card in unseen) / len(
+                unseen
+            )
         return average[discard]
 
     return worth

@@ -47,7 +47,7 @@ def lead(seen: Json) -> Worth:
 
     def worth(action: Json) -> float:
         reached, total, mine = 1.0, 0.0, True
-        for card in upwards(action["card"]):
+        for card in higher_cards(action["card"]):
             if card in played or card in dead:
                 break
             mine_next = card in hand
@@ -65,11 +65,11 @@ def lead(seen: Json) -> Worth:
 def dead_for_sure(seen: Json, played: set[str]) -> set[str]:
     """Cards that nobody can hold: the hand this seat gave up, and what did not follow a card on the table."""
     given_up = {*(seen["discarded"] or [])} - {"??"}
-    followers = {card for lower in played for card in upwards(lower)[1:2]}
+    followers = {card for lower in played for card in higher_cards(lower)[1:2]}
     return given_up | followers - played
 
 
-def upwards(card: str) -> list[str]:
+def higher_cards(card: str) -> list[str]:
     """The card and those above it in its suit."""
     return [rank + card[1] for rank in RANKS[RANKS.index(card[0]) :]]
 

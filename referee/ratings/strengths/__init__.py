@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import erf, log, sqrt
 
 from referee.ratings.strengths.covariance import Errors, RoughErrors
-from referee.ratings.strengths.maximum_likelihood import climbed
+from referee.ratings.strengths.maximum_likelihood import maximise_likelihood
 from referee.ratings.strengths.model import Likelihood, likelihood
 
 POINTS = 400 / log(10)  # points of a factor e in strength: ten to one is 400 points, as on the ladder
@@ -68,7 +68,7 @@ def fit(results: Iterable[Result], *, prior: float = 1.0, iterations: int = 1_00
         raise ValueError(f"prior must be above 0, not {prior}")
     said = likelihood(results, prior)
     whole = len(said.ids) <= exact
-    levels, taken, converged = climbed(said, iterations, tolerance=0.01 / POINTS, newton=whole)
+    levels, taken, converged = maximise_likelihood(said, iterations, tolerance=0.01 / POINTS, newton=whole)
     spread = Errors(said, levels) if whole else RoughErrors(said, levels)
     return Fit(_rows(said, levels, spread), taken, converged, whole)
 
@@ -79,12 +79,13 @@ def _rows(said: Likelihood, levels: list[float], spread: Errors | RoughErrors) -
         return []
     mean = sum(levels) / len(levels)
     points = [MEAN + POINTS * (level - mean) for level in levels]
-    reach = [NORMAL_95 * POINTS * spread.of(bot) for bot in range(len(levels))]
+    reach = [NORMAL_95 * POINTS * spread.error_of(bot) for bot in range(len(levels))]
     lows = sorted(point - far for point, far in zip(points, reach, strict=True))
     highs = sorted(point + far for point, far in zip(points, reach, strict=True))
     ranking = sorted(range(len(levels)), key=lambda bot: -points[bot])  # of equals the lower id first
     superior: list[float | None] = [
-        _normal((levels[bot] - levels[below]) / spread.between(bot, below)) for bot, below in pairwise(ranking)
+        _normal((levels[bot] - levels[below]) / spread.error_of_difference(bot, below))
+        for bot, below in pairwise(ranking)
     ]
     return [
         Strength(
@@ -92,7 +93,7 @@ def _rows(said: Likelihood, levels: list[float], spread: Errors | RoughErrors) -
             points=points[bot],
             low=points[bot] - reach[bot],
             high=points[bot] + reach[bot],
-            se=POINTS * spread.of(bot),
+            se=POINTS * spread.error_of(bot),
             matches=said.matches[bot],
             superior_to_next=above,
             best_rank=1 + len(lows) - bisect_right(lows, points[bot] + reach[bot]),

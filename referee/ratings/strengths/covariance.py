@@ -33,9 +33,9 @@ class Curvature:
             row[one] = sqrt(row[one] - sum(map(mul, row[:one], row)))
         self._lower = matrix
 
-    def solved(self, right: Sequence[float]) -> list[float]:
+    def solve(self, right: Sequence[float]) -> list[float]:
         """x of A x = right."""
-        half = self.halved(right, 0)
+        half = self.forward_substitute(right, 0)
         for bot in reversed(range(len(half))):
             row = self._lower[bot]
             half[bot] /= row[bot]
@@ -43,7 +43,7 @@ class Curvature:
             half[:bot] = [value - found * part for value, part in zip(half[:bot], row, strict=False)]
         return half
 
-    def halved(self, right: Sequence[float], first: int) -> list[float]:
+    def forward_substitute(self, right: Sequence[float], first: int) -> list[float]:
         """y of L y = right, where all before ``first`` is known to be zero; given from ``first`` on."""
         found: list[float] = []
         for bot in range(first, len(self._lower)):
@@ -55,7 +55,7 @@ class Curvature:
         """The bot's column of the inverse of L, from its own row down; products of two give the inverse of A."""
         unit = [0.0] * len(self._lower)
         unit[bot] = 1.0
-        return self.halved(unit, bot)
+        return self.forward_substitute(unit, bot)
 
 
 class Errors:
@@ -66,15 +66,15 @@ class Errors:
         count = len(levels)
         self._columns = [curvature.column(bot) for bot in range(count)]
         self._squares = [sum(map(mul, column, column)) for column in self._columns]
-        self._with_all = curvature.solved([1.0] * count)
+        self._with_all = curvature.solve([1.0] * count)
         self._all = fsum(self._with_all)
 
-    def of(self, bot: int) -> float:
+    def error_of(self, bot: int) -> float:
         """Of the bot's distance from the mean of all."""
         count = len(self._columns)
         return sqrt(max(0.0, self._squares[bot] - 2 * self._with_all[bot] / count + self._all / count**2))
 
-    def between(self, one: int, other: int) -> float:
+    def error_of_difference(self, one: int, other: int) -> float:
         """Of the distance of two bots."""
         first, second = min(one, other), max(one, other)
         common = sum(map(mul, self._columns[first][second - first :], self._columns[second]))
@@ -99,10 +99,10 @@ class RoughErrors:
                 known[bot] += weight * share * (1 - share)
         self._squares = [1 / information for information in known]
 
-    def of(self, bot: int) -> float:
+    def error_of(self, bot: int) -> float:
         """Of the bot's strength."""
         return sqrt(self._squares[bot])
 
-    def between(self, one: int, other: int) -> float:
+    def error_of_difference(self, one: int, other: int) -> float:
         """Of the distance of two bots."""
         return sqrt(self._squares[one] + self._squares[other])

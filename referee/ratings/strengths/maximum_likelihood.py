@@ -14,7 +14,9 @@ _NEAR = 0.1  # where Newton's method takes over: steps of less than this in the 
 _HALVINGS = 30
 
 
-def climbed(said: Likelihood, limit: int, *, tolerance: float, newton: bool) -> tuple[list[float], int, bool]:
+def maximise_likelihood(
+    said: Likelihood, limit: int, *, tolerance: float, newton: bool
+) -> tuple[list[float], int, bool]:
     """The logarithms of the strengths, the number of steps, and whether they are within ``tolerance`` of the best.
 
     After ``limit`` steps it stops where it is. Without ``newton`` the distance left is judged by how the steps shrink.
@@ -24,11 +26,11 @@ def climbed(said: Likelihood, limit: int, *, tolerance: float, newton: bool) -> 
         return levels, 0, True
     before: float | None = None
     for taken in range(1, limit + 1):
-        higher = _scaled(_maximised(said, levels))
+        higher = _shift_to_prior(_minorise_maximise_step(said, levels))
         step = max(abs(new - old) for new, old in zip(higher, levels, strict=True))
         levels = higher
         if newton and step < _NEAR:
-            return _polished(said, levels, taken, limit, tolerance)
+            return _newton_steps(said, levels, taken, limit, tolerance)
         # Steps that shrink by a factor r each still have r / (1 - r) of the last one before them.
         if before is not None and (step == 0 or (step < before and step * step / (before - step) < tolerance)):
             return levels, taken, True
@@ -36,7 +38,7 @@ def climbed(said: Likelihood, limit: int, *, tolerance: float, newton: bool) -> 
     return levels, limit, False
 
 
-def _maximised(said: Likelihood, levels: list[float]) -> list[float]:
+def _minorise_maximise_step(said: Likelihood, levels: list[float]) -> list[float]:
     """One step: the maximum of the minorising function, in which the strengths are apart from each other."""
     strengths = [exp(level) for level in levels]
     chances = [said.prior / (1 + strength) for strength in strengths]
@@ -47,7 +49,7 @@ def _maximised(said: Likelihood, levels: list[float]) -> list[float]:
     return [log((won + said.prior / 2) / chance) for won, chance in zip(said.wins, chances, strict=True)]
 
 
-def _scaled(levels: list[float]) -> list[float]:
+def _shift_to_prior(levels: list[float]) -> list[float]:
     """All levels moved by as much as the prior likes best; to the results it is the same."""
     move = 0.0
     for _ in range(_HALVINGS):
@@ -61,20 +63,20 @@ def _scaled(levels: list[float]) -> list[float]:
     return [level + move for level in levels]
 
 
-def _polished(
+def _newton_steps(
     said: Likelihood, levels: list[float], taken: int, limit: int, tolerance: float
 ) -> tuple[list[float], int, bool]:
     """A curvature serves as long as the ways it shows shrink well: it is the dear part."""
     height, before = said.log(levels), float("inf")
     curvature = Curvature(said, levels)
     for step in range(taken, limit + 1):
-        way = curvature.solved(said.slope(levels))
+        way = curvature.solve(said.slope(levels))
         length = max(map(abs, way))
         if length < tolerance:
             return [level + part for level, part in zip(levels, way, strict=True)], step, True
         if length > before / 4:
             curvature = Curvature(said, levels)
-            way = curvature.solved(said.slope(levels))
+            way = curvature.solve(said.slope(levels))
             length = max(map(abs, way))
         for _ in range(_HALVINGS):
             higher = [level + part for level, part in zip(levels, way, strict=True)]
