@@ -14,13 +14,12 @@ from itertools import chain, islice
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import ColumnElement
 
 from api.fields import UtcDateTime
 from referee.db.engine import Database
 from referee.ladders.ledger_entries import LedgerRow, ledger_rows
 from referee.tournaments import bulk
-from referee.tournaments.bulk import DownloadCursor, DownloadExtent, DownloadSeat, Named
+from referee.tournaments.bulk import DownloadCursor, DownloadExtent, DownloadSeat, Named, ResultFilter
 
 COUNTS: Final = "finished"  # what else a log's match may be is told after it
 ROWS_A_PIECE: Final = 500  # of a ledger, written at a time
@@ -63,7 +62,7 @@ def zipped_logs(
     yield sink.take_bytes()
 
 
-def results(database: Database, which: ColumnElement[bool], until: int) -> Iterator[bytes]:
+def results(database: Database, which: ResultFilter, until: int) -> Iterator[bytes]:
     """Yield a table for spreadsheets with a row for each seat. Names that look like formulas get an apostrophe."""
     return _table(COLUMNS, _portions_of_results(database, which, until))
 
@@ -74,7 +73,7 @@ def ledger(database: Database, ladder_id: str, until: int) -> Iterator[bytes]:
     return _table([*ENTERED, *COLUMNS, *MOVED], iter(lambda: list(islice(rows, ROWS_A_PIECE)), []))
 
 
-def _portions_of_results(database: Database, which: ColumnElement[bool], until: int) -> Iterator[Iterable[Cells]]:
+def _portions_of_results(database: Database, which: ResultFilter, until: int) -> Iterator[Iterable[Cells]]:
     after = 0
     while True:
         with database.read() as session:

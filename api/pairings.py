@@ -1,6 +1,6 @@
 """Who meets whom in a tournament round, and the bracket of a knockout, as far as whoever asks may know it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from api.auth import organises
@@ -10,11 +10,11 @@ from api.views import record
 from referee.bots import bots
 from referee.errors import Conflict
 from referee.matches.deal_groups import ENDED
-from referee.matches.tables import Match
 from referee.matches.unrated import table_unrated_reason
 from referee.pairing import knockout
 from referee.tournaments import round_lists, rounds
-from referee.tournaments.tables import Tournament, TournamentRound
+from referee.tournaments.round_lists import StagePage
+from referee.tournaments.tables import Tournament
 
 Json = dict[str, Any]
 
@@ -26,17 +26,10 @@ def tells_all(tournament: Tournament) -> bool:
     return not tournament.rated or tournament.open_seats or tournament.status == "cancelled" or organises()
 
 
-def table(
-    tournament: Tournament,
-    stage: TournamentRound,
-    number: int,
-    played: Sequence[Match],
-    names: Mapping[str, str],
-    owners: Mapping[str, str],
-) -> Json:
-    """Return table ``number`` with the matches ``played`` at it."""
-    stored = stage.tables[number - 1]
-    over = stage.ended_at is not None or (bool(played) and all(match.status in ENDED for match in played))
+def table(tournament: Tournament, page: StagePage, number: int) -> Json:
+    """Return table ``number`` of ``page`` with the matches played at it."""
+    stored, played = page.stage.tables[number - 1], page.matches.get(number, [])
+    over = page.stage.ended_at is not None or (bool(played) and all(match.status in ENDED for match in played))
     told = over or tells_all(tournament)
     return {
         "table": number,
@@ -45,8 +38,8 @@ def table(
         "legs": stored["legs"],
         "unrated_reason": None
         if any(match.rated for match in played)  # substitutes may make it so
-        else table_unrated_reason(tournament, [owners[one] for one in stored["entrants"]]),
-        "entrants": [place(one if told else None, names) for one in stored["entrants"]],
+        else table_unrated_reason(tournament, [page.owners[one] for one in stored["entrants"]]),
+        "entrants": [place(one if told else None, page.names) for one in stored["entrants"]],
         "matches": visible_matches(played),
     }
 

@@ -1,25 +1,21 @@
 """Tables of events and ladders that take long to compute, kept while the record has not moved on."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final, TypeVar, cast
-
-from sqlalchemy import select
 
 from api.caching import CacheEntry, Shelf
 from api.errors import Problem
 from api.pagination import envelope, read_cursor
 from api.presentation import Extended
 from api.views import database
-from referee.bots.tables import Bot
 from referee.db.paging import Page, number_of
 from referee.ladders.strengths import LadderResults, ladder_results
 from referee.ratings.strengths import Fit, Result, Strength, fit
-from referee.standings import ErrorBar, RankedEntrant, bootstrap
+from referee.standings import Adjusted, ErrorBar, Met, RankedEntrant, bootstrap, crosstable, luck_adjusted
 from referee.tournaments import tournaments
+from referee.tournaments.entries import EnteredBot, entered_bots
 from referee.tournaments.standings import EventResults, event_results
-from referee.tournaments.tables import TournamentEntry
 
 Json = dict[str, Any]
 Item = TypeVar("Item")
@@ -36,16 +32,6 @@ NO_BAR: Final = ErrorBar(None, None, None, 0)
 EVENTS: Final = Shelf[EventResults](MOST_KEPT, lambda made: len(made.outcomes) + len(made.entrants) + 1)
 LADDERS: Final = Shelf[LadderResults](MOST_KEPT, lambda made: len(made.results) + 1)
 _FITTING = threading.Semaphore(1)  # one in a process: it takes seconds of CPU
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """A bot in an event, as it is called now."""
-
-    name: str
-    owner: str
-    withdrawn: bool
-    version_changed: bool
 
 
 def of_event(tournament_id: str) -> CacheEntry[EventResults]:
@@ -79,6 +65,18 @@ def order(kept: CacheEntry[EventResults]) -> dict[str, int]:
     return kept.part("order", lambda: {str(row.entrant): at for at, row in enumerate(table(kept))})
 
 
+def met(kept: CacheEntry[EventResults]) -> Mapping[Hashable, Mapping[Hashable, Met]]:
+    """Return who scored what against whom, everybody in the order of the table."""
+    made = kept.made
+    return kept.part("crosstable", lambda: crosstable([row.entrant for row in table(kept)], made.outcomes))
+
+
+def less_luck(kept: CacheEntry[EventResults]) -> Mapping[Hashable, Adjusted | None]:
+    """Return everybody's score less the luck of the cards; None where nobody else held the same cards."""
+    made = kept.made
+    return kept.part("luck", lambda: luck_adjusted(made.entrants, made.outcomes))
+
+
 def error_bars(kept: CacheEntry[EventResults]) -> dict[Any, ErrorBar]:
     made = kept.made
     return kept.part("bars", lambda: bootstrap(made.entrants, made.outcomes, draw=made.draw, samples=samples_of(made)))
@@ -109,16 +107,10 @@ def kept_fit(ladder_id: str) -> Fit | None:
     return None if kept is None else cast("Fit | None", kept.known("fit"))
 
 
-def people(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, Person]:
+def people(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, EnteredBot]:
     """Those of a page, by id."""
-    columns = Bot.id, Bot.name, Bot.owner_id, TournamentEntry.withdrawn_at, TournamentEntry.version_changed_at
-    query = select(*columns).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
-    query = query.where(TournamentEntry.tournament_id == tournament_id, Bot.id.in_(bot_ids))
     with database().read() as session:
-        return {
-            bot_id: Person(name, owner, withdrawn is not None, changed is not None)
-            for bot_id, name, owner, withdrawn, changed in session.execute(query)
-        }
+        return entered_bots(session, tournament_id, bot_ids)
 
 
 def names(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, str]:

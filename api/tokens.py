@@ -39,5 +39,5 @@ def _look_up(text: str) -> Opened | None:
     database = cast(Database, current_app.extensions["referee.database"])
     with database.read() as session:
         token = accounts.token_of(session, text)
-        account = None if token is None else session.get(Account, token.account_id)
+        account = None if token is None else accounts.get_account(session, token.account_id)
         return None if token is None or account is None else Opened(token, account, current_time(session))

@@ -16,7 +16,7 @@ AREAS = (  # each may use those before it
     *("referee.accounts", "referee.bots", "referee.matches", "referee.ladders", "referee.tournaments"),
     "referee.webhooks",
 )
-LIBRARY = ("referee.local", "referee.runtime", "referee.rulebook", "referee.schema")
+LIBRARY = ("referee.local", "referee.runtime", "referee.rulebook", "referee.labels", "referee.schema")
 PURE = (*RULES, *CORE)
 REFEREE = (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS, *LIBRARY)
 ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module rules it
@@ -150,3 +150,27 @@ def test_only_the_application_imports_the_resources_of_the_api() -> None:
 
     assert importers == {"api.app"}
     assert len(resources) > 10
+
+
+# A session to annotate and hand on, and exceptions to answer; queries are the store's.
+SQL_IN_API = {"sqlalchemy.orm.Session", "sqlalchemy.exc", "sqlalchemy.exc.SQLAlchemyError"}
+PROBES = {"api.health.resource": {"sqlalchemy.text"}}  # asks whether the database answers at all
+QUERYING = {"execute", "scalar", "scalars"}  # of a session
+
+
+def test_the_api_asks_the_database_only_through_the_store() -> None:
+    wrong: list[str] = []
+    for path in (path for path in MODULES if module_name(path).startswith("api.")):
+        name, nodes = module_name(path), list(ast.walk(ast.parse(path.read_text())))
+        taken = {
+            f"{node.module}.{alias.name}"
+            for node in nodes
+            if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == "sqlalchemy"
+            for alias in node.names
+        }
+        taken |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+        sql = {one for one in taken if one.startswith("sqlalchemy")} - SQL_IN_API - PROBES.get(name, set())
+        asked = {node.attr for node in nodes if isinstance(node, ast.Attribute)} & QUERYING
+        wrong += [f"{name}: {one}" for one in sorted(sql | (asked if name not in PROBES else set()))]
+
+    assert not wrong, f"these belong in the areas of referee: {wrong}"

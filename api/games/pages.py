@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from flask import Blueprint, Response
-from sqlalchemy import func, select
 
 from api.games.schemas import GameView
 from api.pages import guides
@@ -14,8 +12,7 @@ from api.pages.page import page, page_view
 from api.views import record
 from referee.games import catalogue, game
 from referee.ladders import ratings
-from referee.ladders.tables import Ladder
-from referee.matches.tables import Match
+from referee.matches import matches
 from referee.rulebook import rules_page
 from referee.tournaments import tournaments
 
@@ -38,8 +35,7 @@ class GameEntry:
 @pages.get("/games")
 @page_view
 def contents() -> Response:
-    running = _counts(select(Match.game, func.count()).where(Match.status == "running").group_by(Match.game))
-    ladders = _counts(select(Ladder.game, func.count()).group_by(Ladder.game))
+    running, ladders = matches.count_running_by_game(record()), ratings.count_ladders_by_game(record())
     entries = [
         GameEntry(name, (rules.seats[0], rules.seats[-1]), lead(name), running.get(name, 0), ladders.get(name, 0))
         for name, rules in catalogue().items()
@@ -72,7 +68,3 @@ def lead(name: str) -> str:
     """What the game is, in its page's own first sentences."""
     paragraph = rules_page(name).split("\n\n")[1].replace("\n", " ").replace("*", "")
     return paragraph.rsplit(". ", 2)[0] + "." if "rules version" in paragraph else paragraph
-
-
-def _counts(query: Any) -> dict[str, int]:
-    return {row[0]: row[1] for row in record().execute(query)}

@@ -14,6 +14,7 @@ from api.ladders.schemas import LAST_ACT, points
 from api.pages.charts import Bin, histogram, interval_bar, sparkline
 from api.pages.formatting import count
 from api.pages.page import page, page_view
+from api.pages.parameters import choice, whole_number
 from api.pagination import envelope, read_cursor
 from api.queries import check_names, takes
 from api.views import record
@@ -80,7 +81,7 @@ class LeaderboardEntry:
 @takes("page")
 @page_view
 def all_ladders() -> Response:
-    number = _number("page", 1, LAST_PAGE)
+    number = whole_number("page", 1, LAST_PAGE)
     found = leaderboard.ladders_by_game(record(), start=LADDERS * (number - 1), limit=LADDERS + 1)
     by_game: dict[str, list[leaderboard.Summary]] = {}
     for summary in leaderboard.summaries(record(), found[:LADDERS]):
@@ -98,7 +99,7 @@ def ladder(ladder_id: str) -> Response:
     last = ratings.last_seq(record(), ladder_id)
     if "as_of" in request.args:
         check_names(("as_of", "cursor"))
-        return _as_it_stood(found, _number("as_of", 0, min(LAST_ACT, last)), last)
+        return _as_it_stood(found, whole_number("as_of", 0, min(LAST_ACT, last)), last)
     check_names(("find", "page", "reverse", "sort"))
     return _as_it_stands(found, last)
 
@@ -220,15 +221,5 @@ def _read_query() -> LeaderboardQuery:
     text = request.args.get("find", "").strip()
     if len(text) > LONGEST_TEXT:
         raise invalid([("find", f"at most {LONGEST_TEXT} characters")])
-    order = request.args.get("sort", "rank")
-    if order not in leaderboard.ORDERS:
-        raise invalid([("sort", f"one of {', '.join(leaderboard.ORDERS)}")])
-    return LeaderboardQuery(text, order, request.args.get("reverse", "0") == "1", _number("page", 1, LAST_PAGE))
-
-
-def _number(name: str, low: int, high: int) -> int:
-    """A number in the address, ``low`` where it is left out."""
-    text = request.args.get(name, str(low))
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and low <= int(text) <= high):
-        raise invalid([(name, f"a number from {low} to {high}")])
-    return int(text)
+    order = choice("sort", leaderboard.ORDERS) or "rank"
+    return LeaderboardQuery(text, order, request.args.get("reverse", "0") == "1", whole_number("page", 1, LAST_PAGE))

@@ -7,6 +7,7 @@ from flask import Blueprint, Response, request
 
 from api.errors import invalid
 from api.pages.page import page, page_view
+from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
 from api.presentation import match_views
 from api.queries import takes
@@ -35,8 +36,8 @@ def contents() -> Response:
     query: Json = {
         "limit": LISTED,
         "cursor": request.args.get("cursor"),
-        "status": _one_of("status", MATCH_STATES),
-        "game": _one_of("game", sorted(catalogue())),
+        "status": choice("status", MATCH_STATES),
+        "game": choice("game", sorted(catalogue())),
         "bot": _id("bot", "bot"),
         "tournament": _id("tournament", "trn"),
     }
@@ -117,14 +118,6 @@ def _bot_name(bot_id: str) -> str:
         return bots.get_bot(record(), bot_id).name
     except NotFound:
         raise invalid([("bot", "no bot has this id")]) from None
-
-
-def _one_of(name: str, known: tuple[str, ...] | list[str]) -> str | None:
-    """A filter of the list; nothing, or everything, is None."""
-    wanted = request.args.get(name) or None
-    if wanted is not None and wanted not in known:
-        raise invalid([(name, f"one of {', '.join(known)}")])
-    return wanted
 
 
 def _id(name: str, prefix: str) -> str | None:

@@ -1,26 +1,18 @@
-"""Values as people read them: numbers with their units, moments, names of games and states."""
+"""Values as people read them: numbers with their units, moments, names of games."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from referee.labels import STATES, rated_label, state_label
+from referee.matches.unrated import UNRATED
+
 MINUS: Final = "\N{MINUS SIGN}"
 THIN_SPACE: Final = "\N{NARROW NO-BREAK SPACE}"
-STATES: Final = {
-    "draft": "draft",
-    "open": "open for entries",
-    "running": "running",
-    "paused": "paused",
-    "finished": "finished",
-    "cancelled": "cancelled",
-    "waiting": "waiting",
-    "due": "about to start",
-    "stuck": "stuck",
-    "void": "void",
-    "verified": "verified",
-    "unverified": "not verified",
-    "retired": "retired",
-    "house": "house player",
+
+LABELS: Final = {  # for scripts
+    "states": dict(STATES),
+    "unrated": {code: rated_label({"rated": False, "unrated_reason": code}) for code in UNRATED},
 }
 
 
@@ -59,6 +51,14 @@ def milliseconds(ms: float | None) -> str:
     return f"{decimal(ms / 1_000, 1)}{THIN_SPACE}s"
 
 
+def size(size_bytes: int) -> str:
+    """A size of a file as people read it."""
+    for unit, least in (("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)):
+        if size_bytes >= least:
+            return f"{decimal(size_bytes / least, 1)} {unit}"
+    return f"{size_bytes} bytes"
+
+
 def moment(at: datetime | str) -> str:
     """To the minute, in UTC; the page's script makes it local."""
     at = datetime.fromisoformat(at) if isinstance(at, str) else at
@@ -71,19 +71,6 @@ def instant(at: datetime | str) -> str:
     at = datetime.fromisoformat(at) if isinstance(at, str) else at
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def state(word: str) -> str:
-    """A state of a match, event or bot, in words."""
-    return STATES.get(word, word)
-
-
-def rated_label(match: Mapping[str, Any]) -> str:
-    """Return a label that says whether a match (of the API) is rated or why not. home.js has the same labels."""
-    if match["rated"]:
-        return "rated"
-    code = str(match["unrated_reason"])
-    return code if code == "friendly" else f"unrated: {code.replace('_', ' ')}"
 
 
 def options_in_words(options: dict[str, Any]) -> str:
@@ -111,7 +98,7 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "milliseconds": milliseconds,
     "moment": moment,
     "instant": instant,
-    "state": state,
+    "state": state_label,
     "options_in_words": options_in_words,
     "rated_label": rated_label,
 }

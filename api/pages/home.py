@@ -1,21 +1,21 @@
 """The first page: what this is, what is going on, how to take part."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from flask import Blueprint, Response, current_app
-from sqlalchemy import exists, select
 
 from api.ladders.schemas import points
 from api.pages.page import page, page_view
 from api.presentation import match_views
 from api.views import record
-from referee.bots.tables import Bot
+from referee.bots import bots
 from referee.games import catalogue
 from referee.ladders import ratings
 from referee.ladders.tables import Ladder
 from referee.matches import matches
 from referee.tournaments import progress, tournaments
-from referee.tournaments.overview import overview
+from referee.tournaments.overview import Overview, overview
 from referee.tournaments.tables import Tournament
 
 pages = Blueprint("home", __name__)
@@ -44,12 +44,19 @@ def home() -> Response:
         live=match_views(now.matches),
         events=now.events + open_events(),
         counts=now.counts,
+        known=outline(now),
         tops=tops(),
         results=results,
-        fresh=not now.counts["running"] and not now.counts["results"] and not has_bots(),
+        fresh=not now.counts["running"] and not now.counts["results"] and not bots.any_registered(record()),
         url=current_app.config["SETTINGS"].public_url,
         points=points,
     )
+
+
+def outline(now: Overview) -> list[Any]:
+    """Return what home.js has rendered anew when a message of the stream tells it otherwise."""
+    running = [[event.id, event.status, far.total > 0] for event, far in now.events]
+    return [running, now.counts["open"], now.counts["results"]]
 
 
 def open_events() -> list[tuple[Tournament, progress.Progress]]:
@@ -68,8 +75,3 @@ def tops() -> list[Top]:
         liveliest[ladder.game] = ladder
     chosen = [liveliest[game] for game in catalogue() if game in liveliest and last[liveliest[game].id]]
     return [Top(ladder, list(ratings.ladder_page(session, ladder.id, limit=TOP).page.items)) for ladder in chosen]
-
-
-def has_bots() -> bool:
-    """Whether anybody has registered a bot here."""
-    return bool(record().scalar(select(exists().where(Bot.status != "house"))))

@@ -28,7 +28,7 @@ def install(app: Flask) -> None:
     """Gives the templates their words, and errors met on pages a page of their own."""
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters |= formatting.FILTERS
-    app.jinja_env.globals |= {"games": catalogue, "release": __version__}
+    app.jinja_env.globals |= {"games": catalogue, "release": __version__, "labels": formatting.LABELS}
     app.extensions["referee.problem page"] = _problem_page
 
 

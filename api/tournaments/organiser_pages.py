@@ -4,7 +4,6 @@ whoever is at the keyboard; what is shown here anybody may know."""
 from typing import Any, Final
 
 from flask import Blueprint, Response, request
-from sqlalchemy import func, select
 
 from api import etags
 from api.games.schemas import GameView
@@ -13,15 +12,14 @@ from api.pages.page import page, page_view
 from api.presentation import attach_progress
 from api.queries import takes
 from api.tournaments import terms
-from api.tournaments.pages import EVENT, LINES, begin, head, number_of_page
+from api.tournaments.pages import EVENT, entry_page, head
 from api.tournaments.schemas import TournamentView, WholeTournamentView
 from api.views import record
 from referee.games import catalogue
 from referee.house.strategies import players
 from referee.ladders.voiding import MOST_REASON
 from referee.pairing.formats import formats
-from referee.tournaments import entries, tournaments
-from referee.tournaments.tables import TournamentEntry
+from referee.tournaments import tournaments
 from referee.tournaments.terms import MAX_CYCLES, most_entries
 
 pages = Blueprint("organise", __name__)
@@ -60,10 +58,7 @@ def draft() -> Response:
 def lead(tournament_id: str) -> Response:
     """Leading one: its terms while it is a draft, its entries and seeds."""
     event = tournaments.get_tournament(record(), tournament_id)
-    number = number_of_page()
-    of = record().scalar(select(func.count()).where(TournamentEntry.tournament_id == event.id)) or 0
-    first = begin(number, LINES, of)
-    found = entries.list_entries(record(), event.id, limit=LINES, cursor=[first - 1] if first else None)
+    numbered, items = entry_page(event)
     return page(
         "organise/event.html",
         **head(event),
@@ -71,9 +66,8 @@ def lead(tournament_id: str) -> Response:
         values=TournamentView().dump(event),
         fixed_game=event.game,
         etag=etags.validator(WholeTournamentView, attach_progress(event)) if event.status == "draft" else None,
-        items=found.items,
-        number=number,
-        pages=max(1, -(-of // LINES)),
+        items=items,
+        numbered=numbered,
     )
 
 

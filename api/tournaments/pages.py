@@ -1,17 +1,16 @@
 """Events: the list, and each one's front page with its table. Its other pages stand in ``tournament_parts``."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
 from flask import Blueprint, Response, request
-from sqlalchemy import func, select
 
 from api import standings_cache
 from api.caching import CacheEntry
-from api.errors import invalid
 from api.pages.page import page, page_view
+from api.pages.paging import NumberedPage, numbered_page, requested_number
+from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
 from api.presentation import match_views
 from api.queries import takes
@@ -19,17 +18,14 @@ from api.tournaments import terms
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
 from api.views import record
-from referee.accounts.tables import Account
+from referee.accounts import accounts
 from referee.bots.tables import Bot
-from referee.db.paging import newest_first
 from referee.errors import Conflict
 from referee.games import catalogue
-from referee.ladders.tables import Result
-from referee.matches.tables import Match
 from referee.standings import TIE_BREAKS
 from referee.tournaments import entries as entering
 from referee.tournaments import progress as progresses
-from referee.tournaments import tournaments
+from referee.tournaments import tournaments, watching
 from referee.tournaments.standings import EventResults
 from referee.tournaments.tables import TOURNAMENT_STATES, Tournament, TournamentEntry
 
@@ -46,18 +42,16 @@ NEWEST: Final = 8  # matches on the front page
 @takes("cursor", "game", "status")
 @page_view
 def contents() -> Response:
-    """What goes on, what takes entries, what is over; or one state, or one game, alone."""
-    status, game = one_of("status", TOURNAMENT_STATES), one_of("game", sorted(catalogue()))
+    """Show tournaments in progress, open for entries and finished; or those of one state, or one game."""
+    status, game = choice("status", TOURNAMENT_STATES), choice("game", sorted(catalogue()))
     query = {"limit": LISTED, "cursor": request.args.get("cursor"), "status": status, "game": game}
     first = query["cursor"] is None
-    rest = [status] if status else ["finished", "cancelled"]
-    found = _list_tournaments(rest, game, read_cursor(query))
+    rest = status or ("finished", "cancelled")
+    found = tournaments.list_tournaments(record(), status=rest, game=game, limit=LISTED, cursor=read_cursor(query))
     groups = {"rest": found.items}
     if first and not status:
-        groups |= {
-            "running": _list_tournaments(["running", "paused"], game).items,
-            "open": _list_tournaments(["open"], game).items,
-        }
+        for group, states in (("running", ("running", "paused")), ("open", ("open",))):
+            groups[group] = tournaments.list_tournaments(record(), status=states, game=game, limit=LISTED).items
     return page(
         "tournaments/contents.html",
         groups=groups,
@@ -91,19 +85,18 @@ def show(tournament_id: str) -> Response:
 def lines(tournament_id: str) -> Response:
     """The table, page by page."""
     event = tournaments.get_tournament(record(), tournament_id)
-    return page("tournaments/standings.html", **head(event), table=table(event, number_of_page()))
+    return page("tournaments/standings.html", **head(event), table=table(event, requested_number()))
 
 
 def head(event: Tournament) -> Json:
     """What every page of an event shows at its top."""
     found = progresses.progress(record(), event.id)
-    organiser = record().get(Account, event.created_by)
     entries = asdict(entering.counts(record(), event.id))
     # What messages of its stream are compared with: all of it but the moment at which it may end.
     known = {**asdict(found), "estimated_end": None, "entries": entries}
     return {
         "event": event,
-        "organiser": organiser.name if organiser else event.created_by,
+        "organiser": accounts.get_account(record(), event.created_by).name,
         "progress": found,
         "estimated_end": ProgressView().dump(found)["estimated_end"],
         "entries": entries,
@@ -124,8 +117,7 @@ def table(event: Tournament, number: int) -> Json | None:
     except Conflict as error:
         return {"refusal": str(error), "columns": columns}
     everybody = standings_cache.table(kept)
-    first = begin(number, LINES, len(everybody))
-    rows = everybody[first : first + LINES]
+    numbered = numbered_page(number, LINES, len(everybody))
     digits = terms.digits("points", event.seats)
     return {
         "columns": columns,
@@ -137,42 +129,26 @@ def table(event: Tournament, number: int) -> Json | None:
             "standIn": event.stand_in is not None,
             "seq": kept.made.as_of_seq,
         },
-        "lines": _lines(kept, event.id, rows),
-        "of": len(everybody),
-        "number": number,
-        "pages": max(1, -(-len(everybody) // LINES)),
+        "lines": _lines(kept, event.id, numbered.rows(everybody)),
+        "numbered": numbered,
         "results": len(kept.made.outcomes),
     }
 
 
 def newest(event: Tournament) -> list[Json]:
     """The matches that ended last."""
-    query = select(Match).join(Result, Result.match_id == Match.id).where(Match.tournament_id == event.id)
-    found = list(record().scalars(query.order_by(Result.seq.desc()).limit(NEWEST)))
-    return match_views(found)
+    return match_views(watching.newest_ended(record(), event.id, limit=NEWEST))
 
 
-def number_of_page() -> int:
-    """The page that is asked for, from 1; refuses anything else."""
-    text = request.args.get("page", "1")
-    if not re.fullmatch("[1-9][0-9]{0,6}", text, re.ASCII):
-        raise invalid([("page", "a whole number from 1")])
-    return int(text)
-
-
-def begin(number: int, size: int, length: int) -> int:
-    """Where this page begins; refuses one behind the last."""
-    first = (number - 1) * size
-    if first and first >= length:
-        raise invalid([("page", f"there are {max(1, -(-length // size))}")])
-    return first
+def entry_page(event: Tournament) -> tuple[NumberedPage, list[tuple[TournamentEntry, Bot]]]:
+    """Return the page of entries that is asked for, withdrawn ones among them."""
+    numbered = numbered_page(requested_number(), LINES, entering.count_entries(record(), event.id))
+    return numbered, entering.list_entries(record(), event.id, limit=LINES, cursor=numbered.cursor).items
 
 
 def _lines(kept: CacheEntry[EventResults], tournament_id: str, rows: Sequence[Any]) -> list[Json]:
     ids = [str(row.entrant) for row in rows]
-    query = select(TournamentEntry.bot_id, Bot.name).join(Bot, Bot.id == TournamentEntry.stand_in_id)
-    query = query.where(TournamentEntry.tournament_id == tournament_id, TournamentEntry.bot_id.in_(ids))
-    stand_ins = dict(record().execute(query).all())
+    stand_ins = entering.substitute_names(record(), tournament_id, ids)
     shown = StandingsRow(many=True).dump(standings_cache.attach_error_bars(kept, tournament_id, rows))
     return [{**line, "stand_in": stand_ins.get(line["bot"])} for line in shown]
 
@@ -194,19 +170,10 @@ def _blank(columns: Sequence[Json]) -> Json:
     }
 
 
-def _list_tournaments(states: Sequence[str], game: str | None, cursor: Any = None) -> Any:
-    query = select(Tournament).where(Tournament.status.in_(states))
-    if game is not None:
-        query = query.where(Tournament.game == game)
-    return newest_first(record(), query, Tournament.created_at, Tournament.id, limit=LISTED, cursor=cursor)
-
-
 def _count_entries(events: Sequence[Tournament]) -> dict[str, Json]:
     """By event: how many bots are entered, and how far it is where it goes on."""
     ids = [event.id for event in events]
-    query = select(TournamentEntry.tournament_id, func.count()).group_by(TournamentEntry.tournament_id)
-    query = query.where(TournamentEntry.tournament_id.in_(ids), TournamentEntry.withdrawn_at.is_(None))
-    entered = dict(record().execute(query).all())
+    entered = entering.count_entered(record(), ids)
     going_on = {event.id for event in events if event.status in ("running", "paused")}
     return {
         id: {
@@ -215,11 +182,3 @@ def _count_entries(events: Sequence[Tournament]) -> dict[str, Json]:
         }
         for id in ids
     }
-
-
-def one_of(name: str, known: Sequence[str]) -> str | None:
-    """A filter of the list; nothing, or everything, is None."""
-    wanted = request.args.get(name) or None
-    if wanted is not None and wanted not in known:
-        raise invalid([(name, f"one of {', '.join(known)}")])
-    return wanted

@@ -1,31 +1,36 @@
 """The pages of an event besides its front page: stages, matches, entries, crosstable, bracket, luck, files."""
 
+from collections.abc import Callable
 from typing import Final
 
 from flask import Blueprint, Response, request
-from sqlalchemy import func, select
 
 from api import pairings, standings_cache
+from api.caching import CacheEntry
 from api.errors import not_found
 from api.pages.charts import bracket as bracket_drawing
 from api.pages.charts import crosstable as heat
-from api.pages.formatting import decimal
+from api.pages.formatting import size
 from api.pages.page import page, page_view
+from api.pages.paging import numbered_page, requested_number
+from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
 from api.presentation import Extended, match_views, visible_entry
 from api.queries import takes
 from api.tournaments.entry_schemas import EntryView
-from api.tournaments.pages import EVENT, LINES, Json, begin, head, number_of_page, one_of
+from api.tournaments.pages import EVENT, LINES, Json, entry_page, head
 from api.tournaments.round_schemas import TableView
 from api.tournaments.standings_schemas import LuckRow
 from api.views import record
 from referee.bots import bots
 from referee.errors import Conflict, NotFound
 from referee.matches import matches
-from referee.matches.tables import MATCH_STATES, Match, MatchLog
-from referee.standings import crosstable, luck_adjusted
-from referee.tournaments import bulk, entries, round_lists, tournaments
-from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
+from referee.matches.tables import MATCH_STATES
+from referee.tournaments import bulk, round_lists, tournaments
+from referee.tournaments.round_lists import StagePage
+from referee.tournaments.rounds import newest
+from referee.tournaments.standings import EventResults
+from referee.tournaments.tables import Tournament
 
 pages = Blueprint("tournament_parts", __name__)
 
@@ -42,14 +47,9 @@ DRAWN: Final = 64  # tables of a bracket's stage whose matches are listed beside
 def list_stages(tournament_id: str) -> Response:
     """The stages decided so far."""
     event = _get_tournament_with_rounds(tournament_id)
-    number = number_of_page()
-    last = (
-        record().scalar(select(func.max(TournamentRound.number)).where(TournamentRound.tournament_id == event.id)) or 0
-    )
-    first = begin(number, STAGES, last)
-    found = round_lists.list_stages(record(), event.id, limit=STAGES, cursor=[first])
-    pages_there = max(1, -(-last // STAGES))
-    return page("tournaments/stages.html", **head(event), stages=found.items, number=number, pages=pages_there)
+    numbered = numbered_page(requested_number(), STAGES, newest(record(), event.id))
+    found = round_lists.list_stages(record(), event.id, limit=STAGES, cursor=[numbered.first])
+    return page("tournaments/stages.html", **head(event), stages=found.items, numbered=numbered)
 
 
 @pages.get(f"{EVENT}/stages/{pairings.STAGE}")
@@ -59,32 +59,16 @@ def show_stage(tournament_id: str, stage: int) -> Response:
     """A stage with its tables."""
     event = _get_tournament_with_rounds(tournament_id)
     line = round_lists.stage_line(record(), event.id, stage)
-    stored = record().get_one(TournamentRound, (event.id, stage))
-    number = number_of_page()
-    first = begin(number, TABLES, line.tables)
-    numbers = list(range(first + 1, min(first + TABLES, line.tables) + 1))
-    played = round_lists.matches_at(record(), event.id, stage, numbers)
-    entrants = [one for at in numbers for one in stored.tables[at - 1]["entrants"]]
-    names = bots.names_of(record(), [*entrants, *(bye["entrant"] for bye in stored.byes[:TABLES])])
-    owners = bots.owners_of(record(), entrants)
-    told = line.state == "over" or pairings.tells_all(event)
-    newest = (
-        record().scalar(select(func.max(TournamentRound.number)).where(TournamentRound.tournament_id == event.id))
-        or stage
-    )
+    numbered = numbered_page(requested_number(), TABLES, line.tables)
+    found = round_lists.stage_page(record(), event.id, line, first=numbered.first, limit=TABLES, most_byes=TABLES)
     return page(
         "tournaments/stage.html",
         **head(event),
         stage=line,
-        newest=newest,
-        tables=TableView(many=True).dump(
-            pairings.table(event, stored, at, played.get(at, []), names, owners) for at in numbers
-        ),
-        byes=[{**pairings.place(bye["entrant"], names), "reason": bye["reason"]} for bye in stored.byes[:TABLES]]
-        if told
-        else [],
-        number=number,
-        pages=max(1, -(-line.tables // TABLES)),
+        newest=newest(record(), event.id),
+        tables=TableView(many=True).dump(pairings.table(event, found, number) for number in found.tables),
+        byes=_byes(found) if line.state == "over" or pairings.tells_all(event) else [],
+        numbered=numbered,
     )
 
 
@@ -94,7 +78,7 @@ def show_stage(tournament_id: str, stage: int) -> Response:
 def list_matches(tournament_id: str) -> Response:
     """All its matches, the newest first."""
     event = tournaments.get_tournament(record(), tournament_id)
-    chosen = one_of("status", MATCH_STATES)
+    chosen = choice("status", MATCH_STATES)
     query = {"limit": MATCHES, "cursor": request.args.get("cursor"), "status": chosen}
     found = matches.list_matches(
         record(), tournament_id=event.id, status=chosen, limit=MATCHES, cursor=read_cursor(query)
@@ -116,22 +100,10 @@ def list_matches(tournament_id: str) -> Response:
 def list_entries(tournament_id: str) -> Response:
     """Who takes part."""
     event = tournaments.get_tournament(record(), tournament_id)
-    number = number_of_page()
-    there = select(func.count()).where(TournamentEntry.tournament_id == event.id)
-    of = record().scalar(there) or 0
-    first = begin(number, LINES, of)
-    found = entries.list_entries(record(), event.id, limit=LINES, cursor=[first - 1] if first else None)
-    items = EntryView(many=True).dump(visible_entry(entry, bot) for entry, bot in found.items)
+    numbered, found = entry_page(event)
+    items = EntryView(many=True).dump(visible_entry(entry, bot) for entry, bot in found)
     stand_ins = bots.names_of(record(), [one["stand_in"] for one in items if one["stand_in"]])
-    return page(
-        "tournaments/entries.html",
-        **head(event),
-        items=items,
-        stand_ins=stand_ins,
-        of=of,
-        number=number,
-        pages=max(1, -(-of // LINES)),
-    )
+    return page("tournaments/entries.html", **head(event), items=items, stand_ins=stand_ins, numbered=numbered)
 
 
 @pages.get(f"{EVENT}/crosstable")
@@ -139,28 +111,7 @@ def list_entries(tournament_id: str) -> Response:
 @page_view
 def show_crosstable(tournament_id: str) -> Response:
     """Who scored what against whom; of a large field, neighbours in the table among themselves."""
-    event = _get_started_tournament(tournament_id)
-    number = number_of_page()
-    try:
-        kept = standings_cache.of_event(event.id)
-    except Conflict as error:
-        return page("tournaments/crosstable.html", **head(event), refusal=str(error))
-    table = standings_cache.table(kept)
-    met = kept.part("crosstable", lambda: crosstable([row.entrant for row in table], kept.made.outcomes))
-    first = begin(number, MET, len(table))
-    rows = table[first : first + MET]
-    people = standings_cache.names(event.id, [str(row.entrant) for row in rows])
-    return page(
-        "tournaments/crosstable.html",
-        **head(event),
-        grid=heat.grid([(row.place, str(row.entrant), people[str(row.entrant)]) for row in rows], met),
-        levels=heat.LEVELS,
-        of=len(table),
-        first=first + 1,
-        last=first + len(rows),
-        number=number,
-        pages=max(1, -(-len(table) // MET)),
-    )
+    return _from_results("tournaments/crosstable.html", tournament_id, _crosstable)
 
 
 @pages.get(f"{EVENT}/luck")
@@ -168,28 +119,7 @@ def show_crosstable(tournament_id: str) -> Response:
 @page_view
 def show_luck(tournament_id: str) -> Response:
     """Scores less the luck of the cards."""
-    event = _get_started_tournament(tournament_id)
-    number = number_of_page()
-    try:
-        kept = standings_cache.of_event(event.id)
-    except Conflict as error:
-        return page("tournaments/luck.html", **head(event), refusal=str(error))
-    table = standings_cache.table(kept)
-    adjusted = kept.part("luck", lambda: luck_adjusted(kept.made.entrants, kept.made.outcomes))
-    found = [(row, less) for row in table if (less := adjusted[str(row.entrant)]) is not None]
-    compared = [row for row, less in sorted(found, key=lambda pair: -pair[1].points.value)]
-    first = begin(number, LINES, len(compared))
-    rows = compared[first : first + LINES]
-    named = standings_cache.attach_people(event.id, rows)
-    return page(
-        "tournaments/luck.html",
-        **head(event),
-        lines=LuckRow(many=True).dump(Extended(row, adjusted=adjusted[str(row.entrant)]) for row in named),
-        left_out=len(table) - len(compared),
-        first=first + 1,
-        number=number,
-        pages=max(1, -(-len(compared) // LINES)),
-    )
+    return _from_results("tournaments/luck.html", tournament_id, _luck)
 
 
 @pages.get(f"{EVENT}/bracket")
@@ -216,9 +146,48 @@ def list_downloads(tournament_id: str) -> Response:
     """Everything there is to take home, and what is needed to check it."""
     event = _get_started_tournament(tournament_id)
     extent = bulk.extent(record(), event.id, bulk.DownloadCursor())
-    packed = select(func.sum(func.length(MatchLog.packed)), func.sum(MatchLog.rows))
-    size, rows = record().execute(packed.join(Match).where(Match.tournament_id == event.id)).one()
-    return page("tournaments/downloads.html", **head(event), extent=extent, size=_size(size or 0), rows=rows or 0)
+    stored = bulk.stored_size(record(), event.id)
+    return page(
+        "tournaments/downloads.html", **head(event), extent=extent, size=size(stored.size_bytes), rows=stored.rows
+    )
+
+
+def _byes(found: StagePage) -> list[Json]:
+    byes = found.stage.byes[:TABLES]
+    return [{**pairings.place(bye["entrant"], found.names), "reason": bye["reason"]} for bye in byes]
+
+
+def _from_results(
+    template: str, tournament_id: str, context: Callable[[str, CacheEntry[EventResults], int], Json]
+) -> Response:
+    """Return a page of what ``context`` computes from the results; of a huge event it says why there is none."""
+    event = _get_started_tournament(tournament_id)
+    number = requested_number()
+    try:
+        kept = standings_cache.of_event(event.id)
+    except Conflict as error:
+        return page(template, **head(event), refusal=str(error))
+    return page(template, **head(event), **context(event.id, kept, number))
+
+
+def _crosstable(tournament_id: str, kept: CacheEntry[EventResults], number: int) -> Json:
+    table = standings_cache.table(kept)
+    numbered = numbered_page(number, MET, len(table))
+    rows = numbered.rows(table)
+    names = standings_cache.names(tournament_id, [str(row.entrant) for row in rows])
+    lines = [(row.place, str(row.entrant), names[str(row.entrant)]) for row in rows]
+    grid = heat.grid(lines, standings_cache.met(kept))
+    return {"grid": grid, "levels": heat.LEVELS, "numbered": numbered}
+
+
+def _luck(tournament_id: str, kept: CacheEntry[EventResults], number: int) -> Json:
+    table, adjusted = standings_cache.table(kept), standings_cache.less_luck(kept)
+    found = [(row, less) for row in table if (less := adjusted[str(row.entrant)]) is not None]
+    compared = [row for row, less in sorted(found, key=lambda pair: -pair[1].points.value)]
+    numbered = numbered_page(number, LINES, len(compared))
+    named = standings_cache.attach_people(tournament_id, numbered.rows(compared))
+    lines = LuckRow(many=True).dump(Extended(row, adjusted=adjusted[str(row.entrant)]) for row in named)
+    return {"lines": lines, "left_out": len(table) - len(compared), "numbered": numbered}
 
 
 def _with_legs(event: Tournament, stage: Json) -> list[Json]:
@@ -243,11 +212,3 @@ def _get_tournament_with_rounds(tournament_id: str) -> Tournament:
     if event.format == "ladder":
         raise not_found()
     return event
-
-
-def _size(size_bytes: int) -> str:
-    """A size of a file as people read it."""
-    for unit, least in (("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)):
-        if size_bytes >= least:
-            return f"{decimal(size_bytes / least, 1)} {unit}"
-    return f"{size_bytes} bytes"

@@ -7,10 +7,8 @@ from api.pairings import STAGE, place, table, tells_all
 from api.presentation import Extended
 from api.tournaments.round_schemas import StageView, WholeStageView
 from api.views import Resource, record
-from referee.bots import bots
 from referee.db.paging import Page, number_of
 from referee.tournaments import round_lists, tournaments
-from referee.tournaments.tables import TournamentRound
 
 resource = Resource("stages", "/api/v1/tournaments", "Stages of an event: who meets whom.")
 
@@ -45,17 +43,14 @@ def show(query: Json, tournament_id: str, stage: int) -> Any:
     """
     tournament = tournaments.get_tournament(record(), tournament_id)
     line = round_lists.stage_line(record(), tournament.id, stage)
-    stored = record().get_one(TournamentRound, (tournament.id, stage))
     first = number_of(read_cursor(query) or [0])
-    numbers = list(range(first + 1, min(first + query["limit"], line.tables) + 1))
-    played = round_lists.matches_at(record(), tournament.id, stage, numbers)
-    entrants = [one for number in numbers for one in stored.tables[number - 1]["entrants"]]
-    names = bots.names_of(record(), [*entrants, *(bye["entrant"] for bye in stored.byes)])
-    owners = bots.owners_of(record(), entrants)
+    found = round_lists.stage_page(record(), tournament.id, line, first=first, limit=query["limit"])
     page = Page(
-        [table(tournament, stored, number, played.get(number, []), names, owners) for number in numbers],
-        [numbers[-1]] if numbers and numbers[-1] < line.tables else None,
+        [table(tournament, found, number) for number in found.tables],
+        [found.tables[-1]] if found.tables and found.tables[-1] < line.tables else None,
     )
     told = line.state == "over" or tells_all(tournament)
-    resting = [{**place(bye["entrant"] if told else None, names), "reason": bye["reason"]} for bye in stored.byes]
+    resting = [
+        {**place(bye["entrant"] if told else None, found.names), "reason": bye["reason"]} for bye in found.stage.byes
+    ]
     return Extended(line, resting=resting, **envelope(page, query))

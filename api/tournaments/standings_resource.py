@@ -17,7 +17,7 @@ from api.tournaments.standings_schemas import (
 )
 from api.views import Resource
 from referee.errors import NotFound
-from referee.standings import Adjusted, RankedEntrant, crosstable, luck_adjusted, meetings
+from referee.standings import Adjusted, RankedEntrant, meetings
 
 resource = Resource("standings", "/api/v1/tournaments", "Tables of an event, from its finished matches.")
 
@@ -71,8 +71,7 @@ def show_crosstable(query: Json, tournament_id: str) -> Any:
     meet nobody.
     """
     kept = standings_cache.of_event(tournament_id)
-    made, table = kept.made, standings_cache.table(kept)
-    met = kept.part("crosstable", lambda: crosstable([row.entrant for row in table], made.outcomes))
+    met = standings_cache.met(kept)
 
     def view(rows: Sequence[RankedEntrant]) -> list[Extended]:
         named = standings_cache.attach_people(tournament_id, rows)
@@ -81,7 +80,7 @@ def show_crosstable(query: Json, tournament_id: str) -> Any:
             for row in named
         ]
 
-    return {**standings_cache.snapshot(kept), **standings_cache.page_of(table, query, view)}
+    return {**standings_cache.snapshot(kept), **standings_cache.page_of(standings_cache.table(kept), query, view)}
 
 
 @resource.route("GET", '/<id("trn"):tournament_id>/meetings')
@@ -122,8 +121,7 @@ def show_luck(query: Json, tournament_id: str) -> Any:
     Only where deals are shared there is anybody to compare with.
     """
     kept = standings_cache.of_event(tournament_id)
-    made, table = kept.made, standings_cache.table(kept)
-    adjusted = kept.part("luck", lambda: luck_adjusted(made.entrants, made.outcomes))
+    table, adjusted = standings_cache.table(kept), standings_cache.less_luck(kept)
     ranked = kept.part("by luck", lambda: sorted(table, key=lambda row: _by_luck(adjusted[str(row.entrant)])))
 
     def view(rows: Sequence[RankedEntrant]) -> list[Extended]:

@@ -41,6 +41,14 @@ def create_account(session: Session, name: str, role: str = "owner") -> Account:
     return account
 
 
+def get_account(session: Session, account_id: str) -> Account:
+    """Return the account with this id; raise ``NotFound``."""
+    account = session.get(Account, account_id)
+    if account is None:
+        raise NotFound("account", account_id)
+    return account
+
+
 def find_account(session: Session, name: str) -> Account:
     """Return the account with this name, else the one whose name looks like it; raise ``NotFound``."""
     same = Account.name == name

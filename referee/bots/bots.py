@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
-from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy import and_, exists, func, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from referee.accounts.tables import Account
@@ -90,6 +90,11 @@ def _by_id(session: Session, column: InstrumentedAttribute[str], bot_ids: Iterab
     portions = [wanted[at : at + NAMED_AT_ONCE] for at in range(0, len(wanted), NAMED_AT_ONCE)]
     found = (session.execute(select(Bot.id, column).where(Bot.id.in_(ids))) for ids in portions)
     return {bot_id: value for rows in found for bot_id, value in rows}
+
+
+def any_registered(session: Session) -> bool:
+    """Return whether anybody has registered a bot; house players do not count."""
+    return bool(session.scalar(select(exists().where(Bot.status != house_bots.STATUS))))
 
 
 def list_bots(

@@ -9,6 +9,7 @@ from referee.cli.plain_text import plain
 from referee.cli.tables import Table
 from referee.cli.tournament.remote import Remote, asks_service
 from referee.cli.tournament.stream import retry_until_answered
+from referee.labels import rated_label, state_label
 from referee.match.canonical import Json
 
 POLLED_S: Final = 0.5
@@ -38,7 +39,7 @@ def follow_match(remote: Remote, match_id: str) -> Json:
     while shown["status"] not in OVER:
         if shown["status"] != status:
             status = shown["status"]
-            note(f"{match_id}: {shown['game']}, {_format_rated(shown)}, {status}{_format_reason(shown)}")
+            note(_head(shown))
         time.sleep(POLLED_S)
         shown = retry_until_answered(lambda: remote.api.get(f"/matches/{match_id}"), note)
     return shown
@@ -50,12 +51,11 @@ def note(text: str) -> None:
 
 def result(match: Json) -> str:
     """How a match that is over ended."""
-    head = f"{match['id']}: {match['game']}, {_format_rated(match)}, {match['status']}{_format_reason(match)}"
     if any(seat["placement"] is None for seat in match["seats"]):
-        return head
+        return _head(match)
     order = sorted(match["seats"], key=lambda seat: (seat["placement"], seat["seat"]))
     heads = ("place", "bot", "version", "seat", "returns")
-    return Table(heads, [_line(seat) for seat in order], left=("bot", "version"), title=head).plain()
+    return Table(heads, [_line(seat) for seat in order], left=("bot", "version"), title=_head(match)).plain()
 
 
 def _line(seat: Json) -> tuple[str, ...]:
@@ -68,11 +68,6 @@ def _line(seat: Json) -> tuple[str, ...]:
     )
 
 
-def _format_rated(match: Json) -> str:
-    if match["rated"]:
-        return "rated"
-    return f"unrated ({match['unrated_reason'].replace('_', ' ')})"
-
-
-def _format_reason(match: Json) -> str:
-    return f" ({match['reason']})" if match["reason"] else ""
+def _head(match: Json) -> str:
+    because = f" ({match['reason']})" if match["reason"] else ""
+    return f"{match['id']}: {match['game']}, {rated_label(match)}, {state_label(match['status'])}{because}"

@@ -105,6 +105,11 @@ def list_ladders(
     return Page(rows[:limit], [rows[limit - 1].id] if len(rows) > limit else None)
 
 
+def count_ladders_by_game(session: Session) -> dict[str, int]:
+    """Return how many ladders there are of each game that has any."""
+    return dict(session.execute(select(Ladder.game, func.count()).group_by(Ladder.game)).all())
+
+
 def ladder_page(session: Session, ladder_id: str, *, limit: int = 50, cursor: Cursor | None = None) -> LadderPage:
     """Lines from the top, or from a cursor, which carries the place so that no page counts those before it.
 

@@ -33,8 +33,9 @@ class Claim(NamedTuple):
 def claim(
     session: Session, limit: int, *, alone: bool = False, match_id: str | None = None, friendlies: int | None = None
 ) -> list[Claim]:
-    """Claim up to ``limit`` matches that are due or lost their runner, in the order of ``select_matches``. Each match goes
-    to one caller only. The matches of a duplicate group come together, even if they exceed ``limit``.
+    """Claim up to ``limit`` matches that are due or lost their runner, in the order of ``select_matches``.
+
+    Each match goes to one caller only. The matches of a duplicate group come together, even if they exceed ``limit``.
 
     A match whose claim was lost twice is claimed only with ``alone=True``, and is stuck after five such claims that
     recorded no row. No bot gets more matches at the same time than the calls it accepts. ``friendlies`` limits the

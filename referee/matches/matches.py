@@ -124,6 +124,12 @@ def list_matches(
     return newest_first(session, query, Match.created_at, Match.id, limit=limit, cursor=cursor)
 
 
+def count_running_by_game(session: Session) -> dict[str, int]:
+    """Return how many matches are being played of each game that has any."""
+    running = select(Match.game, func.count()).where(Match.status == "running").group_by(Match.game)
+    return dict(session.execute(running).all())
+
+
 def cancel(
     session: Session,
     match_id: str,

@@ -22,6 +22,7 @@ from referee.tournaments.watching import last_seq
 
 PAGE: Final = 200
 OVER: Final = ("finished", "cancelled")
+ResultFilter = ColumnElement[bool]  # which results are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,14 @@ class DownloadExtent:
     ended: bool
     logs: int
     closed: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSize:
+    """How much logs take: bytes as they are stored, and rows."""
+
+    size_bytes: int
+    rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +123,13 @@ def extent(session: Session, tournament_id: str, place: DownloadCursor) -> Downl
     return DownloadExtent(until, ended, count + (cut if ended else 0), closed + (0 if ended else cut))
 
 
+def stored_size(session: Session, tournament_id: str) -> StoredSize:
+    """Return how much the logs of a tournament take."""
+    query = select(func.sum(func.length(MatchLog.packed)), func.sum(MatchLog.rows)).join(Match)
+    size_bytes, rows = session.execute(query.where(Match.tournament_id == tournament_id)).one()
+    return StoredSize(size_bytes or 0, rows or 0)
+
+
 def next_logs(session: Session, tournament_id: str, place: DownloadCursor, until: int, ended: bool) -> list[Named]:
     """The matches whose logs come next, at most ``PAGE``; none at the end."""
     columns = (Match.id, Match.status, Match.reason, Match.stage, Match.table_no, Match.leg)
@@ -136,7 +152,7 @@ def packed_log(session: Session, match_id: str) -> bytes | None:
         return None
 
 
-def seats(session: Session, which: ColumnElement[bool], *, after: int, until: int) -> list[DownloadSeat]:
+def seats(session: Session, which: ResultFilter, *, after: int, until: int) -> list[DownloadSeat]:
     """Return the seats of the matches with the next results, at most ``PAGE`` matches."""
     found = select(Result, Match).join(Match, Match.id == Result.match_id)
     found = found.where(which, Result.seq > after, Result.seq <= until)
@@ -155,7 +171,7 @@ def seats_of(session: Session, played: Sequence[tuple[Result, Match]]) -> list[D
     ]
 
 
-def of_event(tournament_id: str) -> ColumnElement[bool]:
+def of_event(tournament_id: str) -> ResultFilter:
     """Results of an event, to be looked for by number: concatenated, the column serves no index, and so neither
     database sorts all matches of the event for each page."""
     return Match.tournament_id.concat("") == tournament_id

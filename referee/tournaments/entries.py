@@ -1,6 +1,6 @@
 """Entries of a tournament: taken, withdrawn, seeded by hand."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,8 +12,8 @@ from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.paging import Cursor, Page, check_limit, number_of
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
-from referee.tournaments import starting
-from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
+from referee.tournaments import rounds, starting
+from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.tournaments.terms import most_entries
 from referee.tournaments.tournaments import locked_in_state
 
@@ -32,6 +32,16 @@ class Counts:
     stand_ins: int
 
 
+@dataclass(frozen=True, slots=True)
+class EnteredBot:
+    """A bot in a tournament, with its present name. ``owner`` is the id of the account."""
+
+    name: str
+    owner: str
+    withdrawn: bool
+    version_changed: bool
+
+
 def list_entries(
     session: Session, tournament_id: str, *, preflight: str | None = None, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[tuple[TournamentEntry, Bot]]:
@@ -45,6 +55,36 @@ def list_entries(
         query = query.where(TournamentEntry.number > number_of(cursor))
     rows = [(entry, bot) for entry, bot in session.execute(query.order_by(TournamentEntry.number).limit(limit + 1))]
     return Page(rows[:limit], [rows[limit - 1][0].number] if len(rows) > limit else None)
+
+
+def count_entries(session: Session, tournament_id: str) -> int:
+    """Return how many entries were ever taken, withdrawn ones among them: as many as ``list_entries`` lists."""
+    return session.scalars(select(func.count()).where(TournamentEntry.tournament_id == tournament_id)).one()
+
+
+def count_entered(session: Session, tournament_ids: Collection[str]) -> dict[str, int]:
+    """Return how many bots are entered, by tournament; one without entries is left out."""
+    query = select(TournamentEntry.tournament_id, func.count()).group_by(TournamentEntry.tournament_id)
+    entered = TournamentEntry.tournament_id.in_(tournament_ids), TournamentEntry.withdrawn_at.is_(None)
+    return dict(session.execute(query.where(*entered)).all())
+
+
+def entered_bots(session: Session, tournament_id: str, bot_ids: Collection[str]) -> dict[str, EnteredBot]:
+    """Return how those of these bots that are entered appear in the tables of the tournament, by id."""
+    columns = Bot.id, Bot.name, Bot.owner_id, TournamentEntry.withdrawn_at, TournamentEntry.version_changed_at
+    query = select(*columns).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
+    query = query.where(TournamentEntry.tournament_id == tournament_id, Bot.id.in_(bot_ids))
+    return {
+        bot_id: EnteredBot(name, owner_id, withdrawn is not None, changed is not None)
+        for bot_id, name, owner_id, withdrawn, changed in session.execute(query)
+    }
+
+
+def substitute_names(session: Session, tournament_id: str, bot_ids: Collection[str]) -> dict[str, str]:
+    """Return the names of the house players that play for these bots now, by bot id."""
+    query = select(TournamentEntry.bot_id, Bot.name).join(Bot, Bot.id == TournamentEntry.stand_in_id)
+    of_these = TournamentEntry.tournament_id == tournament_id, TournamentEntry.bot_id.in_(bot_ids)
+    return dict(session.execute(query.where(*of_these)).all())
 
 
 def counts(session: Session, tournament_id: str) -> Counts:
@@ -130,8 +170,7 @@ def _taking_entries(session: Session, tournament_id: str) -> Tournament:
 
 
 def _next_number(session: Session, tournament: Tournament) -> int:
-    count = select(func.count()).where(TournamentEntry.tournament_id == tournament.id)
-    number = session.scalars(count).one()
+    number = count_entries(session, tournament.id)
     if number >= most_entries(tournament.format):
         raise QuotaExceeded(f"this tournament takes at most {most_entries(tournament.format)} entries")
     return number
@@ -140,7 +179,6 @@ def _next_number(session: Session, tournament: Tournament) -> int:
 def _join_late(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
     """From the next stage on; the bot is called at once, as the others were before the start. Its version is that with
     which it answers; who comes back keeps the one it had, or a frozen version could be changed by leaving."""
-    newest = select(func.max(TournamentRound.number)).where(TournamentRound.tournament_id == tournament.id)
-    entry.since = (session.scalar(newest) or 0) + 1
+    entry.since = rounds.newest(session, tournament.id) + 1
     entry.preflight = "asked"
     bots.request_check(session, bot.id)

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
 from referee.matches.tables import OPEN, Match
+from referee.tournaments.rounds import newest
 from referee.tournaments.tables import Tournament, TournamentRound
 from referee.tournaments.tournaments import get_tournament
 
@@ -43,11 +44,12 @@ def progress(session: Session, tournament_id: str) -> Progress:
 
 
 def _stage(session: Session, tournament: Tournament) -> tuple[int | None, int]:
-    of_event = TournamentRound.tournament_id == tournament.id
-    stages = session.scalar(select(func.max(TournamentRound.number)).where(of_event)) or 0
-    going_on = select(func.min(TournamentRound.number)).where(of_event, TournamentRound.ended_at.is_(None))
     if tournament.format == "ladder":
         return None, 0
+    stages = newest(session, tournament.id)
+    going_on = select(func.min(TournamentRound.number)).where(
+        TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None)
+    )
     return session.scalar(going_on) or stages, stages
 
 

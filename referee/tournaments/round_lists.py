@@ -1,7 +1,7 @@
 """An event's stages for those who watch: how far each is, and the matches of its tables."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, case, func, select
 from sqlalchemy.orm import Session
 
+from referee.bots import bots
 from referee.db.paging import Cursor, Page, check_limit, number_of
 from referee.errors import NotFound
 from referee.matches.deal_groups import ENDED
@@ -38,6 +39,18 @@ class StageLine:
         return "playing" if self.matches else "decided"
 
 
+@dataclass(frozen=True, slots=True)
+class StagePage:
+    """Some tables of a stage, by number, with the matches at each, and the names and owners of the bots."""
+
+    line: StageLine
+    stage: TournamentRound
+    tables: range
+    matches: Mapping[int, list[Match]]
+    names: Mapping[str, str]
+    owners: Mapping[str, str]
+
+
 def list_stages(
     session: Session, tournament_id: str, *, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[StageLine]:
@@ -57,6 +70,24 @@ def stage_line(session: Session, tournament_id: str, number: int) -> StageLine:
     if not rows:
         raise NotFound("stage", str(number))
     return _count_tables(session, tournament_id, rows)[0]
+
+
+def stage_page(
+    session: Session, tournament_id: str, line: StageLine, *, first: int, limit: int, most_byes: int | None = None
+) -> StagePage:
+    """Return ``limit`` tables of a stage from the one with index ``first`` on. ``most_byes`` of its byes are named."""
+    number = line.number
+    stage = session.get_one(TournamentRound, (tournament_id, number))
+    tables = range(first + 1, min(first + limit, line.tables) + 1)
+    entrants = [bot_id for table in tables for bot_id in stage.tables[table - 1]["entrants"]]
+    return StagePage(
+        line=line,
+        stage=stage,
+        tables=tables,
+        matches=matches_at(session, tournament_id, number, tables),
+        names=bots.names_of(session, [*entrants, *(bye["entrant"] for bye in stage.byes[:most_byes])]),
+        owners=bots.owners_of(session, entrants),
+    )
 
 
 def matches_at(session: Session, tournament_id: str, stage: int, tables: Sequence[int]) -> dict[int, list[Match]]:

@@ -1,5 +1,6 @@
 """Tournaments as announced: made, found, listed, locked. Their entries, their start and their stages stand beside."""
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from sqlalchemy import func, select
@@ -63,14 +64,15 @@ def runs(account: Account, tournament: Tournament) -> bool:
 def list_tournaments(
     session: Session,
     *,
-    status: str | None = None,
+    status: str | Collection[str] | None = None,
     game: str | None = None,
     limit: int = 50,
     cursor: Cursor | None = None,
 ) -> Page[Tournament]:
+    """Return a page of tournaments, the newest first; ``status`` is one state, or several."""
     query = select(Tournament)
     if status is not None:
-        query = query.where(Tournament.status == status)
+        query = query.where(Tournament.status.in_([status] if isinstance(status, str) else status))
     if game is not None:
         query = query.where(Tournament.game == game)
     return newest_first(session, query, Tournament.created_at, Tournament.id, limit=limit, cursor=cursor)

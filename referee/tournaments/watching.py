@@ -51,6 +51,12 @@ def states(session: Session, tournament_ids: Collection[str]) -> dict[str, tuple
     return {id: (status, reason) for id, status, reason in session.execute(query)}
 
 
+def newest_ended(session: Session, tournament_id: str, *, limit: int) -> list[Match]:
+    """Return the matches of this tournament that have results, the one that ended last first."""
+    query = select(Match).join(Result, Result.match_id == Match.id).where(Match.tournament_id == tournament_id)
+    return list(session.scalars(query.order_by(Result.seq.desc()).limit(limit)))
+
+
 def ended_since(
     session: Session, tournament_ids: Collection[str], *, after: int, until: int, limit: int = PAGE
 ) -> list[Ended]:

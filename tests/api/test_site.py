@@ -1,6 +1,7 @@
 """The pages as they are sent: files kept for good, packed, under a policy; errors as pages for people alone."""
 
 import gzip
+import json
 import re
 
 import pytest
@@ -10,7 +11,13 @@ from api.pages import formatting, static_files
 from api.pages.guides import address_in, guides
 from api.pages.markdown import render_markdown, slug
 from api.pages.page import POLICY
+from referee.bots.tables import BOT_STATES
 from referee.games import catalogue
+from referee.labels import state_label
+from referee.matches.tables import MATCH_STATES
+from referee.matches.unrated import UNRATED
+from referee.tournaments.tables import TOURNAMENT_STATES
+from referee.webhooks.tables import WEBHOOK_STATES
 from tests.api.conftest import Service
 
 PAGES = ("/", "/games", "/games/pool-nap", "/guides", "/guides/bot-protocol", "/register", "/account")
@@ -229,3 +236,15 @@ def test_numbers_are_set_for_reading() -> None:
     assert formatting.milliseconds(None) == "–"
     assert formatting.milliseconds(1500) == "1.5\u202fs"
     assert formatting.percent(0.125) == "12.5\u202f%"
+
+
+def test_scripts_get_their_labels_from_the_page(browser: FlaskClient) -> None:
+    (text,) = re.findall(r'<script type="application/json" id="labels">(.*?)</script>', browser.get("/").text)
+    labels, unrated = (json.loads(text)[name] for name in ("states", "unrated"))
+
+    states = {*BOT_STATES, *MATCH_STATES, *TOURNAMENT_STATES, *WEBHOOK_STATES}
+    assert {state: labels.get(state, state) for state in states} == {state: state_label(state) for state in states}
+    assert labels.keys() <= states
+    assert (labels["open"], labels["unverified"]) == ("open for entries", "not verified")
+    assert unrated.keys() == UNRATED.keys()
+    assert (unrated["friendly"], unrated["one_owner_twice"]) == ("friendly", "unrated: one owner twice")

@@ -41,20 +41,22 @@ def anonymous(service: Service) -> FlaskClient:
 def test_the_list_has_what_goes_on_before_what_is_open_before_what_is_over(
     service: Service, organiser: Person, anonymous: FlaskClient
 ) -> None:
-    over = started(service, organiser, 2, name="Over now")
+    over = started(service, organiser, 2, name="Long finished")
     play(service, over)
-    started(service, organiser, 2, name="Going on", game="pool-nap")
+    started(service, organiser, 2, name="Well begun", game="pool-nap")
     entered(service, organiser, 1, name="Still open")
     drafted(organiser, name="Just a draft")
 
     page = words(read(anonymous, "/tournaments"))
 
-    assert page.index("Going on Going on") < page.index("Still open") < page.index("Over now")
+    finished = page.index("Finished Events, the newest first")
+    assert page.index("In progress Well begun") < page.index("Open for entries Still open") < finished
+    assert finished < page.index("Long finished")
     assert "Just a draft" not in page
     assert "Just a draft" in words(read(anonymous, "/tournaments?status=draft"))
     games = words(read(anonymous, "/tournaments?game=pool-nap"))
-    assert "Over now" not in games
-    assert games.count("Going on") == 2  # the heading and the event
+    assert "Long finished" not in games
+    assert games.count("Well begun") == 1
     for wrong in ("game=none", "status=none", "cursor=none"):
         read(anonymous, f"/tournaments?{wrong}", 422)
 

@@ -322,6 +322,25 @@ def test_the_first_page_shows_events_that_begin_and_takes_those_away_that_end(
     catches_up(page, page_at)
 
 
+def test_the_first_page_shows_matches_that_begin_and_takes_those_away_that_end(
+    page_at: PageAt, window: BrowserContext, filled: Filled
+) -> None:
+    page = opened(window, "/")
+    expect(page.locator("[data-live=live]")).to_be_visible()
+    stays = page.locator("#live-matches a").first.element_handle()
+
+    live = filled.begin("saint-poker", rated=False)
+    link = page.locator(f"#live-matches a[href$='{live.id}']")
+    until(page, link.count)
+    catches_up(page, page_at)
+    live.finish()
+    until(page, lambda: link.count() == 0)
+    catches_up(page, page_at)
+
+    assert stays is not None
+    assert stays.evaluate("one => one.isConnected"), "a card that stays is left alone"
+
+
 # -- tabs --
 
 

@@ -118,7 +118,7 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(
     assert "\x1b" not in played.stdout
     assert "is yours already" in played.stderr
     assert match_id in watched.stdout
-    assert "unrated (friendly), finished" in watched.stdout
+    assert ", friendly, finished" in watched.stdout
     assert "Babbler" in watched.stdout
     assert [(fault["code"], fault["version"]) for fault in of_match] == [("bad_schema", "7")] * 3
     assert listed.stdout.count("bad_schema") == 3

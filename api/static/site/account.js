@@ -2,11 +2,10 @@
 import { showBots } from "./account_bots.js";
 import { showTokens } from "./account_tokens.js";
 import { showWebhooks } from "./account_webhooks.js";
-import { fill } from "./dom.js";
+import { byId, fill } from "./dom.js";
 import { onSubmit, showErrors, wrong } from "./forms.js";
 import { api, signIn, signOut, token } from "./session.js";
 
-const byId = (id) => document.getElementById(id);
 const { told } = JSON.parse(byId("known").textContent);
 
 /** Everything at once, so that nothing moves afterwards; what cannot be had is said, the rest is shown. */

@@ -1,10 +1,12 @@
 // The bots of whoever is signed in: how each is, what it waits for, what it did wrong last.
-import { element } from "./dom.js";
+import { byId, element } from "./dom.js";
+import { gameName } from "./figures.js";
+import { attempts } from "./forms.js";
+import { statePill } from "./labels.js";
 import { moment } from "./local_time.js";
 import { api } from "./session.js";
+import { table } from "./tables.js";
 
-const byId = (id) => document.getElementById(id);
-const title = (game) => game.split("-").map((word) => word[0].toUpperCase() + word.slice(1)).join(" ");
 const link = (kind, id, text) => element("a", { href: `/${kind}/${encodeURIComponent(id)}` }, element("bdi", {}, text));
 
 /** Fills the lists of bots, of their events, and of their matches that are not over; `told` bots are looked at closely. */
@@ -27,37 +29,34 @@ async function lookedAt(bot) {
 
 function botCard({ bot, waiting, fault }, again) {
   const page = `/bots/${encodeURIComponent(bot.id)}`;
-  const trouble = element("p", { class: "error", role: "alert", hidden: true });
+  const { note, attempt } = attempts();
   return element("li", { class: "card" },
-    element("h3", {}, link("bots", bot.id, bot.name), " ", state(bot.status)),
+    element("h3", {}, link("bots", bot.id, bot.name), " ", statePill(bot.status)),
     bot.status_reason ? element("p", {}, bot.status_reason) : null,
     element("dl", { class: "facts" },
       ...fact("Version", bot.version ?? "not known yet"),
-      ...fact("Games", bot.games.map(title).join(", ") || "not known yet"),
+      ...fact("Games", bot.games.map(gameName).join(", ") || "not known yet"),
       ...(bot.url ? fact("Address", element("span", { class: "address" }, bot.url)) : []),
       ...(waiting ? fact("Now", now(waiting)) : []),
       ...(waiting ? fact("Last fault", fault ? element("a", { href: `${page}#faults` }, `${fault.code}, ${moment(fault.created_at)}`) : "none") : []),
     ),
-    trouble,
+    note,
     element("p", { class: "row" },
       element("a", { class: "button", href: `/register?bot=${encodeURIComponent(bot.id)}` }, "Check, practise"),
-      ...(["verified", "paused"].includes(bot.status) ? [pauseButton(bot, trouble, again)] : [])),
+      ...(["verified", "paused"].includes(bot.status) ? [pauseButton(bot, attempt, again)] : [])),
   );
 }
 
-function pauseButton(bot, trouble, again) {
+function pauseButton(bot, attempt, again) {
   const verb = bot.status === "paused" ? "resume" : "pause";
   const button = element("button", { type: "button", "aria-label": `${verb === "pause" ? "Pause" : "Resume"} ${bot.name}` }, verb === "pause" ? "Pause" : "Resume");
   button.addEventListener("click", async () => {
     button.disabled = true;
-    try {
+    const paused = await attempt(async () => {
       await api("POST", `/bots/${encodeURIComponent(bot.id)}/${verb}`);
       await again();
-    } catch (error) {
-      trouble.hidden = false;
-      trouble.textContent = error.message;
-      button.disabled = false;
-    }
+    });
+    button.disabled = paused;
   });
   return button;
 }
@@ -71,31 +70,20 @@ async function showEvents(closely) {
   const ids = new Set(closely.flatMap(({ waiting }) => [...waiting.matches, ...waiting.events].map((one) => one.tournament)));
   ids.delete(null);
   const events = await Promise.all([...ids].slice(0, 20).map((id) => api("GET", `/tournaments/${encodeURIComponent(id)}`)));
-  byId("event-list").replaceChildren(...events.map((event) => element("li", {}, link("tournaments", event.id, event.name), " ", state(event.status))));
+  byId("event-list").replaceChildren(...events.map((event) => element("li", {}, link("tournaments", event.id, event.name), " ", statePill(event.status))));
   byId("no-events").hidden = events.length > 0;
 }
 
 function showWaiting(closely) {
-  const rows = closely.flatMap(({ bot, waiting }) => waiting.matches.map((one) =>
-    element("tr", {},
-      element("th", { scope: "row" }, link("matches", one.match, one.match)),
-      element("td", {}, element("bdi", {}, bot.name)),
-      element("td", { class: "number" }, one.position === null ? "–" : String(one.position)),
-      element("td", { class: "why" }, one.reason ? one.reason.text : "is being played"))));
-  byId("waiting-list").replaceChildren(...(rows.length ? [table("Matches that are not over", ["Match", "Bot", "Place in the queue", "Why it waits"], rows)] : []));
+  const rows = closely.flatMap(({ bot, waiting }) => waiting.matches.map((one) => [
+    link("matches", one.match, one.match),
+    element("bdi", {}, bot.name),
+    one.position === null ? "–" : String(one.position),
+    one.reason ? one.reason.text : "is being played",
+  ]));
+  const columns = ["Match", "Bot", { name: "Place in the queue", number: true }, { name: "Why it waits", kind: "why" }];
+  byId("waiting-list").replaceChildren(...(rows.length ? [table("Matches that are not over", columns, rows, { hiddenCaption: true })] : []));
   byId("no-waiting").hidden = rows.length > 0;
-}
-
-/** A table in a frame of its own that scrolls. */
-export function table(name, columns, rows) {
-  return element("div", { class: "table", role: "region", tabindex: 0, "aria-label": name },
-    element("table", {}, element("caption", { class: "unseen" }, name),
-      element("thead", {}, element("tr", {}, ...columns.map((column) => element("th", { scope: "col" }, column)))),
-      element("tbody", {}, ...rows)));
-}
-
-export function state(word) {
-  return element("span", { class: `state state-${word}` }, word === "unverified" ? "not verified" : word);
 }
 
 export function fact(name, value) {

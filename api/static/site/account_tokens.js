@@ -1,31 +1,29 @@
 // The tokens of whoever is signed in: listed, made, revoked.
-import { table } from "./account_bots.js";
 import { copied } from "./copy.js";
-import { element } from "./dom.js";
+import { byId, element } from "./dom.js";
 import { newKey, onSubmit, sureButton } from "./forms.js";
 import { moment } from "./local_time.js";
 import { api, signOut } from "./session.js";
+import { table } from "./tables.js";
 
-const byId = (id) => document.getElementById(id);
 let wired = false;
 
 export async function showTokens() {
   const found = (await api("GET", "/accounts/me/tokens")).items;
   const working = found.filter((token) => !token.revoked_at);
-  byId("token-list").replaceChildren(table("Tokens of your account", ["Name", "Text", "Made", "Last used", "State"], found.map((token) => line(token, working.length))));
+  const columns = ["Name", "Text", { name: "Made", kind: "when" }, { name: "Last used", kind: "when" }, "State"];
+  const rows = found.map((token) => rowOf(token, working.length));
+  byId("token-list").replaceChildren(table("Tokens of your account", columns, rows, { hiddenCaption: true }));
   if (wired) return;
   wired = true;
   onSubmit(byId("new-token"), make, { name: "name" });
 }
 
-function line(token, working) {
-  const last = element("td", {}, token.revoked_at ? `revoked ${moment(token.revoked_at)}` : revoker(token, working));
-  return element("tr", { class: token.revoked_at ? "revoked" : null },
-    element("th", { scope: "row" }, element("bdi", {}, token.name)),
-    element("td", {}, element("code", {}, token.hint)),
-    element("td", { class: "when" }, moment(token.created_at)),
-    element("td", { class: "when" }, moment(token.last_used_at)),
-    last);
+function rowOf(token, working) {
+  const state = token.revoked_at ? `revoked ${moment(token.revoked_at)}` : revoker(token, working);
+  const name = element("bdi", {}, token.name);
+  const cells = [name, element("code", {}, token.hint), moment(token.created_at), moment(token.last_used_at), state];
+  return { cells, kind: token.revoked_at ? "revoked" : null };
 }
 
 function revoker(token, working) {

@@ -1,12 +1,13 @@
 // The webhooks of whoever is signed in: listed, made, pinged, deleted; what was sent to them.
-import { fact, state, table } from "./account_bots.js";
+import { fact } from "./account_bots.js";
 import { copied } from "./copy.js";
-import { element } from "./dom.js";
-import { newKey, onSubmit, sureButton } from "./forms.js";
+import { byId, element } from "./dom.js";
+import { attempts, newKey, onSubmit, sureButton } from "./forms.js";
+import { statePill } from "./labels.js";
 import { moment } from "./local_time.js";
 import { api } from "./session.js";
+import { table } from "./tables.js";
 
-const byId = (id) => document.getElementById(id);
 let wired = false;
 
 export async function showWebhooks() {
@@ -19,17 +20,9 @@ export async function showWebhooks() {
 
 function card(hook) {
   const path = `/webhooks/${encodeURIComponent(hook.id)}`;
-  const trouble = element("p", { class: "error", role: "alert", hidden: true });
+  const { note, attempt } = attempts();
   const sent = element("div");
-  const act = (ask) => async () => {
-    trouble.hidden = true;
-    try {
-      await ask();
-    } catch (error) {
-      trouble.hidden = false;
-      trouble.textContent = error.message;
-    }
-  };
+  const act = (ask) => () => attempt(ask);
   const deliveries = act(async () => showDeliveries(sent, (await api("GET", `${path}/deliveries?limit=20`)).items));
   const ping = act(async () => {
     await api("POST", `${path}/ping`, undefined, { key: newKey() });
@@ -40,10 +33,10 @@ function card(hook) {
     await showWebhooks();
   });
   return element("li", { class: "card" },
-    element("h3", { class: "address" }, element("bdi", {}, hook.url), " ", state(hook.status)),
+    element("h3", { class: "address" }, element("bdi", {}, hook.url), " ", statePill(hook.status)),
     hook.status_reason ? element("p", {}, hook.status_reason) : null,
     element("dl", { class: "facts" }, ...fact("Is told", hook.events.join(", ")), ...(hook.failing_since ? fact("Failing since", moment(hook.failing_since)) : [])),
-    trouble,
+    note,
     element("p", { class: "row" }, button("Ping", ping), button("What was sent", deliveries), sureButton("Delete", "Really delete?", remove)),
     sent);
 }
@@ -59,13 +52,15 @@ function showDeliveries(place, found) {
     place.replaceChildren(element("p", { class: "quiet" }, "Nothing yet."));
     return;
   }
-  const rows = found.map((one) => element("tr", {},
-    element("th", { scope: "row" }, one.event),
-    element("td", { class: "when" }, moment(one.created_at)),
-    element("td", {}, one.status),
-    element("td", { class: "number" }, String(one.attempts)),
-    element("td", {}, one.answer === null ? (one.problem ?? "–") : `status ${one.answer}`)));
-  place.replaceChildren(table("What was sent", ["Event", "Made", "State", "Attempts", "Answer"], rows));
+  const rows = found.map((one) => [
+    one.event,
+    moment(one.created_at),
+    one.status,
+    String(one.attempts),
+    one.answer === null ? (one.problem ?? "–") : `status ${one.answer}`,
+  ]);
+  const columns = ["Event", { name: "Made", kind: "when" }, "State", { name: "Attempts", number: true }, "Answer"];
+  place.replaceChildren(table("What was sent", columns, rows, { hiddenCaption: true }));
 }
 
 async function make({ url }) {

@@ -1,15 +1,15 @@
 // What the owner of a bot sees besides: its state and address, the check as it goes on, and the controls.
 import { copied } from "./copy.js";
-import { element, fill } from "./dom.js";
+import { byId, element, fill } from "./dom.js";
 import { newKey, onSubmit, sureButton, wrong } from "./forms.js";
 import { showFaults, showHealth } from "./health.js";
+import { statePill } from "./labels.js";
 import { moment } from "./local_time.js";
 import { isCalled, showReport } from "./report.js";
 import { Refused, answered, api, isPassing, token } from "./session.js";
 
 const POLLED_MS = 1_000;
 const RARELY_MS = 10_000;
-const byId = (id) => document.getElementById(id);
 const known = JSON.parse(byId("known").textContent);
 const path = `/bots/${known.bot}`;
 const own = byId("own");
@@ -31,9 +31,7 @@ async function load() {
 function show() {
   own.hidden = false;
   document.querySelector("[data-name]").textContent = bot.name;
-  const pill = document.querySelector("[data-state] .state");
-  pill.className = `state state-${bot.status}`;
-  pill.textContent = bot.status === "unverified" ? "not verified" : bot.status;
+  document.querySelector("[data-state]").replaceChildren(statePill(bot.status));
   fill(own, { url: bot.url, proven: bot.proven_url ?? "nowhere yet", secret: secretWords() });
   const gone = bot.status === "retired" || bot.status === "house";
   if (gone) for (const control of own.querySelectorAll("button, input")) control.disabled = true;

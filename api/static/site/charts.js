@@ -1,4 +1,5 @@
 // Drawings of figures that only their owner is shown: as api/pages/charts makes them, from what the API told.
+import { count } from "./figures.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 640;
@@ -38,7 +39,7 @@ export function histogram(bins, title) {
   const y = (number) => HEIGHT - BOTTOM - (number / highest) * (HEIGHT - BOTTOM - TOP);
   const parts = levels(highest).flatMap((number) => [
     shape("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: y(number), y2: y(number) }),
-    shape("text", { x: LEFT - 8, y: y(number), dy: ".35em", "text-anchor": "end" }, number.toLocaleString("en").replaceAll(",", "\u202f")),
+    shape("text", { x: LEFT - 8, y: y(number), dy: ".35em", "text-anchor": "end" }, count(number)),
   ]);
   const apart = Math.ceil(bins.length / 8);
   bins.forEach(({ name, number }, at) => {

@@ -11,6 +11,9 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
+/** Return the element with this id. */
+export const byId = (id) => document.getElementById(id);
+
 /** A copy of the only element in the `<template>` with this id. */
 export function copyOf(id) {
   return document.getElementById(id).content.firstElementChild.cloneNode(true);

@@ -1,7 +1,7 @@
 // The evidence of a fault, for the owner of the bot: asked of the API with his token, shown as text and nothing else.
 import { stackedBar, swatch } from "./charts.js";
 import { copied } from "./copy.js";
-import { element, fill } from "./dom.js";
+import { byId, element, fill } from "./dom.js";
 import { moment } from "./local_time.js";
 import { api, token } from "./session.js";
 
@@ -11,7 +11,6 @@ const PARTS = [
   ["wait_ms", "waiting for the first byte", "three"],
   ["read_ms", "reading to the last", "four"],
 ];
-const byId = (id) => document.getElementById(id);
 const known = JSON.parse(byId("known").textContent);
 
 function show(fault) {

@@ -90,6 +90,23 @@ export function newKey() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+/** Return `note`, an element for refusals, and `attempt(act)`, which tells there why `act` failed, and whether it succeeded. */
+export function attempts() {
+  const note = element("p", { class: "error", role: "alert", hidden: true });
+  const attempt = async (act) => {
+    note.hidden = true;
+    try {
+      await act();
+      return true;
+    } catch (error) {
+      note.textContent = error.message;
+      note.hidden = false;
+      return false;
+    }
+  };
+  return { note, attempt };
+}
+
 /** A button that asks again before it does what cannot be undone; it forgets the question after a while. The second
  * half of a double click, and a key that is held down, are no answer. */
 export function sureButton(text, question, act) {

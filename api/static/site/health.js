@@ -1,13 +1,10 @@
 // How fast a bot answered and what went wrong, for its owner: percentiles by version, a histogram, faults with links.
 import { histogram } from "./charts.js";
-import { element } from "./dom.js";
+import { byId, element } from "./dom.js";
 import { moment } from "./local_time.js";
 import { api } from "./session.js";
-import { table } from "./tables.js";
+import { FIGURES, table } from "./tables.js";
 
-const byId = (id) => document.getElementById(id);
-const FIGURES = ["p50", "p90", "p99", "max"];
-const HEADS = ["Half within", "90 % within", "99 % within", "Longest"];
 
 /** What the last matches say of its speed. */
 export async function showHealth(path) {
@@ -34,12 +31,12 @@ function drawLatency(item) {
 }
 
 function versions(items) {
-  const columns = [{ name: "Version" }, { name: "Matches", number: true }, { name: "Answers", number: true }, ...HEADS.map((name) => ({ name, number: true })), { name: "Faults" }];
+  const columns = [{ name: "Version" }, { name: "Matches", number: true }, { name: "Answers", number: true }, ...FIGURES, { name: "Faults" }];
   return table("Times of answers by version, the latest first", columns, items.map((item) => [
     element("bdi", { class: "cut", title: item.version ?? "" }, item.version ?? "unknown"),
     String(item.matches),
     String(item.decisions),
-    ...FIGURES.map((figure) => String(item.ms[figure])),
+    ...FIGURES.map(({ key }) => String(item.ms[key])),
     Object.entries(item.faults).map(([code, number]) => `${code} ${number}`).join(", ") || "none",
   ]));
 }

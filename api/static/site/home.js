@@ -1,17 +1,17 @@
-// The first page: what is played now, kept up to date.
-import { copyOf, fill } from "./dom.js";
-import { follow } from "./live.js";
+// The first page: matches and figures follow the stream; when it shows other tournaments or results now, it is rendered anew.
+import { copyOf, element, fill } from "./dom.js";
+import { count, gameName, moveProgress } from "./figures.js";
+import { ratedLabel } from "./labels.js";
+import { follow, readPublic } from "./live.js";
 import { localMoments } from "./local_time.js";
 import { renewal } from "./renewal.js";
 
 const EVERY_MS = 20_000; // more read this page than any other
 
 const page = renewal({ everyMs: EVERY_MS });
+const counts = document.querySelector("[data-known]");
 const matches = document.getElementById("live-matches");
-matches.dataset.own = "";
-const noMatch = document.getElementById("no-match");
-
-const title = (game) => game.split("-").map((word) => word[0].toUpperCase() + word.slice(1)).join(" ");
+matches.dataset.own = ""; // updated by this script: many a match is over within EVERY_MS
 
 /** Matches come and go in their order; a card that stays is left alone, so that nothing jumps under a finger. */
 function showMatches(found) {
@@ -19,69 +19,36 @@ function showMatches(found) {
   const cards = found.map((match) => old.get(match.id) ?? cardOf(match));
   const same = cards.length === matches.children.length && cards.every((card, at) => card === matches.children[at]);
   if (!same) matches.replaceChildren(...cards);
-  noMatch.hidden = found.length > 0;
+  document.getElementById("no-match").hidden = found.length > 0;
 }
 
+/** The card of the page's own template, filled in. */
 function cardOf(match) {
   const card = copyOf("match-card");
   const field = (name) => card.querySelector(`[data-field="${name}"]`);
   card.dataset.match = match.id;
   field("link").href = `/matches/${encodeURIComponent(match.id)}`;
-  field("game").textContent = title(match.game);
-  field("kind").textContent = ratedLabel(match);
-  for (const seat of match.seats) {
-    const place = document.createElement("li");
-    const name = document.createElement("bdi");
-    name.textContent = seat.name ?? `Seat ${seat.seat}`;
-    place.append(name);
-    field("seats").append(place);
-  }
+  fill(card, { game: gameName(match.game), kind: ratedLabel(match) });
+  const names = match.seats.map(({ name, seat }) => element("li", {}, element("bdi", {}, name ?? `Seat ${seat}`)));
+  field("seats").append(...names);
   field("since").dateTime = match.started_at ?? "";
   localMoments(card);
   return card;
 }
 
-/** Return a label that says whether a match is rated or why not, the same as in words.py. */
-function ratedLabel({ rated, unrated_reason: why }) {
-  if (rated) return "rated";
-  return why === "friendly" ? why : `unrated: ${why.replaceAll("_", " ")}`;
-}
-
-const count = (number) => number.toLocaleString("en").replaceAll(",", "\u202f");
-
-/** Events that run move on; when others run than are shown, or others are open, the page is rendered anew. */
-function showEvents(found, open) {
-  const cards = [...document.querySelectorAll("[data-event]")];
-  for (const event of found) {
-    const bar = cards.find((card) => card.dataset.event === event.id)?.querySelector("progress");
-    if (bar) move(bar, event.progress);
-    else if (event.progress.total) page.ask();
-  }
-  const shown = cards.filter((card) => card.dataset.status !== "open").map((card) => `${card.dataset.event} ${card.dataset.status}`);
-  const running = found.map((event) => `${event.id} ${event.status}`);
-  const isSame = shown.sort().join() === running.sort().join() && document.querySelector("[data-open]").dataset.open === String(open);
-  if (!isSame) page.ask();
-}
-
-function move(bar, { done, total }) {
-  bar.max = Math.max(total, 1);
-  bar.value = done;
-  const figures = bar.closest(".progress").querySelector(".figures");
-  const text = `${count(done)} of ${count(total)}`;
-  if (figures.textContent !== text) figures.textContent = text;
+/** Return as text what the page shows of `now` that is rendered anew; the server writes the same into `data-known`. */
+function outline({ tournaments, counts: { open, results } }) {
+  return JSON.stringify([tournaments.map(({ id, status, progress }) => [id, status, progress.total > 0]), open, results]);
 }
 
 function show(now) {
-  if (document.querySelector("[data-field=played]").textContent !== count(now.counts.results)) page.ask();
+  if (outline(now) !== JSON.stringify(JSON.parse(counts.dataset.known))) page.ask();
   showMatches(now.matches);
-  showEvents(now.tournaments, now.counts.open);
-  fill(document, { running: count(now.counts.running), waiting: count(now.counts.waiting), played: count(now.counts.results) });
+  for (const { id, progress } of now.tournaments) {
+    const bar = document.querySelector(`[data-event="${id}"] .progress`);
+    if (bar) moveProgress(bar, progress);
+  }
+  fill(counts, { running: count(now.counts.running), waiting: count(now.counts.waiting), played: count(now.counts.results) });
 }
 
-follow("/api/v1/events", { now: show }, {
-  poll: async () => {
-    const answer = await fetch("/api/v1/now", { headers: { Accept: "application/json" } });
-    if (!answer.ok) throw new Error(`status ${answer.status}`);
-    show(await answer.json());
-  },
-});
+follow("/api/v1/events", { now: show }, { poll: async () => show(await readPublic("/now")) });

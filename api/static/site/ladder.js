@@ -1,5 +1,6 @@
 // A ladder that moves under its reader: values change where they stand, places only when asked.
 import { element, fill } from "./dom.js";
+import { count, decimal, numberIn } from "./figures.js";
 import { follow } from "./live.js";
 import { api } from "./session.js";
 
@@ -7,12 +8,7 @@ const LINES_POLLED = 100;
 const known = JSON.parse(document.getElementById("known").textContent);
 const moved = document.getElementById("moved");
 const rows = new Map([...document.querySelectorAll("tr[data-bot]")].map((row) => [row.dataset.bot, row]));
-const points = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 let told = known.asOf;
-
-function spaced(text) {
-  return text.replaceAll(",", "\u202f");
-}
 
 /** Lines of the ladder that changed; those on this page change in place. */
 function take({ as_of_seq: seq, items }) {
@@ -27,8 +23,8 @@ function take({ as_of_seq: seq, items }) {
 
 function show(row, line) {
   const before = row.querySelector("[data-field=rating]").textContent;
-  const rating = spaced(points.format(line.rating));
-  fill(row, { rank: spaced(line.rank.toLocaleString("en")), rating, games: spaced(line.games.toLocaleString("en")) });
+  const rating = decimal(line.rating, 1);
+  fill(row, { rank: count(line.rank), rating, games: count(line.games) });
   if (rating === before) return;
   row.classList.remove("changed");
   void row.offsetWidth; // so that a second change is seen as well
@@ -37,7 +33,7 @@ function show(row, line) {
 
 /** Whether the ratings shown are not in their order any more. */
 function outOfOrder() {
-  const ratings = [...rows.values()].map((row) => Number(row.querySelector("[data-field=rating]").textContent.replaceAll("\u202f", "")));
+  const ratings = [...rows.values()].map((row) => numberIn(row.querySelector("[data-field=rating]").textContent));
   const rising = known.rising ? 1 : -1;
   return ratings.some((rating, at) => at > 0 && (rating - ratings[at - 1]) * rising < 0);
 }

@@ -105,6 +105,13 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
   return stop;
 }
 
+/** Return what the API tells anybody at `path`. Throw where it answers with an error. */
+export async function readPublic(path) {
+  const answer = await fetch(`/api/v1${path}`, { headers: { Accept: "application/json" } });
+  if (!answer.ok) throw new Error(`status ${answer.status}`);
+  return answer.json();
+}
+
 /** The address of a stream from behind the message with this id on. */
 function cameFar(url, id) {
   const further = new URL(url, location.href);
@@ -112,7 +119,7 @@ function cameFar(url, id) {
   return further;
 }
 
-const WORDS = { live: "live", polling: "every few s", away: "trying again", over: "over" };
+const WORDS = { live: "live", polling: "every few s", away: "trying again", over: "finished" };
 
 /** Shows the state in every `[data-live]` of the page. */
 export function markLive(state) {

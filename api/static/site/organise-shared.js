@@ -1,11 +1,6 @@
 // What pages of organisers share: who is at the keyboard, asking before something is done, doing it once.
-import { focusHeld } from "./forms.js";
+import { focusHeld, newKey } from "./forms.js";
 import { api, Refused, signIn, signOut, token } from "./session.js";
-
-/** A key that makes a repeated wish count once. */
-export function newKey() {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
 
 /** The account that is signed in, null for none. */
 export async function whoami() {

@@ -2,7 +2,7 @@
 import { element, fill } from "./dom.js";
 import { ask, onSend, signedIn } from "./organise-shared.js";
 import { api } from "./session.js";
-import { state } from "./tournament-figures.js";
+import { stateLabel } from "./labels.js";
 
 const VOID = ["finished", "stuck"];
 const OVER = ["cancelled", "void"];
@@ -30,7 +30,7 @@ async function look(id) {
   const where = match.stage ? `Stage ${match.stage}, table ${match.table}, leg ${match.leg ?? 1}` : "A match of its own";
   const pill = card.querySelector('[data-field="state"]');
   pill.className = `state state-${match.status}`;
-  fill(card, { title: match.id, state: state(match.status), where, reason: match.reason ?? "" });
+  fill(card, { title: match.id, state: stateLabel(match.status), where, reason: match.reason ?? "" });
   card.querySelector("[data-reason-line]").hidden = !match.reason;
   card.querySelector("[data-seats]").replaceChildren(
     ...match.seats.map((seat) =>
@@ -44,7 +44,7 @@ async function look(id) {
 /** What can be done with the match as it is. */
 function offer() {
   if (OVER.includes(match.status)) {
-    outcome.textContent = `It is ${state(match.status)} already: there is nothing to take back.`;
+    outcome.textContent = `It is ${stateLabel(match.status)} already: there is nothing to take back.`;
     outcome.hidden = false;
     return;
   }

@@ -1,8 +1,9 @@
 // Drafting an event and changing a draft: a form over all terms, with the API's refusals beside their fields.
 import { element } from "./dom.js";
-import { instantOf, inWords, leads, localInput, newKey, signedIn } from "./organise-shared.js";
+import { statePill } from "./labels.js";
+import { newKey } from "./forms.js";
+import { instantOf, inWords, leads, localInput, signedIn } from "./organise-shared.js";
 import { answered, api, keep, kept, Refused } from "./session.js";
-import { state } from "./tournament-figures.js";
 
 const DRAFT = "referee.draft-event"; // what was typed, kept in this tab until it is sent
 const form = document.getElementById("terms");
@@ -164,7 +165,7 @@ async function listOwn(account) {
         {},
         element("a", { href: `/tournaments/${event.id}/organise` }, element("bdi", {}, event.name)),
         " ",
-        element("span", { class: `state state-${event.status}` }, state(event.status)),
+        statePill(event.status),
       ),
     ),
   );

@@ -1,19 +1,20 @@
 // A practice match: one's own bot against the house, unrated, at as few seats as the game has.
 import { element } from "./dom.js";
+import { gameName } from "./figures.js";
 import { newKey, onSubmit } from "./forms.js";
+import { stateLabel } from "./labels.js";
 import { Refused, api } from "./session.js";
 
 const POLLED_MS = 2_000;
 const OVER = ["finished", "cancelled", "void", "stuck"];
 
-const title = (game) => game.split("-").map((word) => word[0].toUpperCase() + word.slice(1)).join(" ");
 
 /** Fills the form with the games of the bot; each match that is wished for gets a line in `list`. */
 export function practise(form, list, bot) {
-  form.elements.game.replaceChildren(...bot.games.map((game) => element("option", { value: game }, title(game))));
+  form.elements.game.replaceChildren(...bot.games.map((game) => element("option", { value: game }, gameName(game))));
   onSubmit(form, async ({ game }) => {
     const match = await arranged(bot, game);
-    const line = element("li", {}, element("a", { href: `/matches/${encodeURIComponent(match.id)}` }, `Watch ${title(game)}`), " ", element("span", { "data-state": "" }, "is about to start"));
+    const line = element("li", {}, element("a", { href: `/matches/${encodeURIComponent(match.id)}` }, `Watch ${gameName(game)}`), " ", element("span", { "data-state": "" }, "is about to start"));
     list.prepend(line);
     line.querySelector("a").focus();
     follow(match.id, bot.id, line.querySelector("[data-state]"));
@@ -46,7 +47,7 @@ async function follow(id, botId, place) {
 
 function told(match, botId) {
   if (match.status === "running") return "is being played";
-  if (match.status !== "finished") return `is ${match.status === "due" ? "about to start" : match.status}${match.reason ? `: ${match.reason}` : ""}`;
+  if (match.status !== "finished") return `is ${stateLabel(match.status)}${match.reason ? `: ${match.reason}` : ""}`;
   const mine = match.seats.find((seat) => seat.bot === botId);
   return `is over: place ${mine.placement} of ${match.seats.length}, returns ${String(mine.returns).replace("-", "\u2212")}`;
 }

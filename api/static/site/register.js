@@ -1,14 +1,14 @@
 // Entering a bot: account, registration, the secret, the check as it goes on, practice.
 import { copied } from "./copy.js";
-import { element } from "./dom.js";
+import { byId, element } from "./dom.js";
 import { newKey, onSubmit, wrong } from "./forms.js";
+import { stateLabel } from "./labels.js";
 import { practise } from "./practice.js";
 import { isCalled, showReport } from "./report.js";
 import { Refused, api, isPassing, signIn, signOut, token } from "./session.js";
 
 const POLLED_MS = 1_000;
 const RARELY_MS = 10_000;
-const byId = (id) => document.getElementById(id);
 const { advice, selfService } = JSON.parse(byId("known").textContent);
 const form = byId("register");
 
@@ -137,7 +137,7 @@ async function showBot() {
 
 function verdict({ status, name, status_reason: reason }) {
   if (status === "verified") return `${name} is verified and may play.`;
-  return `${name} is ${status === "unverified" ? "not verified yet" : status}${reason ? `: ${reason}` : ""}. Start it with its secret, then check it.`;
+  return `${name} is ${stateLabel(status)}${reason ? `: ${reason}` : ""}. Start it with its secret, then check it.`;
 }
 
 function say(text) {

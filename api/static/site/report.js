@@ -1,6 +1,7 @@
 // What the referee found when it called a bot: the check of its address, and the examination that follows.
 import { copied } from "./copy.js";
 import { element } from "./dom.js";
+import { FIGURES, table } from "./tables.js";
 
 const MARKS = { ok: ["✓", "good", "fine"], warn: ["!", "warn", "warning"], fail: ["✕", "bad", "failed"], wait: ["…", "quiet", "to come"] };
 const PARTS = [["resolve", "looking the name up"], ["connect", "connecting"], ["wait", "waiting for the first byte"], ["read", "reading to the last"], ["total", "in all"]];
@@ -79,13 +80,8 @@ function finding(one) {
 }
 
 function latency(parts) {
-  const columns = ["p50", "p90", "p99", "max"];
-  const rows = PARTS.filter(([part]) => parts[part]).map(([part, words]) =>
-    element("tr", {}, element("th", { scope: "row" }, words), ...columns.map((column) => element("td", { class: "number" }, String(parts[part][column])))));
-  return element("div", { class: "table", role: "region", tabindex: 0, "aria-label": "Times of calls" },
-    element("table", {}, element("caption", {}, "Times of calls, in milliseconds"),
-      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "Part of a call"), ...["Half within", "90 % within", "99 % within", "Longest"].map((words) => element("th", { scope: "col", class: "number" }, words)))),
-      element("tbody", {}, ...rows)));
+  const rows = PARTS.filter(([part]) => parts[part]).map(([part, words]) => [words, ...FIGURES.map(({ key }) => String(parts[part][key]))]);
+  return table("Times of calls, in milliseconds", ["Part of a call", ...FIGURES], rows);
 }
 
 function step(weight, title, quiet = "", ...more) {

@@ -1,11 +1,12 @@
 // The matches of an event that ended last, as a list that follows it.
 import { element } from "./dom.js";
-import { state } from "./tournament-figures.js";
+import { statePill } from "./labels.js";
+import { readPublic } from "./live.js";
 
 const FLUSH_MS = 800;
 
-/** The list of this page, null where there is none. `ask(path)` reads from the API. */
-export function newest(eventId, ask) {
+/** The list of this page, null where there is none. */
+export function newest(eventId) {
   const list = document.getElementById("newest");
   if (!list) return null;
   list.dataset.own = "";
@@ -19,7 +20,7 @@ export function newest(eventId, ask) {
     timer = 0;
     for (const match of waiting.splice(0).slice(-most)) {
       const unknown = match.bots.some((bot) => !names.has(bot));
-      if (unknown) learn((await ask(`/matches/${match.id}`).catch(() => null))?.seats ?? []);
+      if (unknown) learn((await readPublic(`/matches/${match.id}`).catch(() => null))?.seats ?? []);
       put(match);
     }
   };
@@ -40,7 +41,7 @@ export function newest(eventId, ask) {
     },
     /** Reads the list anew, for what ended while nobody told. */
     async renew() {
-      for (const match of (await ended(eventId, ask)).slice(-most)) {
+      for (const match of (await ended(eventId)).slice(-most)) {
         learn(match.seats);
         put({ ...match, bots: match.seats.map((seat) => seat.bot), placements: match.seats.map((seat) => seat.placement) });
       }
@@ -49,8 +50,8 @@ export function newest(eventId, ask) {
 }
 
 /** Matches of the event that are over, the newest last. */
-async function ended(eventId, ask) {
-  const { items } = await ask(`/matches?tournament=${eventId}&status=finished&limit=100`);
+async function ended(eventId) {
+  const { items } = await readPublic(`/matches?tournament=${eventId}&status=finished&limit=100`);
   return items.sort((one, other) => (one.finished_at < other.finished_at ? -1 : 1));
 }
 
@@ -68,7 +69,7 @@ function line(match, names) {
       " ",
     );
   }
-  const voided = match.status === "void" ? [" ", element("span", { class: "state state-void" }, state("void"))] : [];
+  const voided = match.status === "void" ? [" ", statePill("void")] : [];
   return element(
     "li",
     { "data-match": match.id },

@@ -1,6 +1,7 @@
 // What whoever has a token does on the pages of an event: lead it, enter and withdraw bots.
 import { element } from "./dom.js";
-import { ask, instantOf, leads, localInput, newKey, onSend, whoami } from "./organise-shared.js";
+import { newKey } from "./forms.js";
+import { ask, instantOf, leads, localInput, onSend, whoami } from "./organise-shared.js";
 import { answered, api, Refused } from "./session.js";
 
 let account = null;

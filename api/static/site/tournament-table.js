@@ -1,6 +1,6 @@
 // The standings on a page that follows an event: lines change in place, and move only when nobody is reading them.
 import { copyOf } from "./dom.js";
-import { count, decimal, fixed } from "./tournament-figures.js";
+import { count, decimal, fixed } from "./figures.js";
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 

@@ -1,10 +1,11 @@
 // An event's pages, live: how far it is, its table, its newest results; and what its organiser may do.
-import { element, fill } from "./dom.js";
-import { follow, markLive } from "./live.js";
+import { fill } from "./dom.js";
+import { count, moveProgress } from "./figures.js";
+import { statePill } from "./labels.js";
+import { follow, markLive, readPublic } from "./live.js";
 import { localMoments } from "./local_time.js";
 import { renewal } from "./renewal.js";
 import { token } from "./session.js";
-import { count, state } from "./tournament-figures.js";
 import { newest } from "./tournament-newest.js";
 import { standings } from "./tournament-table.js";
 
@@ -37,7 +38,7 @@ tab.closest("nav").scrollLeft = tab.offsetLeft - 40; // on a phone it may be out
 /** Finds the parts of the page that have scripts; some of them come when the event begins. */
 function findParts() {
   shown = asText(JSON.parse(head.dataset.known));
-  results ??= newest(id, ask);
+  results ??= newest(id);
   if (!table && first) {
     table = standings();
     seq = table?.terms.seq ?? 0;
@@ -47,15 +48,8 @@ function findParts() {
   if (token()) import("./tournament-organise.js").then(({ begin }) => begin(head));
 }
 
-/** Reads from the API as anybody may. */
-async function ask(path) {
-  const answer = await fetch(`/api/v1${path}`, { headers: { Accept: "application/json" } });
-  if (!answer.ok) throw new Error(`status ${answer.status}`);
-  return answer.json();
-}
-
 async function poll() {
-  const event = await ask(`/tournaments/${id}`);
+  const event = await readPublic(`/tournaments/${id}`);
   showProgress({ ...event.progress, status: event.status, reason: event.status_reason, entries: event.entries });
   if (table) await readTable();
   await results?.renew();
@@ -69,20 +63,17 @@ function showProgress(told) {
   renew(told);
   if (head.dataset.status !== told.status) {
     head.dataset.status = told.status;
-    head.querySelector("[data-state]").replaceChildren(element("span", { class: `state state-${told.status}` }, state(told.status)));
+    head.querySelector("[data-state]").replaceChildren(statePill(told.status));
     document.dispatchEvent(new CustomEvent("event-state"));
   }
   const reason = head.querySelector("[data-reason]");
   reason.hidden = !told.reason;
   reason.querySelector("bdi").textContent = told.reason ?? "";
-  const bar = head.querySelector("progress");
-  const figures = head.querySelector(".figures");
-  if (!figures) return;
-  figures.textContent = bar ? `${count(told.done)} of ${count(told.total)}` : count(told.done);
-  if (bar) {
-    bar.max = Math.max(told.total, 1);
-    bar.value = told.done;
-  }
+  const far = head.querySelector(".how-far");
+  if (!far) return;
+  const bar = far.querySelector(".progress");
+  if (bar) moveProgress(bar, told);
+  else fill(far, { far: count(told.done) });
   const stage = head.querySelector('[data-field="stage"]');
   if (told.stage) stage.textContent = stage.textContent.replace(/\d+/, told.stage) || `stage ${told.stage}`;
   const ends = head.querySelector("[data-ends]");
@@ -123,12 +114,12 @@ async function renewBars() {
 
 /** The whole table with its error bars; whether it is as new as what the stream told. */
 async function readTable() {
-  const told = await ask(`/tournaments/${id}/standings?limit=50`);
+  const told = await readPublic(`/tournaments/${id}/standings?limit=50`);
   if (told.as_of_seq < seq) return false;
   seq = told.as_of_seq;
   table.show(told.items, { bars: true });
   if (table.terms.standIn) {
-    const { items } = await ask(`/tournaments/${id}/entries?limit=100&preflight=absent`);
+    const { items } = await readPublic(`/tournaments/${id}/entries?limit=100&preflight=absent`);
     table.showStandIns(new Set(items.filter((one) => one.stand_in).map((one) => one.bot)));
   }
   return true;

@@ -1,4 +1,6 @@
-// Figures as the server writes them, so that what is told live looks like what a fresh page shows.
+// Figures and names as the server writes them, so that a page that was updated looks like a fresh one.
+
+import { fill } from "./dom.js";
 
 const MINUS = "\u2212";
 const THIN_SPACE = "\u202f";
@@ -24,12 +26,20 @@ export function count(value) {
   return decimal(value, 0);
 }
 
-const STATES = {
-  open: "open for entries",
-  due: "about to start",
-};
+/** Return the number that a text of the page shows. */
+export function numberIn(text) {
+  return Number(text.replaceAll(THIN_SPACE, "").replace(MINUS, "-"));
+}
 
-/** A state of an event or match in words. */
-export function state(word) {
-  return STATES[word] ?? word;
+/** Return the name of a game as people read it: `pool-nap` as Pool Nap. */
+export function gameName(game) {
+  return game.split("-").map((word) => word[0].toUpperCase() + word.slice(1)).join(" ");
+}
+
+/** Move the bar in `place`, an element of class `progress`, and the figures beside it. */
+export function moveProgress(place, { done, total }) {
+  const bar = place.querySelector("progress");
+  bar.max = Math.max(total, 1);
+  bar.value = done;
+  fill(place, { far: `${count(done)} of ${count(total)}` });
 }
