@@ -19,7 +19,6 @@ from referee.ladders.tables import LedgerEntry as LedgerEntry
 from referee.ladders.tables import Rating as Rating
 from referee.ladders.tables import RatingChange as RatingChange
 from referee.ladders.tables import RatingCount as RatingCount
-from referee.ladders.tables import Result as Result
 from referee.matches.tables import GOING_ON as GOING_ON
 from referee.matches.tables import GROUP_KINDS as GROUP_KINDS
 from referee.matches.tables import GROUP_STATES as GROUP_STATES
@@ -31,6 +30,7 @@ from referee.matches.tables import LogRow as LogRow
 from referee.matches.tables import Match as Match
 from referee.matches.tables import MatchLog as MatchLog
 from referee.matches.tables import MatchSeat as MatchSeat
+from referee.matches.tables import Result as Result
 from referee.matches.tables import SealedAnswer as SealedAnswer
 from referee.matches.tables import friendly as friendly
 from referee.matches.tables import is_unstarted as is_unstarted

@@ -28,6 +28,7 @@ from referee.db.paging import Page
 from referee.matches import fault_reports as faults
 from referee.matches import friendlies, waiting
 from referee.protocol.signing import bot_secret
+from referee.workflows import retirement
 
 resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that play.")
 
@@ -130,7 +131,7 @@ def retire(bot_id: str) -> Any:
 
     Matches that run are played out, those not begun are cancelled. Its history stays.
     """
-    return visible_bot(bots.retire(record(), get_managed_bot(bot_id).id))
+    return visible_bot(retirement.retire_bot(record(), get_managed_bot(bot_id).id))
 
 
 @resource.route("POST", '/<id("bot"):bot_id>/rotate-secret')

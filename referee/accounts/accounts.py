@@ -9,8 +9,8 @@ from typing import Final
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
+from referee.accounts.reserved_names import reserved_names
 from referee.accounts.tables import ROLES, Account, Token
-from referee.bots import house_bots
 from referee.db.engine import current_time, queue_up
 from referee.db.ids import new_id
 from referee.db.names import checked_name, name_key, spare_keys_begin
@@ -33,7 +33,7 @@ def create_account(session: Session, name: str, role: str = "owner") -> Account:
     queue_up(session, "account names")
     spared = Account.name_key.startswith(spare_keys_begin(key), autoescape=True)
     taken = select(Account.id).where(or_(Account.name_key == key, spared)).limit(1)
-    if key in house_bots.reserved_names() or session.scalar(taken):
+    if key in reserved_names() or session.scalar(taken):
         raise NameTaken(f"an account has the name {name!r} or one that looks like it")
     account = Account(id=new_id("account"), name=name, name_key=key, role=role, created_at=current_time(session))
     session.add(account)

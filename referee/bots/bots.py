@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
-from sqlalchemy import and_, exists, func, or_, select, update
+from sqlalchemy import and_, exists, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from referee.accounts.reserved_names import reserved_names
 from referee.accounts.tables import Account
 from referee.bots import checks, house_bots
 from referee.bots.tables import Bot
@@ -17,8 +18,6 @@ from referee.db.ids import new_id
 from referee.db.names import checked_name, name_key, spare_key, spare_keys_begin
 from referee.db.paging import Cursor, Page, newest_first
 from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
-from referee.matches.tables import Match, MatchSeat, is_unstarted
-from referee.tournaments.tables import Tournament, TournamentEntry
 
 OLD_SECRET_LASTS: Final = timedelta(hours=24)
 DEFAULT_MAX_CALLS: Final = 8
@@ -170,7 +169,7 @@ def resume(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
 
 
 def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
-    """Ends a bot for good. Its running matches are played out, those not begun are cancelled."""
+    """Retire a bot for good. ``retirement.retire_bot`` also withdraws its entries and cancels its matches."""
     bot = _at_revision(session, bot_id, revision)
     bot.status, bot.status_reason, bot.check_state = "retired", None, "idle"
     bot.revoke_claim()
@@ -178,7 +177,6 @@ def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
     bot.revision += 1
     # So that its name and host are free again, while the bot stays listed under its name.
     bot.name_key = spare_key(bot.name_key, bot.id)
-    withdraw_everywhere(session, bot_id)
     return bot
 
 
@@ -208,37 +206,6 @@ def request_check(session: Session, bot_id: str, *, thorough: bool = False) -> B
     return bot
 
 
-def withdraw_everywhere(session: Session, bot_id: str) -> None:
-    """Takes a bot out of tournaments that are not over; its matches not begun are cancelled."""
-    moment = current_time(session)
-    unfinished = select(Tournament.id).where(Tournament.status.in_(["draft", "open", "running", "paused"]))
-    session.execute(
-        update(TournamentEntry)
-        .where(TournamentEntry.bot_id == bot_id, TournamentEntry.withdrawn_at.is_(None))
-        .where(TournamentEntry.tournament_id.in_(unfinished))
-        .values(withdrawn_at=moment)
-    )
-    cancel_unbegun(session, bot_id, None)
-
-
-def cancel_unbegun(session: Session, bot_id: str, tournament_id: str | None) -> int:
-    """Cancels matches of the bot (of one tournament, or all) that nobody has started; tells how many."""
-    sits = MatchSeat.bot_id == bot_id
-    if tournament_id is not None:  # it leaves the event: nobody is to sit in for it
-        sits = or_(sits, MatchSeat.entrant_id == bot_id)
-    seated = select(MatchSeat.match_id).where(sits)
-    query = select(Match.id).where(Match.id.in_(seated), is_unstarted())
-    if tournament_id is not None:
-        query = query.where(Match.tournament_id == tournament_id)
-    ids = list(session.scalars(query.order_by(Match.id).with_for_update()))
-    session.execute(
-        update(Match)
-        .where(Match.id.in_(ids))
-        .values(status="cancelled", reason="bot_withdrawn", finished_at=current_time(session))
-    )
-    return len(ids)
-
-
 def _make_check_due(session: Session, bot: Bot) -> None:
     bot.check_state, bot.check_due_at = "due", current_time(session)
     bot.revoke_claim()  # a check of the old address that is under way counts for nothing
@@ -264,7 +231,7 @@ def _free_key(session: Session, name: str, besides: str = "") -> str:
     key = name_key(name)
     spared = and_(Bot.name_key.startswith(spare_keys_begin(key), autoescape=True), Bot.status != "retired")
     taken = select(Bot.id).where(or_(Bot.name_key == key, spared), Bot.id != besides).limit(1)
-    if key in house_bots.reserved_names() or session.scalar(taken):
+    if key in reserved_names() or session.scalar(taken):
         raise NameTaken(f"a bot has the name {name!r} or one that looks like it")
     return key
 

@@ -7,19 +7,17 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee import __version__
+from referee.accounts.reserved_names import OWNER, house_bot_name
 from referee.accounts.tables import Account
 from referee.bots.tables import Bot
 from referee.db.engine import current_time, queue_up
 from referee.db.ids import new_id
-from referee.db.names import name_key
 from referee.errors import NotFound
 from referee.games import catalogue
 from referee.house.strategies import players
 
 SCHEME: Final = "house:"  # of their addresses; the guard lets nobody register such a one
 STATUS: Final = "house"
-OWNER: Final = "House"
-SERVICE: Final = "Referee"
 MAX_CALLS: Final = 1_000_000  # they are called in this process: no number of tables is too many
 
 # No name that can be given has this key, so that no account and no bot stands in the way.
@@ -34,12 +32,6 @@ def is_house(url: str) -> bool:
 def player_name(url: str) -> str:
     """``sound`` of ``house:sound``."""
     return url.removeprefix(SCHEME)
-
-
-def reserved_names() -> set[str]:
-    """Return the keys of names that no owner may take: those of house bots and their owner, also as the referee's."""
-    names = (OWNER, *map(_bot_name, players()))
-    return {name_key(name) for name in (SERVICE, *names, *(f"{SERVICE} {name}" for name in names))}
 
 
 def house_bot(session: Session, name: str) -> Bot:
@@ -81,7 +73,7 @@ def _create_house_bot(session: Session, name: str) -> Bot:
     bot = Bot(
         id=new_id("bot"),
         owner_id=_owner(session).id,
-        name=_bot_name(name),
+        name=house_bot_name(name),
         name_key=SCHEME + name,
         url=SCHEME + name,
         proven_url=SCHEME + name,
@@ -110,10 +102,6 @@ def _owner(session: Session) -> Account:
         session.add(account)
         session.flush()
     return account
-
-
-def _bot_name(name: str) -> str:
-    return f"{OWNER} {name}"
 
 
 def _bring_up_to_date(bot: Bot) -> None:

@@ -16,9 +16,9 @@ from referee.ladders import log_claims
 from referee.ladders.audit_findings import Difference as Difference
 from referee.ladders.ladder_audit import check_ladders
 from referee.ladders.log_claims import Seated
-from referee.ladders.tables import LedgerEntry, Result
+from referee.ladders.tables import LedgerEntry
 from referee.match.rows import parse_row
-from referee.matches.tables import DealGroup, Match, MatchLog
+from referee.matches.tables import DealGroup, Match, MatchLog, Result
 
 PAGE: Final = 100  # logs at a time
 PLAYED: Final = ("finished", "void")

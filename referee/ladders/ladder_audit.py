@@ -11,8 +11,8 @@ from referee.ladders.audit_findings import Difference
 from referee.ladders.ladder_replay import Refold
 from referee.ladders.ledger import Act
 from referee.ladders.rating_replay import RatingMove
-from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, RatingCount, Result
-from referee.matches.tables import DealGroup, Match, MatchLog
+from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, RatingCount
+from referee.matches.tables import DealGroup, Match, MatchLog, Result
 
 _Acts = TypeVar("_Acts", bound=Select[*tuple[Any, ...]])
 

@@ -18,7 +18,8 @@ from sqlalchemy.orm import Session, aliased
 from referee.bots.tables import Bot
 from referee.db.names import name_key
 from referee.ladders.ranks import NARROW, WIDE
-from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingCount, Result
+from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingCount
+from referee.matches.tables import Result
 from referee.ratings.elo import MICRO
 
 ORDERS: Final = ("rank", "bot", "version", "owner", "rating", "games")  # by what a ladder may be sorted

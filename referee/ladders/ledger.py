@@ -18,7 +18,8 @@ from sqlalchemy.orm import Session, aliased
 from referee.db.engine import current_time, database_of, queue_up
 from referee.ladders import ranks
 from referee.ladders.rating_replay import Fold, Held, RatingMove
-from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, Result
+from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
+from referee.matches.tables import Result
 
 PAGE: Final = 500  # acts read at a time
 

@@ -12,8 +12,8 @@ from typing import Final
 from sqlalchemy import or_, select
 
 from referee.db.engine import Database
-from referee.ladders.tables import LedgerEntry, RatingChange, Result
-from referee.matches.tables import Match
+from referee.ladders.tables import LedgerEntry, RatingChange
+from referee.matches.tables import Match, Result
 from referee.tournaments.bulk import DownloadSeat, seats_of
 
 PAGE: Final = 200  # entries

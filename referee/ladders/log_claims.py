@@ -11,11 +11,10 @@ from referee.bots import house_bots
 from referee.bots.tables import Bot
 from referee.errors import BadLog
 from referee.ladders import ratings
-from referee.ladders.tables import Result
 from referee.match.log import VerificationReport, verify
 from referee.match.rows import digest, parse_row
 from referee.matches import logs
-from referee.matches.tables import Match, MatchLog, MatchSeat
+from referee.matches.tables import Match, MatchLog, MatchSeat, Result
 
 Json = dict[str, Any]
 

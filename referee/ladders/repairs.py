@@ -29,8 +29,8 @@ from referee.ladders.ladder_audit import (
 )
 from referee.ladders.ladder_replay import Refold
 from referee.ladders.rating_replay import Held
-from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, Result
-from referee.matches.tables import Match, MatchLog
+from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
+from referee.matches.tables import Match, MatchLog, Result
 
 NAMED: Final = 20  # repaired values told one by one in the reason of the act
 _PER_STATEMENT: Final = 500

@@ -7,7 +7,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
 from referee.ladders import ratings
-from referee.ladders.tables import LedgerEntry, Result
+from referee.ladders.tables import LedgerEntry
+from referee.matches.tables import Result
 from referee.ratings.strengths import Result as Said
 
 

@@ -1,7 +1,6 @@
-"""Results, and the ladders folded from them."""
+"""Ladders, and the ledgers that they are folded from."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
@@ -9,26 +8,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 from referee.db.base import Base, Counted, Id, Json, Word, one_of
 
 ACTS = ("result", "void", "repair")
-
-
-class Result(Base):
-    """What came of a match. ``seq`` is the order in which matches ended, whatever any clock says."""
-
-    __tablename__ = "results"
-    __table_args__ = (Index(None, "ladder_id", "seq"), {"sqlite_autoincrement": True})
-
-    seq: Mapped[int] = mapped_column(Counted, primary_key=True)
-    match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), unique=True)
-    ladder_id: Mapped[str | None] = mapped_column(ForeignKey("ladders.id"))  # None: not rated
-    bots: Mapped[list[Any]]
-    entrants: Mapped[list[Any]]  # by seat: the bot itself, or the one it stands in for
-    rated: Mapped[list[Any]]  # by seat: whether it counts on the ladder
-    placements: Mapped[list[Any]]
-    returns: Mapped[list[Any]]
-    scores: Mapped[list[Any]]
-    digest: Mapped[str] = mapped_column(String(64))
-    engine_version: Mapped[str] = mapped_column(Word)
-    finished_at: Mapped[datetime]
 
 
 class Ladder(Base):

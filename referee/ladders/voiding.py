@@ -14,11 +14,10 @@ from referee.db.engine import current_time
 from referee.db.names import printable
 from referee.errors import BadOption, Conflict, NotFound
 from referee.ladders import ledger
-from referee.ladders.tables import Result
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups, logs
 from referee.matches.scheduling import Deal, MatchPlan, arrange
-from referee.matches.tables import OPEN, DealGroup, Match, MatchSeat
+from referee.matches.tables import OPEN, DealGroup, Match, MatchSeat, Result
 from referee.tournaments.entrants import seats_of
 from referee.tournaments.tables import Tournament, TournamentRound
 

@@ -8,8 +8,7 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from referee.ladders.tables import Result
-from referee.matches.tables import DealGroup, Match, MatchSeat
+from referee.matches.tables import DealGroup, Match, MatchSeat, Result
 
 MATCHES: Final = 1_000  # the last so many are counted
 

@@ -16,11 +16,10 @@ from referee.db.ids import new_id
 from referee.db.leases import Leases
 from referee.errors import NotFound, RefereeError
 from referee.ladders import ledger
-from referee.ladders.tables import Result
 from referee.match.chance import commitment
 from referee.match.log import reveal_line
 from referee.matches import logs
-from referee.matches.tables import DealGroup, Match
+from referee.matches.tables import DealGroup, Match, Result
 
 ENDED = ("finished", "cancelled", "void")
 SEED_BYTES = 32

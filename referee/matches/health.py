@@ -9,11 +9,10 @@ from sqlalchemy.orm import Session
 from referee.bots import house_bots
 from referee.bots.bots import MOST_SOUR
 from referee.bots.tables import Bot
-from referee.ladders.tables import Result
 from referee.matches import results
 from referee.matches.recording import MatchUpdate
 from referee.matches.results import MatchResult
-from referee.matches.tables import Match
+from referee.matches.tables import Match, Result
 from referee.webhooks import outbox
 
 PAUSED: Final = (

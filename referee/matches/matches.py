@@ -24,7 +24,7 @@ from referee.match.time_limits import Limits
 from referee.matches import deal_groups, logs
 from referee.matches.scheduling import MatchPlan as MatchPlan
 from referee.matches.scheduling import arrange
-from referee.matches.tables import OPEN, DealGroup, Match, MatchSeat, SealedAnswer
+from referee.matches.tables import OPEN, DealGroup, Match, MatchSeat, SealedAnswer, is_unstarted
 from referee.protocol.aliases import aliases
 from referee.tournaments.tables import Tournament
 
@@ -165,6 +165,24 @@ def cancel(
     logs.pack_what_there_is(session, match_id)
     deal_groups.close_if_over(session, match.group_id, master_key=master_key)
     return match
+
+
+def cancel_unbegun(session: Session, bot_id: str, tournament_id: str | None) -> int:
+    """Cancels matches of the bot (of one tournament, or all) that nobody has started; tells how many."""
+    sits = MatchSeat.bot_id == bot_id
+    if tournament_id is not None:  # it leaves the event: nobody is to sit in for it
+        sits = or_(sits, MatchSeat.entrant_id == bot_id)
+    seated = select(MatchSeat.match_id).where(sits)
+    query = select(Match.id).where(Match.id.in_(seated), is_unstarted())
+    if tournament_id is not None:
+        query = query.where(Match.tournament_id == tournament_id)
+    ids = list(session.scalars(query.order_by(Match.id).with_for_update()))
+    session.execute(
+        update(Match)
+        .where(Match.id.in_(ids))
+        .values(status="cancelled", reason="bot_withdrawn", finished_at=current_time(session))
+    )
+    return len(ids)
 
 
 def revive(session: Session, match_id: str) -> Match:

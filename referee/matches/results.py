@@ -15,11 +15,10 @@ from referee.db.engine import current_time
 from referee.db.leases import NO_LEASE
 from referee.errors import NotFound, StaleEpoch
 from referee.ladders import ledger, ratings
-from referee.ladders.tables import Result
 from referee.match.rows import parse_row
 from referee.matches import claims, deal_groups, logs
 from referee.matches.recording import MatchUpdate, write_evidence
-from referee.matches.tables import Match, MatchSeat
+from referee.matches.tables import Match, MatchSeat, Result
 from referee.webhooks import outbox
 
 

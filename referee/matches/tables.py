@@ -1,4 +1,4 @@
-"""Matches: deal groups, seats, rows of logs, evidence of faults."""
+"""Matches: deal groups, seats, rows of logs, results, evidence of faults."""
 
 from datetime import datetime
 from typing import Any
@@ -146,6 +146,26 @@ class MatchLog(Base):
     reveal_line: Mapped[bytes | None]
     digest: Mapped[str] = mapped_column(String(64))
     rows: Mapped[int]
+
+
+class Result(Base):
+    """What came of a match. ``seq`` is the order in which matches ended, whatever any clock says."""
+
+    __tablename__ = "results"
+    __table_args__ = (Index(None, "ladder_id", "seq"), {"sqlite_autoincrement": True})
+
+    seq: Mapped[int] = mapped_column(Counted, primary_key=True)
+    match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), unique=True)
+    ladder_id: Mapped[str | None] = mapped_column(ForeignKey("ladders.id"))  # None: not rated
+    bots: Mapped[list[Any]]
+    entrants: Mapped[list[Any]]  # by seat: the bot itself, or the one it stands in for
+    rated: Mapped[list[Any]]  # by seat: whether it counts on the ladder
+    placements: Mapped[list[Any]]
+    returns: Mapped[list[Any]]
+    scores: Mapped[list[Any]]
+    digest: Mapped[str] = mapped_column(String(64))
+    engine_version: Mapped[str] = mapped_column(Word)
+    finished_at: Mapped[datetime]
 
 
 class Fault(Base):

@@ -14,9 +14,8 @@ from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
 from referee.errors import BadLog, BadOption
-from referee.ladders.tables import Result
 from referee.matches import logs
-from referee.matches.tables import DealGroup, Match, MatchLog, MatchSeat
+from referee.matches.tables import DealGroup, Match, MatchLog, MatchSeat, Result
 from referee.tournaments.tournaments import get_tournament
 from referee.tournaments.watching import last_seq
 

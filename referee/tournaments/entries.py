@@ -12,6 +12,7 @@ from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.paging import Cursor, Page, check_limit, number_of
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
+from referee.matches import matches
 from referee.tournaments import rounds, starting
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.tournaments.terms import most_entries
@@ -133,7 +134,7 @@ def withdraw(session: Session, tournament_id: str, bot_id: str) -> TournamentEnt
         raise NotFound("entry", bot_id)
     if entry.withdrawn_at is None:
         entry.withdrawn_at, entry.stand_in_id = current_time(session), None
-        bots.cancel_unbegun(session, bot_id, tournament_id)
+        matches.cancel_unbegun(session, bot_id, tournament_id)
         tournament.revision += 1
     return entry
 

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from referee.ladders.tables import Result
-from referee.matches.tables import Match
+from referee.matches.tables import Match, Result
 from referee.standings import MatchOutcome
 from referee.tournaments.tables import TournamentRound
 

@@ -11,8 +11,7 @@ from sqlalchemy.orm import Session
 
 from referee import pairing
 from referee.bots.tables import Bot
-from referee.ladders.tables import Result
-from referee.matches.tables import OPEN, Match
+from referee.matches.tables import OPEN, Match, Result
 from referee.pairing.duplicates import as_one
 from referee.pairing.formats import formats
 from referee.pairing.sections import sections

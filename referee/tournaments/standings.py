@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from referee.errors import Conflict
 from referee.ladders import ratings
-from referee.ladders.tables import Result
+from referee.matches.tables import Result
 from referee.pairing import knockout
 from referee.standings import MatchOutcome, RankedEntrant, event_table
 from referee.standings.tournament import StageBye

@@ -8,8 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from referee.ladders.tables import Result
-from referee.matches.tables import Match
+from referee.matches.tables import Match, Result
 from referee.tournaments.tables import Tournament
 
 PAGE: Final = 200

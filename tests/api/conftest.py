@@ -18,7 +18,7 @@ from referee.bots import handshakes
 from referee.bots.tables import Bot
 from referee.db.engine import Database, is_writing
 from referee.db.upgrading import upgrade
-from referee.ladders.tables import Result
+from referee.matches.tables import Result
 from referee.settings import Settings
 from tests.database import databases
 from tests.database.world import World, certify, manifest_of

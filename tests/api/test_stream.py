@@ -19,8 +19,7 @@ from sqlalchemy import select
 from api.streams.hub import StreamViewer
 from api.streams.stream_writer import HEARTBEAT, LAST_CHUNK, MOST_BEHIND, StreamConnection, StreamConnections, chunk
 from referee.ladders import voiding
-from referee.ladders.tables import Result
-from referee.matches.tables import Match
+from referee.matches.tables import Match, Result
 from referee.tournaments import tournaments
 from tests.api.conftest import API, Service, fields_of
 from tests.api.streaming import (

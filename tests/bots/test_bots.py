@@ -10,6 +10,7 @@ from referee.bots.bots import Quotas
 from referee.db.leases import LEASE_S
 from referee.errors import BadOption, Conflict, NameTaken, NotFound, QuotaExceeded, StaleEpoch
 from referee.matches import matches
+from referee.workflows import retirement
 from tests.database.world import MANIFEST, World, manifest_of
 
 URL = "http://127.0.0.1:9000/"
@@ -71,7 +72,7 @@ def test_A14_owners_and_hosts_have_quotas(world: World) -> None:
     with pytest.raises(QuotaExceeded, match="host"):
         register(world, other, "Yours 2", quotas=quotas)
     with world.database.write() as session:
-        bots.retire(session, last)
+        retirement.retire_bot(session, last)
     register(world, other, "Yours 2", quotas=quotas)
 
 
@@ -184,7 +185,7 @@ def test_E22_a_retired_bot_plays_out_what_it_has_begun(world: World) -> None:
     begun, arranged = world.match([one, other]), world.match([one, other])
     (claim,) = world.claim(1)
     with world.database.write() as session:
-        bots.retire(session, one)
+        retirement.retire_bot(session, one)
 
     assert claim.match_id == begun
     assert world.finish(claim).seq == 1

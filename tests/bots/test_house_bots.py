@@ -11,6 +11,7 @@ from referee.bots.tables import Bot
 from referee.errors import Conflict, NameTaken, NotFound, UrlRefused
 from referee.games import catalogue
 from referee.matches import matches
+from referee.workflows import retirement
 from tests.database.world import START, World
 
 
@@ -47,7 +48,7 @@ def test_nobody_passes_for_a_house_bot_or_changes_one(world: World) -> None:
         for name in ("House", "house", "House sound", "Referee", "referee house", "Referee House sound"):
             with pytest.raises(NameTaken):
                 accounts.create_account(session, name)
-        for change in (bots.pause, bots.resume, bots.retire, bots.rotate_secret, bots.request_check):
+        for change in (bots.pause, bots.resume, retirement.retire_bot, bots.rotate_secret, bots.request_check):
             with pytest.raises(Conflict, match="house bot"):
                 change(session, bot_id)
         with pytest.raises(Conflict, match="house bot"):

@@ -25,6 +25,7 @@ from referee.db.engine import Database
 from referee.db.revisions import MIGRATIONS, WrongSchema, check, newest, revision, usable_at_start
 from referee.db.upgrading import configuration, upgrade
 from referee.errors import NameTaken, Unavailable
+from referee.workflows import retirement
 
 NEXT = """
 import os, signal
@@ -262,11 +263,11 @@ def test_E14_names_that_came_to_look_alike_stay_and_the_oldest_has_the_key(empty
             assert accounts.find_account(session, name).id == f"acc_{n}"
         assert accounts.find_account(session, "BOB").id == "acc_0"
     with empty.write() as session:
-        bots.retire(session, "bot_1")
+        retirement.retire_bot(session, "bot_1")
     with empty.write() as session, pytest.raises(NameTaken):  # bot_2 still looks like it
         bots.register(session, "acc_0", "Bob", "https://bob.example/")
     with empty.write() as session:
-        bots.retire(session, "bot_2")
+        retirement.retire_bot(session, "bot_2")
         assert bots.register(session, "acc_0", "Bob", "https://bob.example/").name_key == "bob"
         with pytest.raises(NameTaken):
             accounts.create_account(session, "bob")

@@ -24,11 +24,11 @@ from referee.db.upgrading import upgrade
 from referee.games import catalogue
 from referee.house.server import House
 from referee.ladders.audit import audit
-from referee.ladders.tables import Rating, Result
+from referee.ladders.tables import Rating
 from referee.match.log import verify
 from referee.match.time_limits import Limits
 from referee.matches import logs, matches
-from referee.matches.tables import Match
+from referee.matches.tables import Match, Result
 from referee.protocol.signing import bot_secret
 from referee.settings import environment
 from tests.database.world import certify, manifest_of

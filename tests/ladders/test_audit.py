@@ -12,11 +12,11 @@ from referee.db.engine import Database
 from referee.ladders import audit, ratings, repairs, voiding
 from referee.ladders.audit_findings import Difference
 from referee.ladders.ladder_audit import check_ladder
-from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingCount, Result
+from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingCount
 from referee.match.canonical import dumps
 from referee.match.rows import link_row, parse_row
 from referee.matches import deal_groups, logs
-from referee.matches.tables import Match, MatchLog
+from referee.matches.tables import Match, MatchLog, Result
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
 

@@ -17,8 +17,8 @@ from api import bulk
 from referee.bots.tables import Bot
 from referee.db.ids import new_id
 from referee.ladders import ledger, ledger_entries, ratings, repairs, voiding
-from referee.ladders.tables import Rating, RatingChange, Result
-from referee.matches.tables import Match, MatchSeat
+from referee.ladders.tables import Rating, RatingChange
+from referee.matches.tables import Match, MatchSeat, Result
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 

@@ -12,10 +12,10 @@ from referee.bots import house_bots
 from referee.bots.tables import Bot
 from referee.errors import BadOption
 from referee.ladders import audit, ledger, ratings, voiding
-from referee.ladders.tables import LedgerEntry, Rating, Result
+from referee.ladders.tables import LedgerEntry, Rating
 from referee.matches import deal_groups, matches
 from referee.matches.claims import Claim
-from referee.matches.tables import Match, MatchSeat
+from referee.matches.tables import Match, MatchSeat, Result
 from referee.ratings.elo import START, elo_changes
 from tests.database.world import MANIFEST, World, certify, manifest_of
 from tests.surroundings import MASTER_KEY

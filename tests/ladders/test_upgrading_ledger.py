@@ -11,7 +11,8 @@ from referee.bots.tables import Examination
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.ladders import audit, ranks, ratings
-from referee.ladders.tables import LedgerEntry, RatingChange, RatingCount, Result
+from referee.ladders.tables import LedgerEntry, RatingChange, RatingCount
+from referee.matches.tables import Result
 from referee.schema import Base
 from tests.database.world import MANIFEST, FakeClock, World, certify
 

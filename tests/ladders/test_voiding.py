@@ -5,9 +5,9 @@ from sqlalchemy import select, update
 
 from referee.errors import BadOption, Conflict
 from referee.ladders import audit, ledger, ratings, voiding
-from referee.ladders.tables import LedgerEntry, Rating, RatingChange, Result
+from referee.ladders.tables import LedgerEntry, Rating, RatingChange
 from referee.matches import deal_groups, logs, matches
-from referee.matches.tables import Match
+from referee.matches.tables import Match, Result
 from referee.ratings.elo import START
 from referee.tournaments.tables import Tournament, TournamentRound
 from tests.database.world import World

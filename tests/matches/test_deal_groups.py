@@ -6,13 +6,13 @@ import hmac
 import pytest
 from sqlalchemy import text
 
-from referee.bots import bots
 from referee.errors import NotReady, StaleEpoch
 from referee.match.chance import commitment
 from referee.match.log import verify
 from referee.match.rows import parse_row
 from referee.matches import deal_groups, logs, matches
 from referee.matches.deal_groups import WrongMasterKey
+from referee.workflows import retirement
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -177,7 +177,7 @@ def test_groups_that_lost_their_matches_to_a_withdrawal_are_found(world: World) 
     one, other = world.bots(2)
     group_id = group_of(world, world.match([one, other]))
     with world.database.write() as session:
-        bots.retire(session, one)
+        retirement.retire_bot(session, one)
         assert deal_groups.left_open(session) == [group_id]
         assert deal_groups.close_if_over(session, group_id, master_key=MASTER_KEY)
         assert not deal_groups.close_if_over(session, group_id, master_key=MASTER_KEY)

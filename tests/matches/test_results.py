@@ -9,10 +9,10 @@ from sqlalchemy import delete, func, select
 
 from referee.errors import BadLog, NotFound, NotReady, StaleEpoch
 from referee.ladders import audit, ratings
-from referee.ladders.tables import Rating, RatingChange, Result
+from referee.ladders.tables import Rating, RatingChange
 from referee.matches import logs, matches, results
 from referee.matches.recording import MatchUpdate
-from referee.matches.tables import LogRow, MatchLog, SealedAnswer
+from referee.matches.tables import LogRow, MatchLog, Result, SealedAnswer
 from referee.ratings.elo import START, elo_changes
 from tests.database.world import World, outcome, played
 from tests.surroundings import MASTER_KEY

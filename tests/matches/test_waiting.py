@@ -2,7 +2,6 @@
 
 from sqlalchemy import event, func, select, update
 
-from referee.bots import bots
 from referee.matches import claims, matches, waiting
 from referee.matches.tables import Match
 from referee.matches.waiting import BotQueue
@@ -87,7 +86,7 @@ def test_a_duplicate_group_says_that_it_goes_out_whole(world: World) -> None:
 def test_the_stages_of_an_event_are_not_asked_about_one_by_one(world: World) -> None:
     tournament_id, (bot_id, *_) = begun(world, 4, format="round_robin", cycles=30)
     with world.database.write() as session:
-        bots.cancel_unbegun(session, bot_id, tournament_id)
+        matches.cancel_unbegun(session, bot_id, tournament_id)
     statements: list[str] = []
 
     with world.database.read() as session:

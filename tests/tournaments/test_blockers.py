@@ -10,11 +10,11 @@ from sqlalchemy import select, text, update
 from referee.bots import house_bots
 from referee.errors import Conflict
 from referee.ladders import voiding
-from referee.ladders.tables import Rating, Result
+from referee.ladders.tables import Rating
 from referee.match.rows import parse_row
 from referee.matches import matches, results
 from referee.matches.recording import MatchUpdate
-from referee.matches.tables import Match, MatchSeat
+from referee.matches.tables import Match, MatchSeat, Result
 from referee.tournaments import entries, lifecycle
 from referee.tournaments.tables import Tournament, TournamentRound
 from referee.webhooks.tables import Delivery

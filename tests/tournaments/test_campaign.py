@@ -14,13 +14,14 @@ from referee.db.clock import SystemClock
 from referee.db.engine import Database
 from referee.errors import StaleEpoch
 from referee.ladders import audit
-from referee.ladders.tables import Rating, Result
+from referee.ladders.tables import Rating
 from referee.match.chance import CommittedChance
 from referee.match.match import Answer, Match, Request
 from referee.matches import claims, deal_groups, logs, matches, results
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate, Sealed, record_batch
 from referee.matches.tables import Match as MatchRow
+from referee.matches.tables import Result
 from referee.ratings.elo import START
 from tests.database.world import World, outcome
 from tests.surroundings import MASTER_KEY

@@ -15,6 +15,7 @@ from referee.matches.tables import Match
 from referee.standings import table
 from referee.tournaments import entries, lifecycle, outcomes, tournaments
 from referee.tournaments.terms import Terms
+from referee.workflows import retirement
 from tests.database import scripted
 from tests.database.tournaments import begin, begun, create, entered, go_on, progress_of, start
 from tests.database.world import GAME, World
@@ -111,7 +112,7 @@ def test_a_bot_that_withdrew_may_come_back_in_its_old_place(world: World) -> Non
 def test_too_few_entries_cannot_start(world: World) -> None:
     tournament_id, seated = entered(world, 2)
     with world.database.write() as session:
-        bots.retire(session, seated[0])
+        retirement.retire_bot(session, seated[0])
 
     with pytest.raises(BadOption, match="entries"):
         start(world, tournament_id)

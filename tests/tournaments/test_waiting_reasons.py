@@ -15,6 +15,7 @@ from referee.matches.tables import MatchSeat
 from referee.matches.waiting_reasons import REASONS, Reason
 from referee.tournaments import entries, lifecycle, starting
 from referee.tournaments.tables import TournamentRound
+from referee.workflows import retirement
 from tests.database.checks import called, examined, newcomer, on_one_database
 from tests.database.tournaments import answer_checks, begin, begun, create, enter, entered, go_on, start
 from tests.database.waits import full, half_played, lost_twice, make_stuck, on_ladder, registered, resting, steps_until
@@ -206,7 +207,7 @@ def unhealthy(world: World) -> tuple[str, str | None, Reason]:
 def retired(world: World) -> tuple[str, str | None, Reason]:
     bot_id = world.bot()
     with world.database.write() as session:
-        bots.retire(session, bot_id)
+        retirement.retire_bot(session, bot_id)
     return bot_id, None, Reason("retired")
 
 

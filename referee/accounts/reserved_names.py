@@ -1,0 +1,20 @@
+"""Names that no account and no bot may take: those of the house players and of their owner, also as the referee's."""
+
+from typing import Final
+
+from referee.db.names import name_key
+from referee.house.strategies import players
+
+OWNER: Final = "House"
+SERVICE: Final = "Referee"
+
+
+def reserved_names() -> set[str]:
+    """Return the keys of names that no owner may take: those of house bots and their owner, also as the referee's."""
+    names = (OWNER, *map(house_bot_name, players()))
+    return {name_key(name) for name in (SERVICE, *names, *(f"{SERVICE} {name}" for name in names))}
+
+
+def house_bot_name(name: str) -> str:
+    """Return the name of the house bot that plays as ``name``."""
+    return f"{OWNER} {name}"

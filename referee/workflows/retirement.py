@@ -1,0 +1,33 @@
+"""Retire bots: end them, withdraw their entries and cancel their matches, in one transaction."""
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from referee.bots import bots
+from referee.bots.tables import Bot
+from referee.db.engine import current_time
+from referee.matches import matches
+from referee.tournaments.tables import Tournament, TournamentEntry
+
+
+def retire_bot(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
+    """Ends a bot for good. Its running matches are played out, those not begun are cancelled.
+
+    Raise the same errors as ``bots.retire``.
+    """
+    bot = bots.retire(session, bot_id, revision=revision)
+    withdraw_everywhere(session, bot_id)
+    return bot
+
+
+def withdraw_everywhere(session: Session, bot_id: str) -> None:
+    """Takes a bot out of tournaments that are not over; its matches not begun are cancelled."""
+    moment = current_time(session)
+    unfinished = select(Tournament.id).where(Tournament.status.in_(["draft", "open", "running", "paused"]))
+    session.execute(
+        update(TournamentEntry)
+        .where(TournamentEntry.bot_id == bot_id, TournamentEntry.withdrawn_at.is_(None))
+        .where(TournamentEntry.tournament_id.in_(unfinished))
+        .values(withdrawn_at=moment)
+    )
+    matches.cancel_unbegun(session, bot_id, None)
