@@ -17,6 +17,7 @@ from referee.match.time_limits import Limits
 from referee.matches import matches
 from referee.protocol.messages import Manifest
 from referee.settings import Settings, environment
+from referee.workflows import handshake_results
 
 MASTER_KEY: Final = bytes(range(32))
 EGRESS: Final = "127.0.0.1/32:1024-65535"
@@ -39,7 +40,7 @@ class World:
                 (check,) = handshakes.claim_due_checks(session)
                 manifest = Manifest("bot", "1.0", tuple(sorted(catalogue())), 100)
                 certificates.issue(session, bot.id, manifest.version, certificates.rules_today(manifest.games))
-                handshakes.finish_check(session, bot.id, check.epoch, {"ok": True}, manifest)
+                handshake_results.finish_check(session, bot.id, check.epoch, {"ok": True}, manifest)
             ids.append(bot.id)
         return ids
 

@@ -25,6 +25,7 @@ from referee.errors import StaleEpoch, Unavailable
 from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.protocol.signing import bot_secrets
+from referee.workflows import handshake_results
 from workers.batch_writer import Recorder
 
 log = logging.getLogger(__name__)
@@ -57,7 +58,7 @@ async def check_bot(check: handshakes.ClaimedHandshake, recorder: Recorder, poli
             }
     report["ok"] = manifest is not None
     try:
-        await recorder.write(handshakes.finish_check, check.bot_id, check.epoch, report, manifest)
+        await recorder.write(handshake_results.finish_check, check.bot_id, check.epoch, report, manifest)
     except StaleEpoch as error:
         log.info("check is void", extra={"bot": check.bot_id, "reason": str(error)})
 

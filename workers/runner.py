@@ -20,6 +20,7 @@ from referee.errors import Unavailable
 from referee.matches import claims, quotas
 from referee.matches.claims import Claim
 from referee.settings import Settings
+from referee.workflows import examination_claims
 from workers import queues, shutdown
 from workers.batch_writer import Recorder
 from workers.bot_checks import Suite, check_bot, examine_bot
@@ -151,7 +152,7 @@ class Runner:
         for check in await self._recorder.write(handshakes.claim_due_checks):
             self._spawn(self._check(check))
         if (room := EXAMINED_AT_ONCE - self._examining) > 0:
-            for claimed in await self._recorder.write(examinations.claim_due, room):
+            for claimed in await self._recorder.write(examination_claims.claim_due, room):
                 self._examining += 1
                 self._spawn(self._examine(claimed))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, exists, or_, select, update
+from sqlalchemy import ColumnElement, exists, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee import __version__
@@ -20,7 +20,6 @@ from referee.db.paging import Cursor, Page, newest_first
 from referee.errors import NoCertificate
 from referee.games import catalogue
 from referee.protocol.messages import PROTOCOL
-from referee.tournaments.tables import Tournament
 
 ENDS: Final = ("replaced", "failed")  # what the later examination brought
 
@@ -50,27 +49,15 @@ def fits(game: str) -> ColumnElement[bool]:
     )
 
 
-def keeps_place(tournament: Tournament) -> ColumnElement[bool]:
-    """Whether the bot of the row may go on in this event: it fits; or its present version, or its version by the
-    present rules and protocol, is not examined yet but is about to be, and the one examined last was attested; or the
-    event, which ends some day, took it when there were no certificates."""
-    if not tournament.rated:
-        return Bot.id.is_not(None)
-    of_bot = Examination.bot_id == Bot.id
-    grounds = [and_(Examination.state != "idle", _is_unseen(tournament.game), _had_one(tournament.game))]
-    if tournament.format != "ladder" and tournament.started_at is not None:
-        grounds.append(Examination.excused_before >= tournament.started_at)
-    return or_(fits(tournament.game), exists().where(of_bot, or_(*grounds)))
-
-
-def _is_unseen(game: str) -> ColumnElement[bool]:
+def is_unseen(game: str) -> ColumnElement[bool]:
+    """Whether the bot's present version, by the present rules and protocol, is not what was examined last."""
     rules = rules_today([game]).get(game)
     other_rules = Examination.rules[game].as_integer().is_distinct_from(rules)
     other_protocol = Examination.report["protocol"].as_string() != PROTOCOL
     return or_(Examination.version.is_distinct_from(Bot.version), other_rules, other_protocol)
 
 
-def _had_one(game: str) -> ColumnElement[bool]:
+def had_one(game: str) -> ColumnElement[bool]:
     """Whether the last examination went well. Else new versions, one after the other, would do for a certificate."""
     attested = exists().where(
         Certificate.bot_id == Examination.bot_id,

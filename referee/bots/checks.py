@@ -3,21 +3,19 @@
 Certificates are in ``certificates``, the challenge and the manifest that come before in ``checks``.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, case, func, select
+from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from referee.bots import certificates
 from referee.bots.tables import Bot, Certificate, Examination
-from referee.db.engine import current_time, lease_now
+from referee.db.engine import current_time
 from referee.db.leases import Leases
 from referee.db.names import printable
-from referee.matches import match_queue
 from referee.protocol.messages import PROTOCOL
 
 Json = dict[str, Any]
@@ -115,43 +113,6 @@ def catch_up(session: Session) -> None:
             follow_check(session, bot, moment)
 
 
-def claim_due(session: Session, limit: int) -> list[Claimed]:
-    """Up to ``limit`` that are due, or whose claimer has gone. Owners take turns: whoever has the fewest under way
-    comes next, and of his what he asked for first, then the oldest.
-
-    A bot that plays as much as it takes calls for comes later.
-    """
-    boot, seconds = lease_now(session)
-    left = match_queue.calls_left(session, boot, seconds)
-    in_order = _turns(session, boot, seconds, [bot for bot, calls in left.items() if calls <= 0], limit)
-    query = select(Examination.bot_id).where(Examination.bot_id.in_(in_order))
-    rows = {one.bot_id: one for one in LEASES.claim(session, query)}
-    bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(rows)))}
-    taken: list[Claimed] = []
-    for one, bot in ((rows[bot_id], bots[bot_id]) for bot_id in in_order if bot_id in rows):
-        if one.lost >= LOST_BEFORE_GIVEN_UP:
-            _end(one, bot.version, {}, GIVEN_UP, current_time(session))
-        else:
-            at_once = min(match_queue.EXAMINED_AT_ONCE, left.get(bot.id, bot.max_calls))
-            taken.append(Claimed(bot.id, one.epoch, at_once, current_time(session)))
-    session.flush()
-    return taken
-
-
-def _turns(session: Session, boot: str, seconds: float, full: Sequence[str], limit: int) -> list[str]:
-    """The bots that come next."""
-    # Asked first, for they are few: counted beside every due row, they made PostgreSQL take seconds.
-    owners = select(Bot.owner_id).join(Examination, Examination.bot_id == Bot.id).where(LEASES.leased(boot, seconds))
-    under_way = Counter(session.scalars(owners))
-    line = Examination.wanted.desc(), Examination.due_at, Bot.id
-    turn: ColumnElement[int] = func.row_number().over(partition_by=Bot.owner_id, order_by=line)
-    if under_way:
-        turn = turn + case(dict(under_way), value=Bot.owner_id, else_=0)
-    query = select(Bot.id).join(Examination, Examination.bot_id == Bot.id)
-    query = query.where(LEASES.claimable(boot, seconds), Bot.status.in_(PROVEN), Bot.id.not_in(full))
-    return list(session.scalars(query.order_by(turn, *line).limit(limit)))
-
-
 def tell(session: Session, claimed: Claimed, asked: int, planned: int, what: str) -> None:
     """Notes how far it is, and holds the claim on. Raises ``StaleEpoch`` when it is no longer ours."""
     LEASES.update(session, claimed.bot_id, claimed.epoch, asked=asked, planned=planned, what=what[:40])
@@ -173,7 +134,7 @@ def finish(session: Session, claimed: Claimed, outcome: ExaminationOutcome) -> N
     one = LEASES.lock(session, claimed.bot_id, claimed.epoch)
     moment = current_time(session)
     version = bot.version if outcome.version is None else printable(outcome.version)[:128]
-    _end(one, version, dict(outcome.asked), outcome.report, moment)
+    end_examination(one, version, dict(outcome.asked), outcome.report, moment)
     if version is None:
         return
     certificates.end_of_version(session, bot.id, version, "replaced" if outcome.passed else "failed")
@@ -212,7 +173,8 @@ def _is_needed(session: Session, one: Examination, bot: Bot, moment: datetime) -
     return not seen or one.ended_at is None or one.ended_at <= moment - REPEATED_AFTER
 
 
-def _end(one: Examination, version: str | None, rules: Json, report: Json, moment: datetime) -> None:
+def end_examination(one: Examination, version: str | None, rules: Json, report: Json, moment: datetime) -> None:
+    """End an examination with its report; ``rules`` are the versions of the rules by game that were asked."""
     one.state, one.due_at, one.wanted, one.lost = "idle", None, False, 0
     one.end_lease()
     one.version, one.rules, one.report, one.ended_at = version, rules, report, moment

@@ -10,14 +10,12 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from referee.bots import checks
 from referee.bots.bots import signing_generations
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.leases import Leases
 from referee.db.names import printable
 from referee.protocol.messages import Manifest
-from referee.tournaments.tables import Tournament, TournamentEntry
 
 CHECKS_AT_ONCE = 10
 LOST_BEFORE_GIVEN_UP = 3  # a check whose claimers die one after the other must not take the matches beside it along
@@ -47,50 +45,14 @@ def claim_due_checks(session: Session, limit: int = CHECKS_AT_ONCE) -> list[Clai
     taken = []
     for bot in LEASES.claim(session, query):
         if bot.checks_lost >= LOST_BEFORE_GIVEN_UP:
-            _end(bot, GIVEN_UP, None, moment)
+            end_check(bot, GIVEN_UP, None, moment)
         else:
             taken.append(ClaimedHandshake(bot.id, bot.epoch, bot.url, signing_generations(bot, moment), bot.owner_id))
     session.flush()
     return taken
 
 
-def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, Any], manifest: Manifest | None) -> Bot:
-    """Notes what a check found: with a manifest the address counts as proven, without one the bot is unverified.
-
-    A bot that an event calls before its start stays verified when it only did not answer: it is absent there. A check
-    that went well is followed by an examination where one is needed.
-    ``report`` is for the owner. Raises ``StaleEpoch`` when the check was claimed anew or the address changed.
-    """
-    bot = LEASES.lock(session, bot_id, epoch)
-    forgiven = manifest is None and _failed_to_answer(report) and _called_for_an_event(session, bot)
-    moment = current_time(session)
-    _end(bot, report, manifest, moment, forgiven=forgiven)
-    if manifest is not None:
-        checks.follow_check(session, bot, moment)
-    else:
-        checks.call_off(session, bot.id)
-    return bot
-
-
-def _failed_to_answer(report: dict[str, Any]) -> bool:
-    """Whether nothing says that the address is not the bot's any more."""
-    challenge = report.get("challenge") or {}
-    return challenge.get("code") != "wrong_proof"
-
-
-def _called_for_an_event(session: Session, bot: Bot) -> bool:
-    """Whether an event that has begun waits for this check, of an address that was proven before."""
-    entry = TournamentEntry
-    waiting = (
-        select(entry.bot_id)
-        .join(Tournament, Tournament.id == entry.tournament_id)
-        .where(entry.bot_id == bot.id, entry.preflight.in_(["asked", "absent"]), entry.withdrawn_at.is_(None))
-        .where(Tournament.status.in_(["running", "paused"]))
-    )
-    return bot.proven_url == bot.url and session.scalar(waiting.limit(1)) is not None
-
-
-def _end(
+def end_check(
     bot: Bot, report: dict[str, Any], manifest: Manifest | None, moment: datetime, *, forgiven: bool = False
 ) -> None:
     bot.check_state, bot.check_due_at, bot.checked_at, bot.checks_lost = "idle", None, moment, 0

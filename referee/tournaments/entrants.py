@@ -9,13 +9,13 @@ from typing import Any, Final
 from sqlalchemy import Text, cast, func, select
 from sqlalchemy.orm import Session
 
-from referee.bots import certificates
 from referee.bots.tables import Bot
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.match.canonical import dumps
 from referee.matches.tables import Match
 from referee.pairing import Entrant
 from referee.ratings.elo import START
+from referee.tournaments import eligibility
 from referee.tournaments.tables import Tournament, TournamentEntry
 
 AT_ONCE: Final = 500  # ids in one query
@@ -158,7 +158,7 @@ def _entries(tournament: Tournament) -> Any:
     columns = (
         *(entry.bot_id, Bot.owner_id, entry.seed, entry.since, entry.withdrawn_at, entry.preflight),
         *(entry.version, entry.stand_in_id, Bot.status, Bot.version),
-        *(certificates.keeps_place(tournament), cast(Bot.games, Text)),
+        *(eligibility.keeps_place(tournament), cast(Bot.games, Text)),
     )
     query = select(*columns).join(Bot, Bot.id == entry.bot_id)
     return query.where(entry.tournament_id == tournament.id).order_by(entry.number)

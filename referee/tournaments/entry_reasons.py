@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
-from referee.bots import certificates
 from referee.bots.tables import Bot
 from referee.matches.tables import Match, MatchSeat
 from referee.matches.waiting_reasons import Reason
-from referee.tournaments import matchmaking
+from referee.tournaments import eligibility, matchmaking
 from referee.tournaments.entrants import seats_of
 from referee.tournaments.rounds import newest
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
@@ -27,7 +26,7 @@ def entry_reason(session: Session, tournament: Tournament, entry: TournamentEntr
         return Reason("preflight")
     if tournament.game not in bot.games:
         return Reason("other_game")
-    if session.scalar(select(Bot.id).where(Bot.id == bot.id, certificates.keeps_place(tournament))) is None:
+    if session.scalar(select(Bot.id).where(Bot.id == bot.id, eligibility.keeps_place(tournament))) is None:
         return Reason("no_certificate")
     if tournament.frozen_version and entry.version is not None and bot.version != entry.version:
         return Reason("other_version")

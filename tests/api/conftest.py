@@ -20,6 +20,7 @@ from referee.db.engine import Database, is_writing
 from referee.db.upgrading import upgrade
 from referee.matches.tables import Result
 from referee.settings import Settings
+from referee.workflows import handshake_results
 from tests.database import databases
 from tests.database.world import World, certify, manifest_of
 from tests.surroundings import settings_for
@@ -84,7 +85,7 @@ class Service:
             (check,) = handshakes.claim_due_checks(session)
             manifest = manifest_of("1.0", games or ("saint-poker", "pool-nap"), 8)
             certify(session, check.bot_id, manifest)
-            handshakes.finish_check(session, check.bot_id, check.epoch, {"ok": True}, manifest)
+            handshake_results.finish_check(session, check.bot_id, check.epoch, {"ok": True}, manifest)
         bot: dict[str, Any] = made.get_json()
         return bot
 

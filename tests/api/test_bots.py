@@ -13,6 +13,7 @@ from referee.bots.certificates import rules_today
 from referee.bots.checks import Claimed, ExaminationOutcome
 from referee.bots.tables import Bot, Examination
 from referee.protocol.signing import bot_secret
+from referee.workflows import examination_claims, handshake_results
 from tests.api.conftest import API, Person, Service, Start, fields_of
 from tests.api.events import entered
 from tests.database.world import World, manifest_of
@@ -334,8 +335,8 @@ def answer_check(service: Service) -> None:
     """What a runner does about a check and the beginning of an examination."""
     with service.database.write() as session:
         (check,) = handshakes.claim_due_checks(session)
-        handshakes.finish_check(session, check.bot_id, check.epoch, {"ok": True}, manifest_of("1.0", GAMES, 8))
-        (claimed,) = examinations.claim_due(session, 1)
+        handshake_results.finish_check(session, check.bot_id, check.epoch, {"ok": True}, manifest_of("1.0", GAMES, 8))
+        (claimed,) = examination_claims.claim_due(session, 1)
         examinations.tell(session, claimed, 3, 60, "pool-nap")
 
 

@@ -10,7 +10,7 @@ from referee.bots.bots import Quotas
 from referee.db.leases import LEASE_S
 from referee.errors import BadOption, Conflict, NameTaken, NotFound, QuotaExceeded, StaleEpoch
 from referee.matches import matches
-from referee.workflows import retirement
+from referee.workflows import handshake_results, retirement
 from tests.database.world import MANIFEST, World, manifest_of
 
 URL = "http://127.0.0.1:9000/"
@@ -27,7 +27,9 @@ def test_a_bot_is_unverified_until_it_has_shown_its_manifest(world: World) -> No
     with world.database.write() as session:
         (check,) = handshakes.claim_due_checks(session)
         before = bots.get_bot(session, bot_id).status
-        bot = handshakes.finish_check(session, bot_id, check.epoch, {"ok": True}, manifest_of("2.1", ["pool-nap"], 4))
+        bot = handshake_results.finish_check(
+            session, bot_id, check.epoch, {"ok": True}, manifest_of("2.1", ["pool-nap"], 4)
+        )
 
     assert (check.bot_id, check.url, check.secret_generations, before) == (bot_id, URL, (1, 2), "unverified")
     assert (bot.status, bot.version, bot.games, bot.max_calls) == ("verified", "2.1", ["pool-nap"], 4)
@@ -38,7 +40,7 @@ def test_a_failed_check_leaves_its_report_for_the_owner(world: World) -> None:
     bot_id = register(world, world.account(), "Deep Nap")
     with world.database.write() as session:
         (check,) = handshakes.claim_due_checks(session)
-        bot = handshakes.finish_check(session, bot_id, check.epoch, {"code": "bad_proof"}, None)
+        bot = handshake_results.finish_check(session, bot_id, check.epoch, {"code": "bad_proof"}, None)
 
     assert (bot.status, bot.check_report, bot.proven_url) == ("unverified", {"code": "bad_proof"}, None)
 
@@ -130,7 +132,7 @@ def test_A18_a_match_keeps_the_addresses_it_began_with(world: World) -> None:
     with world.database.write() as session:
         bots.edit(session, one, revision=2, url="http://127.0.0.1:9999/moved")
         (check,) = handshakes.claim_due_checks(session)
-        handshakes.finish_check(session, one, check.epoch, {}, MANIFEST)
+        handshake_results.finish_check(session, one, check.epoch, {}, MANIFEST)
 
     assert world.load(match_id).players[0].url == before
     next_match = world.match([one, other])
@@ -144,7 +146,7 @@ def test_a_check_of_the_old_address_does_not_prove_the_new_one(world: World) -> 
         bots.edit(session, bot_id, revision=1, url="http://127.0.0.1:9001/")
 
     with pytest.raises(StaleEpoch), world.database.write() as session:
-        handshakes.finish_check(session, bot_id, check.epoch, {}, MANIFEST)
+        handshake_results.finish_check(session, bot_id, check.epoch, {}, MANIFEST)
 
 
 def test_a_check_whose_claimer_died_is_given_to_the_next(world: World) -> None:
@@ -155,10 +157,10 @@ def test_a_check_whose_claimer_died_is_given_to_the_next(world: World) -> None:
     world.pass_seconds(16)
     with world.database.write() as session:
         (second,) = handshakes.claim_due_checks(session)
-        handshakes.finish_check(session, bot_id, second.epoch, {}, MANIFEST)
+        handshake_results.finish_check(session, bot_id, second.epoch, {}, MANIFEST)
 
     with pytest.raises(StaleEpoch), world.database.write() as session:
-        handshakes.finish_check(session, bot_id, first.epoch, {}, None)
+        handshake_results.finish_check(session, bot_id, first.epoch, {}, None)
 
 
 def test_a_check_is_asked_for_once_at_a_time(world: World) -> None:

@@ -11,6 +11,7 @@ from referee.errors import NoCertificate
 from referee.matches import waiting
 from referee.matches.tables import MatchSeat
 from referee.protocol.messages import PROTOCOL
+from referee.workflows import examination_claims
 from tests.database.checks import (
     BOTH,
     called,
@@ -222,7 +223,7 @@ def test_new_rules_make_bots_due_and_who_had_a_certificate_keeps_its_place_until
     assert row_of(world, idler).state == "idle"
     assert playing_in(world, ladder) == {*seated}
     with world.database.write() as session:
-        (one,) = checks.claim_due(session, 1)
+        (one,) = examination_claims.claim_due(session, 1)
     ended(world, one, {"pool-nap": BOTH["pool-nap"]})
     assert playing_in(world, ladder) == {*seated} - {one.bot_id}
     with world.database.write() as session:
@@ -251,7 +252,7 @@ def test_a_certificate_for_another_protocol_does_not_count_and_its_bot_keeps_its
     assert {row_of(world, bot_id).state for bot_id in seated} == {"due"}
     assert playing_in(world, ladder) == {*seated}
     with world.database.write() as session:
-        first, second = checks.claim_due(session, 2)
+        first, second = examination_claims.claim_due(session, 2)
     ended(world, first, BOTH)
     ended(world, second, {})
     assert lacking(world, first.bot_id) is None

@@ -13,6 +13,7 @@ from referee.errors import StaleEpoch
 from referee.matches import claims, match_queue
 from referee.matches.tables import Match
 from referee.protocol.messages import PROTOCOL
+from referee.workflows import examination_claims, handshake_results
 from tests.database.checks import BOTH, called, claimed, ended, held, lacking, newcomer, on_one_database, row_of
 from tests.database.world import GAME, World, manifest_of
 
@@ -25,7 +26,7 @@ def test_progress_is_told_and_holds_the_claim_on(world: World) -> None:
         world.pass_seconds(LEASE_S - 1)
         with world.database.write() as session:
             examinations.tell(session, one, asked, 60, "pool-nap")
-            assert examinations.claim_due(session, 1) == []
+            assert examination_claims.claim_due(session, 1) == []
 
     row = row_of(world, bot_id)
     assert (row.state, row.asked, row.planned, row.what) == ("running", 15, 60, "pool-nap")
@@ -66,7 +67,7 @@ def test_an_examination_whose_claimers_die_is_given_up(world: World) -> None:
         world.pass_seconds(LEASE_S + 1)
 
     with world.database.write() as session:
-        assert examinations.claim_due(session, 3) == []
+        assert examination_claims.claim_due(session, 3) == []
 
     row = row_of(world, bot_id)
     assert (row.state, row.report) == ("idle", GIVEN_UP)
@@ -119,7 +120,7 @@ def test_whoever_is_examined_plays_less_and_whoever_plays_all_it_can_is_examined
     assert one.at_once == match_queue.EXAMINED_AT_ONCE
     assert left[bot_id] == 6 - 1 - one.at_once
     with world.database.write() as session:
-        assert examinations.claim_due(session, 3) == []
+        assert examination_claims.claim_due(session, 3) == []
         session.execute(update(Match).where(Match.id == match_id).values(status="finished"))
     assert claimed(world).at_once == 1
 
@@ -135,14 +136,14 @@ def test_owners_take_turns_and_nobody_waits_for_all_bots_of_another(world: World
         with world.database.write() as session:
             (check,) = (one for one in handshakes.claim_due_checks(session, 1))
             bot = bots.get_bot(session, check.bot_id)
-            handshakes.finish_check(session, bot.id, check.epoch, {"ok": True}, manifest_of("1.0", [GAME], 100))
+            handshake_results.finish_check(session, bot.id, check.epoch, {"ok": True}, manifest_of("1.0", [GAME], 100))
             examinations.want(session, bot.id)
     world.clock.moment += timedelta(minutes=1)
     modest = newcomer(world)
 
     with world.database.write() as session:
-        first = examinations.claim_due(session, 2)
-        second = examinations.claim_due(session, 2)
+        first = examination_claims.claim_due(session, 2)
+        second = examination_claims.claim_due(session, 2)
 
     assert modest in {one.bot_id for one in first}
     assert {one.bot_id for one in (*first, *second)} - {modest} <= {*greedy}
@@ -171,9 +172,9 @@ def test_nobody_is_examined_whose_last_check_failed(world: World, pauses: bool) 
         bots.request_check(session, bot_id)
         (check,) = handshakes.claim_due_checks(session)
         failed = {"ok": False, "challenge": {"ok": False, "code": "wrong_proof"}, "manifest": None}
-        handshakes.finish_check(session, bot_id, check.epoch, failed, None)
+        handshake_results.finish_check(session, bot_id, check.epoch, failed, None)
 
-        assert examinations.claim_due(session, 3) == []
+        assert examination_claims.claim_due(session, 3) == []
         assert claims.sweep(session).checks_due == 0
     called(world, bot_id)
     assert claimed(world).bot_id == bot_id

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from referee.bots import handshakes
 from referee.bots.tables import Bot
 from referee.matches.tables import Fault
+from referee.workflows import handshake_results
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
 from tests.browser.record import LADDER, PAYLOAD, Filled
 from tests.database.world import MANIFEST
@@ -175,7 +176,7 @@ def test_a_new_secret_is_shown_once_and_a_check_is_followed(page_at: PageAt, fil
     with filled.database.write() as session:
         (check,) = handshakes.claim_due_checks(session)
         challenge = {"ok": False, "code": "wrong_proof", "detail": PAYLOAD, "reply": PAYLOAD, "total_ms": 3}
-        handshakes.finish_check(
+        handshake_results.finish_check(
             session, check.bot_id, check.epoch, {"ok": False, "challenge": challenge, "manifest": None}, None
         )
     expect(page.locator("#own-check")).to_contain_text("wrong_proof")

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from referee.accounts import accounts
 from referee.bots import handshakes, house_bots
 from referee.protocol.messages import Manifest
+from referee.workflows import handshake_results
 from tests.browser.conftest import PageAt
 from tests.browser.record import Filled
 from tests.database.world import manifest_of
@@ -31,7 +32,7 @@ def answer_check(filled: Filled, page: Page, report: dict[str, object], manifest
     expect(page.locator("#said")).to_contain_text("calls the bot")
     with filled.database.write() as session:
         for check in handshakes.claim_due_checks(session, 100):
-            handshakes.finish_check(session, check.bot_id, check.epoch, report, manifest)
+            handshake_results.finish_check(session, check.bot_id, check.epoch, report, manifest)
 
 
 def register(page: Page, **values: str) -> None:

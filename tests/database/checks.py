@@ -13,6 +13,7 @@ from referee.bots.tables import Bot, Examination
 from referee.protocol.messages import PROTOCOL
 from referee.tournaments import match_creation, tournaments
 from referee.tournaments.tables import TournamentEntry
+from referee.workflows import examination_claims, handshake_results
 from tests.database.world import GAME, World, manifest_of
 
 BOTH = certificates.rules_today([GAME, "pool-nap"])
@@ -24,14 +25,14 @@ def called(world: World, bot_id: str, version: str = "1.0", *, thorough: bool = 
     with world.database.write() as session:
         bots.request_check(session, bot_id, thorough=thorough)
         (check,) = handshakes.claim_due_checks(session)
-        handshakes.finish_check(
+        handshake_results.finish_check(
             session, bot_id, check.epoch, {"ok": True}, manifest_of(version, [GAME, "pool-nap"], 100)
         )
 
 
 def claimed(world: World) -> Claimed:
     with world.database.write() as session:
-        (one,) = examinations.claim_due(session, 3)
+        (one,) = examination_claims.claim_due(session, 3)
         return one
 
 

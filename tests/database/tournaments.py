@@ -10,6 +10,7 @@ from referee.db.ids import new_id
 from referee.match.time_limits import Limits
 from referee.tournaments import entries, progress, progression, starting, tournaments
 from referee.webhooks.tables import Webhook
+from referee.workflows import handshake_results
 from tests.database.world import GAME, World, manifest_of
 from tests.surroundings import MASTER_KEY
 
@@ -61,9 +62,9 @@ def answer_checks(database: Database, absent: Sequence[str] = ()) -> None:
                 manifest = manifest_of(bot.version or "1.0", bot.games, bot.max_calls)
                 failed = {"ok": False, "challenge": {"ok": False, "code": "unreachable"}, "manifest": None}
                 if check.bot_id in absent:
-                    handshakes.finish_check(session, check.bot_id, check.epoch, failed, None)
+                    handshake_results.finish_check(session, check.bot_id, check.epoch, failed, None)
                 else:
-                    handshakes.finish_check(session, check.bot_id, check.epoch, {"ok": True}, manifest)
+                    handshake_results.finish_check(session, check.bot_id, check.epoch, {"ok": True}, manifest)
 
 
 def go_on(database: Database, tournament_id: str) -> list[str]:

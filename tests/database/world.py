@@ -20,6 +20,7 @@ from referee.matches import claims, deal_groups, matches, results
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate
 from referee.protocol.messages import Manifest
+from referee.workflows import handshake_results
 from tests.surroundings import MASTER_KEY
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -85,7 +86,7 @@ class World:
         bot_id = bots.register(session, owner_id, name, f"http://127.0.0.1:{9000 + number}/").id
         (check,) = handshakes.claim_due_checks(session)
         certify(session, bot_id, manifest)
-        handshakes.finish_check(session, bot_id, check.epoch, {"ok": True}, manifest)
+        handshake_results.finish_check(session, bot_id, check.epoch, {"ok": True}, manifest)
         return bot_id
 
     def match(self, seated: Sequence[str] | None = None, **plan: Any) -> str:

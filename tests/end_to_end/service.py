@@ -31,6 +31,7 @@ from referee.matches import logs, matches
 from referee.matches.tables import Match, Result
 from referee.protocol.signing import bot_secret
 from referee.settings import environment
+from referee.workflows import handshake_results
 from tests.database.world import certify, manifest_of
 from tests.end_to_end.processes import PATIENCE_S, Process, gone, send, until
 
@@ -136,7 +137,7 @@ class Service:
             certify(
                 session, bot.id, manifest_of(__version__, sorted(catalogue()), 100)
             )  # as its manifest says when called
-            handshakes.finish_check(session, bot.id, check.epoch, {"ok": True}, manifest)
+            handshake_results.finish_check(session, bot.id, check.epoch, {"ok": True}, manifest)
         house.secret = bot_secret(MASTER_KEY, bot.id, bot.secret_generation)
         self.bot_ids.append(bot.id)
         return bot.id

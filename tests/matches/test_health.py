@@ -8,6 +8,7 @@ from referee.bots import bots, handshakes, house_bots
 from referee.match.rows import parse_row
 from referee.matches import health
 from referee.webhooks.tables import Delivery, Webhook
+from referee.workflows import handshake_results
 from tests.database.world import MANIFEST, START, World
 
 
@@ -42,7 +43,10 @@ def test_A7_three_sour_matches_in_a_row_pause_a_bot_and_a_check_brings_it_back(w
 
         assert bots.resume(session, sick).status == "unverified"
         (check,) = handshakes.claim_due_checks(session)
-        assert handshakes.finish_check(session, check.bot_id, check.epoch, {"ok": True}, MANIFEST).status == "verified"
+        assert (
+            handshake_results.finish_check(session, check.bot_id, check.epoch, {"ok": True}, MANIFEST).status
+            == "verified"
+        )
         assert bots.get_bot(session, sick).sour_matches == 0
 
 

@@ -14,6 +14,7 @@ from referee.matches import claims
 from referee.matches.tables import Match, MatchSeat
 from referee.tournaments import entries, lifecycle, outcomes, tournaments
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
+from referee.workflows import handshake_results
 from tests.database import scripted
 from tests.database.tournaments import answer_checks, begin, begun, create, enter, entered, go_on, progress_of, start
 from tests.database.world import MANIFEST, World, certify, manifest_of
@@ -52,7 +53,7 @@ def new_version(world: World, bot_id: str, version: str) -> None:
         (check,) = handshakes.claim_due_checks(session)
         manifest = manifest_of(version, MANIFEST.games, 100)
         certify(session, bot_id, manifest)
-        handshakes.finish_check(session, bot_id, check.epoch, {"ok": True}, manifest)
+        handshake_results.finish_check(session, bot_id, check.epoch, {"ok": True}, manifest)
 
 
 def test_no_match_is_arranged_before_every_bot_was_called(world: World) -> None:

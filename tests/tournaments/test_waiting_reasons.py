@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from referee.bots import bots, handshakes
-from referee.bots import checks as examinations
 from referee.errors import NotFound
 from referee.matches import claims, health, waiting
 from referee.matches.tables import MatchSeat
 from referee.matches.waiting_reasons import REASONS, Reason
 from referee.tournaments import entries, lifecycle, starting
 from referee.tournaments.tables import TournamentRound
-from referee.workflows import retirement
+from referee.workflows import examination_claims, handshake_results, retirement
 from tests.database.checks import called, examined, newcomer, on_one_database
 from tests.database.tournaments import answer_checks, begin, begun, create, enter, entered, go_on, start
 from tests.database.waits import full, half_played, lost_twice, make_stuck, on_ladder, registered, resting, steps_until
@@ -130,7 +129,7 @@ def bot_examined(world: World) -> tuple[str, str | None, Reason]:
     bot_id = newcomer(world)
     with world.database.write() as session:
         bots.get_bot(session, bot_id).max_calls = 4
-        assert len(examinations.claim_due(session, 1)) == 1
+        assert len(examination_claims.claim_due(session, 1)) == 1
     world.match([bot_id, world.bot()], rated=False)
     return bot_id, None, Reason("bot_examined")
 
@@ -182,7 +181,7 @@ def check_failed(world: World) -> tuple[str, str | None, Reason]:
     bot_id = registered(world)
     with world.database.write() as session:
         (check,) = handshakes.claim_due_checks(session)
-        handshakes.finish_check(session, bot_id, check.epoch, {"ok": False, "challenge": {"ok": False}}, None)
+        handshake_results.finish_check(session, bot_id, check.epoch, {"ok": False, "challenge": {"ok": False}}, None)
     return bot_id, None, Reason("check_failed")
 
 
@@ -262,7 +261,7 @@ def other_game(world: World) -> tuple[str, str | None, Reason]:
     with world.database.write() as session:
         bots.request_check(session, bot_id)
         (check,) = handshakes.claim_due_checks(session)
-        handshakes.finish_check(session, bot_id, check.epoch, {"ok": True}, manifest_of("1.0", ["pool-nap"], 8))
+        handshake_results.finish_check(session, bot_id, check.epoch, {"ok": True}, manifest_of("1.0", ["pool-nap"], 8))
     return bot_id, tournament_id, Reason("other_game")
 
 
