@@ -10,11 +10,11 @@ from api.views import record
 from referee.bots import bots
 from referee.errors import Conflict
 from referee.matches.deal_groups import ENDED
-from referee.matches.unrated import table_unrated_reason
 from referee.pairing import knockout
 from referee.tournaments import round_lists, rounds
 from referee.tournaments.round_lists import StagePage
 from referee.tournaments.tables import Tournament
+from referee.workflows.unrated import table_unrated_reason
 
 Json = dict[str, Any]
 

@@ -13,12 +13,13 @@ from api.matches.schemas import MatchView
 from api.views import master_key, record
 from referee.bots import certificates, checks
 from referee.bots.tables import Bot, Certificate
-from referee.matches import deal_groups, matches, unrated
+from referee.matches import deal_groups, matches
 from referee.matches.tables import Match
 from referee.standings import TIE_BREAKS
 from referee.tournaments import entries
 from referee.tournaments.progress import progress
 from referee.tournaments.tables import Tournament, TournamentEntry
+from referee.workflows import unrated, visibility
 
 Json = dict[str, Any]
 
@@ -50,7 +51,7 @@ def certificate_of(bot: Bot, certificate: Certificate) -> Extended:
 
 def visible_matches(found: Sequence[Match]) -> list[Extended]:
     """Return these matches with their seats, for whoever asks; the bots are hidden while they may not be known."""
-    named = {match.id for match in found} if organises() else matches.seats_told(record(), found)
+    named = {match.id for match in found} if organises() else visibility.seats_told(record(), found)
     return attach_seats(record(), found, named)
 
 

@@ -16,6 +16,7 @@ from referee.match.match import Match
 from referee.matches import claims, deal_groups, matches, results
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate, record_batch
+from referee.workflows import match_loading
 
 GAME, SEATS = "saint-poker", 2
 BATCHES = (1, 16, 100)
@@ -83,7 +84,7 @@ def claimed(place: World, seated: list[str], count: int) -> list[Claim]:
 def whole(place: World, claim: Claim) -> tuple[MatchUpdate, results.MatchResult]:
     """The match played; all rows before the last are recorded."""
     with place.database.read() as session:
-        loaded = matches.load(session, claim.match_id, master_key=MASTER_KEY)
+        loaded = match_loading.load(session, claim.match_id, master_key=MASTER_KEY)
     match = Match(loaded.header, CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or []))
     match.begin()
     advance(match, Random(1))

@@ -49,12 +49,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
 UPWARD = {
     ("referee.matches.deal_groups", "referee.ladders"),
     ("referee.matches.friendlies", "referee.ladders"),
-    ("referee.matches.matches", "referee.ladders"),
-    ("referee.matches.matches", "referee.tournaments"),
     ("referee.matches.results", "referee.ladders"),
-    ("referee.matches.unrated", "referee.tournaments"),
-    ("referee.matches.visibility", "referee.tournaments"),
-    ("referee.matches.waiting", "referee.tournaments"),
     ("referee.ladders.ledger_entries", "referee.tournaments"),
     ("referee.ladders.voiding", "referee.tournaments"),
 }

@@ -17,12 +17,13 @@ from referee.match.canonical import Json
 from referee.match.chance import CommittedChance
 from referee.match.match import FAULTS, Answer, Match, Request
 from referee.match.rows import digest
-from referee.matches import deal_groups, health, matches, results
+from referee.matches import deal_groups, health, results
 from referee.matches.claims import Claim
-from referee.matches.matches import Loaded, RunnerSeat
 from referee.matches.recording import Evidence, MatchUpdate, Sealed
 from referee.protocol import messages
 from referee.protocol.signing import bot_secrets
+from referee.workflows import match_loading
+from referee.workflows.match_loading import Loaded, RunnerSeat
 from workers.batch_writer import RETRY_S, Recorder
 from workers.connectivity import Uplink, is_unconnected
 from workers.house_seat import dice_of_match
@@ -86,7 +87,7 @@ async def play(playing: Playing) -> bool:
 async def _load_when_dealt(playing: Playing) -> Loaded:
     """The match as recorded, once its deal group is open: by us, or by whoever plays another of its matches."""
     while True:
-        loaded = await playing.recorder.read(matches.load, playing.claim.match_id, master_key=playing.master_key)
+        loaded = await playing.recorder.read(match_loading.load, playing.claim.match_id, master_key=playing.master_key)
         if loaded.group_state != "new":
             return loaded
         opening = await playing.recorder.write(deal_groups.claim_opening, loaded.group_id)
@@ -106,7 +107,7 @@ async def _entries(playing: Playing, loaded: Loaded) -> Sequence[RunnerSeat]:
     entries = loaded.header["group"]["entries"]
     if entries == [player.bot_id for player in loaded.players]:
         return loaded.players
-    return await playing.recorder.read(matches.players_of, entries)
+    return await playing.recorder.read(match_loading.players_of, entries)
 
 
 async def _gather_nonces(

@@ -30,6 +30,7 @@ from referee.matches import bot_stats, matches
 from referee.matches.bot_stats import BotTotals
 from referee.protocol.fault_advice import ADVICE
 from referee.ratings.elo import MICRO
+from referee.workflows import visibility
 
 pages = Blueprint("bots", __name__)
 
@@ -164,7 +165,7 @@ def shares(tally: BotTotals) -> Markup:
 
 def recent(of: Bot) -> list[dict[str, Any]]:
     """Its last matches, as far as everybody may know that it plays them."""
-    found = matches.list_matches(record(), bot_id=of.id, open_seats=True, limit=RECENT)
+    found = matches.list_matches(record(), bot_id=of.id, where=visibility.has_known_seats(), limit=RECENT)
     shown = match_views(found.items)
     for match in shown:
         match["own"] = next(seat for seat in match["seats"] if seat["bot"] == of.id)

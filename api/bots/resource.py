@@ -26,9 +26,9 @@ from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import Page
 from referee.matches import fault_reports as faults
-from referee.matches import friendlies, waiting
+from referee.matches import friendlies
 from referee.protocol.signing import bot_secret
-from referee.workflows import retirement
+from referee.workflows import retirement, waiting
 
 resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that play.")
 

@@ -6,7 +6,7 @@ from api.fields import Address, Id, Name, Strict, UtcDateTime
 from api.pagination import PageQuery
 from referee.bots.certificates import ENDS
 from referee.bots.tables import BOT_STATES, CHECK_STATES, EXAMINATION_STATES
-from referee.matches.waiting_reasons import REASONS
+from referee.workflows.waiting_reasons import REASONS
 
 
 class NewBot(Strict):

@@ -19,8 +19,9 @@ from referee.match.canonical import Json
 from referee.match.log import verify
 from referee.match.match import Match, is_answer
 from referee.match.rows import digest, parse_row
-from referee.matches import logs, matches
+from referee.matches import logs
 from referee.protocol.messages import Questions
+from referee.workflows import match_loading
 
 AT_ONCE: Final = 2  # in a process
 PATIENCE_S: Final = 2.0
@@ -90,7 +91,7 @@ def _verify_log(lines: list[bytes]) -> Json:
 
 
 def _question(session: Session, match: schema.Match, lines: list[bytes], row: Json, master_key: bytes) -> Json:
-    loaded = matches.load(session, match.id, master_key=master_key)
+    loaded = match_loading.load(session, match.id, master_key=master_key)
     with at_work():
         rows = [parse_row(line) for line in lines]
         at: Match = replay.replay_to(rows, loaded.header, row["n"])

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
-from referee.matches import visibility
 from referee.matches.deal_progress import DealGroupProgress
-from referee.matches.visibility import MatchFeed, MatchVisibility
+from referee.workflows import visibility
+from referee.workflows.visibility import MatchFeed, MatchVisibility
 
 Json = dict[str, Any]
 

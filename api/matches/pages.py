@@ -17,9 +17,10 @@ from referee import viewer
 from referee.bots import bots
 from referee.errors import NotFound
 from referee.games import catalogue
-from referee.matches import deal_groups, friendlies, logs, matches, results, unrated
+from referee.matches import deal_groups, friendlies, logs, matches, results
 from referee.matches.tables import MATCH_STATES, Match
 from referee.tournaments import tournaments
+from referee.workflows import unrated, visibility
 
 pages = Blueprint("matches", __name__)
 
@@ -41,13 +42,14 @@ def contents() -> Response:
         "bot": _id("bot", "bot"),
         "tournament": _id("tournament", "trn"),
     }
+    # Who plays a rated match is not told by asking for its players.
     found = matches.list_matches(
         record(),
         status=query["status"],
         game=query["game"],
         bot_id=query["bot"],
         tournament_id=query["tournament"],
-        open_seats=query["bot"] is not None,  # who plays a rated match is not told by asking for its players
+        where=visibility.has_known_seats() if query["bot"] is not None else None,
         limit=LISTED,
         cursor=read_cursor(query),
     )

@@ -22,6 +22,7 @@ from referee.match.time_limits import Limits
 from referee.matches import fault_reports, friendlies, logs, matches, quotas
 from referee.matches.tables import Match
 from referee.tournaments import tournaments
+from referee.workflows import match_cancellation, match_retry, visibility
 
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
 
@@ -58,6 +59,7 @@ def arrange(new_match: dict[str, Any]) -> Any:
 @resource.response(list_of(MatchView))
 def list_matches(query: dict[str, Any]) -> Any:
     """Matches, the newest first"""
+    hides_seats = "bot" in query and not (organises() or owns(query["bot"]))
     found = matches.list_matches(
         record(),
         status=query.get("status"),
@@ -65,7 +67,7 @@ def list_matches(query: dict[str, Any]) -> Any:
         tournament_id=query.get("tournament"),
         stage=query.get("stage"),
         game=query.get("game"),
-        open_seats="bot" in query and not (organises() or owns(query["bot"])),
+        where=visibility.has_known_seats() if hides_seats else None,
         limit=query["limit"],
         cursor=read_cursor(query),
     )
@@ -99,7 +101,7 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
             "Only the account that arranged a match or an organiser may cancel it; in a friendly, also the owner of "
             "any bot in it."
         )
-    cancelled = matches.cancel(
+    cancelled = match_cancellation.cancel(
         record(),
         match_id,
         wish["reason"],
@@ -146,7 +148,7 @@ def revive(match_id: str) -> Any:
 
     For the operator, once he knows what cost its runners their lives. It goes on from its last recorded row.
     """
-    return attach_group(matches.revive(record(), match_id))
+    return attach_group(match_retry.revive(record(), match_id))
 
 
 @resource.route("GET", '/<id("mat"):match_id>/faults')

@@ -11,7 +11,7 @@ from referee.ladders.voiding import MOST_REASON
 from referee.match.time_limits import Limits
 from referee.matches.quotas import LONGEST
 from referee.matches.tables import GROUP_KINDS, GROUP_STATES, MATCH_STATES
-from referee.matches.unrated import UNRATED
+from referee.workflows.unrated import UNRATED
 
 MOST_SEATS = 10
 LAST_STAGE = 1_000_000

@@ -15,9 +15,9 @@ from api.streams.hub import COME_BACK, Accept, Feed, Hub
 from api.streams.messages import message
 from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
-from referee.matches import visibility
 from referee.matches.deal_progress import DealGroupProgress
-from referee.matches.visibility import MatchFeed, MatchVisibility
+from referee.workflows import visibility
+from referee.workflows.visibility import MatchFeed, MatchVisibility
 
 Json = dict[str, Any]
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from referee.labels import STATES, rated_label, state_label
-from referee.matches.unrated import UNRATED
+from referee.workflows.unrated import UNRATED
 
 MINUS: Final = "\N{MINUS SIGN}"
 THIN_SPACE: Final = "\N{NARROW NO-BREAK SPACE}"

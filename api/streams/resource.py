@@ -22,8 +22,9 @@ from api.streams.stream_writer import StreamConnections
 from api.views import Resource, database, master_key, record
 from referee.db.engine import Database
 from referee.ladders import ratings
-from referee.matches import matches, visibility
+from referee.matches import matches
 from referee.tournaments.overview import overview
+from referee.workflows import visibility
 
 resource = Resource("live", "/api/v1", "What goes on now.")
 
@@ -188,7 +189,7 @@ class Now:
 
 def _overview(session: Session) -> Extended:
     found = overview(session)
-    matches_shown = attach_seats(session, found.matches, matches.seats_told(session, found.matches))
+    matches_shown = attach_seats(session, found.matches, visibility.seats_told(session, found.matches))
     return Extended(
         found, matches=matches_shown, tournaments=[Extended(event, progress=far) for event, far in found.events]
     )

@@ -8,7 +8,7 @@ from api.fields import Query, QueryInt, Strict
 from api.matches.schemas import MatchView
 from api.tournaments.schemas import ProgressView
 from referee.matches.tables import MATCH_STATES
-from referee.matches.visibility import Pace
+from referee.workflows.visibility import Pace
 
 LAST = 999_999_999
 MOST_ROWS = 1_000

@@ -50,7 +50,7 @@ def fits(game: str) -> ColumnElement[bool]:
 
 
 def is_unseen(game: str) -> ColumnElement[bool]:
-    """Whether the bot's present version, by the present rules and protocol, is not what was examined last."""
+    """Return the condition for examinations that did not see the present version of the bot by the present rules."""
     rules = rules_today([game]).get(game)
     other_rules = Examination.rules[game].as_integer().is_distinct_from(rules)
     other_protocol = Examination.report["protocol"].as_string() != PROTOCOL

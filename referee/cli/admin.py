@@ -9,8 +9,8 @@ from referee.accounts import accounts
 from referee.cli.options import data_option
 from referee.db.revisions import newest
 from referee.errors import Conflict, NotFound
-from referee.matches import matches
 from referee.runtime.installation import made_record_of, record_of
+from referee.workflows import match_retry
 
 TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token
 
@@ -82,7 +82,7 @@ def retry(match_id: str, data: Path | None) -> None:
     _, database = record_of(data)
     try:
         with database.write() as session:
-            matches.revive(session, match_id)
+            match_retry.revive(session, match_id)
     except (NotFound, Conflict) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"{match_id} is due", err=True)

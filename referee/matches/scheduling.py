@@ -1,6 +1,6 @@
 """Arranging matches: plans checked once, then written many at a time, each in the deal group it asks for."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -20,7 +20,6 @@ from referee.match.canonical import dumps
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups
 from referee.matches.tables import DealGroup, Match, MatchSeat
-from referee.matches.unrated import has_owner_twice
 
 Json = dict[str, Any]
 
@@ -82,6 +81,11 @@ def arrange(
         if batch:
             session.connection().execute(insert(table), batch)
     return [row["id"] for row in rows]
+
+
+def has_owner_twice(owners: Collection[str]) -> bool:
+    """Return whether two bots at a table have the same owner: then it is unrated, even in a rated tournament."""
+    return len(set(owners)) < len(owners)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from referee.matches import deal_groups, logs, matches
 from referee.matches.recording import MatchUpdate, record_batch
 from referee.matches.tables import MatchLog, MatchSeat
 from referee.protocol.messages import Questions
+from referee.workflows import match_cancellation
 from tests.api.conftest import API, Service
 from tests.api.streaming import Message, messages
 from tests.database.world import World
@@ -118,7 +119,7 @@ def test_a_log_that_is_closed_shows_nothing_of_its_decisions_and_a_row_that_is_n
         assert client.get(f"{API}/matches/mat_{'0' * 26}/{path}").status_code == 404
     never = world.match()
     with world.database.write() as session:
-        matches.cancel(session, never, master_key=MASTER_KEY)
+        match_cancellation.cancel(session, never, master_key=MASTER_KEY)
     assert client.get(f"{API}/matches/{never}/verification").status_code == 404
     assert get(service, f"/matches/{never}/rows")["items"] == []
 

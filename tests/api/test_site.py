@@ -15,9 +15,9 @@ from referee.bots.tables import BOT_STATES
 from referee.games import catalogue
 from referee.labels import state_label
 from referee.matches.tables import MATCH_STATES
-from referee.matches.unrated import UNRATED
 from referee.tournaments.tables import TOURNAMENT_STATES
 from referee.webhooks.tables import WEBHOOK_STATES
+from referee.workflows.unrated import UNRATED
 from tests.api.conftest import Service
 
 PAGES = ("/", "/games", "/games/pool-nap", "/guides", "/guides/bot-protocol", "/register", "/account")

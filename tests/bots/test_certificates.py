@@ -8,10 +8,9 @@ from sqlalchemy import delete, select, update
 from referee.bots import certificates, checks, house_bots
 from referee.bots.tables import Bot, Certificate
 from referee.errors import NoCertificate
-from referee.matches import waiting
 from referee.matches.tables import MatchSeat
 from referee.protocol.messages import PROTOCOL
-from referee.workflows import examination_claims
+from referee.workflows import examination_claims, waiting
 from tests.database.checks import (
     BOTH,
     called,

@@ -20,7 +20,7 @@ from referee.matches import claims, deal_groups, matches, results
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate
 from referee.protocol.messages import Manifest
-from referee.workflows import handshake_results
+from referee.workflows import handshake_results, match_loading
 from tests.surroundings import MASTER_KEY
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -122,9 +122,9 @@ class World:
                 deal_groups.record_nonce_hashes(session, opening.group_id, opening.epoch, blank)
                 deal_groups.open_group(session, opening.group_id, opening.epoch, blank)
 
-    def load(self, match_id: str) -> matches.Loaded:
+    def load(self, match_id: str) -> match_loading.Loaded:
         with self.database.read() as session:
-            return matches.load(session, match_id, master_key=MASTER_KEY)
+            return match_loading.load(session, match_id, master_key=MASTER_KEY)
 
     def resumed(self, match_id: str) -> Match:
         """The match as far as it is recorded."""

@@ -31,7 +31,7 @@ from referee.matches import logs, matches
 from referee.matches.tables import Match, Result
 from referee.protocol.signing import bot_secret
 from referee.settings import environment
-from referee.workflows import handshake_results
+from referee.workflows import handshake_results, match_loading
 from tests.database.world import certify, manifest_of
 from tests.end_to_end.processes import PATIENCE_S, Process, gone, send, until
 
@@ -164,7 +164,7 @@ class Service:
     def sealed(self, match_id: str) -> int:
         """How many answers wait for those of other seats."""
         with self.database.read() as session:
-            return len(matches.load(session, match_id, master_key=MASTER_KEY).sealed)
+            return len(match_loading.load(session, match_id, master_key=MASTER_KEY).sealed)
 
     def results(self) -> dict[str, int]:
         """How many results each match has."""

@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from referee.match.rows import parse_row
 from referee.matches import claims, deal_groups, matches
 from referee.matches.recording import MatchUpdate, Sealed
+from referee.workflows import match_loading
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.service import MASTER_KEY, Service
 from workers.batch_writer import Recorder
@@ -65,8 +66,8 @@ def test_one_record_that_cannot_be_written_fails_its_own_match_alone(service: Se
     assert isinstance(broken, IntegrityError)
     assert (first, second) == (None, None)
     with service.database.read() as session:
-        assert len(matches.load(session, good.match_id, master_key=MASTER_KEY).sealed) == 2
-        assert matches.load(session, bad.match_id, master_key=MASTER_KEY).sealed == []
+        assert len(match_loading.load(session, good.match_id, master_key=MASTER_KEY).sealed) == 2
+        assert match_loading.load(session, bad.match_id, master_key=MASTER_KEY).sealed == []
 
 
 def test_a_deal_group_that_cannot_be_closed_holds_up_neither_matches_nor_other_groups(service: Service) -> None:

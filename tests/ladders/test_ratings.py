@@ -13,10 +13,11 @@ from referee.bots.tables import Bot
 from referee.errors import BadOption
 from referee.ladders import audit, ledger, ratings, voiding
 from referee.ladders.tables import LedgerEntry, Rating
-from referee.matches import deal_groups, matches
+from referee.matches import deal_groups
 from referee.matches.claims import Claim
 from referee.matches.tables import Match, MatchSeat, Result
 from referee.ratings.elo import START, elo_changes
+from referee.workflows import match_cancellation
 from tests.database.world import MANIFEST, World, certify, manifest_of
 from tests.surroundings import MASTER_KEY
 
@@ -93,7 +94,9 @@ def step(world: World, dice: random.Random, bots: list[str]) -> None:
             make_void(world, dice.choice(by_state["finished"]))
         case "cancel" if "due" in by_state and dice.random() < 0.3:
             with world.database.write() as session:
-                matches.cancel(session, dice.choice(by_state["due"]), master_key=MASTER_KEY, whole_group=True)
+                match_cancellation.cancel(
+                    session, dice.choice(by_state["due"]), master_key=MASTER_KEY, whole_group=True
+                )
         case _:
             world.play(dice.sample(bots, 2), choice=dice.choice([0, 1]))
 

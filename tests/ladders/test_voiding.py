@@ -10,6 +10,7 @@ from referee.matches import deal_groups, logs, matches
 from referee.matches.tables import Match, Result
 from referee.ratings.elo import START
 from referee.tournaments.tables import Tournament, TournamentRound
+from referee.workflows import match_cancellation
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -167,9 +168,9 @@ def test_cancelling_one_of_a_group_needs_the_wish_and_takes_all(world: World) ->
     play_all(world, [one])
 
     with world.database.write() as session, pytest.raises(Conflict, match="whole_group"):
-        matches.cancel(session, two, master_key=MASTER_KEY)
+        match_cancellation.cancel(session, two, master_key=MASTER_KEY)
     with world.database.write() as session:
-        matches.cancel(session, two, "the wrong options", master_key=MASTER_KEY, whole_group=True)
+        match_cancellation.cancel(session, two, "the wrong options", master_key=MASTER_KEY, whole_group=True)
 
     with world.database.read() as session:
         states = {id: (match.status, match.reason) for id in (one, two, three) if (match := session.get(Match, id))}

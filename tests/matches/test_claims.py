@@ -6,6 +6,7 @@ from referee.match.match import Answer
 from referee.matches import claims, matches, recording
 from referee.matches.claims import CLAIMS_BEFORE_STUCK, Claim
 from referee.matches.recording import MatchUpdate
+from referee.workflows import match_cancellation
 from tests.database.world import MANIFEST, World, manifest_of
 from tests.surroundings import MASTER_KEY
 
@@ -168,7 +169,7 @@ def test_a_stuck_match_can_be_cancelled(world: World) -> None:
     world.claim(alone=True)
 
     with world.database.write() as session:
-        assert matches.cancel(session, match_id, master_key=MASTER_KEY).status == "cancelled"
+        assert match_cancellation.cancel(session, match_id, master_key=MASTER_KEY).status == "cancelled"
 
 
 def test_no_bot_is_given_more_matches_than_it_takes_calls(world: World) -> None:

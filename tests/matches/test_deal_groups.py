@@ -12,7 +12,7 @@ from referee.match.log import verify
 from referee.match.rows import parse_row
 from referee.matches import deal_groups, logs, matches
 from referee.matches.deal_groups import WrongMasterKey
-from referee.workflows import retirement
+from referee.workflows import match_cancellation, retirement
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -162,7 +162,7 @@ def test_D1_a_cancelled_match_closes_the_group_too(world: World, common: tuple[s
     first, second = world.claim(2)
     world.finish(first)
     with world.database.write() as session:
-        matches.cancel(session, second.match_id, master_key=MASTER_KEY, whole_group=True)
+        match_cancellation.cancel(session, second.match_id, master_key=MASTER_KEY, whole_group=True)
 
     with world.database.read() as session:
         reveal = deal_groups.reveal_of(session, group_of(world, first.match_id), MASTER_KEY)

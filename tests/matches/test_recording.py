@@ -3,9 +3,10 @@
 import pytest
 
 from referee.match.match import Answer, Match
-from referee.matches import fault_reports, logs, matches, recording
+from referee.matches import fault_reports, logs, recording
 from referee.matches.claims import Claim
 from referee.matches.recording import MAX_KEPT_BYTES, Evidence, MatchUpdate, Sealed
+from referee.workflows import match_cancellation
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -59,7 +60,7 @@ def test_K4_a_stale_writer_writes_nothing_and_its_neighbours_do(world: World) ->
 
 def test_a_cancelled_match_is_stale_for_its_runner(world: World, claim: Claim) -> None:
     with world.database.write() as session:
-        matches.cancel(session, claim.match_id, master_key=MASTER_KEY)
+        match_cancellation.cancel(session, claim.match_id, master_key=MASTER_KEY)
 
     assert record(world, MatchUpdate(claim.match_id, claim.epoch, 0, [b"a"])) == {claim.match_id}
 

@@ -12,12 +12,13 @@ from referee.errors import Conflict
 from referee.ladders import voiding
 from referee.ladders.tables import Rating
 from referee.match.rows import parse_row
-from referee.matches import matches, results
+from referee.matches import results
 from referee.matches.recording import MatchUpdate
 from referee.matches.tables import Match, MatchSeat, Result
 from referee.tournaments import entries, lifecycle
 from referee.tournaments.tables import Tournament, TournamentRound
 from referee.webhooks.tables import Delivery
+from referee.workflows import match_retry
 from tests.database import scripted
 from tests.database.tournaments import begun, go_on, listening, progress_of
 from tests.database.world import World
@@ -67,7 +68,7 @@ def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so
     with world.database.write() as session:
         lifecycle.pause(session, event)
     with world.database.write() as session:
-        assert matches.revive(session, stuck).status == "waiting"
+        assert match_retry.revive(session, stuck).status == "waiting"
     with world.database.write() as session:
         lifecycle.resume(session, event)
     assert go_on(world.database, event) == ["told"]
@@ -89,7 +90,7 @@ def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so
     assert go_on(world.database, event)[-1] == "finished"
     make_stuck(world, last)
     with world.database.write() as session, pytest.raises(Conflict, match="finished"):
-        matches.revive(session, last)
+        match_retry.revive(session, last)
 
 
 def test_a_replay_is_rated_when_the_stand_in_is_gone_and_refused_for_who_left(world: World) -> None:

@@ -23,6 +23,7 @@ from referee.matches.recording import MatchUpdate, Sealed, record_batch
 from referee.matches.tables import Match as MatchRow
 from referee.matches.tables import Result
 from referee.ratings.elo import START
+from referee.workflows import match_loading
 from tests.database.world import World, outcome
 from tests.surroundings import MASTER_KEY
 
@@ -181,7 +182,7 @@ class Runner:
 
     def _resumed(self, claim: Claim) -> tuple[Match, int]:
         with self.database.write() as session:
-            loaded = matches.load(session, claim.match_id, master_key=MASTER_KEY)
+            loaded = match_loading.load(session, claim.match_id, master_key=MASTER_KEY)
             opening = deal_groups.claim_opening(session, loaded.group_id)
             if opening is not None:
                 deal_groups.record_nonce_hashes(session, opening.group_id, opening.epoch, ["", ""])

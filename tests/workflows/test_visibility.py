@@ -10,11 +10,12 @@ from referee.match.canonical import Json
 from referee.match.log import opens_round, visible
 from referee.match.match import Answer
 from referee.match.rows import parse_row
-from referee.matches import deal_groups, matches, visibility
+from referee.matches import deal_groups
 from referee.matches.deal_progress import DealGroupProgress
 from referee.matches.recording import MatchUpdate, record_batch
 from referee.matches.tables import LogRow, Match
-from referee.matches.visibility import MatchFeed
+from referee.workflows import match_cancellation, visibility
+from referee.workflows.visibility import MatchFeed
 from tests.database import tournaments
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
@@ -168,7 +169,7 @@ def test_all_rows_are_told_when_the_match_is_over(world: World, end: str) -> Non
         playing.end()
     else:
         with world.database.write() as session:
-            matches.cancel(session, playing.id, master_key=MASTER_KEY)
+            match_cancellation.cancel(session, playing.id, master_key=MASTER_KEY)
 
     assert len(held) < playing.recorded
     assert playing.told() == list(range(len(playing.match.lines) if end == "finish" else playing.recorded))

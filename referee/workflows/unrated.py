@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from referee.accounts.tables import Account
 from referee.bots import house_bots
 from referee.bots.tables import Bot
+from referee.matches.scheduling import has_owner_twice
 from referee.matches.tables import Match, MatchSeat
 from referee.tournaments.tables import Tournament
 
@@ -50,11 +51,6 @@ def table_unrated_reason(tournament: Tournament, owners: Collection[str]) -> str
     if not tournament.rated:
         return "tournament_terms"
     return "one_owner_twice" if has_owner_twice(owners) else None
-
-
-def has_owner_twice(owners: Collection[str]) -> bool:
-    """Return whether two bots at a table have the same owner: then it is unrated, even in a rated tournament."""
-    return len(set(owners)) < len(owners)
 
 
 def _rated_tournaments(session: Session, tournament_ids: set[str | None]) -> set[str]:

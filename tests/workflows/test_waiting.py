@@ -2,11 +2,12 @@
 
 from sqlalchemy import event, func, select, update
 
-from referee.matches import claims, matches, waiting
+from referee.matches import claims, matches
 from referee.matches.tables import Match
-from referee.matches.waiting import BotQueue
-from referee.matches.waiting_reasons import Reason
 from referee.tournaments.tables import TournamentRound
+from referee.workflows import match_retry, waiting
+from referee.workflows.waiting import BotQueue
+from referee.workflows.waiting_reasons import Reason
 from tests.database.tournaments import begun
 from tests.database.world import MANIFEST, World, manifest_of
 from tests.matches.test_match_queue import arranged, plan
@@ -66,7 +67,7 @@ def test_every_match_says_what_keeps_it(world: World) -> None:
         session.execute(update(Match).where(Match.id == second).values(status="stuck"))
     assert [one.reason for one in asked(world, busy).matches] == [Reason("played_alone"), Reason("stuck")]
     with world.database.write() as session:
-        matches.revive(session, second)
+        match_retry.revive(session, second)
         session.execute(update(Match).values(status="waiting"))
     assert reason(world, busy) == Reason("tournament_paused")
 

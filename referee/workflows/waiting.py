@@ -18,9 +18,9 @@ from referee.db.leases import is_lease_expired
 from referee.matches import match_queue
 from referee.matches.quotas import friendlies_at_once
 from referee.matches.tables import OPEN, DealGroup, Match, MatchSeat, friendly
-from referee.matches.waiting_reasons import Reason
-from referee.tournaments.entry_reasons import entry_reason
 from referee.tournaments.tables import Tournament, TournamentEntry
+from referee.workflows.entry_reasons import entry_reason
+from referee.workflows.waiting_reasons import Reason
 
 MOST_SHOWN: Final = 20  # matches, and events
 MANY_SEATS: Final = 5_000

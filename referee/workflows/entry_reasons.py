@@ -7,11 +7,11 @@ from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
 from referee.matches.tables import Match, MatchSeat
-from referee.matches.waiting_reasons import Reason
 from referee.tournaments import eligibility, matchmaking
 from referee.tournaments.entrants import seats_of
 from referee.tournaments.rounds import newest
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
+from referee.workflows.waiting_reasons import Reason
 
 
 def entry_reason(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> Reason:

@@ -1,6 +1,6 @@
 """What of a match may be told now, while it is played and after.
 
-Of a match whose seats are hidden (rated play, see ``matches.seats_told``) rows are told in groups: all of a round once
+Of a match whose seats are hidden (rated play, see ``seats_told``) rows are told in groups: all of a round once
 the next has begun or the match is over; and what is older than ``HELD_S``, looked for only every ``STEP_S`` of the
 clock. So the moment at which a row comes tells when a round ended, or which ten seconds it belongs to, and never how
 long a seat thought. Where others still play the same cards, and could be told by who watches, rows are told when all
@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from sqlalchemy import exists, select
+from sqlalchemy import ColumnElement, exists, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from referee.db.engine import current_time
@@ -51,6 +51,24 @@ class MatchVisibility:
     @property
     def held_back(self) -> bool:
         return self.pace != "at_once"
+
+
+def seats_told(session: Session, found: Sequence[Match]) -> set[str]:
+    """The ids of those of these matches whose seats everybody may know now: a bot that knew its rivals could favour
+    a friend."""
+    hidden = [match for match in found if match.rated and match.status not in deal_groups.ENDED]
+    events = {match.tournament_id for match in hidden if match.tournament_id is not None}
+    query = select(Tournament.id).where(Tournament.id.in_(events), Tournament.open_seats)
+    telling = set(session.scalars(query)) if events else set()
+    kept = {match.id for match in hidden if match.tournament_id not in telling}
+    return {match.id for match in found} - kept
+
+
+def has_known_seats() -> ColumnElement[bool]:
+    """Return the condition for matches whose seats everybody may know: all but rated ones that are not over, unless
+    the tournament has open seats."""
+    told = Match.tournament_id.in_(select(Tournament.id).where(Tournament.open_seats))
+    return or_(Match.rated.is_(False), Match.status.in_(deal_groups.ENDED), told)
 
 
 def standings(session: Session, match_ids: Collection[str]) -> dict[str, MatchVisibility]:

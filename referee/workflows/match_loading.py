@@ -1,0 +1,142 @@
+"""All a runner needs to begin a match or to go on with it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from referee.bots.bots import signing_generations
+from referee.bots.tables import Bot
+from referee.db.engine import current_time
+from referee.match.match import new_header
+from referee.match.rows import parse_row
+from referee.match.time_limits import Limits
+from referee.matches import deal_groups, logs, matches
+from referee.matches.tables import DealGroup, Match, MatchSeat, SealedAnswer
+from referee.protocol.aliases import aliases
+from referee.tournaments.tables import Tournament
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerSeat:
+    """A seat as the runner calls it: the address the match began with, and the keys of today."""
+
+    seat: int
+    bot_id: str
+    owner_id: str
+    name: str
+    version: str | None
+    url: str
+    max_calls: int
+    secret_generations: tuple[int, ...]  # keys that sign calls to it, see ``bots.signing_generations``
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A match as far as it is recorded. ``header`` is for ``Match``; ``lines`` are empty before the first row."""
+
+    id: str
+    epoch: int
+    status: str
+    header: Json
+    lines: list[bytes]
+    sealed: list[Json]
+    players: list[RunnerSeat]
+    group_id: str
+    group_state: str
+    nonces: list[str] | None
+    nonce_hashes: list[str] | None
+    aliases: list[str]  # by seat: what players are called towards bots in an anonymous match; empty in any other
+    seed: bytes = field(repr=False)
+
+
+def load(session: Session, match_id: str, *, master_key: bytes) -> Loaded:
+    """All that is recorded of a match; the runner replays it and asks the open question again."""
+    match = matches.get_match(session, match_id)
+    group = deal_groups.get_group(session, match.group_id)
+    lines = logs.log_lines(session, match_id)
+    players = _players(session, match_id)
+    sealed = select(SealedAnswer.answer).where(SealedAnswer.match_id == match_id)
+    return Loaded(
+        id=match.id,
+        epoch=match.epoch,
+        status=match.status,
+        header=_header(match, players, group) if not lines else _stored_header(lines[0]),
+        lines=lines,
+        sealed=list(session.scalars(sealed.order_by(SealedAnswer.n, SealedAnswer.seat))),
+        players=players,
+        group_id=group.id,
+        group_state=group.state,
+        nonces=group.nonces,
+        nonce_hashes=group.nonce_hashes,
+        aliases=_aliases(session, match, master_key),
+        seed=deal_groups.seed_of(group, master_key),
+    )
+
+
+def players_of(session: Session, bot_ids: Sequence[str]) -> list[RunnerSeat]:
+    """These bots, in this order, as they would be called now; ``seat`` is the place in the list."""
+    bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(bot_ids)))}
+    return [_player(bots[bot_id], seat, current_time(session)) for seat, bot_id in enumerate(bot_ids)]
+
+
+def _players(session: Session, match_id: str) -> list[RunnerSeat]:
+    query = select(MatchSeat, Bot).join(Bot, Bot.id == MatchSeat.bot_id).where(MatchSeat.match_id == match_id)
+    rows, moment = session.execute(query.order_by(MatchSeat.seat)), current_time(session)
+    return [
+        replace(
+            _player(bot, seat.seat, moment),
+            name=seat.bot_name,
+            version=seat.version,
+            url=seat.url or bot.proven_url or "",
+        )
+        for seat, bot in rows
+    ]
+
+
+def _aliases(session: Session, match: Match, master_key: bytes) -> list[str]:
+    if not _is_anonymous(session, match):
+        return []
+    seats = select(func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)).where(MatchSeat.match_id == match.id)
+    entrants = list(session.scalars(seats.order_by(MatchSeat.seat)))
+    return aliases(master_key, match.id, entrants)
+
+
+def _is_anonymous(session: Session, match: Match) -> bool:
+    """Return whether bots are not told who their opponents are: in rated matches of a tournament that hides it."""
+    open_seats = select(Tournament.open_seats).where(Tournament.id == match.tournament_id)
+    return match.rated and session.scalar(open_seats) is False
+
+
+def _player(bot: Bot, seat: int, moment: datetime) -> RunnerSeat:
+    return RunnerSeat(
+        seat=seat,
+        bot_id=bot.id,
+        owner_id=bot.owner_id,
+        name=bot.name,
+        version=bot.version,
+        url=bot.proven_url or "",
+        max_calls=bot.max_calls,
+        secret_generations=signing_generations(bot, moment),
+    )
+
+
+def _header(match: Match, players: Sequence[RunnerSeat], group: DealGroup) -> Json:
+    return new_header(
+        match_id=match.id,
+        game_name=match.game,
+        options=match.options,
+        players=[{"bot": one.bot_id, "name": one.name, "version": one.version} for one in players],
+        group={"id": group.id, "commitment": group.commitment, "entries": group.entries},
+        rated=match.rated,
+        limits=Limits(match.budget_ms, match.bank_ms),
+    )
+
+
+def _stored_header(line: bytes) -> Json:
+    return {name: value for name, value in parse_row(line).items() if name not in ("type", "row", "prev")}
