@@ -18,8 +18,9 @@ import orjson
 from api.fields import UtcDateTime
 from referee.db.engine import Database
 from referee.ladders.ledger_entries import LedgerRow, ledger_rows
+from referee.matches.download_seats import DownloadSeat
 from referee.tournaments import bulk
-from referee.tournaments.bulk import DownloadCursor, DownloadExtent, DownloadSeat, Named, ResultFilter
+from referee.tournaments.bulk import DownloadCursor, DownloadExtent, Named, ResultFilter
 
 COUNTS: Final = "finished"  # what else a log's match may be is told after it
 ROWS_A_PIECE: Final = 500  # of a ledger, written at a time

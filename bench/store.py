@@ -13,10 +13,10 @@ from bench.measure import Benchmark, Json, rounded
 from bench.world import MASTER_KEY, World, world
 from referee.match.chance import CommittedChance
 from referee.match.match import Match
-from referee.matches import claims, deal_groups, matches, results
+from referee.matches import claims, deal_groups, matches
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate, record_batch
-from referee.workflows import match_loading
+from referee.workflows import match_end, match_loading
 
 GAME, SEATS = "saint-poker", 2
 BATCHES = (1, 16, 100)
@@ -39,10 +39,10 @@ def ended(benchmark: Benchmark, place: World, seated: list[str]) -> Json:
         benchmark.note(f"ending matches, run {run + 1} of {benchmark.runs}")
         tails = [whole(place, claim) for claim in claimed(place, seated, benchmark.size(40, 2))]
 
-        def end(tails: list[tuple[MatchUpdate, results.MatchResult]] = tails) -> None:
+        def end(tails: list[tuple[MatchUpdate, match_end.MatchResult]] = tails) -> None:
             for tail, outcome in tails:
                 with place.database.write() as session:
-                    results.finish(session, tail, outcome, master_key=MASTER_KEY)
+                    match_end.finish(session, tail, outcome, master_key=MASTER_KEY)
 
         spent.append([seconds / len(tails) for seconds in wall_and_cpu(end)])
     return per_second(spent)
@@ -81,7 +81,7 @@ def claimed(place: World, seated: list[str], count: int) -> list[Claim]:
     return mine
 
 
-def whole(place: World, claim: Claim) -> tuple[MatchUpdate, results.MatchResult]:
+def whole(place: World, claim: Claim) -> tuple[MatchUpdate, match_end.MatchResult]:
     """The match played; all rows before the last are recorded."""
     with place.database.read() as session:
         loaded = match_loading.load(session, claim.match_id, master_key=MASTER_KEY)
@@ -92,7 +92,7 @@ def whole(place: World, claim: Claim) -> tuple[MatchUpdate, results.MatchResult]
     with place.database.write() as session:
         record_batch(session, [MatchUpdate(claim.match_id, claim.epoch, 0, lines[:-1])])
     tail = MatchUpdate(claim.match_id, claim.epoch, len(lines) - 1, lines[-1:])
-    return tail, results.MatchResult(state.placements(), state.returns(), state.scores(), match.faults)
+    return tail, match_end.MatchResult(state.placements(), state.returns(), state.scores(), match.faults)
 
 
 def wall_and_cpu(work: Callable[[], None]) -> tuple[float, float]:

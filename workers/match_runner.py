@@ -17,12 +17,12 @@ from referee.match.canonical import Json
 from referee.match.chance import CommittedChance
 from referee.match.match import FAULTS, Answer, Match, Request
 from referee.match.rows import digest
-from referee.matches import deal_groups, health, results
+from referee.matches import deal_groups
 from referee.matches.claims import Claim
 from referee.matches.recording import Evidence, MatchUpdate, Sealed
 from referee.protocol import messages
 from referee.protocol.signing import bot_secrets
-from referee.workflows import match_loading
+from referee.workflows import health, match_end, match_loading
 from referee.workflows.match_loading import Loaded, RunnerSeat
 from workers.batch_writer import RETRY_S, Recorder
 from workers.connectivity import Uplink, is_unconnected
@@ -198,7 +198,7 @@ class _Table:
         await asyncio.to_thread(self._replay)
         tail = self._tail or self._record(evidence=[])
         state = self.match.state
-        outcome = results.MatchResult(state.placements(), state.returns(), state.scores(), self.match.faults)
+        outcome = match_end.MatchResult(state.placements(), state.returns(), state.scores(), self.match.faults)
         stored = False
         while not stored:
             try:

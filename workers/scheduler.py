@@ -23,6 +23,7 @@ from referee.matches import claims, deal_groups
 from referee.runtime import logging_setup
 from referee.settings import Settings
 from referee.webhooks import deliveries
+from referee.workflows import deal_group_closing
 from workers import queues
 from workers.tournaments import Events
 
@@ -70,7 +71,7 @@ class Scheduler:
         for group_id in group_ids:
             try:
                 with self._database.write() as session:
-                    deal_groups.close_if_over(session, group_id, master_key=self._master_key)
+                    deal_group_closing.close_if_over(session, group_id, master_key=self._master_key)
             except deal_groups.WrongMasterKey as error:  # of no concern to the others
                 log.error("group not closed", extra={"group": group_id, "reason": str(error)})
 

@@ -26,9 +26,8 @@ from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import Page
 from referee.matches import fault_reports as faults
-from referee.matches import friendlies
 from referee.protocol.signing import bot_secret
-from referee.workflows import retirement, waiting
+from referee.workflows import pausing, retirement, waiting
 
 resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that play.")
 
@@ -110,7 +109,7 @@ def pause(bot_id: str) -> Any:
     `bot_paused`. Its other matches that are already arranged are still played.
     """
     bot_id = get_managed_bot(bot_id).id
-    return visible_bot(friendlies.pause_bot(record(), bot_id, "paused by its owner", master_key=master_key()))
+    return visible_bot(pausing.pause_bot(record(), bot_id, "paused by its owner", master_key=master_key()))
 
 
 @resource.route("POST", '/<id("bot"):bot_id>/resume')

@@ -17,12 +17,11 @@ from api.views import Resource, master_key, record
 from referee.bots import bots
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound, NotReady
-from referee.ladders import voiding
 from referee.match.time_limits import Limits
 from referee.matches import fault_reports, friendlies, logs, matches, quotas
 from referee.matches.tables import Match
 from referee.tournaments import tournaments
-from referee.workflows import match_cancellation, match_retry, visibility
+from referee.workflows import match_cancellation, match_retry, visibility, voiding
 
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
 

@@ -7,11 +7,11 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 from api.fields import Id, OptionalBody, Part, PlainText, QueryInt, Strict, StrictBool, StrictInt, UtcDateTime
 from api.games.schemas import GAMES, check_options
 from api.pagination import PageQuery
-from referee.ladders.voiding import MOST_REASON
 from referee.match.time_limits import Limits
 from referee.matches.quotas import LONGEST
 from referee.matches.tables import GROUP_KINDS, GROUP_STATES, MATCH_STATES
 from referee.workflows.unrated import UNRATED
+from referee.workflows.voiding import MOST_REASON
 
 MOST_SEATS = 10
 LAST_STAGE = 1_000_000

@@ -17,10 +17,10 @@ from api.tournaments.schemas import TournamentView, WholeTournamentView
 from api.views import record
 from referee.games import catalogue
 from referee.house.strategies import players
-from referee.ladders.voiding import MOST_REASON
 from referee.pairing.formats import formats
 from referee.tournaments import tournaments
 from referee.tournaments.terms import MAX_CYCLES, most_entries
+from referee.workflows.voiding import MOST_REASON
 
 pages = Blueprint("organise", __name__)
 

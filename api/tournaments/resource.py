@@ -21,6 +21,7 @@ from referee.match.time_limits import Limits
 from referee.matches import matches
 from referee.tournaments import lifecycle, starting, tournaments
 from referee.tournaments.tables import Tournament
+from referee.workflows import tournament_cancellation
 
 resource = Resource("tournaments", "/api/v1/tournaments", "Events: many matches that make one table.")
 
@@ -139,7 +140,9 @@ def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     Matches that are over keep their results; the others are cancelled.
     """
     tournament_id = get_managed_tournament(tournament_id).id
-    return attach_progress(lifecycle.cancel(record(), tournament_id, master_key=master_key(), reason=wish["reason"]))
+    return attach_progress(
+        tournament_cancellation.cancel(record(), tournament_id, master_key=master_key(), reason=wish["reason"])
+    )
 
 
 @resource.route("POST", '/<id("trn"):tournament_id>/finish')

@@ -20,10 +20,10 @@ from api.games.schemas import GAMES, check_options
 from api.matches.schemas import MOST_SEATS, TimeView
 from api.pagination import PageQuery
 from referee.house.strategies import players
-from referee.ladders.voiding import MOST_REASON
 from referee.matches.tables import GROUP_KINDS
 from referee.tournaments.tables import TOURNAMENT_STATES
 from referee.tournaments.terms import FORMATS, MAX_CYCLES, ORDERS
+from referee.workflows.voiding import MOST_REASON
 
 TERMS = {
     "format": "who meets whom; round_robin unless given",

@@ -146,7 +146,7 @@ def edit(
 
 
 def pause(session: Session, bot_id: str, reason: str | None = None, *, revision: int | None = None) -> Bot:
-    """Pause a bot: it gets no new matches. When owners pause, ``friendlies.pause_bot`` also cancels its friendlies."""
+    """Pause a bot: it gets no new matches. When owners pause, ``pausing.pause_bot`` also cancels its friendlies."""
     bot = _at_revision(session, bot_id, revision)
     bot.status, bot.status_reason = "paused", reason
     bot.revision += 1

@@ -13,8 +13,8 @@ from sqlalchemy import or_, select
 
 from referee.db.engine import Database
 from referee.ladders.tables import LedgerEntry, RatingChange
+from referee.matches.download_seats import DownloadSeat, seats_of
 from referee.matches.tables import Match, Result
-from referee.tournaments.bulk import DownloadSeat, seats_of
 
 PAGE: Final = 200  # entries
 CHANGES: Final = 2_000  # rating changes read at a time: a void or a repair may cause any number of them

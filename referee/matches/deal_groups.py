@@ -2,12 +2,12 @@
 
 import hmac
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, bindparam, select, update
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.db import sealing
@@ -15,11 +15,8 @@ from referee.db.engine import current_time, lease_now
 from referee.db.ids import new_id
 from referee.db.leases import Leases
 from referee.errors import NotFound, RefereeError
-from referee.ladders import ledger
 from referee.match.chance import commitment
-from referee.match.log import reveal_line
-from referee.matches import logs
-from referee.matches.tables import DealGroup, Match, Result
+from referee.matches.tables import DealGroup, Match
 
 ENDED = ("finished", "cancelled", "void")
 SEED_BYTES = 32
@@ -111,40 +108,7 @@ def give_back_opening(session: Session, group_id: str, epoch: int) -> None:
 
 def seed_of(group: DealGroup, master_key: bytes) -> bytes:
     """The seed; raises ``WrongMasterKey`` when it is not the promised one."""
-    return _seed(group.id, group.seed_sealed, group.commitment, master_key)
-
-
-def close_if_over(
-    session: Session,
-    group_id: str,
-    *,
-    master_key: bytes,
-    last_lines: Mapping[str, tuple[int, bytes]] | None = None,
-) -> bool:
-    """Ends the group once its last match is over; tells whether it did so now.
-
-    1. Its results enter the ledger, in their order, and move the ratings. 2. The seed is revealed in every log.
-    ``last_lines`` are the last rows, with their numbers, of logs that were packed just now.
-    """
-    session.flush()
-    ledger.take_turn(session)
-    group = session.connection().execute(_GROUP, {"of": group_id}).one_or_none()
-    if group is None:
-        raise NotFound("group", group_id)
-    matches = session.connection().execute(_MATCHES_OF, {"of": group_id}).all()
-    if group.state == "over" or any(match.status not in ENDED for match in matches):
-        return False
-    seed = _seed(group.id, group.seed_sealed, group.commitment, master_key)
-    blank = [""] * len(group.entries)
-    nonces, hashes = group.nonces or blank, group.nonce_hashes or blank
-    known = last_lines or {}
-    for match_id in (match.id for match in matches):
-        last = known.get(match_id) or logs.last_line(session, match_id)
-        if last is not None:
-            logs.append_reveal(session, match_id, reveal_line(last[0] + 1, last[1], seed, nonces, hashes))
-    session.connection().execute(_CLOSE, {"of": group_id})
-    ledger.count(session, _counting(matches))
-    return True
+    return unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
 
 
 def left_open(session: Session, *, limit: int = 100) -> list[str]:
@@ -170,16 +134,8 @@ def reveal_fields(group: DealGroup, master_key: bytes) -> dict[str, Any] | None:
     }
 
 
-def _counting(matches: Sequence[Row[Any]]) -> list[ledger.Counting]:
-    """What the results of finished rated matches bring, in the order of the results."""
-    rated = [match for match in matches if match.status == "finished" and match.ladder_id is not None]
-    return [
-        ledger.Counting(match.ladder_id, match.id, match.bots, match.placements, match.rated)
-        for match in sorted(rated, key=lambda match: int(match.seq))
-    ]
-
-
-def _seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) -> bytes:
+def unseal_seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) -> bytes:
+    """Return the sealed seed of this group; raise ``WrongMasterKey`` when it is not the promised one."""
     seed = _unseal(sealed, group_id, master_key)
     if commitment(seed, group_id) != promised:
         raise WrongMasterKey(f"the seed of {group_id} does not fit its commitment")
@@ -204,22 +160,3 @@ def _fitting(group: DealGroup, values: Sequence[str]) -> list[str]:
     if len(values) != len(group.entries):
         raise ValueError(f"expected {len(group.entries)} values, got {len(values)}")
     return list(values)
-
-
-# Built once, and on the tables themselves: they run at the end of every match.
-_GROUPS, _MATCHES, _RESULTS = (model.__table__ for model in (DealGroup, Match, Result))
-_GROUP = (
-    select(*(_GROUPS.c[n] for n in ("id", "state", "seed_sealed", "commitment", "entries", "nonces", "nonce_hashes")))
-    .where(_GROUPS.c.id == bindparam("of"))
-    .with_for_update()
-)
-_MATCHES_OF = (
-    select(
-        *(_MATCHES.c[name] for name in ("id", "status")),
-        *(_RESULTS.c[name] for name in ("seq", "ladder_id", "bots", "placements", "rated")),
-    )
-    .select_from(_MATCHES.outerjoin(_RESULTS, _RESULTS.c.match_id == _MATCHES.c.id))
-    .where(_MATCHES.c.group_id == bindparam("of"))
-    .order_by(_MATCHES.c.id)
-)
-_CLOSE = update(_GROUPS).where(_GROUPS.c.id == bindparam("of")).values(state="over")

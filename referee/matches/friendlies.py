@@ -1,17 +1,10 @@
-"""Let owners of bots cancel friendlies that they did not arrange."""
-
-from collections.abc import Sequence
-from typing import Final
+"""The owners of the bots in a friendly, who may cancel it even if they did not arrange it."""
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from referee.bots import bots
 from referee.bots.tables import Bot
-from referee.ladders import voiding
-from referee.matches.tables import OPEN, Match, MatchSeat, friendly
-
-PAUSED: Final = "bot_paused"  # the public reason
+from referee.matches.tables import Match, MatchSeat
 
 
 def owners_in(session: Session, match: Match) -> set[str]:
@@ -20,25 +13,3 @@ def owners_in(session: Session, match: Match) -> set[str]:
         return set()
     owners = select(Bot.owner_id).join(MatchSeat, MatchSeat.bot_id == Bot.id)
     return set(session.scalars(owners.where(MatchSeat.match_id == match.id)))
-
-
-def pause_bot(session: Session, bot_id: str, reason: str, *, master_key: bytes) -> Bot:
-    """Pause a bot and cancel its open friendlies. Its rated matches and tournament matches are still played.
-
-    Raise the same errors as ``bots.pause``.
-    """
-    # Lock matches, the turn for results, then the bot, in the same order as when a match ends. If another friendly was
-    # arranged before the bot was locked, release all these locks and start again.
-    while True:
-        with session.begin_nested() as attempt:
-            if ids := _open_with(session, bot_id):
-                voiding.cancel_matches(session, ids, PAUSED, master_key=master_key)
-            bot = bots.pause(session, bot_id, reason)
-            if not _open_with(session, bot_id):
-                return bot
-            attempt.rollback()
-
-
-def _open_with(session: Session, bot_id: str) -> Sequence[str]:
-    seated = select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
-    return session.scalars(select(Match.id).where(Match.id.in_(seated), friendly(), Match.status.in_(OPEN))).all()

@@ -5,9 +5,7 @@ after any of them is complete, also while the event goes on. Matches that were c
 their logs come last, once the event and all its deal groups are over.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, func, select
@@ -15,7 +13,8 @@ from sqlalchemy.orm import Session
 
 from referee.errors import BadLog, BadOption
 from referee.matches import logs
-from referee.matches.tables import DealGroup, Match, MatchLog, MatchSeat, Result
+from referee.matches.download_seats import DownloadSeat, seats_of
+from referee.matches.tables import DealGroup, Match, MatchLog, Result
 from referee.tournaments.tournaments import get_tournament
 from referee.tournaments.watching import last_seq
 
@@ -62,30 +61,6 @@ class Named:
     stage: int | None
     table: int | None
     leg: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class DownloadSeat:
-    """A seat of a match that has its result."""
-
-    seq: int
-    match_id: str
-    tournament_id: str | None
-    stage: int | None
-    table: int | None
-    leg: int | None
-    group_id: str
-    status: str
-    reason: str | None
-    finished_at: datetime
-    seat: int
-    bot: str
-    name: str
-    version: str | None
-    entrant: str
-    rated: bool
-    placement: int
-    returns: int
 
 
 def place_after(session: Session, tournament_id: str, match_id: str | None) -> DownloadCursor:
@@ -159,17 +134,6 @@ def seats(session: Session, which: ResultFilter, *, after: int, until: int) -> l
     return seats_of(session, [(result, match) for result, match in rows])
 
 
-def seats_of(session: Session, played: Sequence[tuple[Result, Match]]) -> list[DownloadSeat]:
-    """Return the seats of these matches, match after match."""
-    query = select(MatchSeat).where(MatchSeat.match_id.in_([match.id for _, match in played]))
-    named = {(seat.match_id, seat.seat): seat for seat in session.scalars(query)}
-    return [
-        _seat(result, match, number, named[match.id, number])
-        for result, match in played
-        for number in range(len(result.bots))
-    ]
-
-
 def of_event(tournament_id: str) -> ResultFilter:
     """Results of an event, to be looked for by number: concatenated, the column serves no index, and so neither
     database sorts all matches of the event for each page."""
@@ -186,26 +150,3 @@ def _cut_off(tournament_id: str, after: str, *columns: Any) -> Select[Any]:
 
 def _named_log(row: Any, place: DownloadCursor) -> Named:
     return Named(row.id, place, row.status, row.reason, row.stage, row.table_no, row.leg)
-
-
-def _seat(result: Result, match: Match, number: int, seat: MatchSeat) -> DownloadSeat:
-    return DownloadSeat(
-        seq=result.seq,
-        match_id=match.id,
-        tournament_id=match.tournament_id,
-        stage=match.stage,
-        table=match.table_no,
-        leg=match.leg,
-        group_id=match.group_id,
-        status=match.status,
-        reason=match.reason,
-        finished_at=result.finished_at,
-        seat=number,
-        bot=result.bots[number],
-        name=seat.bot_name,
-        version=seat.version,
-        entrant=result.entrants[number],
-        rated=seat.rated,
-        placement=result.placements[number],
-        returns=result.returns[number],
-    )

@@ -6,9 +6,9 @@ from sqlalchemy.orm import Session
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.leases import revoked
 from referee.errors import Conflict
-from referee.ladders import voiding
 from referee.matches import deal_groups, logs, matches
 from referee.matches.tables import OPEN, Match
+from referee.workflows import deal_group_closing, voiding
 
 
 def cancel(
@@ -44,5 +44,5 @@ def cancel(
         raise Conflict(f"the match is {matches.get_match(session, match_id).status}")
     match = session.get_one(Match, match_id, populate_existing=True)
     logs.pack_what_there_is(session, match_id)
-    deal_groups.close_if_over(session, match.group_id, master_key=master_key)
+    deal_group_closing.close_if_over(session, match.group_id, master_key=master_key)
     return match

@@ -20,10 +20,10 @@ from api import bulk as files
 from referee import schema
 from referee.cli import main
 from referee.db.ids import new_id
-from referee.ladders import voiding
 from referee.match.log import verify
 from referee.matches import deal_groups
-from referee.tournaments import bulk, lifecycle
+from referee.tournaments import bulk
+from referee.workflows import deal_group_closing, tournament_cancellation, voiding
 from tests.api.conftest import API, Service, fields_of
 from tests.database import tournaments
 from tests.database.world import World
@@ -158,7 +158,7 @@ def test_a_closed_log_holds_back_those_after_it_and_one_cut_off_comes_last(servi
         for row, line in enumerate(match.lines):
             session.add(schema.LogRow(match_id=begun.match_id, row=row, line=line))
     with service.database.write() as session:
-        lifecycle.cancel(session, event, master_key=MASTER_KEY)
+        tournament_cancellation.cancel(session, event, master_key=MASTER_KEY)
     last = {"after": in_order(world, event)[-1].id}
     not_yet = client.get(path_of(event), query_string=last)
     close_groups(world)
@@ -182,7 +182,7 @@ def close_groups(world: World) -> None:
     """As the scheduler does it after matches were cancelled."""
     with world.database.write() as session:
         for group_id in deal_groups.left_open(session):
-            deal_groups.close_if_over(session, group_id, master_key=MASTER_KEY)
+            deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
 
 
 def test_a_damaged_log_is_named_and_does_not_spoil_the_others(service: Service, world: World, event: str) -> None:

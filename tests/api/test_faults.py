@@ -11,9 +11,9 @@ import pytest
 from referee.games.saint_poker import SaintPoker
 from referee.match.match import Answer
 from referee.matches.recording import Evidence, MatchUpdate, record_batch
-from referee.matches.results import finish
 from referee.protocol import messages
 from referee.protocol.signing import Signer, bot_secret
+from referee.workflows.match_end import finish
 from tests.api.conftest import Person, Service
 from tests.database.world import World, outcome
 from tests.surroundings import MASTER_KEY

@@ -18,9 +18,9 @@ from sqlalchemy import select
 
 from api.streams.hub import StreamViewer
 from api.streams.stream_writer import HEARTBEAT, LAST_CHUNK, MOST_BEHIND, StreamConnection, StreamConnections, chunk
-from referee.ladders import voiding
 from referee.matches.tables import Match, Result
 from referee.tournaments import tournaments
+from referee.workflows import voiding
 from tests.api.conftest import API, Service, fields_of
 from tests.api.streaming import (
     PATIENCE_S,

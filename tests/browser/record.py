@@ -20,13 +20,13 @@ from referee.accounts import accounts
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.house.strategies import HousePlayer, players
-from referee.ladders import voiding
 from referee.match.canonical import dumps
 from referee.match.match import Answer, Match, Request
 from referee.match.time_limits import Limits
-from referee.matches import recording, results
+from referee.matches import recording
 from referee.matches.claims import Claim
 from referee.tournaments import entries, starting, tournaments
+from referee.workflows import match_end, voiding
 from tests.database.tournaments import DRAW, answer_checks, go_on
 from tests.database.world import FakeClock, World, manifest_of, outcome
 from tests.surroundings import MASTER_KEY
@@ -75,7 +75,7 @@ class Live:
         """Plays it to its end."""
         match, tail = self._played(1_000_000)
         with self.world.database.write() as session:
-            return results.finish(session, tail, outcome(match), master_key=MASTER_KEY)
+            return match_end.finish(session, tail, outcome(match), master_key=MASTER_KEY)
 
     def _played(self, decisions: int) -> tuple[Match, recording.MatchUpdate]:
         match = self.world.resumed(self.id)

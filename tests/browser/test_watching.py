@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from referee.match.time_limits import Limits
-from referee.tournaments import entries, lifecycle, starting, tournaments
+from referee.tournaments import entries, starting, tournaments
+from referee.workflows import tournament_cancellation
 from tests.browser.conftest import PageAt
 from tests.browser.record import LADDER, NAMES, PAYLOAD, Filled
 from tests.browser.test_tournaments import AT_ONCE, event, look
@@ -287,7 +288,7 @@ def test_E14_what_a_stranger_wrote_does_nothing_in_a_page_brought_up_to_date(pag
     expect(page.locator("[data-live=live]")).to_be_visible()
 
     with filled.database.write() as session:
-        lifecycle.cancel(session, made, master_key=MASTER_KEY, reason=PAYLOAD)
+        tournament_cancellation.cancel(session, made, master_key=MASTER_KEY, reason=PAYLOAD)
     catches_up(page, page_at)
 
     expect(page.locator("[data-reason]")).to_contain_text("onerror")

@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import Database, current_time
 from referee.match.canonical import dumps
-from referee.matches import results
 from referee.matches.recording import MatchUpdate
 from referee.matches.tables import DealGroup, Match, MatchSeat
 from referee.tournaments import progression
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
+from referee.workflows import match_end
 from tests.surroundings import MASTER_KEY
 
 LINE = dumps({"engine_version": "1"})
@@ -64,8 +64,8 @@ def play(database: Database, match_id: str, script: Callable[[Sequence[str], str
         entrants = [seat.entrant_id or seat.bot_id for seat in session.scalars(seats)]
         returns = (script or luck)(entrants, f"{match.stage} {match.table_no} {match.leg}")
         placements = [1 + sum(other > own for other in returns) for own in returns]
-        outcome = results.MatchResult(placements, returns, returns, [0] * len(returns))
-        results.finish(session, MatchUpdate(match_id, match.epoch, 0, [LINE]), outcome, master_key=MASTER_KEY)
+        outcome = match_end.MatchResult(placements, returns, returns, [0] * len(returns))
+        match_end.finish(session, MatchUpdate(match_id, match.epoch, 0, [LINE]), outcome, master_key=MASTER_KEY)
 
 
 def luck(entrants: Sequence[str], table: str) -> list[int]:

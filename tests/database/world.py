@@ -16,11 +16,11 @@ from referee.db.engine import Database
 from referee.match.chance import CommittedChance
 from referee.match.match import Answer, Match
 from referee.match.time_limits import Limits
-from referee.matches import claims, deal_groups, matches, results
+from referee.matches import claims, deal_groups, matches
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate
 from referee.protocol.messages import Manifest
-from referee.workflows import handshake_results, match_loading
+from referee.workflows import handshake_results, match_end, match_loading
 from tests.surroundings import MASTER_KEY
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -148,7 +148,7 @@ class World:
     def ended(self, claim: Claim, match: Match, start: int) -> schema.Result:
         with self.database.write() as session:
             tail = MatchUpdate(claim.match_id, claim.epoch, start, match.lines[start:])
-            return results.finish(session, tail, outcome(match), master_key=MASTER_KEY)
+            return match_end.finish(session, tail, outcome(match), master_key=MASTER_KEY)
 
     def play(self, seated: Sequence[str], *, choice: int = 0, **plan: Any) -> schema.Result:
         """Arranges, claims and plays a match."""
@@ -169,6 +169,6 @@ def played(match: Match, choice: int = 0) -> None:
             match.receive(Answer(request.seat, choice=min(choice, len(request.legal_actions) - 1)))
 
 
-def outcome(match: Match) -> results.MatchResult:
+def outcome(match: Match) -> match_end.MatchResult:
     state = match.state
-    return results.MatchResult(state.placements(), state.returns(), state.scores(), match.faults)
+    return match_end.MatchResult(state.placements(), state.returns(), state.scores(), match.faults)

@@ -9,7 +9,7 @@ from sqlalchemy import delete, func, select, text, update
 
 from referee.cli import main
 from referee.db.engine import Database
-from referee.ladders import audit, ratings, repairs, voiding
+from referee.ladders import audit, ratings, repairs
 from referee.ladders.audit_findings import Difference
 from referee.ladders.ladder_audit import check_ladder
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingCount
@@ -17,6 +17,7 @@ from referee.match.canonical import dumps
 from referee.match.rows import link_row, parse_row
 from referee.matches import deal_groups, logs
 from referee.matches.tables import Match, MatchLog, Result
+from referee.workflows import voiding
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
 

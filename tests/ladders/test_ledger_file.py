@@ -16,9 +16,10 @@ from sqlalchemy import Engine, event, insert, select, update
 from api import bulk
 from referee.bots.tables import Bot
 from referee.db.ids import new_id
-from referee.ladders import ledger, ledger_entries, ratings, repairs, voiding
+from referee.ladders import ledger, ledger_entries, ratings, repairs
 from referee.ladders.tables import Rating, RatingChange
 from referee.matches.tables import Match, MatchSeat, Result
+from referee.workflows import voiding
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -244,7 +245,9 @@ def test_memory_does_not_grow_with_the_bots_a_void_moves(world: World, monkeypat
         change = {"seq": until, "ladder_id": ladder, "before": 1, "after": 2, "games": 0}
         with world.database.write() as session:
             bot = dict(session.execute(select(Bot.__table__).where(Bot.id == first.bots[0])).mappings().one())
-            session.execute(insert(Bot), [{**bot, **dict.fromkeys(names, f"{number:026}")} for number in numbers])
+            session.execute(
+                insert(Bot.__table__), [{**bot, **dict.fromkeys(names, f"{number:026}")} for number in numbers]
+            )
             session.execute(insert(RatingChange), [{**change, "bot_id": f"{number:026}"} for number in numbers])
 
     def peak() -> tuple[int, int]:

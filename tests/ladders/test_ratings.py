@@ -11,13 +11,13 @@ from sqlalchemy import select, update
 from referee.bots import house_bots
 from referee.bots.tables import Bot
 from referee.errors import BadOption
-from referee.ladders import audit, ledger, ratings, voiding
+from referee.ladders import audit, ledger, ratings
 from referee.ladders.tables import LedgerEntry, Rating
 from referee.matches import deal_groups
 from referee.matches.claims import Claim
 from referee.matches.tables import Match, MatchSeat, Result
 from referee.ratings.elo import START, elo_changes
-from referee.workflows import match_cancellation
+from referee.workflows import match_cancellation, voiding
 from tests.database.world import MANIFEST, World, certify, manifest_of
 from tests.surroundings import MASTER_KEY
 

@@ -12,7 +12,7 @@ from referee.match.log import verify
 from referee.match.rows import parse_row
 from referee.matches import deal_groups, logs, matches
 from referee.matches.deal_groups import WrongMasterKey
-from referee.workflows import match_cancellation, retirement
+from referee.workflows import deal_group_closing, match_cancellation, retirement
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -179,8 +179,8 @@ def test_groups_that_lost_their_matches_to_a_withdrawal_are_found(world: World) 
     with world.database.write() as session:
         retirement.retire_bot(session, one)
         assert deal_groups.left_open(session) == [group_id]
-        assert deal_groups.close_if_over(session, group_id, master_key=MASTER_KEY)
-        assert not deal_groups.close_if_over(session, group_id, master_key=MASTER_KEY)
+        assert deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
+        assert not deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
         assert deal_groups.left_open(session) == []
 
 

@@ -9,16 +9,14 @@ from sqlalchemy import select, text, update
 
 from referee.bots import house_bots
 from referee.errors import Conflict
-from referee.ladders import voiding
 from referee.ladders.tables import Rating
 from referee.match.rows import parse_row
-from referee.matches import results
 from referee.matches.recording import MatchUpdate
 from referee.matches.tables import Match, MatchSeat, Result
 from referee.tournaments import entries, lifecycle
 from referee.tournaments.tables import Tournament, TournamentRound
 from referee.webhooks.tables import Delivery
-from referee.workflows import match_retry
+from referee.workflows import match_end, match_retry, tournament_cancellation, voiding
 from tests.database import scripted
 from tests.database.tournaments import begun, go_on, listening, progress_of
 from tests.database.world import World
@@ -116,9 +114,9 @@ def test_a_match_that_ends_while_its_event_is_cancelled_keeps_its_result(world: 
     event, _ = begun(world, 2)
     (claim,) = world.claim(1)
     cancelling = threading.Thread(target=lambda: cancel(world, event))
-    outcome = results.MatchResult([1, 2], [1, -1], [1, -1], [0, 0])
+    outcome = match_end.MatchResult([1, 2], [1, -1], [1, -1], [0, 0])
     with world.database.write() as session:
-        results.finish(
+        match_end.finish(
             session, MatchUpdate(claim.match_id, claim.epoch, 0, [scripted.LINE]), outcome, master_key=MASTER_KEY
         )
         cancelling.start()
@@ -142,7 +140,7 @@ def test_nobody_sits_in_any_more_for_who_left(world: World) -> None:
 
 def cancel(world: World, event: str) -> None:
     with world.database.write() as session:
-        lifecycle.cancel(session, event, master_key=MASTER_KEY)
+        tournament_cancellation.cancel(session, event, master_key=MASTER_KEY)
 
 
 def until_it_waits(world: World) -> None:

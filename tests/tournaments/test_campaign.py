@@ -17,13 +17,13 @@ from referee.ladders import audit
 from referee.ladders.tables import Rating
 from referee.match.chance import CommittedChance
 from referee.match.match import Answer, Match, Request
-from referee.matches import claims, deal_groups, logs, matches, results
+from referee.matches import claims, deal_groups, logs, matches
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate, Sealed, record_batch
 from referee.matches.tables import Match as MatchRow
 from referee.matches.tables import Result
 from referee.ratings.elo import START
-from referee.workflows import match_loading
+from referee.workflows import match_end, match_loading
 from tests.database.world import World, outcome
 from tests.surroundings import MASTER_KEY
 
@@ -237,7 +237,7 @@ class Runner:
         self._step()
         tail = MatchUpdate(claim.match_id, claim.epoch, recorded, match.lines[recorded:])
         with self.database.write() as session:
-            results.finish(session, tail, outcome(match), master_key=MASTER_KEY)
+            match_end.finish(session, tail, outcome(match), master_key=MASTER_KEY)
             self._step(inside=True)
         self._step()
         return True

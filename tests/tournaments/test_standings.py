@@ -2,11 +2,11 @@
 
 from fractions import Fraction
 
-from referee.ladders import voiding
 from referee.ratings.elo import START
 from referee.standings import TIE_BREAKS, RankedEntrant
 from referee.tournaments import entries, lifecycle, tournaments
 from referee.tournaments.standings import EventResults, event_results
+from referee.workflows import voiding
 from tests.database.tournaments import begun, go_on
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY

@@ -8,14 +8,13 @@ from sqlalchemy import select
 
 from referee.bots import bots
 from referee.errors import BadOption, Conflict, NotFound
-from referee.ladders import voiding
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups, matches
 from referee.matches.tables import Match
 from referee.standings import table
 from referee.tournaments import entries, lifecycle, outcomes, tournaments
 from referee.tournaments.terms import Terms
-from referee.workflows import retirement
+from referee.workflows import retirement, tournament_cancellation, voiding
 from tests.database import scripted
 from tests.database.tournaments import begin, begun, create, entered, go_on, progress_of, start
 from tests.database.world import GAME, World
@@ -125,7 +124,7 @@ def test_a_cancelled_tournament_keeps_the_results_it_has(world: World) -> None:
     world.finish(claim)
     world.claim(1)
     with world.database.write() as session:
-        lifecycle.cancel(session, tournament_id, master_key=MASTER_KEY)
+        tournament_cancellation.cancel(session, tournament_id, master_key=MASTER_KEY)
 
     assert progress_of(world, tournament_id).by_status == {"finished": 1, "cancelled": 2}
     assert world.claim(5) == []

@@ -14,7 +14,7 @@ from referee.matches import claims
 from referee.matches.tables import Match, MatchSeat
 from referee.tournaments import entries, lifecycle, outcomes, tournaments
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
-from referee.workflows import handshake_results
+from referee.workflows import handshake_results, tournament_cancellation
 from tests.database import scripted
 from tests.database.tournaments import answer_checks, begin, begun, create, enter, entered, go_on, progress_of, start
 from tests.database.world import MANIFEST, World, certify, manifest_of
@@ -306,7 +306,7 @@ def test_cancelling_says_why_and_breaks_duplicate_groups_off_whole(world: World)
     tournament_id, _ = begun(world, 2, deals="duplicate", trusted=True)
     scripted.play_due(world.database, tournament_id, limit=1)
     with world.database.write() as session:
-        lifecycle.cancel(session, tournament_id, master_key=MASTER_KEY, reason="the hall is on fire")
+        tournament_cancellation.cancel(session, tournament_id, master_key=MASTER_KEY, reason="the hall is on fire")
 
     assert status_of(world, tournament_id) == ("cancelled", "the hall is on fire")
     assert progress_of(world, tournament_id).by_status == {"void": 1, "cancelled": 1}

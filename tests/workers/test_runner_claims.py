@@ -9,8 +9,8 @@ from functools import partial
 from sqlalchemy import Engine, event, select
 
 from referee.bots import bots
-from referee.matches import friendlies
 from referee.matches.tables import Fault
+from referee.workflows import pausing
 from tests.surroundings import MASTER_KEY
 from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import PATIENT, SHORT, Holding, seats_of, until
@@ -49,7 +49,7 @@ def test_E21_the_slot_of_a_friendly_comes_back_when_a_bot_in_it_is_paused_and_no
             running = asyncio.create_task(runner.run())
             await until(lambda: holding.asked)
             with world.database.write() as session:
-                friendlies.pause_bot(session, world.bot_ids[0], "enough", master_key=MASTER_KEY)
+                pausing.pause_bot(session, world.bot_ids[0], "enough", master_key=MASTER_KEY)
             next_one = world.arrange("saint-poker", world.bot_ids[1:3], options=SHORT)
             await until(lambda: len(holding.asked) == 2)
             assert world.match(next_one).status == "running"

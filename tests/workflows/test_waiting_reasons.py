@@ -9,11 +9,11 @@ import pytest
 
 from referee.bots import bots, handshakes
 from referee.errors import NotFound
-from referee.matches import claims, health
+from referee.matches import claims
 from referee.matches.tables import MatchSeat
 from referee.tournaments import entries, lifecycle, starting
 from referee.tournaments.tables import TournamentRound
-from referee.workflows import examination_claims, handshake_results, retirement, waiting
+from referee.workflows import examination_claims, handshake_results, health, retirement, waiting
 from referee.workflows.waiting_reasons import REASONS, Reason
 from tests.database.checks import called, examined, newcomer, on_one_database
 from tests.database.tournaments import answer_checks, begin, begun, create, enter, entered, go_on, start

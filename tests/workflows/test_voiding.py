@@ -4,13 +4,13 @@ import pytest
 from sqlalchemy import select, update
 
 from referee.errors import BadOption, Conflict
-from referee.ladders import audit, ledger, ratings, voiding
+from referee.ladders import audit, ledger, ratings
 from referee.ladders.tables import LedgerEntry, Rating, RatingChange
 from referee.matches import deal_groups, logs, matches
 from referee.matches.tables import Match, Result
 from referee.ratings.elo import START
 from referee.tournaments.tables import Tournament, TournamentRound
-from referee.workflows import match_cancellation
+from referee.workflows import match_cancellation, voiding
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 

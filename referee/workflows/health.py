@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session
 from referee.bots import house_bots
 from referee.bots.bots import MOST_SOUR
 from referee.bots.tables import Bot
-from referee.matches import results
 from referee.matches.recording import MatchUpdate
-from referee.matches.results import MatchResult
 from referee.matches.tables import Match, Result
 from referee.webhooks import outbox
+from referee.workflows import match_end
+from referee.workflows.match_end import MatchResult
 
 PAUSED: Final = (
     f"not called to the end of {MOST_SOUR} matches in a row: see its faults, then resume it;"
@@ -27,9 +27,9 @@ _COLUMNS = _BOTS.c
 def finish(
     session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_key: bytes, sour: Iterable[int] = ()
 ) -> Result:
-    """Ends a match as ``results.finish`` does, and notes in the same transaction which seats (``sour``) were given up:
+    """End a match as ``match_end.finish`` does, and note in the same transaction which seats (``sour``) were given up:
     too many faults, or an address that may not be called."""
-    result = results.finish(session, tail, outcome, master_key=master_key)
+    result = match_end.finish(session, tail, outcome, master_key=master_key)
     note(session, tail.match_id, sour=[result.bots[seat] for seat in sour], sat=result.bots)
     return result
 

@@ -15,11 +15,12 @@ from referee.db.names import printable
 from referee.errors import BadOption, Conflict, NotFound
 from referee.ladders import ledger
 from referee.match.time_limits import Limits
-from referee.matches import deal_groups, logs
+from referee.matches import logs
 from referee.matches.scheduling import Deal, MatchPlan, arrange
 from referee.matches.tables import OPEN, DealGroup, Match, MatchSeat, Result
 from referee.tournaments.entrants import seats_of
 from referee.tournaments.tables import Tournament, TournamentRound
+from referee.workflows import deal_group_closing
 
 MOST_REASON = 500  # characters
 
@@ -137,7 +138,7 @@ def _end(
         bringing = ledger.Counting(str(one.ladder_id), one.match_id, one.bots, one.placements, one.rated)
         done.acts.append(ledger.void(session, bringing, reason, by=by))
     for group_id in {match.group_id for match in matches}:
-        deal_groups.close_if_over(session, group_id, master_key=master_key)
+        deal_group_closing.close_if_over(session, group_id, master_key=master_key)
     return done
 
 

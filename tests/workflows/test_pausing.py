@@ -15,8 +15,8 @@ from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.errors import Conflict, StaleEpoch, Unavailable
 from referee.ladders import ledger
-from referee.matches import friendlies
 from referee.matches.tables import OPEN, Match
+from referee.workflows import pausing
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
 
@@ -25,7 +25,7 @@ ROUNDS = 8
 
 def paused(world: World, bot_id: str) -> None:
     with world.database.write() as session:
-        friendlies.pause_bot(session, bot_id, "enough", master_key=MASTER_KEY)
+        pausing.pause_bot(session, bot_id, "enough", master_key=MASTER_KEY)
 
 
 def together(*what: Callable[[], object]) -> None:
@@ -90,7 +90,7 @@ def test_E21_a_pause_that_waits_for_a_match_holds_up_nobody_who_ends_one(postgre
 
     with ThreadPoolExecutor(1) as threads, world.database.write() as session:
         event.listen(session.connection(), "before_cursor_execute", before_it_is_locked)
-        bot = friendlies.pause_bot(session, bot_id, "enough", master_key=MASTER_KEY)
+        bot = pausing.pause_bot(session, bot_id, "enough", master_key=MASTER_KEY)
         ending[0].result(timeout=30)
 
         assert bot.status == "paused"

@@ -14,6 +14,7 @@ from referee.matches import logs, matches, results
 from referee.matches.recording import MatchUpdate
 from referee.matches.tables import LogRow, MatchLog, Result, SealedAnswer
 from referee.ratings.elo import START, elo_changes
+from referee.workflows import match_end
 from tests.database.world import World, outcome, played
 from tests.surroundings import MASTER_KEY
 
@@ -102,7 +103,7 @@ def test_the_end_happens_whole_or_not_at_all(world: World) -> None:
 
 def end_and_die(world: World, tail: MatchUpdate, match: object, error: type[Exception]) -> None:
     with world.database.write() as session:
-        results.finish(session, tail, outcome(match), master_key=MASTER_KEY)  # type: ignore[arg-type]
+        match_end.finish(session, tail, outcome(match), master_key=MASTER_KEY)  # type: ignore[arg-type]
         raise error
 
 

@@ -6,9 +6,8 @@ from sqlalchemy import select
 
 from referee.bots import bots, handshakes, house_bots
 from referee.match.rows import parse_row
-from referee.matches import health
 from referee.webhooks.tables import Delivery, Webhook
-from referee.workflows import handshake_results
+from referee.workflows import handshake_results, health
 from tests.database.world import MANIFEST, START, World
 
 

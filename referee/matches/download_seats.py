@@ -1,0 +1,68 @@
+"""Seats of matches that have their results, as rows to download."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from referee.matches.tables import Match, MatchSeat, Result
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadSeat:
+    """A seat of a match that has its result."""
+
+    seq: int
+    match_id: str
+    tournament_id: str | None
+    stage: int | None
+    table: int | None
+    leg: int | None
+    group_id: str
+    status: str
+    reason: str | None
+    finished_at: datetime
+    seat: int
+    bot: str
+    name: str
+    version: str | None
+    entrant: str
+    rated: bool
+    placement: int
+    returns: int
+
+
+def seats_of(session: Session, played: Sequence[tuple[Result, Match]]) -> list[DownloadSeat]:
+    """Return the seats of these matches, match after match."""
+    query = select(MatchSeat).where(MatchSeat.match_id.in_([match.id for _, match in played]))
+    named = {(seat.match_id, seat.seat): seat for seat in session.scalars(query)}
+    return [
+        _seat(result, match, number, named[match.id, number])
+        for result, match in played
+        for number in range(len(result.bots))
+    ]
+
+
+def _seat(result: Result, match: Match, number: int, seat: MatchSeat) -> DownloadSeat:
+    return DownloadSeat(
+        seq=result.seq,
+        match_id=match.id,
+        tournament_id=match.tournament_id,
+        stage=match.stage,
+        table=match.table_no,
+        leg=match.leg,
+        group_id=match.group_id,
+        status=match.status,
+        reason=match.reason,
+        finished_at=result.finished_at,
+        seat=number,
+        bot=result.bots[number],
+        name=seat.bot_name,
+        version=seat.version,
+        entrant=result.entrants[number],
+        rated=seat.rated,
+        placement=result.placements[number],
+        returns=result.returns[number],
+    )

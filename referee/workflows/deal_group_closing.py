@@ -1,0 +1,76 @@
+"""Close a deal group after its last match: reveal the seed in its logs and count its results on ladders."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Row, bindparam, select, update
+from sqlalchemy.orm import Session
+
+from referee.errors import NotFound
+from referee.ladders import ledger
+from referee.match.log import reveal_line
+from referee.matches import deal_groups, logs
+from referee.matches.tables import DealGroup, Match, Result
+
+
+def close_if_over(
+    session: Session,
+    group_id: str,
+    *,
+    master_key: bytes,
+    last_lines: Mapping[str, tuple[int, bytes]] | None = None,
+) -> bool:
+    """Ends the group once its last match is over; tells whether it did so now.
+
+    1. Its results enter the ledger, in their order, and move the ratings. 2. The seed is revealed in every log.
+    ``last_lines`` are the last rows, with their numbers, of logs that were packed just now.
+    """
+    session.flush()
+    ledger.take_turn(session)
+    group = session.connection().execute(_GROUP, {"of": group_id}).one_or_none()
+    if group is None:
+        raise NotFound("group", group_id)
+    matches = session.connection().execute(_MATCHES_OF, {"of": group_id}).all()
+    if group.state == "over" or any(match.status not in deal_groups.ENDED for match in matches):
+        return False
+    seed = deal_groups.unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
+    blank = [""] * len(group.entries)
+    nonces, hashes = group.nonces or blank, group.nonce_hashes or blank
+    known = last_lines or {}
+    for match_id in (match.id for match in matches):
+        last = known.get(match_id) or logs.last_line(session, match_id)
+        if last is not None:
+            logs.append_reveal(session, match_id, reveal_line(last[0] + 1, last[1], seed, nonces, hashes))
+    session.connection().execute(_CLOSE, {"of": group_id})
+    ledger.count(session, _counting(matches))
+    return True
+
+
+def _counting(matches: Sequence[Row[Any]]) -> list[ledger.Counting]:
+    """What the results of finished rated matches bring, in the order of the results."""
+    rated = [match for match in matches if match.status == "finished" and match.ladder_id is not None]
+    return [
+        ledger.Counting(match.ladder_id, match.id, match.bots, match.placements, match.rated)
+        for match in sorted(rated, key=lambda match: int(match.seq))
+    ]
+
+
+# Built once, and on the tables themselves: they run at the end of every match.
+_GROUPS, _MATCHES, _RESULTS = (model.__table__ for model in (DealGroup, Match, Result))
+_GROUP = (
+    select(*(_GROUPS.c[n] for n in ("id", "state", "seed_sealed", "commitment", "entries", "nonces", "nonce_hashes")))
+    .where(_GROUPS.c.id == bindparam("of"))
+    .with_for_update()
+)
+
+_MATCHES_OF = (
+    select(
+        *(_MATCHES.c[name] for name in ("id", "status")),
+        *(_RESULTS.c[name] for name in ("seq", "ladder_id", "bots", "placements", "rated")),
+    )
+    .select_from(_MATCHES.outerjoin(_RESULTS, _RESULTS.c.match_id == _MATCHES.c.id))
+    .where(_MATCHES.c.group_id == bindparam("of"))
+    .order_by(_MATCHES.c.id)
+)
+
+_CLOSE = update(_GROUPS).where(_GROUPS.c.id == bindparam("of")).values(state="over")

@@ -1,0 +1,36 @@
+"""Pause a bot for its owner: its friendlies are cancelled, in one transaction."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from referee.bots import bots
+from referee.bots.tables import Bot
+from referee.matches.tables import OPEN, Match, MatchSeat, friendly
+from referee.workflows import voiding
+
+PAUSED: Final = "bot_paused"  # the public reason
+
+
+def pause_bot(session: Session, bot_id: str, reason: str, *, master_key: bytes) -> Bot:
+    """Pause a bot and cancel its open friendlies. Its rated matches and tournament matches are still played.
+
+    Raise the same errors as ``bots.pause``.
+    """
+    # Lock matches, the turn for results, then the bot, in the same order as when a match ends. If another friendly was
+    # arranged before the bot was locked, release all these locks and start again.
+    while True:
+        with session.begin_nested() as attempt:
+            if ids := _open_with(session, bot_id):
+                voiding.cancel_matches(session, ids, PAUSED, master_key=master_key)
+            bot = bots.pause(session, bot_id, reason)
+            if not _open_with(session, bot_id):
+                return bot
+            attempt.rollback()
+
+
+def _open_with(session: Session, bot_id: str) -> Sequence[str]:
+    seated = select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
+    return session.scalars(select(Match.id).where(Match.id.in_(seated), friendly(), Match.status.in_(OPEN))).all()
