@@ -1,1 +1,1 @@
-"""Ladders: the rating ledger, ranks, void results, audit and repair."""
+"""Ladders: the rating ledger, ranks, audit and repair."""

@@ -1,1 +1,1 @@
-"""Matches: arranged, queued, claimed, recorded, finished; their deal groups, logs and visibility."""
+"""Matches: arranged, queued, claimed, recorded; their deal groups, logs and results."""
