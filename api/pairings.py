@@ -23,7 +23,7 @@ STAGE: Final = f"<int(min=1, max={LAST_STAGE}):stage>"  # in a route
 
 def tells_all(tournament: Tournament) -> bool:
     """Return whether the asker may know who plays whom even at tables that are not over."""
-    return not tournament.rated or tournament.open_seats or tournament.status == "cancelled" or organises()
+    return not tournament.rated or not tournament.anonymous or tournament.status == "cancelled" or organises()
 
 
 def table(tournament: Tournament, page: StagePage, number: int) -> Json:

@@ -97,14 +97,14 @@ def enlisted(session: Session, count: int) -> list[str]:
     owner_ids = [new_id("acc") for _ in range(count)]
     bot_ids = [new_id("bot") for _ in range(count)]
     rows(session, schema.Account, (
-        {"id": owner, "name": f"Owner {number}", "name_key": f"owner {number}", "role": "organiser",
+        {"id": owner, "name": f"Owner {number}", "normalized_name": f"owner {number}", "role": "organiser",
          "created_at": START_AT}
         for number, owner in enumerate(owner_ids)
     ))  # fmt: skip
     rows(session, schema.Bot, (
-        {"id": bot, "owner_id": owner, "name": f"Bot {number}", "name_key": f"bot {number}",
-         "url": "https://bots.example.org/", "proven_url": "https://bots.example.org/", "host": "bots.example.org",
-         "status": "verified", "games": [GAME], "max_calls": 8, "secret_generation": 1, "revision": 1,
+        {"id": bot, "owner_id": owner, "name": f"Bot {number}", "normalized_name": f"bot {number}",
+         "url": "https://bots.example.org/", "verified_url": "https://bots.example.org/", "host": "bots.example.org",
+         "status": "verified", "games": [GAME], "max_concurrent_requests": 8, "secret_generation": 1, "revision": 1,
          "created_at": START_AT + timedelta(seconds=number), "check_state": "idle", "epoch": 1, "checks_lost": 0}
         for number, (bot, owner) in enumerate(zip(bot_ids, owner_ids, strict=True))
     ))  # fmt: skip
@@ -147,8 +147,8 @@ def played(session: Session, bot_ids: list[str]) -> str:
     ))  # fmt: skip
     rows(session, schema.Match, (
         {"id": match, "group_id": group, "rules_version": 1, "engine_version": "0", "status": "finished", "epoch": 1,
-         "lost_claims": 0, "claims_without_progress": 0, "tournament_id": tournament_id, "stage": 0, "table_no": place,
-         "created_at": START_AT, **facts}
+         "lost_claims": 0, "claims_without_progress": 0, "tournament_id": tournament_id, "tournament_round": 0,
+         "table_no": place, "created_at": START_AT, **facts}
         for place, (match, group) in enumerate(zip(match_ids, group_ids, strict=True))
     ))  # fmt: skip
     rows(session, schema.Result, (

@@ -118,7 +118,7 @@ class Standings:
         owner = f"acc_{len(self.bots)}"
         session.execute(
             insert(Account),
-            [{"id": owner, "name": owner, "name_key": owner, "role": "owner", "created_at": MOMENT}],
+            [{"id": owner, "name": owner, "normalized_name": owner, "role": "owner", "created_at": MOMENT}],
         )
         held = [Held(round(self.dice.gauss(START, SPREAD)), 50) for _ in self.bots]
         for start in range(0, len(self.bots), PORTION):
@@ -136,8 +136,8 @@ class Standings:
 
 def _bot(bot_id: str, owner: str) -> Json:
     words = {"url": "http://127.0.0.1/", "host": "127.0.0.1", "status": "verified", "check_state": "idle"}
-    numbers = dict.fromkeys(("secret_generation", "revision", "epoch", "checks_lost", "max_calls"), 1)
-    names = {"id": bot_id, "owner_id": owner, "name": bot_id, "name_key": bot_id}
+    numbers = dict.fromkeys(("secret_generation", "revision", "epoch", "checks_lost", "max_concurrent_requests"), 1)
+    names = {"id": bot_id, "owner_id": owner, "name": bot_id, "normalized_name": bot_id}
     return {**names, **words, **numbers, "games": [], "created_at": MOMENT}
 
 

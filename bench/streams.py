@@ -123,7 +123,11 @@ def ended(place: World, tournament_id: str, table: list[str]) -> int:
     match = {"id": match_id, "group_id": group_id, "rules_version": 1, "engine_version": "0", "status": "finished"}
     with place.database.write() as session:
         rows(session, schema.DealGroup, [{**group, "tournament_id": tournament_id, "created_at": START_AT}])
-        rows(session, schema.Match, [{**facts, **match, "tournament_id": tournament_id, "stage": 1, "table_no": 1}])
+        rows(
+            session,
+            schema.Match,
+            [{**facts, **match, "tournament_id": tournament_id, "tournament_round": 1, "table_no": 1}],
+        )
         result = schema.Result(
             match_id=match_id,
             bots=table,

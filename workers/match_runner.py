@@ -57,7 +57,9 @@ class Playing:
     def caller(self, player: RunnerSeat) -> BotCaller:
         """A connection of its own to a bot."""
         keys = bot_secrets(self.master_key, player.bot_id, player.secret_generations)
-        return BotCaller(Target(player.bot_id, player.url, keys, player.max_calls), self.policy, self.limits)
+        return BotCaller(
+            Target(player.bot_id, player.url, keys, player.max_concurrent_requests), self.policy, self.limits
+        )
 
 
 async def play(playing: Playing) -> bool:

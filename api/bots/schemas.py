@@ -36,7 +36,9 @@ class BotView(Strict):
     status = fields.String(required=True, validate=validate.OneOf(BOT_STATES))
     version = fields.String(required=True, allow_none=True, metadata={"description": "as the bot declares it"})
     games = fields.List(fields.String(), required=True, metadata={"description": "as the bot declares them"})
-    max_calls = fields.Integer(required=True, metadata={"description": "calls it takes at once, as it declares"})
+    max_concurrent_requests = fields.Integer(
+        required=True, metadata={"description": "requests it answers concurrently, as it declares"}
+    )
     created_at = UtcDateTime(required=True)
 
 
@@ -44,8 +46,8 @@ class OwnBotView(BotView):
     """The last fields are there for the owner alone: they read ``own``, which the bot has for its owner only."""
 
     url = fields.String(attribute="own.url")
-    proven_url = fields.String(
-        attribute="own.proven_url",
+    verified_url = fields.String(
+        attribute="own.verified_url",
         allow_none=True,
         metadata={"description": "the address that answered the challenge"},
     )
@@ -75,9 +77,9 @@ class CheckView(Strict):
 
 class ExaminationView(Strict):
     state = fields.String(required=True, validate=validate.OneOf(EXAMINATION_STATES))
-    asked = fields.Integer(required=True, metadata={"description": "questions so far; written about twice a second"})
-    planned = fields.Integer(required=True)
-    what = fields.String(required=True, metadata={"description": "what is looked at now"})
+    questions_sent = fields.Integer(required=True, metadata={"description": "updated about twice a second"})
+    questions_total = fields.Integer(required=True)
+    current_step = fields.String(required=True, metadata={"description": "the game or rule that is checked now"})
     version = fields.String(
         required=True, allow_none=True, metadata={"description": "of the bot, in the last that ended"}
     )

@@ -64,7 +64,7 @@ def list_matches(query: dict[str, Any]) -> Any:
         status=query.get("status"),
         bot_id=query.get("bot"),
         tournament_id=query.get("tournament"),
-        stage=query.get("stage"),
+        tournament_round=query.get("tournament_round"),
         game=query.get("game"),
         where=visibility.has_known_seats() if hides_seats else None,
         limit=query["limit"],
@@ -121,7 +121,7 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
     """Make a match that was played not count
 
     For the organiser who arranged it, or whose event it is. Its log and placements stay readable, with the reason;
-    its ladder becomes what it would be without it, by an act that is appended. `replay` has it played again, while
+    its ladder becomes what it would be without it, by an act that is appended. `rematch` has it played again, while
     its event runs.
     """
     if not governs(matches.get_match(record(), match_id)):
@@ -132,22 +132,22 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
         wish["reason"],
         by=asker().id,
         master_key=master_key(),
-        replay=wish["replay"],
+        rematch=wish["rematch"],
         whole_group=wish["whole_group"],
     )
 
 
-@resource.route("POST", '/<id("mat"):match_id>/revive')
+@resource.route("POST", '/<id("mat"):match_id>/retry')
 @resource.admin
 @resource.wakes_runner
 @resource.idempotent
 @resource.response(WholeMatchView)
-def revive(match_id: str) -> Any:
+def retry(match_id: str) -> Any:
     """Let a stuck match go on
 
     For the operator, once he knows what cost its runners their lives. It goes on from its last recorded row.
     """
-    return attach_group(match_retry.revive(record(), match_id))
+    return attach_group(match_retry.retry(record(), match_id))
 
 
 @resource.route("GET", '/<id("mat"):match_id>/faults')

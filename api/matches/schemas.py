@@ -57,7 +57,7 @@ class MatchQuery(PageQuery):
     status = fields.String(validate=validate.OneOf(MATCH_STATES))
     bot = Id("bot")
     tournament = Id("trn")
-    stage = QueryInt(low=1, high=LAST_STAGE, metadata={"description": "of the tournaments"})
+    tournament_round = QueryInt(low=1, high=LAST_STAGE, metadata={"description": "its number, from 1"})
     game = fields.String(validate=validate.OneOf(GAMES))
 
 
@@ -70,7 +70,7 @@ class CancelMatch(OptionalBody):
 
 class VoidMatch(Strict):
     reason = PlainText(MOST_REASON, required=True, metadata={"description": "for everybody"})
-    replay = StrictBool(load_default=False, metadata={"description": "play it again, with fresh cards"})
+    rematch = StrictBool(load_default=False, metadata={"description": "play it again, with fresh cards"})
     whole_group = StrictBool(
         load_default=False, metadata={"description": f"void {WHOLE_GROUP}; needed in duplicate deals"}
     )
@@ -83,7 +83,7 @@ class VoidedView(Strict):
     cancelled = fields.List(
         fields.String(), required=True, metadata={"description": "matches of the group that were not over"}
     )
-    replays = fields.List(fields.String(), required=True, metadata={"description": "matches arranged in their place"})
+    rematches = fields.List(fields.String(), required=True, metadata={"description": "matches arranged in their place"})
     acts = fields.List(
         fields.Integer(),
         required=True,
@@ -176,7 +176,7 @@ class MatchView(Strict):
         required=True, allow_none=True, metadata={"description": "why it was cancelled, or does not count"}
     )
     tournament = fields.String(attribute="tournament_id", required=True, allow_none=True)
-    stage = fields.Integer(required=True, allow_none=True)
+    tournament_round = fields.Integer(required=True, allow_none=True)
     table = fields.Integer(
         attribute="table_no",
         required=True,
@@ -184,10 +184,10 @@ class MatchView(Strict):
         metadata={"description": "from 1; in a ladder the number of the match"},
     )
     leg = fields.Integer(required=True, allow_none=True, metadata={"description": "of the matches at one table"})
-    replay_of = fields.String(
+    rematch_of = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "the match that is void, or cancelled, and played anew"},
+        metadata={"description": "the void or cancelled match that this match repeats"},
     )
     group_id = fields.String(required=True, metadata={"description": "the deal group whose end opens the log"})
     created_at = UtcDateTime(required=True)

@@ -41,7 +41,7 @@ class EntryView(Strict):
     name = fields.String(attribute="bot.name", required=True)
     owner = fields.String(attribute="bot.owner_id", required=True)
     seed = fields.Integer(required=True, allow_none=True, metadata={"description": "set by hand"})
-    since = fields.Integer(required=True, metadata={"description": "the first stage it may play in"})
+    first_round = fields.Integer(required=True, metadata={"description": "the first stage it may play in"})
     preflight = fields.String(
         required=True,
         validate=validate.OneOf(PREFLIGHTS),
@@ -53,8 +53,8 @@ class EntryView(Strict):
         allow_none=True,
         metadata={"description": "why it is absent; told to its owner and to organisers"},
     )
-    stand_in = fields.String(
-        attribute="stand_in_id",
+    substitute = fields.String(
+        attribute="substitute_id",
         required=True,
         allow_none=True,
         metadata={"description": "id of the house bot that plays its seats now"},

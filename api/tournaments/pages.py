@@ -126,7 +126,7 @@ def table(event: Tournament, number: int) -> Json | None:
         "script": {
             "columns": [{key: column[key] for key in ("name", "digits", "unit")} for column in columns],
             "digits": digits,
-            "standIn": event.stand_in is not None,
+            "substitute": event.substitute is not None,
             "seq": kept.made.as_of_seq,
         },
         "lines": _lines(kept, event.id, numbered.rows(everybody)),
@@ -148,9 +148,9 @@ def entry_page(event: Tournament) -> tuple[NumberedPage, list[tuple[TournamentEn
 
 def _lines(kept: CacheEntry[EventResults], tournament_id: str, rows: Sequence[Any]) -> list[Json]:
     ids = [str(row.entrant) for row in rows]
-    stand_ins = entering.substitute_names(record(), tournament_id, ids)
+    substitutes = entering.substitute_names(record(), tournament_id, ids)
     shown = StandingsRow(many=True).dump(standings_cache.attach_error_bars(kept, tournament_id, rows))
-    return [{**line, "stand_in": stand_ins.get(line["bot"])} for line in shown]
+    return [{**line, "substitute": substitutes.get(line["bot"])} for line in shown]
 
 
 def _blank(columns: Sequence[Json]) -> Json:
@@ -161,7 +161,7 @@ def _blank(columns: Sequence[Json]) -> Json:
         "name": "",
         "withdrawn": False,
         "version_changed": False,
-        "stand_in": None,
+        "substitute": None,
         "points": 0,
         "matches": 0,
         "points_per_match": None,

@@ -102,8 +102,8 @@ def list_entries(tournament_id: str) -> Response:
     event = tournaments.get_tournament(record(), tournament_id)
     numbered, found = entry_page(event)
     items = EntryView(many=True).dump(visible_entry(entry, bot) for entry, bot in found)
-    stand_ins = bots.names_of(record(), [one["stand_in"] for one in items if one["stand_in"]])
-    return page("tournaments/entries.html", **head(event), items=items, stand_ins=stand_ins, numbered=numbered)
+    substitutes = bots.names_of(record(), [one["substitute"] for one in items if one["substitute"]])
+    return page("tournaments/entries.html", **head(event), items=items, substitutes=substitutes, numbered=numbered)
 
 
 @pages.get(f"{EVENT}/crosstable")

@@ -39,7 +39,7 @@ def show(query: Json, tournament_id: str, stage: int) -> Any:
     """A stage, its tables page by page
 
     Who sits at a table of a rated event is told when the table is over, to organisers at once, to everybody at once
-    where the event has `open_seats`. Until then entrants and seats are there without names.
+    where the tournament is not `anonymous`. Until then entrants and seats are there without names.
     """
     tournament = tournaments.get_tournament(record(), tournament_id)
     line = round_lists.stage_line(record(), tournament.id, stage)

@@ -7,7 +7,7 @@ from api.matches.schemas import SeatView, UnratedReason
 from referee.matches.tables import MATCH_STATES
 
 STAGE_STATES = ("decided", "playing", "over")
-HIDDEN = "null while it is not to be told who plays: in a rated event, until the table is over, unless `open_seats`"
+HIDDEN = "null while it is hidden who plays: in rated matches of an `anonymous` tournament, until the table is over"
 
 
 class StageView(Strict):
@@ -47,7 +47,7 @@ class TableMatchView(Strict):
     reason = fields.String(required=True, allow_none=True, metadata={"description": "why it does not count"})
     rated = fields.Boolean(required=True)
     unrated_reason = UnratedReason("why it is unrated; null if it is rated")
-    replay_of = fields.String(required=True, allow_none=True)
+    rematch_of = fields.String(required=True, allow_none=True)
     group_id = fields.String(required=True, metadata={"description": "its deal group"})
     seats = fields.List(fields.Nested(SeatView), required=True)
 

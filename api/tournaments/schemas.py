@@ -31,15 +31,15 @@ TERMS = {
     "advance, best_of, tie_breaks, third_place}, gauntlet {champion}, ladder {at_once, per_bot, spread}",
     "cycles": "how often everybody meets everybody, in formats where everybody does; 1 unless given",
     "rated": "whether results count on the ladder; true unless given",
-    "deals": "own: each match has cards of its own. common: the tables of a stage share their cards, and nobody meets "
-    "a deal twice. duplicate: the same bots play the same cards in every order of seats. common where the event is "
-    "rated, else own, unless given",
+    "deal_sharing": "own: each match has cards of its own. common: the tables of a stage share their cards, and "
+    "nobody meets a deal twice. duplicate: the same bots play the same cards in every order of seats. common where the "
+    "event is rated, else own, unless given",
     "orders": "of seats in duplicate deals: each bot once on every seat (cyclic, unless given), or all orders",
     "trusted": "rate duplicate deals all the same, though a bot that remembers knows the cards; false unless given",
-    "open_seats": "tell everybody, and rivals, who sits where while matches go on; false unless given",
+    "anonymous": "hide who plays a rated match, from its opponents too, until it is over; true unless given",
     "late_entry": "take entries after the start, from the next stage on; false unless given",
     "frozen_version": "a bot that changes its version loses its seats; false unless given",
-    "stand_in": "house player that sits in for absent bots, unrated; null, the usual: nobody does",
+    "substitute": "house player that plays for absent bots, unrated; null unless given: nobody does",
     "starts_at": "when it starts automatically; null: when its organiser starts it. If there are too few bots at that "
     "time, it does not start: this becomes null, `status_reason` says why, and it waits for its organiser",
 }
@@ -55,14 +55,14 @@ class TermsBody(Strict):
     format_options = fields.Dict(keys=fields.String(), metadata={"description": TERMS["format_options"]})
     cycles = StrictInt(low=1, high=MAX_CYCLES, metadata={"description": TERMS["cycles"]})
     rated = StrictBool(metadata={"description": TERMS["rated"]})
-    deals = fields.String(validate=validate.OneOf(GROUP_KINDS), metadata={"description": TERMS["deals"]})
+    deal_sharing = fields.String(validate=validate.OneOf(GROUP_KINDS), metadata={"description": TERMS["deal_sharing"]})
     orders = fields.String(validate=validate.OneOf(ORDERS), metadata={"description": TERMS["orders"]})
     trusted = StrictBool(metadata={"description": TERMS["trusted"]})
-    open_seats = StrictBool(metadata={"description": TERMS["open_seats"]})
+    anonymous = StrictBool(metadata={"description": TERMS["anonymous"]})
     late_entry = StrictBool(metadata={"description": TERMS["late_entry"]})
     frozen_version = StrictBool(metadata={"description": TERMS["frozen_version"]})
-    stand_in = fields.String(
-        allow_none=True, validate=validate.OneOf(list(players())), metadata={"description": TERMS["stand_in"]}
+    substitute = fields.String(
+        allow_none=True, validate=validate.OneOf(list(players())), metadata={"description": TERMS["substitute"]}
     )
     starts_at = UtcDateTimeInput(allow_none=True, metadata={"description": TERMS["starts_at"]})
     time = fields.Nested(TimeView)
@@ -121,7 +121,7 @@ class EntriesView(Strict):
     asked = fields.Integer(required=True, metadata={"description": "called before the start, not answered yet"})
     ready = fields.Integer(required=True, metadata={"description": "answered"})
     absent = fields.Integer(required=True, metadata={"description": "could not be called"})
-    stand_ins = fields.Integer(required=True, metadata={"description": "whose seats a house player has now"})
+    substitutes = fields.Integer(required=True, metadata={"description": "whose seats a house player has now"})
 
 
 class TournamentView(Strict):
@@ -134,13 +134,13 @@ class TournamentView(Strict):
     format_options = fields.Dict(required=True)
     cycles = fields.Integer(required=True)
     rated = fields.Boolean(required=True)
-    deals = fields.String(required=True, validate=validate.OneOf(GROUP_KINDS))
+    deal_sharing = fields.String(required=True, validate=validate.OneOf(GROUP_KINDS))
     orders = fields.String(required=True, validate=validate.OneOf(ORDERS))
     trusted = fields.Boolean(required=True)
-    open_seats = fields.Boolean(required=True)
+    anonymous = fields.Boolean(required=True)
     late_entry = fields.Boolean(required=True)
     frozen_version = fields.Boolean(required=True)
-    stand_in = fields.String(required=True, allow_none=True)
+    substitute = fields.String(required=True, allow_none=True)
     starts_at = UtcDateTime(required=True, allow_none=True)
     time = Part(TimeView, required=True)
     status = fields.String(required=True, validate=validate.OneOf(TOURNAMENT_STATES))

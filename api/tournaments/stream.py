@@ -215,7 +215,7 @@ def match_message(ended: watching.Ended) -> bytes:
     data = {
         "id": ended.match_id,
         "seq": ended.seq,
-        "stage": ended.stage,
+        "tournament_round": ended.stage,
         "table": ended.table,
         "leg": ended.leg,
         "status": ended.status,

@@ -34,10 +34,10 @@ Json = dict[str, Any]
 def follow(query: Json, tournament_id: str) -> Response:
     """An event as it goes on (server-sent events)
 
-    First how it stands, then what changes: `match` (one that has its result: `id`, `seq`, `stage`, `table`, `leg`,
-    `status`, `reason`, `entrants`, `bots`, `placements`, `returns` by seat, `finished_at`), `progress` (`status`,
-    `reason`, `entries` and what `progress` of the event has), `standings` (`as_of_seq`, `results` and the first 50
-    lines as GET …/standings has them, but for points per match and error bars), `end` (`status`, `reason`,
+    First how it stands, then what changes: `match` (one that has its result: `id`, `seq`, `tournament_round`, `table`,
+    `leg`, `status`, `reason`, `entrants`, `bots`, `placements`, `returns` by seat, `finished_at`), `progress`
+    (`status`, `reason`, `entries` and what `progress` of the event has), `standings` (`as_of_seq`, `results` and the
+    first 50 lines as GET …/standings has them, but for points per match and error bars), `end` (`status`, `reason`,
     `as_of_seq`) when the event is over; then the stream ends. Progress and standings come at most once a second. Each
     message has the number of the last result that was told as its id: come back with it in `Last-Event-ID`, and no
     match is lost or told twice.

@@ -71,8 +71,8 @@ def lines(event: Tournament) -> Iterator[tuple[str, str, str]]:
     name, means = FORMATS[event.format]
     yield "Format", ", ".join([name, *_of_format(event)]), means
     yield "Tables", f"{event.seats} seats each", ""
-    deals, means = DEALS[event.deals]
-    if event.deals == "duplicate":
+    deals, means = DEALS[event.deal_sharing]
+    if event.deal_sharing == "duplicate":
         deals += ", every order of seats" if event.orders == "all" else ", each bot once on every seat"
     yield "Deals", deals, means
     bank = milliseconds(event.bank_ms)
@@ -108,14 +108,14 @@ def _of_knockout(options: Json) -> Iterator[str]:
 
 def _rights(event: Tournament) -> Iterator[tuple[str, str, str]]:
     """Who may do what, and what is told when."""
-    told = "at once" if event.open_seats or not event.rated else "when a table is over"
+    told = "at once" if not event.anonymous or not event.rated else "when a table is over"
     counts = f"Results count on the ladder of the game. {ONE_OWNER_TWICE}" if event.rated else ""
     yield "Rated", "yes" if event.rated else "no", counts
-    if event.trusted and event.deals == "duplicate":
+    if event.trusted and event.deal_sharing == "duplicate":
         yield "Trusted", "yes", "Duplicate deals are rated, though a bot that remembers would know the cards."
     yield "Who sits where", f"told {told}", ""
-    if event.stand_in:
-        yield "Stand-in", f"house player {event.stand_in}", "Takes the seats of bots that cannot be reached, unrated."
+    if event.substitute:
+        yield "Stand-in", f"house player {event.substitute}", "Takes the seats of bots that cannot be reached, unrated."
     else:
         yield "Stand-in", "none", "A bot that cannot be reached sits out."
     if event.late_entry:

@@ -61,10 +61,10 @@ class DeliveryView(Strict):
     event = fields.String(required=True, validate=validate.OneOf(EVENTS))
     status = fields.String(required=True, validate=validate.OneOf(DELIVERY_STATES))
     attempts = fields.Integer(required=True)
-    answer = fields.Integer(
+    response_status = fields.Integer(
         required=True, allow_none=True, metadata={"description": "HTTP status of the last answer, null without one"}
     )
-    problem = fields.String(required=True, allow_none=True, metadata={"description": "why the last attempt failed"})
+    last_error = fields.String(required=True, allow_none=True, metadata={"description": "why the last attempt failed"})
     next_attempt_at = UtcDateTime(required=True, allow_none=True)
     created_at = UtcDateTime(required=True)
     delivered_at = UtcDateTime(required=True, allow_none=True)

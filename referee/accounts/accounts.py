@@ -31,11 +31,11 @@ def create_account(session: Session, name: str, role: str = "owner") -> Account:
     name = checked_name(name)
     key = name_key(name)
     queue_up(session, "account names")
-    spared = Account.name_key.startswith(spare_keys_begin(key), autoescape=True)
-    taken = select(Account.id).where(or_(Account.name_key == key, spared)).limit(1)
+    spared = Account.normalized_name.startswith(spare_keys_begin(key), autoescape=True)
+    taken = select(Account.id).where(or_(Account.normalized_name == key, spared)).limit(1)
     if key in reserved_names() or session.scalar(taken):
         raise NameTaken(f"an account has the name {name!r} or one that looks like it")
-    account = Account(id=new_id("account"), name=name, name_key=key, role=role, created_at=current_time(session))
+    account = Account(id=new_id("account"), name=name, normalized_name=key, role=role, created_at=current_time(session))
     session.add(account)
     session.flush()
     return account
@@ -52,7 +52,7 @@ def get_account(session: Session, account_id: str) -> Account:
 def find_account(session: Session, name: str) -> Account:
     """Return the account with this name, else the one whose name looks like it; raise ``NotFound``."""
     same = Account.name == name
-    alike = select(Account).where(or_(same, Account.name_key == name_key(name)))
+    alike = select(Account).where(or_(same, Account.normalized_name == name_key(name)))
     account = session.scalar(alike.order_by(same.desc()).limit(1))
     if account is None:
         raise NotFound("account", name)

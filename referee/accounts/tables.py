@@ -18,7 +18,7 @@ class Account(Base):
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     name: Mapped[str] = mapped_column(Name)
-    name_key: Mapped[str] = mapped_column(String(128), unique=True)
+    normalized_name: Mapped[str] = mapped_column(String(128), unique=True)
     role: Mapped[str] = mapped_column(Word)
     created_at: Mapped[datetime]
 

@@ -46,12 +46,12 @@ def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Qu
         id=new_id("bot"),
         owner_id=owner_id,
         name=name,
-        name_key=_free_key(session, name),
+        normalized_name=_free_key(session, name),
         url=url,
         host=_host(url),
         status="unverified",
         games=[],
-        max_calls=DEFAULT_MAX_CALLS,
+        max_concurrent_requests=DEFAULT_MAX_CALLS,
         secret_generation=1,
         revision=1,
         created_at=moment,
@@ -126,7 +126,7 @@ def edit(
     bot = _at_revision(session, bot_id, revision)
     if name is not None and (name := checked_name(name)) != bot.name:
         queue_up(session, "bot names and quotas")
-        bot.name_key = _free_key(session, name, besides=bot.id)
+        bot.normalized_name = _free_key(session, name, besides=bot.id)
         bot.name = name
     if url is not None and url != bot.url:
         host = _host(url)
@@ -159,10 +159,10 @@ def resume(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
     bot = _at_revision(session, bot_id, revision)
     if bot.status != "paused":
         raise Conflict(f"the bot is {bot.status}, not paused")
-    proven = bot.proven_url == bot.url
+    proven = bot.verified_url == bot.url
     bot.status, bot.status_reason = ("verified" if proven else "unverified"), None
-    if bot.sour_matches >= MOST_SOUR:
-        bot.status, bot.status_reason, bot.sour_matches = "unverified", "checked before it plays again", 0
+    if bot.unreachable_streak >= MOST_SOUR:
+        bot.status, bot.status_reason, bot.unreachable_streak = "unverified", "checked before it plays again", 0
         _make_check_due(session, bot)
     bot.revision += 1
     return bot
@@ -176,7 +176,7 @@ def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
     checks.drop(session, bot.id)
     bot.revision += 1
     # So that its name and host are free again, while the bot stays listed under its name.
-    bot.name_key = spare_key(bot.name_key, bot.id)
+    bot.normalized_name = spare_key(bot.normalized_name, bot.id)
     return bot
 
 
@@ -229,8 +229,8 @@ def _at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:
 
 def _free_key(session: Session, name: str, besides: str = "") -> str:
     key = name_key(name)
-    spared = and_(Bot.name_key.startswith(spare_keys_begin(key), autoescape=True), Bot.status != "retired")
-    taken = select(Bot.id).where(or_(Bot.name_key == key, spared), Bot.id != besides).limit(1)
+    spared = and_(Bot.normalized_name.startswith(spare_keys_begin(key), autoescape=True), Bot.status != "retired")
+    taken = select(Bot.id).where(or_(Bot.normalized_name == key, spared), Bot.id != besides).limit(1)
     if key in reserved_names() or session.scalar(taken):
         raise NameTaken(f"a bot has the name {name!r} or one that looks like it")
     return key

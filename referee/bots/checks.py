@@ -25,7 +25,7 @@ REPEATED_AFTER: Final = timedelta(hours=1)  # then what was not passed is looked
 PROVEN: Final = ("verified", "paused")  # others are sent nothing but the challenge
 LOST_BEFORE_GIVEN_UP: Final = 3
 GIVEN_UP: Final = {"verdict": "referee_failed", "findings": [], "detail": "the referee could not finish it"}
-LEASES: Final = Leases(Examination, state="state", lost="lost")
+LEASES: Final = Leases(Examination, state="state", lost="lost_claims")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +64,28 @@ def get_or_create_examination(session: Session, bot_id: str) -> Examination:
 
 def find_examination(session: Session, bot_id: str) -> Examination:
     """How it stands with a bot; nothing is written."""
-    fresh = {"state": "idle", "wanted": False, "epoch": 0, "lost": 0, "asked": 0, "planned": 0, "what": "", "rules": {}}
-    return session.get(Examination, bot_id) or Examination(bot_id=bot_id, **fresh)
+    return session.get(Examination, bot_id) or Examination(
+        bot_id=bot_id,
+        state="idle",
+        requested_by_owner=False,
+        epoch=0,
+        lost_claims=0,
+        questions_sent=0,
+        questions_total=0,
+        current_step="",
+        rules={},
+    )
 
 
 def want(session: Session, bot_id: str) -> None:
     """The bot's next check is followed by an examination, whatever certificates it has."""
-    get_or_create_examination(session, bot_id).wanted = True
+    get_or_create_examination(session, bot_id).requested_by_owner = True
 
 
 def drop(session: Session, bot_id: str) -> None:
     """Whatever is due or under way counts for nothing any more."""
     one = get_or_create_examination(session, bot_id)
-    one.state, one.due_at, one.lost = "idle", None, 0
+    one.state, one.due_at, one.lost_claims = "idle", None, 0
     one.revoke_claim()
 
 
@@ -97,9 +106,9 @@ def follow_check(session: Session, bot: Bot, moment: datetime) -> None:
     """After a check that went well: the bot is due to be examined, unless it was lately."""
     one = get_or_create_examination(session, bot.id)
     if one.state == "idle" and _is_needed(session, one, bot, moment):
-        one.state, one.due_at, one.lost = "due", moment, 0
-        one.asked = one.planned = 0
-        one.what = ""
+        one.state, one.due_at, one.lost_claims = "due", moment, 0
+        one.questions_sent = one.questions_total = 0
+        one.current_step = ""
         one.revoke_claim()
 
 
@@ -107,7 +116,7 @@ def catch_up(session: Session) -> None:
     """Make bots due to be examined whose certificate is for rules or a protocol that are no longer those of today."""
     moment = current_time(session)
     held = select(Certificate, Bot).join(Bot, and_(Bot.id == Certificate.bot_id, Bot.version == Certificate.version))
-    held = held.where(Certificate.ended_at.is_(None), Bot.status.in_(PROVEN), Bot.url == Bot.proven_url)
+    held = held.where(Certificate.ended_at.is_(None), Bot.status.in_(PROVEN), Bot.url == Bot.verified_url)
     for certificate, bot in session.execute(held.order_by(Bot.id)).all():
         if len(certificates.fitting_games(certificate, bot)) < len(certificates.rules_today(certificate.rules)):
             follow_check(session, bot, moment)
@@ -115,7 +124,9 @@ def catch_up(session: Session) -> None:
 
 def tell(session: Session, claimed: Claimed, asked: int, planned: int, what: str) -> None:
     """Notes how far it is, and holds the claim on. Raises ``StaleEpoch`` when it is no longer ours."""
-    LEASES.update(session, claimed.bot_id, claimed.epoch, asked=asked, planned=planned, what=what[:40])
+    LEASES.update(
+        session, claimed.bot_id, claimed.epoch, questions_sent=asked, questions_total=planned, current_step=what[:40]
+    )
 
 
 def give_back(session: Session, claimed: Claimed) -> None:
@@ -156,12 +167,12 @@ def _note_replaced(session: Session, claimed: Claimed, bot: Bot, version: str, o
         return
     bot.version = version
     bot.games = bot.games if outcome.games is None else [printable(game)[:40] for game in outcome.games]
-    bot.max_calls = outcome.max_concurrent_requests or bot.max_calls
+    bot.max_concurrent_requests = outcome.max_concurrent_requests or bot.max_concurrent_requests
     bot.revision += 1
 
 
 def _is_needed(session: Session, one: Examination, bot: Bot, moment: datetime) -> bool:
-    if one.wanted:
+    if one.requested_by_owner:
         return True
     rules = certificates.rules_today(bot.games)
     attested = certificates.certified_games(session, bot, since=moment - YOUNG)
@@ -175,6 +186,6 @@ def _is_needed(session: Session, one: Examination, bot: Bot, moment: datetime) -
 
 def end_examination(one: Examination, version: str | None, rules: Json, report: Json, moment: datetime) -> None:
     """End an examination with its report; ``rules`` are the versions of the rules by game that were asked."""
-    one.state, one.due_at, one.wanted, one.lost = "idle", None, False, 0
+    one.state, one.due_at, one.requested_by_owner, one.lost_claims = "idle", None, False, 0
     one.end_lease()
     one.version, one.rules, one.report, one.ended_at = version, rules, report, moment

@@ -59,10 +59,10 @@ def end_check(
     bot.end_lease()
     bot.check_report = report
     if manifest is not None:
-        bot.proven_url = bot.url
+        bot.verified_url = bot.url
         bot.version = printable(manifest.version)[:128]
         bot.games = [printable(game)[:40] for game in manifest.games]
-        bot.max_calls = manifest.max_concurrent_requests
+        bot.max_concurrent_requests = manifest.max_concurrent_requests
     if bot.status in ("unverified", "verified") and not (forgiven and bot.status == "verified"):
         bot.status = "unverified" if manifest is None else "verified"
         bot.status_reason = "the check failed" if manifest is None else None

@@ -66,7 +66,7 @@ def resolve_bot_ids(session: Session, bot_ids: list[str]) -> list[str]:
 
 
 def _find_house_bot(session: Session, name: str) -> Bot | None:
-    return session.scalar(select(Bot).where(Bot.name_key == SCHEME + name))
+    return session.scalar(select(Bot).where(Bot.normalized_name == SCHEME + name))
 
 
 def _create_house_bot(session: Session, name: str) -> Bot:
@@ -74,14 +74,14 @@ def _create_house_bot(session: Session, name: str) -> Bot:
         id=new_id("bot"),
         owner_id=_owner(session).id,
         name=house_bot_name(name),
-        name_key=SCHEME + name,
+        normalized_name=SCHEME + name,
         url=SCHEME + name,
-        proven_url=SCHEME + name,
+        verified_url=SCHEME + name,
         host="",
         status=STATUS,
         version=__version__,
         games=sorted(catalogue()),
-        max_calls=MAX_CALLS,
+        max_concurrent_requests=MAX_CALLS,
         secret_generation=1,
         revision=1,
         created_at=current_time(session),
@@ -94,10 +94,10 @@ def _create_house_bot(session: Session, name: str) -> Bot:
 
 
 def _owner(session: Session) -> Account:
-    account = session.scalar(select(Account).where(Account.name_key == _OWNER_KEY))
+    account = session.scalar(select(Account).where(Account.normalized_name == _OWNER_KEY))
     if account is None:
         account = Account(
-            id=new_id("account"), name=OWNER, name_key=_OWNER_KEY, role="owner", created_at=current_time(session)
+            id=new_id("account"), name=OWNER, normalized_name=_OWNER_KEY, role="owner", created_at=current_time(session)
         )
         session.add(account)
         session.flush()

@@ -15,7 +15,7 @@ EXAMINATION_STATES = CHECK_STATES
 
 
 class Bot(Leased, Base):
-    """A registered endpoint. ``url`` is what the owner wants, ``proven_url`` what answered the challenge."""
+    """A registered endpoint. ``url`` is what the owner wants, ``verified_url`` what answered the challenge."""
 
     __tablename__ = "bots"
     __table_args__ = (
@@ -27,15 +27,15 @@ class Bot(Leased, Base):
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     owner_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
     name: Mapped[str] = mapped_column(Name)
-    name_key: Mapped[str] = mapped_column(String(128), unique=True)
+    normalized_name: Mapped[str] = mapped_column(String(128), unique=True)
     url: Mapped[str] = mapped_column(String(2048))
-    proven_url: Mapped[str | None] = mapped_column(String(2048))
+    verified_url: Mapped[str | None] = mapped_column(String(2048))
     host: Mapped[str] = mapped_column(String(255), index=True)
     status: Mapped[str] = mapped_column(Word)
     status_reason: Mapped[str | None] = mapped_column(Text)
     version: Mapped[str | None] = mapped_column(String(128))
     games: Mapped[list[Any]]
-    max_calls: Mapped[int]
+    max_concurrent_requests: Mapped[int]
     secret_generation: Mapped[int]
     previous_secret_until: Mapped[datetime | None]
     revision: Mapped[int]
@@ -46,7 +46,7 @@ class Bot(Leased, Base):
     checks_lost: Mapped[int]  # claims of this check in a row whose claimer died
     check_report: Mapped[Json | None]
     checked_at: Mapped[datetime | None]
-    sour_matches: Mapped[int] = mapped_column(default=0)  # in a row, in which it was not called to the end
+    unreachable_streak: Mapped[int] = mapped_column(default=0)  # in a row, in which it was not called to the end
 
 
 class Examination(Leased, Base):
@@ -60,12 +60,12 @@ class Examination(Leased, Base):
 
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
     state: Mapped[str] = mapped_column(Word)
-    wanted: Mapped[bool]  # by its owner: it is examined whatever certificates it has, and before others
+    requested_by_owner: Mapped[bool]  # by its owner: it is examined whatever certificates it has, and before others
     due_at: Mapped[datetime | None]
-    lost: Mapped[int]  # claims in a row whose claimer died
-    asked: Mapped[int]  # questions, so far
-    planned: Mapped[int]
-    what: Mapped[str] = mapped_column(Word)  # is looked at now
+    lost_claims: Mapped[int]  # claims in a row whose claimer died
+    questions_sent: Mapped[int]  # questions, so far
+    questions_total: Mapped[int]
+    current_step: Mapped[str] = mapped_column(Word)  # is looked at now
     version: Mapped[str | None] = mapped_column(String(128))  # of the bot, in the last that ended
     rules: Mapped[Json]  # versions of the rules by game, in the last that ended
     report: Mapped[Json | None]

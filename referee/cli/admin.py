@@ -6,13 +6,15 @@ import click
 from sqlalchemy.orm import Session
 
 from referee.accounts import accounts
+from referee.bots import checks
 from referee.cli.options import data_option
 from referee.db.revisions import newest
 from referee.errors import Conflict, NotFound
-from referee.runtime.installation import made_record_of, record_of
-from referee.workflows import match_retry
+from referee.runtime.installation import made_record_of, record_of, settings_of
+from referee.workflows import match_retry, voiding
 
 TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token
+CANCELLED_FOR_UPGRADE = "cancelled by the operator: the service was upgraded while this match was in progress"
 
 
 @click.group()
@@ -60,14 +62,30 @@ def token(name: str, data: Path | None) -> None:
 
 
 @admin.command()
+@click.option(
+    "--cancel-running",
+    "cancels",
+    is_flag=True,
+    help="Cancel the matches in progress, if there is anything to upgrade; tournaments play them again.",
+)
 @data_option
-def upgrade(data: Path | None) -> None:
+def upgrade(cancels: bool, data: Path | None) -> None:
     """Create the database or upgrade its schema.
 
-    The command `referee up` does this when it starts.
+    The command `referee up` does this when it starts. Some upgrades refuse while matches are in progress.
     """
-    _, database = made_record_of(data)
+    done = voiding.Voided()
+
+    def cancel_in_progress(session: Session) -> None:
+        checks.catch_up(session)  # bots keep their seats while their next examination is due
+        key = settings_of(data).master_key
+        done.extend(voiding.cancel_in_progress(session, CANCELLED_FOR_UPGRADE, master_key=key))
+
+    _, database = made_record_of(data, settle=cancel_in_progress if cancels else None)
     database.dispose()
+    if done.cancelled:
+        voided = f", {len(done.matches)} with the same cards made void" if done.matches else ""
+        click.echo(f"{len(done.cancelled)} matches cancelled{voided}; {len(done.rematches)} rematches arranged")
     click.echo(f"the schema is at revision {newest()}")
 
 
@@ -82,7 +100,7 @@ def retry(match_id: str, data: Path | None) -> None:
     _, database = record_of(data)
     try:
         with database.write() as session:
-            match_retry.revive(session, match_id)
+            match_retry.retry(session, match_id)
     except (NotFound, Conflict) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"{match_id} is due", err=True)

@@ -210,8 +210,8 @@ def _wait_for_check(remote: Remote, bot: Json) -> Json:
         examination = bot["examination"]
         if bot["check"]["state"] == examination["state"] == "idle":
             return {**bot, "certificate": _certificate(remote, path)}
-        if examination["state"] == "running" and examination["what"] != told:
-            told = examination["what"]
+        if examination["state"] == "running" and examination["current_step"] != told:
+            told = examination["current_step"]
             note(f"it is examined: {examination['asked']} of {examination['planned']} questions, {told}")
         if time.monotonic() > end:
             what = "examined" if bot["check"]["state"] == "idle" else "called"

@@ -21,6 +21,18 @@ class WrongSchema(RefereeError):
     """Raised if this program cannot use the schema of the database; the message says which it is and what to do."""
 
 
+class MatchesInProgress(RefereeError):
+    """Raised by an upgrade that requires that no match is in progress; the message says what to do."""
+
+    def __init__(self, count: int) -> None:
+        matches = "1 match is" if count == 1 else f"{count} matches are"
+        super().__init__(
+            f"Nothing was upgraded: {matches} in progress, and this upgrade changes the bot protocol. Start the "
+            "previous version, pause the tournaments, let the matches finish, and upgrade again; or cancel them with "
+            "`referee admin upgrade --cancel-running`, which arranges rematches in tournaments."
+        )
+
+
 def check(database: Database) -> None:
     """Raise ``WrongSchema`` unless the schema is the one that this program needs."""
     found, wanted = revision(database), newest()

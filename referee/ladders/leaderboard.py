@@ -156,7 +156,7 @@ def _pairs(session: Session, query: Any) -> list[tuple[str, int]]:
 
 def _has(text: str) -> ColumnElement[bool]:
     """Names are compared as for look-alikes, so that case and accents do not matter."""
-    named = Bot.name_key.contains(name_key(text), autoescape=True)
+    named = Bot.normalized_name.contains(name_key(text), autoescape=True)
     versioned = Bot.version.icontains(text, autoescape=True)
     return or_(named, versioned, Bot.owner_id.icontains(text, autoescape=True))
 

@@ -31,7 +31,7 @@ class LedgerEntry(Base):
     ``seq`` is the one order of all ladders' acts. Results of a deal group enter together, when it is over.
     """
 
-    __tablename__ = "ladder_acts"
+    __tablename__ = "ledger_entries"
     __table_args__ = (
         one_of("kind", ACTS),
         UniqueConstraint("match_id", "kind"),
@@ -80,7 +80,7 @@ class RatingChange(Base):
     __tablename__ = "rating_changes"
     __table_args__ = (Index(None, "ladder_id", "bot_id", "seq"),)
 
-    seq: Mapped[int] = mapped_column(BigInteger, ForeignKey("ladder_acts.seq"), primary_key=True)
+    seq: Mapped[int] = mapped_column(BigInteger, ForeignKey("ledger_entries.seq"), primary_key=True)
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
     ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"))
     before: Mapped[int] = mapped_column(BigInteger)

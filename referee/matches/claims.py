@@ -136,7 +136,7 @@ def _keep_addresses(session: Session, match_ids: Sequence[str]) -> None:
     """Matches keep the addresses, names and versions they begin with."""
     if not match_ids:
         return
-    kept = {"bot_name": _BOTS.c.name, "version": _BOTS.c.version, "url": _BOTS.c.proven_url}
+    kept = {"bot_name": _BOTS.c.name, "version": _BOTS.c.version, "url": _BOTS.c.verified_url}
     values = {
         name: select(column).where(_BOTS.c.id == _SEATS.c.bot_id).scalar_subquery() for name, column in kept.items()
     }

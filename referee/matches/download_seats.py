@@ -50,7 +50,7 @@ def _seat(result: Result, match: Match, number: int, seat: MatchSeat) -> Downloa
         seq=result.seq,
         match_id=match.id,
         tournament_id=match.tournament_id,
-        stage=match.stage,
+        stage=match.tournament_round,
         table=match.table_no,
         leg=match.leg,
         group_id=match.group_id,

@@ -52,7 +52,7 @@ def download(session: Session, match: Match, *, gzipped: bool) -> bytes:
     # Packed members may follow one another, so the reveal needs no packing anew of what is there.
     reveal = b"" if log.reveal_line is None else log.reveal_line + b"\n"
     plain = _decompress(log)  # read in any case, so that a damaged log is not served as a good one
-    return log.packed + _compress(reveal) if gzipped else plain + reveal
+    return log.gzip_log + _compress(reveal) if gzipped else plain + reveal
 
 
 def pack(session: Session, match_id: str, lines: Sequence[bytes]) -> str:
@@ -62,7 +62,7 @@ def pack(session: Session, match_id: str, lines: Sequence[bytes]) -> str:
     connection = session.connection()
     connection.execute(_DROP_ROWS, {"of": match_id})
     connection.execute(_DROP_SEALED, {"of": match_id})
-    connection.execute(_ADD_LOG, {"match_id": match_id, "packed": packed, "digest": found, "rows": len(lines)})
+    connection.execute(_ADD_LOG, {"match_id": match_id, "gzip_log": packed, "digest": found, "rows": len(lines)})
     return found
 
 
@@ -85,7 +85,7 @@ def append_reveal(session: Session, match_id: str, line: bytes) -> None:
 
 def _decompress(log: MatchLog) -> bytes:
     try:
-        text = gzip.decompress(log.packed)
+        text = gzip.decompress(log.gzip_log)
     except (OSError, EOFError, zlib.error) as error:
         raise BadLog(0, f"the stored log cannot be unpacked: {error}") from error
     if digest(text.rstrip(b"\n").rpartition(b"\n")[2]) != log.digest:

@@ -302,9 +302,9 @@ def _rows(session: Session, query: Select[Any], limit: int, match_id: str | None
 def _seats(session: Session, calls: Calls, match_ids: Sequence[str]) -> dict[str, Counter[str]]:
     """How often each bot sits at these matches; what the bots declared is noted with their calls."""
     seats: dict[str, Counter[str]] = {match_id: Counter() for match_id in match_ids}
-    for match_id, bot_id, max_calls in session.execute(_SEATED, {"matches": match_ids}):
+    for match_id, bot_id, max_concurrent_requests in session.execute(_SEATED, {"matches": match_ids}):
         seats[match_id][bot_id] += 1
-        calls.most[bot_id] = max_calls
+        calls.most[bot_id] = max_concurrent_requests
     return seats
 
 
@@ -354,19 +354,19 @@ _PLAYING_OF_CREATORS: Final = (
 )
 _DUE_OF_CREATORS: Final = select(_M.created_by, func.count()).where(DUE).group_by(_M.created_by)
 _CALLS_LEFT: Final = (
-    select(_BOTS.c.id, _BOTS.c.max_calls - func.count())
+    select(_BOTS.c.id, _BOTS.c.max_concurrent_requests - func.count())
     .join(_SEATS, _SEATS.c.bot_id == _BOTS.c.id)
     .join(_MATCHES, _M.id == _SEATS.c.match_id)
     .where(_PLAYED)
-    .group_by(_BOTS.c.id, _BOTS.c.max_calls)
+    .group_by(_BOTS.c.id, _BOTS.c.max_concurrent_requests)
 )
 _EXAMINED: Final = (
-    select(_BOTS.c.id, _BOTS.c.max_calls)
+    select(_BOTS.c.id, _BOTS.c.max_concurrent_requests)
     .join(Examination, Examination.bot_id == _BOTS.c.id)
     .where(Examination.state == "running", ~is_lease_expired(Examination, bindparam("boot"), bindparam("seconds")))
 )
 _SEATED: Final = (
-    select(_SEATS.c.match_id, _SEATS.c.bot_id, _BOTS.c.max_calls)
+    select(_SEATS.c.match_id, _SEATS.c.bot_id, _BOTS.c.max_concurrent_requests)
     .join(_BOTS, _BOTS.c.id == _SEATS.c.bot_id)
     .where(_SEATS.c.match_id.in_(bindparam("matches", expanding=True)))
 )

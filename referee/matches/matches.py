@@ -47,7 +47,7 @@ def list_matches(
     status: str | None = None,
     bot_id: str | None = None,
     tournament_id: str | None = None,
-    stage: int | None = None,
+    tournament_round: int | None = None,
     game: str | None = None,
     where: ColumnElement[bool] | None = None,
     limit: int = 50,
@@ -57,7 +57,12 @@ def list_matches(
     query = select(Match)
     if where is not None:
         query = query.where(where)
-    filters = (Match.status, status), (Match.tournament_id, tournament_id), (Match.stage, stage), (Match.game, game)
+    filters = (
+        (Match.status, status),
+        (Match.tournament_id, tournament_id),
+        (Match.tournament_round, tournament_round),
+        (Match.game, game),
+    )
     for column, wanted in filters:
         if wanted is not None:
             query = query.where(column == wanted)

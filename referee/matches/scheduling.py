@@ -50,12 +50,12 @@ class MatchPlan:
     rated: bool = True
     created_by: str | None = None
     tournament_id: str | None = None
-    stage: int | None = None
+    tournament_round: int | None = None
     table_no: int | None = None
     leg: int | None = None
     entrants: Sequence[str] | None = None
     deal: Deal | None = None
-    replay_of: str | None = None
+    rematch_of: str | None = None
 
 
 def arrange(
@@ -162,10 +162,10 @@ class _Draft:
             "claims_without_progress": 0,
             "rows": 0,
             "tournament_id": plan.tournament_id,
-            "stage": plan.stage,
+            "tournament_round": plan.tournament_round,
             "table_no": plan.table_no,
             "leg": plan.leg,
-            "replay_of": plan.replay_of,
+            "rematch_of": plan.rematch_of,
             "created_by": plan.created_by,
         }
 

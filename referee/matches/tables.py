@@ -14,7 +14,7 @@ GOING_ON = ("waiting", "due", "running")
 OPEN = (*GOING_ON, "stuck")  # a stuck match is not over until somebody decides what becomes of it
 GROUP_STATES = ("new", "open", "over")
 GROUP_KINDS = ("own", "common", "duplicate")
-AGE = ("created_at", "stage", "table_no", "leg", "id")  # the order in which matches are played
+AGE = ("created_at", "tournament_round", "table_no", "leg", "id")  # the order in which matches are played
 
 
 def _partial_index(name: str, rows: str, *columns: str) -> Index:
@@ -53,7 +53,7 @@ class Match(Leased, Base):
         one_of("status", MATCH_STATES),
         Index(None, "status", "created_at", "id"),
         Index(None, "created_at", "id"),
-        Index(None, "tournament_id", "stage", "table_no"),
+        Index(None, "tournament_id", "tournament_round", "table_no"),
         # What runners look for: small, however many matches are over. The status comes first, though it is always
         # the same: else SQLite prefers the index above.
         _partial_index("ix_matches_due", "status = 'due'", "status", "created_by", *AGE),
@@ -75,10 +75,10 @@ class Match(Leased, Base):
     rows: Mapped[int]  # of its log, recorded so far
     group_id: Mapped[str] = mapped_column(ForeignKey("deal_groups.id"), index=True)
     tournament_id: Mapped[str | None] = mapped_column(ForeignKey("tournaments.id"))
-    stage: Mapped[int | None]
+    tournament_round: Mapped[int | None]
     table_no: Mapped[int | None]
     leg: Mapped[int | None]  # of several matches at one table, from 1
-    replay_of: Mapped[str | None] = mapped_column(ForeignKey("matches.id"))
+    rematch_of: Mapped[str | None] = mapped_column(ForeignKey("matches.id"))
     created_by: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"), index=True)
     created_at: Mapped[datetime]
     started_at: Mapped[datetime | None]
@@ -142,7 +142,7 @@ class MatchLog(Base):
     __tablename__ = "match_logs"
 
     match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), primary_key=True)
-    packed: Mapped[bytes]  # gzip of the lines, each with its line end
+    gzip_log: Mapped[bytes]  # gzip of the lines, each with its line end
     reveal_line: Mapped[bytes | None]
     digest: Mapped[str] = mapped_column(String(64))
     rows: Mapped[int]

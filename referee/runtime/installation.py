@@ -1,7 +1,10 @@
 """Open the installation in a data directory: its settings and its database."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+
+from sqlalchemy.orm import Session
 
 from referee.db.engine import Database, parsed_url
 from referee.db.revisions import check
@@ -35,9 +38,11 @@ def record_of(data: Path | None) -> tuple[Settings, Database]:
     return settings_of(data), database
 
 
-def made_record_of(data: Path | None) -> tuple[Settings, Database]:
-    """The record, made where there is none and brought up to date."""
+def made_record_of(
+    data: Path | None, *, settle: Callable[[Session], object] | None = None
+) -> tuple[Settings, Database]:
+    """Create or upgrade the database of an installation and open it; ``settle`` is that of ``upgrade``."""
     settings = settings_of(data)
     database = Database.from_settings(settings)
-    upgrade(database)
+    upgrade(database, settle=settle)
     return settings, database

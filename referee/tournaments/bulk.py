@@ -99,14 +99,14 @@ def extent(session: Session, tournament_id: str, place: DownloadCursor) -> Downl
 
 def stored_size(session: Session, tournament_id: str) -> StoredSize:
     """Return how much the logs of a tournament take."""
-    query = select(func.sum(func.length(MatchLog.packed)), func.sum(MatchLog.rows)).join(Match)
+    query = select(func.sum(func.length(MatchLog.gzip_log)), func.sum(MatchLog.rows)).join(Match)
     size_bytes, rows = session.execute(query.where(Match.tournament_id == tournament_id)).one()
     return StoredSize(size_bytes or 0, rows or 0)
 
 
 def next_logs(session: Session, tournament_id: str, place: DownloadCursor, until: int, ended: bool) -> list[Named]:
     """The matches whose logs come next, at most ``PAGE``; none at the end."""
-    columns = (Match.id, Match.status, Match.reason, Match.stage, Match.table_no, Match.leg)
+    columns = (Match.id, Match.status, Match.reason, Match.tournament_round, Match.table_no, Match.leg)
     query = select(*columns, Result.seq).join(Match, Match.id == Result.match_id)
     query = query.where(of_event(tournament_id), Result.seq > place.seq, Result.seq <= until)
     rows = session.execute(query.order_by(Result.seq).limit(PAGE)).all() if place.seq < until else []
@@ -149,4 +149,4 @@ def _cut_off(tournament_id: str, after: str, *columns: Any) -> Select[Any]:
 
 
 def _named_log(row: Any, place: DownloadCursor) -> Named:
-    return Named(row.id, place, row.status, row.reason, row.stage, row.table_no, row.leg)
+    return Named(row.id, place, row.status, row.reason, row.tournament_round, row.table_no, row.leg)

@@ -23,7 +23,7 @@ AT_ONCE: Final = 500  # ids in one query
 
 @dataclass(frozen=True, slots=True)
 class EntrantSeat:
-    """An entry with what is known of its bot now. ``stand_in`` is who plays for it meanwhile."""
+    """An entry with what is known of its bot now. ``substitute`` is who plays for it meanwhile."""
 
     bot_id: str
     owner_id: str
@@ -32,7 +32,7 @@ class EntrantSeat:
     withdrawn_at: datetime | None
     preflight: str
     version: str | None
-    stand_in: str | None
+    substitute: str | None
     bot_status: str
     bot_version: str | None
     certified: bool  # enough to go on, where the event is rated
@@ -56,7 +56,7 @@ class EntrantSeat:
         """The bot that sits in its seats now; None: nobody does."""
         if self.withdrawn_at is not None:
             return None
-        return self.bot_id if self.in_order(tournament) else self.stand_in
+        return self.bot_id if self.in_order(tournament) else self.substitute
 
 
 def seats_of(session: Session, tournament: Tournament, bot_ids: Collection[str] | None = None) -> list[EntrantSeat]:
@@ -156,8 +156,8 @@ def _seat(tournament: Tournament, *columns: Any) -> EntrantSeat:
 def _entries(tournament: Tournament) -> Any:
     entry = TournamentEntry
     columns = (
-        *(entry.bot_id, Bot.owner_id, entry.seed, entry.since, entry.withdrawn_at, entry.preflight),
-        *(entry.version, entry.stand_in_id, Bot.status, Bot.version),
+        *(entry.bot_id, Bot.owner_id, entry.seed, entry.first_round, entry.withdrawn_at, entry.preflight),
+        *(entry.version, entry.substitute_id, Bot.status, Bot.version),
         *(eligibility.keeps_place(tournament), cast(Bot.games, Text)),
     )
     query = select(*columns).join(Bot, Bot.id == entry.bot_id)

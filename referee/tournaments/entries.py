@@ -30,7 +30,7 @@ class Counts:
     asked: int
     ready: int
     absent: int
-    stand_ins: int
+    substitutes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def entered_bots(session: Session, tournament_id: str, bot_ids: Collection[str])
 
 def substitute_names(session: Session, tournament_id: str, bot_ids: Collection[str]) -> dict[str, str]:
     """Return the names of the house players that play for these bots now, by bot id."""
-    query = select(TournamentEntry.bot_id, Bot.name).join(Bot, Bot.id == TournamentEntry.stand_in_id)
+    query = select(TournamentEntry.bot_id, Bot.name).join(Bot, Bot.id == TournamentEntry.substitute_id)
     of_these = TournamentEntry.tournament_id == tournament_id, TournamentEntry.bot_id.in_(bot_ids)
     return dict(session.execute(query.where(*of_these)).all())
 
@@ -92,7 +92,7 @@ def counts(session: Session, tournament_id: str) -> Counts:
     """How many take part, and how their bots did before the start."""
     there = TournamentEntry.withdrawn_at.is_(None)
     asked, ready, absent = (there & (TournamentEntry.preflight == one) for one in ("asked", "ready", "absent"))
-    columns = (there, ~there, asked, ready, absent, there & TournamentEntry.stand_in_id.is_not(None))
+    columns = (there, ~there, asked, ready, absent, there & TournamentEntry.substitute_id.is_not(None))
     query = select(*(func.coalesce(func.sum(case((column, 1), else_=0)), 0) for column in columns))
     return Counts(*map(int, session.execute(query.where(TournamentEntry.tournament_id == tournament_id)).one()))
 
@@ -133,7 +133,7 @@ def withdraw(session: Session, tournament_id: str, bot_id: str) -> TournamentEnt
     if entry is None:
         raise NotFound("entry", bot_id)
     if entry.withdrawn_at is None:
-        entry.withdrawn_at, entry.stand_in_id = current_time(session), None
+        entry.withdrawn_at, entry.substitute_id = current_time(session), None
         matches.cancel_unbegun(session, bot_id, tournament_id)
         tournament.revision += 1
     return entry
@@ -180,6 +180,6 @@ def _next_number(session: Session, tournament: Tournament) -> int:
 def _join_late(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
     """From the next stage on; the bot is called at once, as the others were before the start. Its version is that with
     which it answers; who comes back keeps the one it had, or a frozen version could be changed by leaving."""
-    entry.since = rounds.newest(session, tournament.id) + 1
+    entry.first_round = rounds.newest(session, tournament.id) + 1
     entry.preflight = "asked"
     bots.request_check(session, bot.id)

@@ -63,7 +63,7 @@ def finish(session: Session, tournament_id: str) -> Tournament:
     if tournament.status == "paused":  # what a runner gave back before the pause is played out
         _set_going(session, tournament, "waiting", "due")
     made = session.scalars(select(func.count()).where(Match.tournament_id == tournament_id)).one()
-    tournament.planned, tournament.status = max(made, 1), "running"
+    tournament.expected_matches, tournament.status = max(made, 1), "running"
     tournament.preflight_until = None  # else its end would plan anew
     return mark_changed(session, tournament)
 

@@ -72,7 +72,7 @@ def players_of(session: Session, tournament: Tournament, entrants: Iterable[str]
 def orders(tournament: Tournament) -> list[tuple[int, ...]]:
     """The orders in which the places of a table are taken by one set of its matches."""
     places = tuple(range(tournament.seats))
-    if tournament.deals != "duplicate":
+    if tournament.deal_sharing != "duplicate":
         return [places]
     return list(permutations(places)) if tournament.orders == "all" else [_rotate_seats(places, by) for by in places]
 
@@ -97,7 +97,7 @@ def plan_for(
 def sets_arranged(session: Session, tournament: Tournament, stage: int, tables: Sequence[int]) -> dict[int, int]:
     """How many sets of matches each of these tables has."""
     query = select(Match.table_no, func.max(Match.leg)).where(Match.tournament_id == tournament.id)
-    query = query.where(Match.stage == stage, Match.table_no.in_(tables)).group_by(Match.table_no)
+    query = query.where(Match.tournament_round == stage, Match.table_no.in_(tables)).group_by(Match.table_no)
     each = len(orders(tournament))
     return {table_no: leg // each for table_no, leg in session.execute(query) if table_no and leg}
 
@@ -129,7 +129,7 @@ def _plans(
                     tournament,
                     [seated[index] for index in order],
                     players,
-                    stage=stage,
+                    tournament_round=stage,
                     table_no=wanted.table_no,
                     leg=number * len(each) + place + 1,
                     deal=_deal(wanted, number, duplicate=len(each) > 1, shares=shares),

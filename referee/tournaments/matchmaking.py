@@ -31,12 +31,14 @@ class NextTables:
 
 def is_ending(tournament: Tournament) -> bool:
     """Whether its organiser has ended it: what it has is then all there will be."""
-    return bool(tournament.planned)
+    return bool(tournament.expected_matches)
 
 
 def serial_of(session: Session, tournament_id: str) -> int:
     """How many matches the ladder has made; they are numbered where other events number their tables."""
-    newest = select(func.max(Match.table_no)).where(Match.tournament_id == tournament_id, Match.stage.is_(None))
+    newest = select(func.max(Match.table_no)).where(
+        Match.tournament_id == tournament_id, Match.tournament_round.is_(None)
+    )
     return session.scalar(newest) or 0
 
 
@@ -96,7 +98,7 @@ def _recent_meetings(
     query = select(MatchSeat.match_id, MatchSeat.seat, entrant).join(Match, Match.id == MatchSeat.match_id)
     query = query.where(
         Match.tournament_id == tournament.id,
-        Match.stage.is_(None),
+        Match.tournament_round.is_(None),
         Match.table_no > serial - REMEMBERED,
         Match.status.not_in(["cancelled", "void"]),
     )

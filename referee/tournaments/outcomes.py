@@ -13,7 +13,15 @@ from referee.tournaments.tables import TournamentRound
 def outcomes(session: Session, tournament_id: str, *, after: int = 0, newest: int | None = None) -> list[MatchOutcome]:
     """Every finished match in the order of the results, those after a result's number, or so many of the newest. What
     a stand-in played is not scored."""
-    columns = (Result.entrants, Result.bots, Result.placements, Result.returns, Match.group_id, Match.stage, Result.seq)
+    columns = (
+        Result.entrants,
+        Result.bots,
+        Result.placements,
+        Result.returns,
+        Match.group_id,
+        Match.tournament_round,
+        Result.seq,
+    )
     query = select(*columns).join(Match, Match.id == Result.match_id)
     query = query.where(Match.tournament_id == tournament_id, Match.status == "finished", Result.seq > after)
     rows = session.execute(query.order_by(Result.seq.desc()).limit(newest)).all()

@@ -25,7 +25,7 @@ AT_ONCE: Final = 200  # entries settled in one transaction
 def ask(session: Session, tournament: Tournament, moment: datetime) -> None:
     """Asks for a check of every bot that is to play, and notes until when their answers are waited for."""
     entered = TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None)
-    fresh = {"preflight": "asked", "preflight_reason": None, "stand_in_id": None}
+    fresh = {"preflight": "asked", "preflight_reason": None, "substitute_id": None}
     asked = update(TournamentEntry).where(*entered).values(**fresh, version=None, version_changed_at=None)
     entries = count_changed_rows(session, asked.execution_options(synchronize_session=False))
     _check_again(session, Bot.id.in_(select(TournamentEntry.bot_id).where(*entered)), moment)
@@ -62,7 +62,7 @@ def settle(session: Session, tournament: Tournament) -> None:
             entry.version = bot.version
         elif entry.version != bot.version and entry.version_changed_at is None and entry.version is not None:
             entry.version_changed_at = moment
-        _seat_stand_in(session, tournament, entry, bot)
+        _seat_substitute(session, tournament, entry, bot)
         if _is_other_version(tournament, entry, bot):
             _give_up_seats(session, tournament, entry)
         if entry.preflight == "absent" and bot.check_state == "idle":
@@ -96,10 +96,10 @@ def _entries_to_settle(tournament: Tournament, moment: datetime) -> Select[Tourn
         and_(entry.preflight == "asked", or_(~verified, idle)),
         and_(entry.preflight == "absent", verified, idle, or_(reported_well, _long_ago(moment))),
         and_(other_version, entry.version_changed_at.is_(None)),
-        and_(entry.stand_in_id.is_not(None), ~out_of_order),
+        and_(entry.substitute_id.is_not(None), ~out_of_order),
     ]
-    if tournament.stand_in is not None:
-        reasons.append(and_(entry.stand_in_id.is_(None), entry.preflight != "asked", out_of_order))
+    if tournament.substitute is not None:
+        reasons.append(and_(entry.substitute_id.is_(None), entry.preflight != "asked", out_of_order))
     if tournament.frozen_version:
         reasons.append(
             and_(other_version, entry.bot_id.in_(_unstarted_matches(tournament).with_only_columns(MatchSeat.bot_id)))
@@ -149,12 +149,12 @@ def _absence(session: Session, tournament: Tournament, bot: Bot) -> str | None:
     return f"the check before the start failed: {code}"
 
 
-def _seat_stand_in(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
+def _seat_substitute(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
     away = entry.preflight == "absent" or bot.status != "verified" or _is_other_version(tournament, entry, bot)
     if not away:
-        entry.stand_in_id = None
-    elif tournament.stand_in is not None and entry.stand_in_id is None:
-        entry.stand_in_id = house_bots.house_bot(session, tournament.stand_in).id
+        entry.substitute_id = None
+    elif tournament.substitute is not None and entry.substitute_id is None:
+        entry.substitute_id = house_bots.house_bot(session, tournament.substitute).id
 
 
 def _is_other_version(tournament: Tournament, entry: TournamentEntry, bot: Bot) -> bool:
@@ -168,13 +168,13 @@ def _give_up_seats(session: Session, tournament: Tournament, entry: TournamentEn
     ids = list(session.scalars(seats.order_by(Match.id).with_for_update(of=Match)))
     if not ids:
         return
-    if entry.stand_in_id is None:
+    if entry.substitute_id is None:
         gone = {"status": "cancelled", "reason": "version_changed", "finished_at": current_time(session)}
         session.execute(update(Match).where(Match.id.in_(ids)).values(gone))
         return
-    stand_in = session.get_one(Bot, entry.stand_in_id)
-    named = {"bot_name": stand_in.name, "version": stand_in.version}
-    taken = {"bot_id": stand_in.id, "entrant_id": entry.bot_id, "rated": False, **named}
+    substitute = session.get_one(Bot, entry.substitute_id)
+    named = {"bot_name": substitute.name, "version": substitute.version}
+    taken = {"bot_id": substitute.id, "entrant_id": entry.bot_id, "rated": False, **named}
     session.execute(
         update(MatchSeat).where(MatchSeat.match_id.in_(ids), MatchSeat.bot_id == entry.bot_id).values(taken)
     )

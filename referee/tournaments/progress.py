@@ -37,7 +37,7 @@ def progress(session: Session, tournament_id: str) -> Progress:
     by_status = dict(session.execute(query).all())
     there = sum(by_status.values())
     done = there - sum(by_status.get(status, 0) for status in OPEN)
-    foreseen = tournament.planned or 0 if tournament.status in ("running", "paused") else 0
+    foreseen = tournament.expected_matches or 0 if tournament.status in ("running", "paused") else 0
     total = max(there, foreseen)
     stage, stages = _stage(session, tournament)
     return Progress(total, done, by_status, stage, stages, _estimated_end(session, tournament, total - done))

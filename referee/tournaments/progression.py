@@ -153,7 +153,7 @@ def _over_tables(session: Session, tournament: Tournament, stage: int) -> list[i
     """The tables of a stage at which something was played and nothing is going on."""
     going_on = func.sum(case((Match.status.in_(OPEN), 1), else_=0))
     finished = func.sum(case((Match.status == "finished", 1), else_=0))
-    query = select(Match.table_no).where(Match.tournament_id == tournament.id, Match.stage == stage)
+    query = select(Match.table_no).where(Match.tournament_id == tournament.id, Match.tournament_round == stage)
     query = query.group_by(Match.table_no).having(and_(going_on == 0, finished > 0)).order_by(Match.table_no)
     return [table_no for table_no in session.scalars(query) if table_no is not None]
 
@@ -244,7 +244,7 @@ def _pair(
     if newest(session, tournament.id) != before:
         return False
     session.add_all(rows)
-    tournament.planned = planned
+    tournament.expected_matches = planned
     session.flush()
     return True
 

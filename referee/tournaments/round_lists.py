@@ -92,7 +92,7 @@ def stage_page(
 
 def matches_at(session: Session, tournament_id: str, stage: int, tables: Sequence[int]) -> dict[int, list[Match]]:
     """The matches of these tables, by table, in the order of their legs."""
-    query = select(Match).where(Match.tournament_id == tournament_id, Match.stage == stage)
+    query = select(Match).where(Match.tournament_id == tournament_id, Match.tournament_round == stage)
     found: dict[int, list[Match]] = defaultdict(list)
     ordered = query.where(Match.table_no.in_(tables)).order_by(Match.table_no, Match.leg, Match.id)
     for match in session.scalars(ordered):
@@ -102,7 +102,7 @@ def matches_at(session: Session, tournament_id: str, stage: int, tables: Sequenc
 
 def tables_over(session: Session, tournament_id: str, stage: int) -> set[int]:
     """The numbers of the tables that have matches, all of them over."""
-    query = select(Match.table_no).where(Match.tournament_id == tournament_id, Match.stage == stage)
+    query = select(Match.table_no).where(Match.tournament_id == tournament_id, Match.tournament_round == stage)
     counted = query.group_by(Match.table_no).having(func.count() == func.sum(_one_if(Match.status.in_(ENDED))))
     return {number for number in session.scalars(counted) if number is not None}
 
@@ -123,8 +123,10 @@ def _lines(tournament_id: str) -> Select[int, str, int, int, int, datetime, date
 
 def _count_tables(session: Session, tournament_id: str, rows: Sequence[Any]) -> list[StageLine]:
     numbers = [row[0] for row in rows]
-    query = select(Match.stage, func.count(), func.sum(_one_if(Match.status.in_(ENDED))))
-    query = query.where(Match.tournament_id == tournament_id, Match.stage.in_(numbers)).group_by(Match.stage)
+    query = select(Match.tournament_round, func.count(), func.sum(_one_if(Match.status.in_(ENDED))))
+    query = query.where(Match.tournament_id == tournament_id, Match.tournament_round.in_(numbers)).group_by(
+        Match.tournament_round
+    )
     counts = {stage: (matches, int(done)) for stage, matches, done in session.execute(query)}
     lines = []
     for number, label, tables, byes, arranged, created_at, ended_at in rows:

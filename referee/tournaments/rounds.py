@@ -39,7 +39,7 @@ def format_of(tournament: Tournament) -> pairing.Format:
 
 def draw_of(tournament: Tournament) -> bytes:
     """Decides by lot; before the start, when nothing is decided, zeros stand for it."""
-    return tournament.draw or bytes(32)
+    return tournament.draw_key or bytes(32)
 
 
 def event_of(session: Session, tournament: Tournament, *, before: int | None = None) -> pairing.TournamentState:
@@ -81,16 +81,18 @@ def legs_of(
     """The finished matches of each (stage, table), in the order of their legs; a stage's, some tables', or all. In a
     knockout, which counts legs, the matches of a duplicate set are one."""
     by_seat = Result.bots, Result.entrants, Result.placements, Result.returns
-    query = select(Match.stage, Match.table_no, Match.group_id, *by_seat)
+    query = select(Match.tournament_round, Match.table_no, Match.group_id, *by_seat)
     query = query.join(Result, Result.match_id == Match.id)
-    query = query.where(Match.tournament_id == tournament.id, Match.status == "finished", Match.stage.is_not(None))
+    query = query.where(
+        Match.tournament_id == tournament.id, Match.status == "finished", Match.tournament_round.is_not(None)
+    )
     if stage is not None:
-        query = query.where(Match.stage == stage)
+        query = query.where(Match.tournament_round == stage)
     if tables is not None:
         query = query.where(Match.table_no.in_(tables))
-    sets_are_legs = tournament.format == "knockout" and tournament.deals == "duplicate"
+    sets_are_legs = tournament.format == "knockout" and tournament.deal_sharing == "duplicate"
     found: dict[tuple[int, int], dict[object, list[pairing.Leg]]] = defaultdict(dict)
-    rows = session.execute(query.order_by(Match.stage, Match.table_no, Match.leg, Result.seq))
+    rows = session.execute(query.order_by(Match.tournament_round, Match.table_no, Match.leg, Result.seq))
     for place, (number, table_no, group, bots, *told) in enumerate(rows):
         entrants, placements, returns = (tuple(values) for values in told)
         leg = pairing.Leg(entrants, placements, returns, seats_played_in_person(entrants, bots))
@@ -128,9 +130,9 @@ def row_of(
 def extents(session: Session, tournament: Tournament) -> list[RoundProgress]:
     """The stages that are not over, in their order."""
     going_on = (
-        select(Match.stage, func.count())
-        .where(Match.tournament_id == tournament.id, Match.status.in_(OPEN), Match.stage.is_not(None))
-        .group_by(Match.stage)
+        select(Match.tournament_round, func.count())
+        .where(Match.tournament_id == tournament.id, Match.status.in_(OPEN), Match.tournament_round.is_not(None))
+        .group_by(Match.tournament_round)
     )
     open_matches = dict(session.execute(going_on).all())
     tables = func.json_array_length(TournamentRound.tables)
@@ -170,7 +172,7 @@ def _stage_of(row: TournamentRound) -> pairing.PairingRound:
 
 
 def _sections(session: Session, tournament: Tournament, stage: pairing.PairingRound) -> list[list[int]]:
-    if tournament.deals != "common":
+    if tournament.deal_sharing != "common":
         return [[index] for index in range(len(stage.tables))]
     query = select(Bot.id, Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
     owners = dict(session.execute(query.where(TournamentEntry.tournament_id == tournament.id)).all())

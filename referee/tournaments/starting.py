@@ -27,7 +27,7 @@ def start(session: Session, tournament_id: str, *, draw: bytes | None = None) ->
     tournament = locked_in_state(session, tournament_id, "open")
     moment = current_time(session)
     tournament.status, tournament.status_reason = "running", None
-    tournament.started_at, tournament.draw = moment, draw or secrets.token_bytes(32)
+    tournament.started_at, tournament.draw_key = moment, draw or secrets.token_bytes(32)
     preflight.ask(session, tournament, moment)
     _plan(session, tournament)
     tournament.revision += 1
@@ -77,7 +77,12 @@ def begin(session: Session, tournament: Tournament) -> bool:
     try:
         _plan(session, tournament)
     except BadOption as error:
-        tournament.status, tournament.started_at, tournament.draw, tournament.planned = "open", None, None, None
+        tournament.status, tournament.started_at, tournament.draw_key, tournament.expected_matches = (
+            "open",
+            None,
+            None,
+            None,
+        )
         _miss(session, tournament, f"too few bots answered: {error.reason}")
         return False
     tell(session, tournament, "tournament.started")
@@ -91,7 +96,7 @@ def _plan(session: Session, tournament: Tournament) -> None:
     event, format = event_of(session, tournament), format_of(tournament)
     playing = sum(entrant.active for entrant in event.entrants)
     format.check(playing, tournament.seats, tournament.format_options, tournament.cycles)
-    tournament.planned = format.expected_matches(event) * len(orders(tournament))
+    tournament.expected_matches = format.expected_matches(event) * len(orders(tournament))
 
 
 def tell(session: Session, tournament: Tournament, event: str) -> None:

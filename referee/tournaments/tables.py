@@ -29,16 +29,16 @@ class Tournament(Base):
     budget_ms: Mapped[int]
     bank_ms: Mapped[int]
     format_options: Mapped[Json] = mapped_column(default=dict)  # complete, as the format gave them
-    deals: Mapped[str] = mapped_column(Word, default="own")  # one of GROUP_KINDS
+    deal_sharing: Mapped[str] = mapped_column(Word, default="own")  # one of GROUP_KINDS
     orders: Mapped[str] = mapped_column(Word, default="cyclic")  # of seats in duplicate deals: "cyclic" or "all"
     trusted: Mapped[bool] = mapped_column(default=False)  # duplicate deals count for ratings all the same
-    open_seats: Mapped[bool] = mapped_column(default=False)  # rivals bear their names
+    anonymous: Mapped[bool] = mapped_column(default=True)  # rated matches hide who plays them until they are over
     late_entry: Mapped[bool] = mapped_column(default=False)
     frozen_version: Mapped[bool] = mapped_column(default=False)
-    stand_in: Mapped[str | None] = mapped_column(Word)  # the house player that takes an absent seat
+    substitute: Mapped[str | None] = mapped_column(Word)  # the house player that takes an absent seat
     starts_at: Mapped[datetime | None]  # by itself
-    draw: Mapped[bytes | None]  # decides by lot; drawn at the start, told at the end
-    planned: Mapped[int | None]  # matches, as far as can be foreseen
+    draw_key: Mapped[bytes | None]  # decides by lot; drawn at the start, told at the end
+    expected_matches: Mapped[int | None]  # matches, as far as can be foreseen
     preflight_until: Mapped[datetime | None]
     status: Mapped[str] = mapped_column(Word, index=True)
     status_reason: Mapped[str | None] = mapped_column(Text)
@@ -52,7 +52,7 @@ class Tournament(Base):
     def told_draw(self) -> str | None:
         """Return in hex what decided every lot, None before the end."""
         over = self.status in ("finished", "cancelled")
-        return self.draw.hex() if over and self.draw else None
+        return self.draw_key.hex() if over and self.draw_key else None
 
 
 class TournamentEntry(Base):
@@ -66,18 +66,18 @@ class TournamentEntry(Base):
     number: Mapped[int]
     withdrawn_at: Mapped[datetime | None]
     seed: Mapped[int | None]  # by hand: 1 is the strongest
-    since: Mapped[int] = mapped_column(default=1)  # the first stage it may play in
+    first_round: Mapped[int] = mapped_column(default=1)  # the first stage it may play in
     version: Mapped[str | None] = mapped_column(String(128))  # at the start of the event
     version_changed_at: Mapped[datetime | None]
     preflight: Mapped[str] = mapped_column(Word, default="none")
     preflight_reason: Mapped[str | None] = mapped_column(Text)
-    stand_in_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # who plays its seats now
+    substitute_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # who plays its seats now
 
 
 class TournamentRound(Base):
     """What the pairing decided for one stage; its matches follow from it, a portion at a time."""
 
-    __tablename__ = "tournament_stages"
+    __tablename__ = "tournament_rounds"
 
     tournament_id: Mapped[str] = mapped_column(ForeignKey("tournaments.id"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True)

@@ -27,7 +27,10 @@ FEWER_ENTRIES: Final = 200  # of the other formats, in which everybody meets eve
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What is played, how, by whom. ``deals`` None: shared cards where the event is rated, else each match its own."""
+    """What is played, how, by whom.
+
+    ``deal_sharing`` None: common if the tournament is rated, unless it is a ladder; else own.
+    """
 
     name: str
     game: str
@@ -38,13 +41,13 @@ class Terms:
     format_options: Mapping[str, Any] = field(default_factory=dict)
     cycles: int = 1
     rated: bool = True
-    deals: str | None = None
+    deal_sharing: str | None = None
     orders: str = "cyclic"
     trusted: bool = False
-    open_seats: bool = False
+    anonymous: bool = True
     late_entry: bool = False
     frozen_version: bool = False
-    stand_in: str | None = None
+    substitute: str | None = None
     starts_at: datetime | None = None
 
     @classmethod
@@ -57,8 +60,12 @@ class Terms:
         """These terms with some others; another format begins with its own options, and the usual deals stay usual."""
         if changes.get("format", self.format) != self.format:
             changes = {"format_options": {}, **changes}
-        if "deals" not in changes and {"rated", "format"} & set(changes) and self.deals == self._usual_deals():
-            changes = {"deals": None, **changes}
+        if (
+            "deal_sharing" not in changes
+            and {"rated", "format"} & set(changes)
+            and self.deal_sharing == self._usual_deals()
+        ):
+            changes = {"deal_sharing": None, **changes}
         return replace(self, **changes)
 
     def columns(self) -> Json:
@@ -71,7 +78,7 @@ class Terms:
         format_options = formats()[self.format].options(self.format_options, self.seats)
         self._check_cycles(format_options)
         complete = self._complete_options()
-        deals = self.deals or self._usual_deals()
+        deals = self.deal_sharing or self._usual_deals()
         self._check_deals(deals)
         self._check_entries()
         kept = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "limits"}
@@ -79,7 +86,7 @@ class Terms:
             "name": checked_name(self.name),
             "options": complete,
             "format_options": format_options,
-            "deals": deals,
+            "deal_sharing": deals,
             "budget_ms": self.limits.budget_ms,
             "bank_ms": self.limits.bank_ms,
         }
@@ -104,9 +111,9 @@ class Terms:
 
     def _check_deals(self, deals: str) -> None:
         if deals not in GROUP_KINDS:
-            raise BadOption("deals", f"must be one of {', '.join(GROUP_KINDS)}")
+            raise BadOption("deal_sharing", f"must be one of {', '.join(GROUP_KINDS)}")
         if self.format == "ladder" and deals != "own":
-            raise BadOption("deals", "must be own: a ladder has no stages whose tables could share their cards")
+            raise BadOption("deal_sharing", "must be own: a ladder has no stages whose tables could share their cards")
         if self.orders not in ORDERS:
             raise BadOption("orders", f"must be one of {', '.join(ORDERS)}")
         if deals != "duplicate":
@@ -119,8 +126,8 @@ class Terms:
     def _check_entries(self) -> None:
         if self.late_entry and not formats()[self.format].takes_late_entries:
             raise BadOption("late_entry", f"must be false: {self.format} takes no late entries")
-        if self.stand_in is not None and self.stand_in not in players():
-            raise BadOption("stand_in", f"must be null or one of {', '.join(players())}")
+        if self.substitute is not None and self.substitute not in players():
+            raise BadOption("substitute", f"must be null or one of {', '.join(players())}")
 
 
 def most_entries(format: str) -> int:

@@ -68,7 +68,7 @@ def ended_since(
 
 def _ended_matches() -> Select[Any]:
     columns: Sequence[Any] = (
-        *(Result.seq, Match.tournament_id, Match.id, Match.stage, Match.table_no, Match.leg, Match.status),
+        *(Result.seq, Match.tournament_id, Match.id, Match.tournament_round, Match.table_no, Match.leg, Match.status),
         *(Match.reason, Result.entrants, Result.bots, Result.placements, Result.returns, Result.finished_at),
     )
     return select(*columns).join(Match, Match.id == Result.match_id)

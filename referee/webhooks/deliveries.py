@@ -114,7 +114,7 @@ def finish(session: Session, delivery_id: str, epoch: int, outcome: DeliveryOutc
     delivery = LEASES.lock(session, delivery_id, epoch, key_share=True)
     assert webhook is not None  # it is removed with its deliveries
     moment = current_time(session)
-    delivery.answer = outcome.answer
+    delivery.response_status = outcome.answer
     if outcome.problem is None:
         _record_success(delivery, webhook, moment)
     elif outcome.ours:
@@ -265,12 +265,12 @@ def _is_overrun(session: Session, webhook: Webhook) -> bool:
 
 
 def _try_again(delivery: Delivery, due_at: datetime, problem: str) -> None:
-    delivery.due_at, delivery.problem = due_at, printable(problem)
+    delivery.due_at, delivery.last_error = due_at, printable(problem)
     delivery.end_lease()
 
 
 def _end(delivery: Delivery, status: str, problem: str | None) -> None:
-    delivery.status, delivery.problem = status, problem
+    delivery.status, delivery.last_error = status, problem
     delivery.end_lease()
 
 

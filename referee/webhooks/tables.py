@@ -49,8 +49,8 @@ class Delivery(Leased, Base):
     status: Mapped[str] = mapped_column(Word)
     attempts: Mapped[int]
     due_at: Mapped[datetime]
-    answer: Mapped[int | None]  # the last HTTP status
-    problem: Mapped[str | None] = mapped_column(Text)  # why the last attempt failed
+    response_status: Mapped[int | None]  # the last HTTP status
+    last_error: Mapped[str | None] = mapped_column(Text)  # why the last attempt failed
     created_at: Mapped[datetime]
     delivered_at: Mapped[datetime | None]
 

@@ -147,9 +147,9 @@ def _recall(session: Session, webhook: Webhook) -> None:
     session.execute(due.values(revoked(Delivery)))
 
 
-def _give_up(session: Session, which: Sequence[object], problem: str) -> None:
+def _give_up(session: Session, which: Sequence[object], last_error: str) -> None:
     failed = update(Delivery).where(*which)  # type: ignore[arg-type]  # conditions are typed as what they compare
-    session.execute(failed.values(status="failed", problem=problem, **revoked(Delivery)))
+    session.execute(failed.values(status="failed", last_error=last_error, **revoked(Delivery)))
 
 
 def _lock_webhook(session: Session, webhook_id: str, *, to_remove: bool = False) -> Webhook:

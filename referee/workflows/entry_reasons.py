@@ -41,8 +41,8 @@ def _of_ladder(session: Session, tournament: Tournament) -> Reason:
 
 
 def _of_stages(session: Session, tournament: Tournament, entry: TournamentEntry) -> Reason:
-    if entry.since > max(newest(session, tournament.id), 1):
-        return Reason("joins_later", stage=entry.since)
+    if entry.first_round > max(newest(session, tournament.id), 1):
+        return Reason("joins_later", stage=entry.first_round)
     going_on = select(TournamentRound).where(
         TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None)
     )
@@ -68,8 +68,11 @@ def _tables_without_match(
 ) -> list[tuple[TournamentRound, int]]:
     """Return the stage and the index of each table of this entrant for which no match was ever arranged."""
     seated = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id) == entry.bot_id
-    of_stages = Match.tournament_id == entry.tournament_id, Match.stage.in_([stage.number for stage in stages])
-    query = select(Match.stage, Match.table_no).join(MatchSeat, MatchSeat.match_id == Match.id)
+    of_stages = (
+        Match.tournament_id == entry.tournament_id,
+        Match.tournament_round.in_([stage.number for stage in stages]),
+    )
+    query = select(Match.tournament_round, Match.table_no).join(MatchSeat, MatchSeat.match_id == Match.id)
     played = {(number, table) for number, table in session.execute(query.where(*of_stages, seated))}
     return [
         (stage, at)

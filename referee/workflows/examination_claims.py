@@ -27,10 +27,10 @@ def claim_due(session: Session, limit: int) -> list[Claimed]:
     bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(rows)))}
     taken: list[Claimed] = []
     for one, bot in ((rows[bot_id], bots[bot_id]) for bot_id in in_order if bot_id in rows):
-        if one.lost >= checks.LOST_BEFORE_GIVEN_UP:
+        if one.lost_claims >= checks.LOST_BEFORE_GIVEN_UP:
             checks.end_examination(one, bot.version, {}, checks.GIVEN_UP, current_time(session))
         else:
-            at_once = min(match_queue.EXAMINED_AT_ONCE, left.get(bot.id, bot.max_calls))
+            at_once = min(match_queue.EXAMINED_AT_ONCE, left.get(bot.id, bot.max_concurrent_requests))
             taken.append(Claimed(bot.id, one.epoch, at_once, current_time(session)))
     session.flush()
     return taken
@@ -43,7 +43,7 @@ def _turns(session: Session, boot: str, seconds: float, full: Sequence[str], lim
         select(Bot.owner_id).join(Examination, Examination.bot_id == Bot.id).where(checks.LEASES.leased(boot, seconds))
     )
     under_way = Counter(session.scalars(owners))
-    line = Examination.wanted.desc(), Examination.due_at, Bot.id
+    line = Examination.requested_by_owner.desc(), Examination.due_at, Bot.id
     turn: ColumnElement[int] = func.row_number().over(partition_by=Bot.owner_id, order_by=line)
     if under_way:
         turn = turn + case(dict(under_way), value=Bot.owner_id, else_=0)

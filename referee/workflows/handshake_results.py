@@ -45,4 +45,4 @@ def _called_for_an_event(session: Session, bot: Bot) -> bool:
         .where(entry.bot_id == bot.id, entry.preflight.in_(["asked", "absent"]), entry.withdrawn_at.is_(None))
         .where(Tournament.status.in_(["running", "paused"]))
     )
-    return bot.proven_url == bot.url and session.scalar(waiting.limit(1)) is not None
+    return bot.verified_url == bot.url and session.scalar(waiting.limit(1)) is not None

@@ -37,19 +37,19 @@ def finish(
 def note(session: Session, match_id: str, *, sour: Iterable[str], sat: Iterable[str]) -> list[str]:
     """Counts the match for the bots that ``sat`` in it, house bots apart; gives those that are paused for it."""
     soured = set(sour)
-    touched = or_(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.sour_matches > 0)
+    touched = or_(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.unreachable_streak > 0)
     locked = select(_COLUMNS.id).where(_COLUMNS.id.in_(sorted(soured.union(sat))), touched)
     # In the order of their ids: the same bots may meet in matches that end at the same moment, each sour in another.
     bots = session.scalars(locked.order_by(_COLUMNS.id).with_for_update(key_share=True)).all()
     if well := set(bots) - soured:
-        session.connection().execute(update(_BOTS).where(_COLUMNS.id.in_(sorted(well))).values(sour_matches=0))
+        session.connection().execute(update(_BOTS).where(_COLUMNS.id.in_(sorted(well))).values(unreachable_streak=0))
     if not soured:
         return []
     counted = update(_BOTS).where(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.status != house_bots.STATUS)
-    session.connection().execute(counted.values(sour_matches=_COLUMNS.sour_matches + 1))
+    session.connection().execute(counted.values(unreachable_streak=_COLUMNS.unreachable_streak + 1))
     given_up = (
         update(_BOTS)
-        .where(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.sour_matches >= MOST_SOUR, _COLUMNS.status == "verified")
+        .where(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.unreachable_streak >= MOST_SOUR, _COLUMNS.status == "verified")
         .values(status="paused", status_reason=PAUSED, revision=_COLUMNS.revision + 1)
         .returning(_COLUMNS.id, _COLUMNS.name, _COLUMNS.owner_id)
     )

@@ -32,7 +32,7 @@ class RunnerSeat:
     name: str
     version: str | None
     url: str
-    max_calls: int
+    max_concurrent_requests: int
     secret_generations: tuple[int, ...]  # keys that sign calls to it, see ``bots.signing_generations``
 
 
@@ -93,7 +93,7 @@ def _players(session: Session, match_id: str) -> list[RunnerSeat]:
             _player(bot, seat.seat, moment),
             name=seat.bot_name,
             version=seat.version,
-            url=seat.url or bot.proven_url or "",
+            url=seat.url or bot.verified_url or "",
         )
         for seat, bot in rows
     ]
@@ -109,8 +109,8 @@ def _aliases(session: Session, match: Match, master_key: bytes) -> list[str]:
 
 def _is_anonymous(session: Session, match: Match) -> bool:
     """Return whether bots are not told who their opponents are: in rated matches of a tournament that hides it."""
-    open_seats = select(Tournament.open_seats).where(Tournament.id == match.tournament_id)
-    return match.rated and session.scalar(open_seats) is False
+    anonymous = select(Tournament.anonymous).where(Tournament.id == match.tournament_id)
+    return match.rated and session.scalar(anonymous) is True
 
 
 def _player(bot: Bot, seat: int, moment: datetime) -> RunnerSeat:
@@ -120,8 +120,8 @@ def _player(bot: Bot, seat: int, moment: datetime) -> RunnerSeat:
         owner_id=bot.owner_id,
         name=bot.name,
         version=bot.version,
-        url=bot.proven_url or "",
-        max_calls=bot.max_calls,
+        url=bot.verified_url or "",
+        max_concurrent_requests=bot.max_concurrent_requests,
         secret_generations=signing_generations(bot, moment),
     )
 

@@ -11,7 +11,7 @@ from referee.matches.tables import Match
 from referee.tournaments.tables import Tournament
 
 
-def revive(session: Session, match_id: str) -> Match:
+def retry(session: Session, match_id: str) -> Match:
     """Makes a stuck match due again, as if it had never lost a claim; what is recorded of it stays. For the operator,
     once he has found what cost its runners their lives; in a paused event it waits. Raises ``NotFound``, and
     ``Conflict`` unless it is stuck and its event goes on."""

@@ -58,7 +58,7 @@ def seats_told(session: Session, found: Sequence[Match]) -> set[str]:
     a friend."""
     hidden = [match for match in found if match.rated and match.status not in deal_groups.ENDED]
     events = {match.tournament_id for match in hidden if match.tournament_id is not None}
-    query = select(Tournament.id).where(Tournament.id.in_(events), Tournament.open_seats)
+    query = select(Tournament.id).where(Tournament.id.in_(events), Tournament.anonymous.is_(False))
     telling = set(session.scalars(query)) if events else set()
     kept = {match.id for match in hidden if match.tournament_id not in telling}
     return {match.id for match in found} - kept
@@ -66,8 +66,8 @@ def seats_told(session: Session, found: Sequence[Match]) -> set[str]:
 
 def has_known_seats() -> ColumnElement[bool]:
     """Return the condition for matches whose seats everybody may know: all but rated ones that are not over, unless
-    the tournament has open seats."""
-    told = Match.tournament_id.in_(select(Tournament.id).where(Tournament.open_seats))
+    the tournament is not anonymous."""
+    told = Match.tournament_id.in_(select(Tournament.id).where(Tournament.anonymous.is_(False)))
     return or_(Match.rated.is_(False), Match.status.in_(deal_groups.ENDED), told)
 
 
@@ -78,14 +78,14 @@ def standings(session: Session, match_ids: Collection[str]) -> dict[str, MatchVi
         other.group_id == Match.group_id, other.id != Match.id, other.status.not_in(deal_groups.ENDED)
     )
     columns: Sequence[Any] = (Match.id, Match.status, Match.reason, Match.rated, Match.rows, Match.group_id)
-    query = select(*columns, DealGroup.state, Tournament.open_seats, shared).join(
+    query = select(*columns, DealGroup.state, Tournament.anonymous, shared).join(
         DealGroup, DealGroup.id == Match.group_id
     )
     query = query.outerjoin(Tournament, Tournament.id == Match.tournament_id).where(Match.id.in_(match_ids))
     found = {}
     for row in session.execute(query):
-        id, status, reason, rated, rows, group_id, group, open_seats, is_shared = tuple(row)
-        pace = _pace(hidden=rated and not open_seats, shared=is_shared, ended=status in deal_groups.ENDED)
+        id, status, reason, rated, rows, group_id, group, anonymous, is_shared = tuple(row)
+        pace = _pace(hidden=rated and anonymous is not False, shared=is_shared, ended=status in deal_groups.ENDED)
         found[id] = MatchVisibility(status, reason, group == "over", pace, rows, group_id)
     return found
 

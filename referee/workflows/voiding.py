@@ -4,10 +4,11 @@ Nothing is taken away: log, result and placements stay readable, marked by the m
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import func, select, update
+from sqlalchemy import and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
@@ -32,8 +33,14 @@ class Voided:
 
     matches: list[str] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
-    replays: list[str] = field(default_factory=list)
+    rematches: list[str] = field(default_factory=list)
     acts: list[int] = field(default_factory=list)
+
+    def extend(self, other: "Voided") -> None:
+        self.matches += other.matches
+        self.cancelled += other.cancelled
+        self.rematches += other.rematches
+        self.acts += other.acts
 
 
 def void(
@@ -43,10 +50,10 @@ def void(
     *,
     by: str | None,
     master_key: bytes,
-    replay: bool = False,
+    rematch: bool = False,
     whole_group: bool = False,
 ) -> Voided:
-    """Makes a finished or stuck match void; with ``replay`` it is played again, with fresh cards.
+    """Makes a finished or stuck match void; with ``rematch`` it is played again, with fresh cards.
 
     Of a duplicate group all matches become void together, which must be wished by ``whole_group``; of other groups
     it may be. Those not over are then cancelled with the same reason, and played again too. Raises ``Conflict`` for a
@@ -58,7 +65,7 @@ def void(
     if group_id is None:
         raise NotFound("match", match_id)
     event = _event(session, group_id)
-    if replay and event is not None and event.status not in ("running", "paused"):
+    if rematch and event is not None and event.status not in ("running", "paused"):
         raise Conflict(f"the event is {event.status}; a match of it can become void, but not be played again")
     kind, count = session.execute(
         select(DealGroup.kind, func.count()).join(Match, Match.group_id == DealGroup.id).where(DealGroup.id == group_id)
@@ -71,9 +78,9 @@ def void(
     if asked.status not in ("finished", "stuck"):
         raise Conflict(f"the match is {asked.status}; only one that is finished or stuck can become void")
     done = _end(session, matches, reason, by, master_key, void_stuck=True)
-    if replay:
+    if rematch:
         again = [match for match in matches if match.id in (*done.matches, *done.cancelled)]
-        done.replays = _create_rematches(session, again, kind, event, master_key)
+        done.rematches = _create_rematches(session, again, kind, event, master_key)
     return done
 
 
@@ -81,6 +88,36 @@ def cancel_group(session: Session, group_id: str, reason: str, *, by: str | None
     """Ends a deal group that is not over as a whole: what is going on is cancelled, what is finished becomes void."""
     _event(session, group_id)
     return _end(session, _lock_matches(session, group_id, None), reason, by, master_key)
+
+
+def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> Voided:
+    """Cancel every match that has begun and is not over, and play those of tournaments again with fresh cards.
+
+    A match has begun when its log has rows, when it is running, or when a bot promised a nonce for its deal group. A
+    duplicate group is replaced as a whole: its finished matches become void. There is no rematch if a bot of the table
+    cannot play any more, or outside tournaments.
+    """
+    begun = or_(
+        Match.status == "running",
+        Match.rows > 0,
+        and_(DealGroup.state == "new", DealGroup.nonce_hashes.is_not(None)),
+    )
+    query = select(DealGroup.id, DealGroup.kind, Match.id).join(Match, Match.group_id == DealGroup.id)
+    rows = session.execute(query.where(Match.status.in_(OPEN), begun).order_by(DealGroup.id)).all()
+    chosen: dict[tuple[str, str], set[str]] = {}
+    for group_id, kind, match_id in rows:
+        chosen.setdefault((group_id, kind), set()).add(match_id)
+    done = Voided()
+    for (group_id, kind), match_ids in chosen.items():
+        tournament = _event(session, group_id)
+        matches = _lock_matches(session, group_id, None)
+        ended = [match for match in matches if kind == "duplicate" or match.id in match_ids]
+        ended = [match for match in ended if match.status in (*OPEN, "finished")]
+        done.extend(_end(session, ended, reason, None, master_key))
+        if tournament is not None and tournament.status in ("running", "paused"):
+            with suppress(Conflict):  # raised before anything is written
+                done.rematches += _create_rematches(session, ended, kind, tournament, master_key)
+    return done
 
 
 def cancel_matches(session: Session, match_ids: Sequence[str], reason: str, *, master_key: bytes) -> Voided:
@@ -158,10 +195,10 @@ def _create_rematches(
     session: Session, matches: Sequence[Match], kind: str, event: Tournament | None, master_key: bytes
 ) -> list[str]:
     """The same tables with fresh cards: one alone in a group of its own, several in one group of the same kind."""
-    deal = Deal("replay", kind) if len(matches) > 1 else None
+    deal = Deal("rematch", kind) if len(matches) > 1 else None
     made = arrange(session, [_plan(session, match, event, deal) for match in matches], master_key=master_key)
     if event is not None:
-        stages = {match.stage for match in matches}
+        stages = {match.tournament_round for match in matches}
         reopened = update(TournamentRound).where(
             TournamentRound.tournament_id == event.id, TournamentRound.number.in_(stages)
         )
@@ -184,12 +221,12 @@ def _plan(session: Session, match: Match, event: Tournament | None, deal: Deal |
         rated=match.rated if event is None else event.rated,  # it may have been unrated for its stand-ins
         created_by=match.created_by,
         tournament_id=match.tournament_id,
-        stage=match.stage,
+        tournament_round=match.tournament_round,
         table_no=match.table_no,
         leg=match.leg,
         entrants=entrants,
         deal=deal,
-        replay_of=match.id,
+        rematch_of=match.id,
     )
 
 

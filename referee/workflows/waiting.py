@@ -87,7 +87,9 @@ def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
         .join(DealGroup, DealGroup.id == Match.group_id)
         .where(Match.status.in_(OPEN), _sits(session, bot_id))
     )
-    return session.execute(query.order_by(Match.created_at, Match.stage, Match.table_no, Match.leg, Match.id)).all()
+    return session.execute(
+        query.order_by(Match.created_at, Match.tournament_round, Match.table_no, Match.leg, Match.id)
+    ).all()
 
 
 def _sits(session: Session, bot_id: str) -> ColumnElement[bool]:
@@ -147,13 +149,17 @@ class _QueueState:
     def _full(self, row: Any, bot_id: str) -> Reason | None:
         """Whether it is for its bots, or for its group, that it cannot be played."""
         together = Match.group_id == row.group_id if row.kind == "duplicate" else Match.id == row.id
-        query = select(MatchSeat.match_id, MatchSeat.seat, Bot.id, Bot.max_calls).join(Bot, Bot.id == MatchSeat.bot_id)
+        query = select(MatchSeat.match_id, MatchSeat.seat, Bot.id, Bot.max_concurrent_requests).join(
+            Bot, Bot.id == MatchSeat.bot_id
+        )
         query = query.join(Match, Match.id == MatchSeat.match_id).where(together, Match.status == "due")
         seats = self._session.execute(query.order_by(MatchSeat.seat)).all()
         wanted = Counter(seat.id for seat in seats)
         own = [seat for seat in seats if seat.match_id == row.id]
         for seat in sorted(own, key=lambda seat: seat.id != bot_id):
-            missing = min(wanted[seat.id], seat.max_calls) - self._left.get(seat.id, seat.max_calls)
+            missing = min(wanted[seat.id], seat.max_concurrent_requests) - self._left.get(
+                seat.id, seat.max_concurrent_requests
+            )
             if missing > 0 and seat.id != bot_id:
                 return Reason("rival_full", seat=seat.seat)
             if missing > 0:
@@ -180,7 +186,7 @@ class _QueueState:
             line = select(Match.id).where(match_queue.DUE, Match.created_by == row.created_by)
             older = line.where(Match.created_at < row.created_at).with_only_columns(func.count())
             same = line.where(Match.created_at == row.created_at)
-            same = same.order_by(Match.stage, Match.table_no, Match.leg, Match.id)
+            same = same.order_by(Match.tournament_round, Match.table_no, Match.leg, Match.id)
             self._at[key] = self._session.scalars(older).one(), list(self._session.scalars(same))
         before, same_moment = self._at[key]
         return before + same_moment.index(row.id)
@@ -192,7 +198,7 @@ def _of_bot(bot: Bot) -> Reason | None:
         case "verified" | house_bots.STATUS:
             return None
         case "paused":
-            return Reason("unhealthy" if bot.sour_matches >= MOST_SOUR else "paused")
+            return Reason("unhealthy" if bot.unreachable_streak >= MOST_SOUR else "paused")
         case "retired":
             return Reason("retired")
         case _ if bot.check_state == "idle":

@@ -18,7 +18,7 @@ from tests.api.conftest import API, Person, Service, Start, fields_of
 from tests.api.events import entered
 from tests.database.world import World, manifest_of
 
-PRIVATE = {"url", "proven_url", "status_reason", "check", "examination", "previous_secret_until", "secret"}
+PRIVATE = {"url", "verified_url", "status_reason", "check", "examination", "previous_secret_until", "secret"}
 GAMES = ("saint-poker", "pool-nap")
 RULES = rules_today(GAMES)
 NOBODY = "bot_" + "0" * 26
@@ -68,7 +68,9 @@ def test_A1_an_address_that_may_not_be_called_is_refused_and_nothing_stored(owne
     assert owner.get("/bots").get_json()["items"] == []
 
 
-@pytest.mark.parametrize("field", ["status", "rating", "owner", "owner_id", "is_admin", "id", "secret", "max_calls"])
+@pytest.mark.parametrize(
+    "field", ["status", "rating", "owner", "owner_id", "is_admin", "id", "secret", "max_concurrent_requests"]
+)
 def test_E4_fields_that_are_not_the_owners_are_refused(owner: Person, field: str) -> None:
     answer = owner.post("/bots", {"name": "My bot", "url": "https://a.example", field: "verified"})
 
@@ -169,7 +171,7 @@ def test_an_edit_is_not_refused_because_the_bot_is_called_or_examined_meanwhile(
     seen = owner.ask("GET", path, {"If-None-Match": read.headers["ETag"]})
     edited = owner.ask("PATCH", path, {"If-Match": read.headers["ETag"]}, json={"name": "new name"})
     late = owner.ask("PATCH", path, {"If-Match": seen.headers["ETag"]}, json={"name": "newer name"})
-    assert (seen.status_code, seen.get_json()["examination"]["asked"]) == (200, 3)
+    assert (seen.status_code, seen.get_json()["examination"]["questions_sent"]) == (200, 3)
     assert (edited.status_code, late.status_code) == (200, 412)
     unchanged = owner.get(path)
     assert owner.ask("GET", path, {"If-None-Match": unchanged.headers["ETag"]}).status_code == 304
@@ -293,7 +295,12 @@ def test_the_certificate_is_for_everybody_the_report_for_the_owner(service: Serv
     assert (asked["check"]["state"], asked["examination"]["state"]) == ("due", "idle")
     answer_check(service)
     running = owner.get(path).get_json()["examination"]
-    assert (running["state"], running["asked"], running["planned"], running["what"]) == ("running", 3, 60, "pool-nap")
+    assert tuple(running[name] for name in ("state", "questions_sent", "questions_total", "current_step")) == (
+        "running",
+        3,
+        60,
+        "pool-nap",
+    )
     answer_examination(service, {"pool-nap": 1})
     done = owner.get(path).get_json()["examination"]
 

@@ -145,7 +145,7 @@ def test_only_matches_of_the_event_can_be_gone_on_from(service: Service, world: 
 
 
 def test_a_closed_log_holds_back_those_after_it_and_one_cut_off_comes_last(service: Service, world: World) -> None:
-    event, _ = tournaments.begun(world, 4, deals="common")
+    event, _ = tournaments.begun(world, 4, deal_sharing="common")
     client, claims = service.anonymous(), world.claim(2)
     world.finish(claims[0])
     before = client.get(path_of(event))
@@ -188,7 +188,7 @@ def close_groups(world: World) -> None:
 def test_a_damaged_log_is_named_and_does_not_spoil_the_others(service: Service, world: World, event: str) -> None:
     first = in_order(world, event)[0].id
     with service.database.write() as session:
-        session.execute(update(schema.MatchLog).where(schema.MatchLog.match_id == first).values(packed=b"junk"))
+        session.execute(update(schema.MatchLog).where(schema.MatchLog.match_id == first).values(gzip_log=b"junk"))
     client = service.anonymous()
 
     found, remarks = split(gzip.decompress(client.get(path_of(event)).data))
@@ -212,7 +212,8 @@ def test_the_zip_opens_and_lists_what_is_in_it(service: Service, world: World, e
         for match in played:
             assert archive.read(f"{match.id}.ndjson").splitlines() == logs[match.id]
     assert [(row["match"], row["stage"], row["status"], row["reason"]) for row in index] == [
-        (match.id, str(match.stage), match.status, "'=a bug" if match.status == "void" else "") for match in played
+        (match.id, str(match.tournament_round), match.status, "'=a bug" if match.status == "void" else "")
+        for match in played
     ]
     assert answer.headers["Referee-Logs"] == "3"
     assert client.get(path_of(event, "logs.zip")).data == answer.data

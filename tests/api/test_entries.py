@@ -11,13 +11,13 @@ from tests.database.tournaments import answer_checks, go_on
 TERMS = {
     "format": "swiss",
     "format_options": {"stages": 3},
-    "deals": "duplicate",
+    "deal_sharing": "duplicate",
     "orders": "all",
     "trusted": True,
-    "open_seats": True,
+    "anonymous": False,
     "late_entry": True,
     "frozen_version": True,
-    "stand_in": "sound",
+    "substitute": "sound",
     "starts_at": "2099-01-31T19:00:00+01:00",
 }
 
@@ -26,14 +26,14 @@ def test_an_event_is_announced_and_edited_with_all_its_terms(organiser: Person) 
     made = organiser.post("/tournaments", {"name": "A cup", "game": "saint-poker", "seats": 3, **TERMS})
     path = f"/tournaments/{made.get_json()['id']}"
     etag = organiser.get(path).headers["ETag"]
-    changes = {"format": "knockout", "late_entry": False, "starts_at": None, "stand_in": None}
+    changes = {"format": "knockout", "late_entry": False, "starts_at": None, "substitute": None}
     edited = organiser.ask("PATCH", path, {"If-Match": etag}, json=changes)
 
     shown = made.get_json()
     assert {name: shown[name] for name in TERMS} == {**TERMS, "starts_at": "2099-01-31T18:00:00.000Z"}
     assert (shown["draw"], shown["status_reason"], shown["progress"]["estimated_end"]) == (None, None, None)
     changed = edited.get_json()
-    assert (changed["format"], changed["starts_at"], changed["stand_in"]) == ("knockout", None, None)
+    assert (changed["format"], changed["starts_at"], changed["substitute"]) == ("knockout", None, None)
     assert changed["format_options"]["seeding"] == "rating"
     assert changed["tie_breaks"] == ["bracket"]
 
@@ -45,10 +45,10 @@ def test_an_event_is_announced_and_edited_with_all_its_terms(organiser: Person) 
         ({"format": "swiss", "format_options": {"rounds": 5}}, "format_options.rounds"),
         ({"format": "knockout", "format_options": {"seeding": ["rating"]}}, "format_options.seeding"),
         ({"format": "knockout", "late_entry": True}, "late_entry"),
-        ({"format": "ladder", "deals": "common"}, "deals"),
-        ({"deals": "duplicate"}, "trusted"),
-        ({"deals": "duplicate", "trusted": True, "orders": "some"}, "orders"),
-        ({"stand_in": "nobody"}, "stand_in"),
+        ({"format": "ladder", "deal_sharing": "common"}, "deal_sharing"),
+        ({"deal_sharing": "duplicate"}, "trusted"),
+        ({"deal_sharing": "duplicate", "trusted": True, "orders": "some"}, "orders"),
+        ({"substitute": "nobody"}, "substitute"),
         ({"starts_at": "2001-01-01T00:00:00Z"}, "starts_at"),
         ({"starts_at": "2099-01-01T00:00:00"}, "starts_at"),
         ({"starts_at": "9999-12-31T23:59:59-12:00"}, "starts_at"),
@@ -108,7 +108,7 @@ def test_entries_are_seeded_listed_and_paged(service: Service, owner: Person, or
 
 
 def test_who_does_not_answer_before_the_start_is_absent(service: Service, owner: Person, organiser: Person) -> None:
-    tournament_id, bots = entered(service, organiser, 3, stand_in="sound")
+    tournament_id, bots = entered(service, organiser, 3, substitute="sound")
     path = f"/tournaments/{tournament_id}"
 
     asked = organiser.post(f"{path}/start").get_json()
@@ -125,11 +125,11 @@ def test_who_does_not_answer_before_the_start_is_absent(service: Service, owner:
     ]
 
     assert (asked["entries"]["asked"], asked["preflight_until"] is None) == (3, False)
-    assert (begun["entries"]["ready"], begun["entries"]["absent"], begun["entries"]["stand_ins"]) == (2, 1, 1)
+    assert (begun["entries"]["ready"], begun["entries"]["absent"], begun["entries"]["substitutes"]) == (2, 1, 1)
     assert begun["preflight_until"] is None
     assert [(one["bot"], one["preflight_reason"]) for one in absent] == [(bots[0], None)]
     assert "unreachable" in told["preflight_reason"]
-    assert [(seat["bot"], seat["rated"]) for seat in seats] == [(told["stand_in"], False)] * 2  # meets both others
+    assert [(seat["bot"], seat["rated"]) for seat in seats] == [(told["substitute"], False)] * 2  # meets both others
 
 
 def test_a_ladder_is_ended_by_its_organiser_and_others_are_not(

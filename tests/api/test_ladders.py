@@ -63,7 +63,7 @@ def test_a_ladder_is_shown_as_it_stood_after_any_act(service: Service, owner: Pe
 
     assert (now["as_of_seq"], then["as_of_seq"], now["frozen_reason"]) == (2, 1, None)
     assert [row["games"] for row in then["items"]] == [1, 1]
-    assert voided.get_json() == {"void": [second.match_id], "cancelled": [], "replays": [], "acts": [3]}
+    assert voided.get_json() == {"void": [second.match_id], "cancelled": [], "rematches": [], "acts": [3]}
     assert (after["as_of_seq"], after["items"]) == (3, then["items"])
     assert still == now
     (own,) = (row for row in after["items"] if row["bot"] == bots[0])

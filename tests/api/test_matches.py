@@ -139,8 +139,8 @@ def test_a_match_is_cancelled_by_whoever_arranged_it(
 def test_matches_that_share_their_cards_are_cancelled_together(
     service: Service, owner: Person, organiser: Person
 ) -> None:
-    tournament_id = started(service, organiser, 4, deals="duplicate", trusted=True)
-    match = organiser.get(f"/matches?tournament={tournament_id}&stage=1").get_json()["items"][0]
+    tournament_id = started(service, organiser, 4, deal_sharing="duplicate", trusted=True)
+    match = organiser.get(f"/matches?tournament={tournament_id}&tournament_round=1").get_json()["items"][0]
     path = f"/matches/{match['id']}"
 
     foreign = [person.post(f"{path}/cancel").status_code for person in (owner, service.person("organiser"))]
@@ -166,7 +166,7 @@ def test_matches_that_share_their_cards_are_cancelled_together(
         ("void", {}, "reason"),
         ("void", {"reason": " "}, "reason"),
         ("void", {"reason": "x" * 501}, "reason"),
-        ("void", {"reason": "x", "replay": "yes"}, "replay"),
+        ("void", {"reason": "x", "rematch": "yes"}, "rematch"),
     ],
     ids=str,
 )
@@ -180,15 +180,15 @@ def test_E4_a_bad_wish_is_refused_with_the_field_named(
 
 def test_the_operator_lets_a_stuck_match_go_on(service: Service, organiser: Person, admin: Person) -> None:
     match_id = World(service.database).match()
-    path = f"/matches/{match_id}/revive"
+    path = f"/matches/{match_id}/retry"
 
     due = admin.post(path).status_code
     with service.database.write() as session:
         session.get_one(Match, match_id).status = "stuck"
     refused = organiser.post(path).status_code
-    revived = admin.post(path)
+    retried = admin.post(path)
 
-    assert (due, refused, revived.status_code, revived.get_json()["status"]) == (409, 403, 200, "due")
+    assert (due, refused, retried.status_code, retried.get_json()["status"]) == (409, 403, 200, "due")
 
 
 def test_D1_the_log_opens_when_its_deal_group_is_over(service: Service, owner: Person, mine: str, theirs: str) -> None:

@@ -113,7 +113,9 @@ def test_a_word_finds_names_versions_and_owners_and_places_stay(service: Service
     bots, ladder = played(service, 5, 7)
     client = service.anonymous()
     with service.database.write() as session:
-        session.execute(update(Bot).where(Bot.id == bots[2]).values(version="Nightly_7%", name="Ж", name_key="ж"))
+        session.execute(
+            update(Bot).where(Bot.id == bots[2]).values(version="Nightly_7%", name="Ж", normalized_name="ж")
+        )
         owner_id = session.get_one(Bot, bots[1]).owner_id
     whole = text_of(client, f"/ladders/{ladder}")
     ranks = dict(zip(bots_on(whole), places(whole), strict=True))

@@ -123,7 +123,7 @@ def test_pages_of_long_lists_are_numbered(service: Service, organiser: Person, a
 def test_the_table_says_what_decides_and_how_sure_it_is(
     service: Service, organiser: Person, anonymous: FlaskClient
 ) -> None:
-    made = started(service, organiser, 4, format="swiss", stand_in="sound")
+    made = started(service, organiser, 4, format="swiss", substitute="sound")
     play(service, made)
     row = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"][0]
 
@@ -142,8 +142,8 @@ def test_the_table_says_what_decides_and_how_sure_it_is(
 def test_the_terms_of_every_format_are_told_in_words(
     service: Service, organiser: Person, anonymous: FlaskClient, format: str
 ) -> None:
-    deals = {} if format == "ladder" else {"deals": "duplicate", "trusted": True, "orders": "all"}
-    made = drafted(organiser, format=format, stand_in="random", frozen_version=True, open_seats=True, **deals)
+    deals = {} if format == "ladder" else {"deal_sharing": "duplicate", "trusted": True, "orders": "all"}
+    made = drafted(organiser, format=format, substitute="random", frozen_version=True, anonymous=False, **deals)
 
     page = words(read(anonymous, f"/tournaments/{made}"))
 

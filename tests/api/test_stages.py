@@ -58,13 +58,13 @@ def test_a_cancelled_event_tells_who_was_to_play(service: Service, owner: Person
 
 
 def test_an_event_may_tell_who_plays(service: Service, owner: Person, organiser: Person) -> None:
-    tournament_id = started(service, organiser, 2, open_seats=True)
+    tournament_id = started(service, organiser, 2, anonymous=False)
     unrated = started(service, organiser, 2, rated=False)
 
     for one in (tournament_id, unrated):
         stage = shown(owner, f"/tournaments/{one}/stages/1")
         assert None not in stage["items"][0]["entrants"][0].values()
-        (match,) = shown(owner, f"/matches?tournament={one}&stage=1")["items"]
+        (match,) = shown(owner, f"/matches?tournament={one}&tournament_round=1")["items"]
         assert (
             [seat["entrant"] for seat in match["seats"]] == [seat["bot"] for seat in match["seats"]] == seen(stage)[1]
         )

@@ -53,7 +53,7 @@ def test_the_tables_of_an_event_fit_together(service: Service, owner: Person, or
 def test_a_table_moves_with_results_voids_and_withdrawals(
     service: Service, owner: Person, organiser: Person, admin: Person
 ) -> None:
-    tournament_id = started(service, organiser, 3, deals="own")
+    tournament_id = started(service, organiser, 3, deal_sharing="own")
     path, client = f"/tournaments/{tournament_id}", service.anonymous()
 
     before = client.get(f"{API}{path}/standings")
@@ -62,10 +62,10 @@ def test_a_table_moves_with_results_voids_and_withdrawals(
     played = shown(owner, f"{path}/standings")
     (match, *_) = shown(owner, f"/matches?tournament={tournament_id}&status=finished")["items"]
     refused = service.person("organiser").post(f"/matches/{match['id']}/void", {"reason": "a cable was cut"})
-    voided = organiser.post(f"/matches/{match['id']}/void", {"reason": "a cable was cut", "replay": True})
+    voided = organiser.post(f"/matches/{match['id']}/void", {"reason": "a cable was cut", "rematch": True})
     after = shown(owner, f"{path}/standings")
     told = shown(owner, f"/matches/{match['id']}")
-    replay = shown(owner, f"/matches/{voided.get_json()['replays'][0]}")
+    rematch = shown(owner, f"/matches/{voided.get_json()['rematches'][0]}")
     organiser.post(f"{path}/withdraw", {"bot": match["seats"][0]["bot"]})
     left = shown(owner, f"{path}/standings/{match['seats'][0]['bot']}")
 
@@ -78,7 +78,8 @@ def test_a_table_moves_with_results_voids_and_withdrawals(
     assert voided.get_json()["void"] == [match["id"]]
     assert len(voided.get_json()["acts"]) == 1
     assert (told["status"], told["reason"]) == ("void", "a cable was cut")
-    assert (replay["status"], replay["replay_of"], replay["stage"]) == ("due", match["id"], match["stage"])
+    assert (rematch["status"], rematch["rematch_of"]) == ("due", match["id"])
+    assert rematch["tournament_round"] == match["tournament_round"]
     assert left["row"]["withdrawn"] is True
     again = organiser.post(f"/matches/{match['id']}/void", {"reason": "a cable was cut"})
     assert again.status_code == 409

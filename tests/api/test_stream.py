@@ -205,7 +205,9 @@ def test_an_event_that_is_over_is_told_whole_as_its_pages_tell_it(service: Servi
     assert {one.data["id"]: one.data["status"] for one in told} == {id: one["status"] for id, one in shown.items()}
     for one in told:
         match = shown[one.data["id"]]
-        assert all(one.data[name] == match[name] for name in ("stage", "table", "leg", "reason", "finished_at"))
+        assert all(
+            one.data[name] == match[name] for name in ("tournament_round", "table", "leg", "reason", "finished_at")
+        )
         assert one.data["placements"] == [seat["placement"] for seat in match["seats"]]
         assert one.data["returns"] == [seat["returns"] for seat in match["seats"]]
         assert one.data["entrants"] == [seat["entrant"] for seat in match["seats"]]

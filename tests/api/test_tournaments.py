@@ -30,7 +30,7 @@ def test_a_tournament_runs_from_draft_to_standings(service: Service, organiser: 
         {"name": "points", "value": row["points"], "exact": row["points_exact"]} for row in table
     ]
     assert [row["place"] for row in table] == sorted(row["place"] for row in table)
-    assert {match["stage"] for match in played} == {1, 2, 3}
+    assert {match["tournament_round"] for match in played} == {1, 2, 3}
 
 
 def test_only_organisers_announce_and_only_the_announcer_runs_it(

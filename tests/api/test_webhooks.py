@@ -124,14 +124,14 @@ def test_deliveries_are_listed_newest_first_and_sent_again_when_asked(service: S
     (tried,) = first["items"]
     second = owner.get(f"{path}?limit=1&cursor={first['next']}").get_json()
     assert [item["event"] for item in first["items"] + second["items"]] == ["match.finished", "ping"]
-    assert (tried["status"], tried["attempts"], tried["answer"]) == ("due", 1, 503)
-    assert tried["problem"] == "503, expected 2xx"
+    assert (tried["status"], tried["attempts"], tried["response_status"]) == ("due", 1, 503)
+    assert tried["last_error"] == "503, expected 2xx"
     assert tried["next_attempt_at"] > tried["created_at"]
     assert json.loads(tried["body"])["data"] == {"match": "mat_1"}
     assert owner.get(f"/webhooks/{hook['id']}").get_json()["failing_since"] is not None
 
     (ping,) = second["items"]
-    assert (ping["status"], ping["next_attempt_at"], ping["answer"]) == ("delivered", None, 200)
+    assert (ping["status"], ping["next_attempt_at"], ping["response_status"]) == ("delivered", None, 200)
     assert owner.post(f"/deliveries/{tried['id']}/redeliver").status_code == 409
     again = owner.post(f"/deliveries/{ping['id']}/redeliver")
     assert (again.status_code, again.get_json()["status"], again.get_json()["attempts"]) == (202, "due", 0)

@@ -32,8 +32,8 @@ def test_a_bot_is_unverified_until_it_has_shown_its_manifest(world: World) -> No
         )
 
     assert (check.bot_id, check.url, check.secret_generations, before) == (bot_id, URL, (1, 2), "unverified")
-    assert (bot.status, bot.version, bot.games, bot.max_calls) == ("verified", "2.1", ["pool-nap"], 4)
-    assert (bot.proven_url, bot.check_state) == (URL, "idle")
+    assert (bot.status, bot.version, bot.games, bot.max_concurrent_requests) == ("verified", "2.1", ["pool-nap"], 4)
+    assert (bot.verified_url, bot.check_state) == (URL, "idle")
 
 
 def test_a_failed_check_leaves_its_report_for_the_owner(world: World) -> None:
@@ -42,7 +42,7 @@ def test_a_failed_check_leaves_its_report_for_the_owner(world: World) -> None:
         (check,) = handshakes.claim_due_checks(session)
         bot = handshake_results.finish_check(session, bot_id, check.epoch, {"code": "bad_proof"}, None)
 
-    assert (bot.status, bot.check_report, bot.proven_url) == ("unverified", {"code": "bad_proof"}, None)
+    assert (bot.status, bot.check_report, bot.verified_url) == ("unverified", {"code": "bad_proof"}, None)
 
 
 def test_E5_a_bot_of_another_owner_is_not_found(world: World) -> None:
@@ -113,7 +113,7 @@ def test_A18_a_new_address_counts_only_after_a_new_challenge(world: World) -> No
     one, other = world.bots(2)
     old = world.match([one, other])
     with world.database.write() as session:
-        proven = bots.get_bot(session, one).proven_url
+        proven = bots.get_bot(session, one).verified_url
         bot = bots.edit(session, one, revision=bots.get_bot(session, one).revision, url="http://127.0.0.1:9999/victim")
         assert (bot.status, bot.check_state) == ("unverified", "due")
 

@@ -95,7 +95,7 @@ def test_a_young_certificate_spares_the_suite_unless_the_owner_asks(world: World
     called(world, bot_id, thorough=True)
     assert row_of(world, bot_id).state == "due"
     examined(world)
-    assert not row_of(world, bot_id).wanted
+    assert not row_of(world, bot_id).requested_by_owner
     world.clock.moment += timedelta(days=31)
     called(world, bot_id)
     assert row_of(world, bot_id).state == "due"
@@ -117,7 +117,7 @@ def test_what_failed_is_not_examined_at_every_check_but_after_a_while(world: Wor
 
 
 def test_an_event_leaves_out_whoever_lost_its_certificate_and_takes_it_back(world: World) -> None:
-    tournament_id, seated = entered(world, 3, stand_in="random")
+    tournament_id, seated = entered(world, 3, substitute="random")
     called(world, seated[0], thorough=True)
     examined(world, {"pool-nap": BOTH["pool-nap"]})
 

@@ -29,7 +29,7 @@ def test_progress_is_told_and_holds_the_claim_on(world: World) -> None:
             assert examination_claims.claim_due(session, 1) == []
 
     row = row_of(world, bot_id)
-    assert (row.state, row.asked, row.planned, row.what) == ("running", 15, 60, "pool-nap")
+    assert (row.state, row.questions_sent, row.questions_total, row.current_step) == ("running", 15, 60, "pool-nap")
     with world.database.read() as session:
         assert claims.sweep(session).checks_due == 0
     world.pass_seconds(LEASE_S + 1)
@@ -55,7 +55,7 @@ def test_an_examination_that_was_claimed_anew_or_dropped_writes_nothing(world: W
         ended(world, third, BOTH)
 
     row = row_of(world, bot_id)
-    assert (row.state, row.wanted, row.lost) == ("idle", True, 0)
+    assert (row.state, row.requested_by_owner, row.lost_claims) == ("idle", True, 0)
     assert held(world, bot_id) == []
 
 
@@ -83,7 +83,7 @@ def test_a_bot_replaced_while_it_was_examined_is_what_was_examined(world: World)
         )
         examinations.finish(session, one, outcome)
         bot = bots.get_bot(session, bot_id)
-        assert (bot.version, bot.games, bot.max_calls) == ("1.1", [GAME, "pool-nap", "chess"], 3)
+        assert (bot.version, bot.games, bot.max_concurrent_requests) == ("1.1", [GAME, "pool-nap", "chess"], 3)
 
     assert held(world, bot_id) == [("1.1", BOTH, None)]
     assert lacking(world, bot_id) is None
@@ -106,7 +106,7 @@ def test_a_bot_called_again_while_it_was_examined_is_what_its_card_said_then(wor
 def test_whoever_is_examined_plays_less_and_whoever_plays_all_it_can_is_examined_later(world: World) -> None:
     bot_id = newcomer(world)
     with world.database.write() as session:
-        bots.get_bot(session, bot_id).max_calls = 6
+        bots.get_bot(session, bot_id).max_concurrent_requests = 6
     match_id = world.match([bot_id, world.bot()], rated=False)
     world.claim()
 
@@ -115,7 +115,7 @@ def test_whoever_is_examined_plays_less_and_whoever_plays_all_it_can_is_examined
         left = match_queue.calls_left(session, *world.clock.boot())
     with world.database.write() as session:
         examinations.give_back(session, one)
-        bots.get_bot(session, bot_id).max_calls = 1
+        bots.get_bot(session, bot_id).max_concurrent_requests = 1
 
     assert one.at_once == match_queue.EXAMINED_AT_ONCE
     assert left[bot_id] == 6 - 1 - one.at_once

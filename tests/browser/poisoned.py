@@ -29,7 +29,7 @@ PAYLOADS = (
     "W" * 10_000,
 )
 WORDS = 40  # columns so short hold ids and words of closed lists
-EXACT = {"name_key", "sha256", "digest", "commitment", "options_key", "host", "lease_boot", "body_hash", "key"}
+EXACT = {"normalized_name", "sha256", "digest", "commitment", "options_key", "host", "lease_boot", "body_hash", "key"}
 OPEN_WORDS = {("examinations", "what"), ("tokens", "hint")}
 
 
@@ -72,10 +72,10 @@ def _report(text: str) -> dict[str, Any]:
 
 def _name_anew(copy: sqlite3.Connection) -> None:
     """The names of players in logs, of matches that are over and of those that go on."""
-    for match_id, packed in copy.execute("SELECT match_id, packed FROM match_logs").fetchall():
+    for match_id, packed in copy.execute("SELECT match_id, gzip_log FROM match_logs").fetchall():
         first, _, rest = gzip.decompress(packed).partition(b"\n")
         content = gzip.compress(_named(first) + b"\n" + rest)
-        copy.execute("UPDATE match_logs SET packed = ? WHERE match_id = ?", (content, match_id))
+        copy.execute("UPDATE match_logs SET gzip_log = ? WHERE match_id = ?", (content, match_id))
     for rowid, line in copy.execute("SELECT rowid, line FROM log_rows WHERE row = 0").fetchall():
         copy.execute("UPDATE log_rows SET line = ? WHERE rowid = ?", (_named(line), rowid))
 

@@ -161,7 +161,9 @@ class Filled:
     def _due(self, tournament_id: str) -> list[str]:
         due = select(schema.Match.id).where(schema.Match.tournament_id == tournament_id, schema.Match.status == "due")
         with self.database.read() as session:
-            return list(session.scalars(due.order_by(schema.Match.stage, schema.Match.table_no, schema.Match.id)))
+            return list(
+                session.scalars(due.order_by(schema.Match.tournament_round, schema.Match.table_no, schema.Match.id))
+            )
 
 
 def fill(folder: Path) -> Filled:

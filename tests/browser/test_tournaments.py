@@ -41,7 +41,7 @@ def event(filled: Filled, name: str, count: int = 5, **terms: Any) -> str:
 
 
 def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt, filled: Filled) -> None:
-    made = event(filled, "Followed", count=6, stand_in="sound")
+    made = event(filled, "Followed", count=6, substitute="sound")
     context = page_at.context()
     context.add_init_script(AT_ONCE)
     page = context.new_page()
@@ -222,7 +222,7 @@ def test_a_match_is_taken_back_with_a_reason_once(page_at: PageAt, filled: Fille
 
 
 def test_all_that_played_the_same_cards_is_void_and_played_again(page_at: PageAt, filled: Filled) -> None:
-    made = event(filled, "Same cards", count=4, deals="common")
+    made = event(filled, "Same cards", count=4, deal_sharing="common")
     filled.play_due(made, most=2)
     page = page_at(f"/tournaments/{made}/matches?status=finished", token=filled.tokens["organiser"])
     page.get_by_role("link", name="Void…").first.click()

@@ -217,7 +217,7 @@ def test_every_part_of_an_event_follows_it(page_at: PageAt, window: BrowserConte
 
 
 def test_figures_that_follow_from_the_table_follow_it(page_at: PageAt, window: BrowserContext, filled: Filled) -> None:
-    made = event(filled, "In figures", count=4, deals="common")
+    made = event(filled, "In figures", count=4, deal_sharing="common")
     pages = {path: opened(window, f"/tournaments/{made}{path}") for path in ("/luck", "/downloads")}
 
     filled.play_due(made)

@@ -48,7 +48,9 @@ def play_due(database: Database, tournament_id: str, limit: int | None = None) -
     """Ends due matches of the event as the script says, the first tables first; tells how many."""
     query = select(Match.id).where(Match.tournament_id == tournament_id, Match.status == "due")
     with database.read() as session:
-        ids = list(session.scalars(query.order_by(Match.stage, Match.table_no, Match.leg, Match.id).limit(limit)))
+        ids = list(
+            session.scalars(query.order_by(Match.tournament_round, Match.table_no, Match.leg, Match.id).limit(limit))
+        )
     for match_id in ids:
         play(database, match_id)
     return len(ids)
@@ -62,7 +64,7 @@ def play(database: Database, match_id: str, script: Callable[[Sequence[str], str
         match = session.get_one(Match, match_id)
         seats = select(MatchSeat).where(MatchSeat.match_id == match_id).order_by(MatchSeat.seat)
         entrants = [seat.entrant_id or seat.bot_id for seat in session.scalars(seats)]
-        returns = (script or luck)(entrants, f"{match.stage} {match.table_no} {match.leg}")
+        returns = (script or luck)(entrants, f"{match.tournament_round} {match.table_no} {match.leg}")
         placements = [1 + sum(other > own for other in returns) for own in returns]
         outcome = match_end.MatchResult(placements, returns, returns, [0] * len(returns))
         match_end.finish(session, MatchUpdate(match_id, match.epoch, 0, [LINE]), outcome, master_key=MASTER_KEY)
@@ -86,7 +88,7 @@ def shape(database: Database, tournament_id: str) -> Mapping[str, Any]:
 
 def _event(session: Session, tournament_id: str) -> list[Any]:
     tournament = session.get_one(Tournament, tournament_id)
-    return [tournament.status, tournament.planned]
+    return [tournament.status, tournament.expected_matches]
 
 
 def _stages(session: Session, tournament_id: str) -> list[Any]:
@@ -99,7 +101,7 @@ def _stages(session: Session, tournament_id: str) -> list[Any]:
 def _entries(session: Session, tournament_id: str) -> list[Any]:
     query = select(TournamentEntry).where(TournamentEntry.tournament_id == tournament_id)
     entries = session.scalars(query.order_by(TournamentEntry.number))
-    return [(one.bot_id, one.since, one.preflight, one.withdrawn_at is None) for one in entries]
+    return [(one.bot_id, one.first_round, one.preflight, one.withdrawn_at is None) for one in entries]
 
 
 def _matches(session: Session, tournament_id: str) -> list[Any]:
@@ -119,4 +121,4 @@ def _matches(session: Session, tournament_id: str) -> list[Any]:
 
 
 def _place(match: Match) -> tuple[int, int, int]:
-    return (match.stage or 0, match.table_no or 0, match.leg or 0)
+    return (match.tournament_round or 0, match.table_no or 0, match.leg or 0)

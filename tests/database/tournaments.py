@@ -59,7 +59,7 @@ def answer_checks(database: Database, absent: Sequence[str] = ()) -> None:
         while claimed := handshakes.claim_due_checks(session):
             for check in claimed:
                 bot = session.get_one(Bot, check.bot_id)
-                manifest = manifest_of(bot.version or "1.0", bot.games, bot.max_calls)
+                manifest = manifest_of(bot.version or "1.0", bot.games, bot.max_concurrent_requests)
                 failed = {"ok": False, "challenge": {"ok": False, "code": "unreachable"}, "manifest": None}
                 if check.bot_id in absent:
                     handshake_results.finish_check(session, check.bot_id, check.epoch, failed, None)

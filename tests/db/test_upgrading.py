@@ -31,7 +31,7 @@ NEXT = """
 import os, signal
 from alembic import op
 import sqlalchemy as sa
-revision, down_revision = "9999", "0005"
+revision, down_revision = "9999", "0006"
 
 def upgrade():
     op.create_table("extra", sa.Column("id", sa.Integer, primary_key=True))
@@ -204,6 +204,11 @@ def test_of_several_upgrades_at_once_one_does_the_work(empty_url: str) -> None:
 
 
 MADE = datetime(2026, 1, 1, tzinfo=UTC)
+RENAMED = {  # columns of schema 0004 that have other names today
+    "name_key": "normalized_name",
+    "max_calls": "max_concurrent_requests",
+    "sour_matches": "unreachable_streak",
+}
 OLD_NAMES = [  # in the order of their making: names, with the keys that they had
     ("Bob", "bob"),
     ("Bo\N{LATIN SMALL LETTER BETA}", "bo\N{LATIN SMALL LETTER BETA}"),
@@ -234,13 +239,14 @@ def test_E14_names_that_came_to_look_alike_stay_and_the_oldest_has_the_key(empty
     upgrade(empty, to="0004")
     with empty.changing_schema() as connection:
         for table, rows in (("accounts", accounts_of_then()), ("bots", bots_of_then())):
-            columns = (sa.column(name, Base.metadata.tables[table].c[name].type) for name in rows[0])
+            today = Base.metadata.tables[table].c
+            columns = (sa.column(name, today[RENAMED.get(name, name)].type) for name in rows[0])
             connection.execute(sa.insert(sa.table(table, *columns)), rows)
 
     upgrade(empty)
 
     with empty.read() as session:
-        keys = dict(session.execute(select(Account.id, Account.name_key)).all())
+        keys = dict(session.execute(select(Account.id, Account.normalized_name)).all())
         assert list(session.scalars(select(Bot.name).order_by(Bot.id))) == [name for name, _ in OLD_NAMES]
         assert keys == {
             "acc_0": "bob",
@@ -251,7 +257,7 @@ def test_E14_names_that_came_to_look_alike_stay_and_the_oldest_has_the_key(empty
             "acc_5": "carol",
             "acc_h": "house:",
         }
-        assert dict(session.execute(select(Bot.id, Bot.name_key)).all()) == {
+        assert dict(session.execute(select(Bot.id, Bot.normalized_name)).all()) == {
             "bot_0": "bob bot_0",
             "bot_1": "bob",
             "bot_2": "bob bot_2",
@@ -268,7 +274,7 @@ def test_E14_names_that_came_to_look_alike_stay_and_the_oldest_has_the_key(empty
         bots.register(session, "acc_0", "Bob", "https://bob.example/")
     with empty.write() as session:
         retirement.retire_bot(session, "bot_2")
-        assert bots.register(session, "acc_0", "Bob", "https://bob.example/").name_key == "bob"
+        assert bots.register(session, "acc_0", "Bob", "https://bob.example/").normalized_name == "bob"
         with pytest.raises(NameTaken):
             accounts.create_account(session, "bob")
     empty.dispose()

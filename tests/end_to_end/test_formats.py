@@ -28,7 +28,7 @@ def test_a_swiss_and_a_knockout_go_to_their_ends_whoever_is_killed(service: Serv
         away = service.enlist(absent := bots.serve("first"))
         bots.run(absent.close())
         swiss = _announced(service, "swiss", format_options={"stages": 3})
-        knockout = _announced(service, "knockout", stand_in="random")
+        knockout = _announced(service, "knockout", substitute="random")
 
         service.scheduler()
         service.worker()

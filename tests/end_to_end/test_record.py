@@ -198,10 +198,10 @@ def _group_state(service: Service, match_id: str) -> str:
 
 def _packed(database: Path, match_id: str) -> bytes:
     with sqlite3.connect(database) as record:
-        (packed,) = record.execute("SELECT packed FROM match_logs WHERE match_id = ?", (match_id,)).fetchone()
+        (packed,) = record.execute("SELECT gzip_log FROM match_logs WHERE match_id = ?", (match_id,)).fetchone()
     return bytes(packed)
 
 
 def _put(database: Path, match_id: str, packed: bytes) -> None:
     with sqlite3.connect(database) as record:
-        record.execute("UPDATE match_logs SET packed = ? WHERE match_id = ?", (packed, match_id))
+        record.execute("UPDATE match_logs SET gzip_log = ? WHERE match_id = ?", (packed, match_id))

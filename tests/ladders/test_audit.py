@@ -48,7 +48,7 @@ def ladder(world: World) -> str:
     return str(played[0].ladder_id)
 
 
-PLANTED = "INSERT INTO ladder_acts (ladder_id, created_at, kind, match_id) SELECT id, created_at, {} FROM ladders"
+PLANTED = "INSERT INTO ledger_entries (ladder_id, created_at, kind, match_id) SELECT id, created_at, {} FROM ladders"
 TAMPERED = [
     ("UPDATE ratings SET value = value + 1 WHERE bot_id = (SELECT min(bot_id) FROM ratings)", "rating"),
     ("UPDATE rating_changes SET after = after + 1 WHERE seq = 3", "change"),
@@ -71,7 +71,7 @@ TAMPERED = [
     (PLANTED.format("'void', NULL"), "act"),
     (PLANTED.format("'result', NULL"), "act"),
     (PLANTED.format("'result', (SELECT id FROM matches WHERE status = 'due')"), "act"),
-    ("DELETE FROM rating_changes WHERE seq = 5; DELETE FROM ladder_acts WHERE seq = 5", "act"),
+    ("DELETE FROM rating_changes WHERE seq = 5; DELETE FROM ledger_entries WHERE seq = 5", "act"),
 ]
 
 
@@ -97,7 +97,7 @@ def test_K27_F3_what_was_tampered_with_is_named_frozen_and_put_right(world: Worl
         with world.database.read() as session:
             assert list(check_ladder(session, ladder, lambda more: None)) == [], change
         assert values(world).keys() == true.keys()
-        if "ladder_acts WHERE" not in change:  # a result that enters late counts after the others
+        if "ledger_entries WHERE" not in change:  # a result that enters late counts after the others
             assert values(world) == true, change
         with world.database.read() as session:
             assert ratings.get_ladder(session, ladder).frozen_reason is None
@@ -159,7 +159,7 @@ def test_logs_and_reveals_are_told_and_freeze_nothing_and_progress_tells_of_all(
         one, two, three = session.scalars(select(MatchLog.match_id).order_by(MatchLog.match_id).limit(3))
         session.execute(update(MatchLog).where(MatchLog.match_id == one).values(reveal_line=None))
         deal_groups.get_group(session, session.get_one(Match, two).group_id).nonces = ["x" * 32, ""]
-        session.execute(update(MatchLog).where(MatchLog.match_id == three).values(packed=b"gone"))
+        session.execute(update(MatchLog).where(MatchLog.match_id == three).values(gzip_log=b"gone"))
 
     told = [(one.what, one.id, one.ladder_id) for one in found(world)]
 

@@ -241,7 +241,7 @@ def test_memory_does_not_grow_with_the_bots_a_void_moves(world: World, monkeypat
         until = ratings.last_seq(session, ladder)
 
     def move(numbers: range) -> None:
-        names = ("id", "name", "name_key", "url")
+        names = ("id", "name", "normalized_name", "url")
         change = {"seq": until, "ladder_id": ladder, "before": 1, "after": 2, "games": 0}
         with world.database.write() as session:
             bot = dict(session.execute(select(Bot.__table__).where(Bot.id == first.bots[0])).mappings().one())

@@ -21,7 +21,7 @@ def test_places_and_counts_hold_through_any_moves(world: World, database: Databa
     with database.write() as session:
         ladder_id = ratings.ladder_for(session, GAME, {}, 2).id
         bots = [f"bot_{number}" for number in range(SIZE)]
-        session.add(Account(id="acc", name="x", name_key="x", role="owner", created_at=world.clock.utc_now()))
+        session.add(Account(id="acc", name="x", normalized_name="x", role="owner", created_at=world.clock.utc_now()))
         session.flush()
         session.add_all(bot_row(bot, world) for bot in bots)
     held: dict[str, Held] = {}
@@ -63,9 +63,9 @@ def some_rating(dice: random.Random) -> Held:
 
 def bot_row(bot_id: str, world: World) -> Bot:
     return Bot(
-        id=bot_id, owner_id="acc", name=bot_id, name_key=bot_id, url="", host="", status="verified", games=[],
-        max_calls=1, secret_generation=1, revision=1, created_at=world.clock.utc_now(), check_state="idle", epoch=0,
-        checks_lost=0,
+        id=bot_id, owner_id="acc", name=bot_id, normalized_name=bot_id, url="", host="", status="verified", games=[],
+        max_concurrent_requests=1, secret_generation=1, revision=1, created_at=world.clock.utc_now(),
+        check_state="idle", epoch=0, checks_lost=0,
     )  # fmt: skip
 
 

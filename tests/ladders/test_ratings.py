@@ -152,11 +152,11 @@ def test_voids_while_other_results_come_in_lose_and_double_nothing(world: World)
 def test_a_seat_of_the_house_takes_no_part(world: World) -> None:
     one, other = world.bots(2)
     with world.database.write() as session:
-        stand_in = house_bots.house_bot(session, "sound").id
-    match_id = world.match([one, other, stand_in])
+        substitute = house_bots.house_bot(session, "sound").id
+    match_id = world.match([one, other, substitute])
     with world.database.write() as session:
         session.execute(update(Match).where(Match.id == match_id).values(rated=True))
-        seat = update(MatchSeat).where(MatchSeat.match_id == match_id, MatchSeat.bot_id == stand_in)
+        seat = update(MatchSeat).where(MatchSeat.match_id == match_id, MatchSeat.bot_id == substitute)
         session.execute(seat.values(rated=False))
     (claim,) = world.claim(match_id=match_id)
 

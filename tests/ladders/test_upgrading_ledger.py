@@ -1,5 +1,6 @@
 """A record of the first schema, with results and ratings in it, becomes one with a ledger, and goes on."""
 
+import importlib
 import itertools
 import shutil
 from pathlib import Path
@@ -16,6 +17,7 @@ from referee.matches.tables import Result
 from referee.schema import Base
 from tests.database.world import MANIFEST, FakeClock, World, certify
 
+RENAMED = importlib.import_module("referee.db.migrations.versions.0006_plain_words").COLUMNS
 # In an order in which they may refer to each other.
 KEPT = (
     *("accounts", "bots", "deal_groups", "matches", "match_seats", "match_logs", "ladders", "results"),
@@ -72,7 +74,9 @@ def copy_back(today: Database, old: Database) -> None:
         numbers = dict(session.execute(query).all())
         for name in KEPT:
             there = {column["name"] for column in inspect(connection).get_columns(name)}
-            columns = [column for column in Base.metadata.tables[name].columns if column.name in there]
+            renamed = {new: old for old, new in RENAMED.get(name, {}).items()}
+            then = {column: renamed.get(column.name, column.name) for column in Base.metadata.tables[name].columns}
+            columns = [column.label(old_name) for column, old_name in then.items() if old_name in there]
             rows = [dict(row) for row in session.execute(select(*columns)).mappings()]
             for row in rows:
                 if name == "rating_changes":

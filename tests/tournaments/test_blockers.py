@@ -66,7 +66,7 @@ def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so
     with world.database.write() as session:
         lifecycle.pause(session, event)
     with world.database.write() as session:
-        assert match_retry.revive(session, stuck).status == "waiting"
+        assert match_retry.retry(session, stuck).status == "waiting"
     with world.database.write() as session:
         lifecycle.resume(session, event)
     assert go_on(world.database, event) == ["told"]
@@ -75,7 +75,7 @@ def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so
     # it gets stuck again, and is played anew
     make_stuck(world, stuck)
     assert go_on(world.database, event) == ["told"]
-    (again,) = void(world, stuck, replay=True).replays
+    (again,) = void(world, stuck, rematch=True).rematches
     assert go_on(world.database, event) == ["told"]
     scripted.play(world.database, again)
     assert go_on(world.database, event)[:2] == ["stage over", "paired"]
@@ -88,7 +88,7 @@ def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so
     assert go_on(world.database, event)[-1] == "finished"
     make_stuck(world, last)
     with world.database.write() as session, pytest.raises(Conflict, match="finished"):
-        match_retry.revive(session, last)
+        match_retry.retry(session, last)
 
 
 def test_a_replay_is_rated_when_the_stand_in_is_gone_and_refused_for_who_left(world: World) -> None:
@@ -98,7 +98,7 @@ def test_a_replay_is_rated_when_the_stand_in_is_gone_and_refused_for_who_left(wo
         session.execute(update(Match).where(Match.id == match_id).values(rated=False))  # as beside a stand-in
     scripted.play(world.database, match_id)
 
-    (again,) = void(world, match_id, replay=True).replays
+    (again,) = void(world, match_id, rematch=True).rematches
     scripted.play(world.database, again)
 
     with world.database.read() as session:
@@ -107,7 +107,7 @@ def test_a_replay_is_rated_when_the_stand_in_is_gone_and_refused_for_who_left(wo
     with world.database.write() as session:
         entries.withdraw(session, event, seated[0])
     with pytest.raises(Conflict, match=f"nobody plays for {seated[0]}"):
-        void(world, again, replay=True)
+        void(world, again, rematch=True)
 
 
 def test_a_match_that_ends_while_its_event_is_cancelled_keeps_its_result(world: World) -> None:

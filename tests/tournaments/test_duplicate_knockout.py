@@ -10,7 +10,9 @@ from tests.database.world import World
 
 def test_a_duplicate_set_counts_as_one_leg(world: World) -> None:
     options = {"best_of": 3}
-    tournament_id, entered = begun(world, 2, format="knockout", deals="duplicate", trusted=True, format_options=options)
+    tournament_id, entered = begun(
+        world, 2, format="knockout", deal_sharing="duplicate", trusted=True, format_options=options
+    )
 
     while play_due(world.database, tournament_id):
         go_on(world.database, tournament_id)

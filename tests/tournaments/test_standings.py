@@ -31,7 +31,7 @@ def play_on(world: World, tournament_id: str) -> None:
 
 
 def test_a_bye_of_a_swiss_is_in_its_table(world: World) -> None:
-    tournament_id, _ = begun(world, 3, format="swiss", deals="own")
+    tournament_id, _ = begun(world, 3, format="swiss", deal_sharing="own")
 
     play_on(world, tournament_id)
 
@@ -43,7 +43,7 @@ def test_a_bye_of_a_swiss_is_in_its_table(world: World) -> None:
 
 
 def test_a_knockout_is_ranked_by_its_bracket(world: World) -> None:
-    tournament_id, _ = begun(world, 4, format="knockout", deals="own")
+    tournament_id, _ = begun(world, 4, format="knockout", deal_sharing="own")
 
     play_on(world, tournament_id)
 
@@ -84,7 +84,7 @@ def test_the_table_of_a_ladder_that_is_over_moves_by_its_own_voids_alone(world: 
 
 
 def test_only_what_came_since_is_read(world: World) -> None:
-    tournament_id, entered = begun(world, 4, format="swiss", deals="own")
+    tournament_id, entered = begun(world, 4, format="swiss", deal_sharing="own")
     elsewhere = world.bots(2)
 
     first = results(world, tournament_id)
@@ -109,7 +109,7 @@ def test_only_what_came_since_is_read(world: World) -> None:
 
 
 def test_a_withdrawal_and_a_void_make_another_table_at_once(world: World) -> None:
-    tournament_id, (gone, *_) = begun(world, 3, deals="own")
+    tournament_id, (gone, *_) = begun(world, 3, deal_sharing="own")
     (claim,) = world.claim(1)
     world.finish(claim)
     first = results(world, tournament_id)
@@ -127,6 +127,6 @@ def test_a_withdrawal_and_a_void_make_another_table_at_once(world: World) -> Non
 
 
 def test_a_bye_of_a_stage_that_goes_on_is_in_no_table(world: World) -> None:
-    tournament_id, _ = begun(world, 3, format="swiss", deals="own")
+    tournament_id, _ = begun(world, 3, format="swiss", deal_sharing="own")
 
     assert sum(row.byes for row in table(world, tournament_id)) == 0

@@ -55,13 +55,13 @@ def test_matches_come_up_in_the_order_of_their_stages(world: World) -> None:
     for _ in range(6):
         (claim,) = world.claim(1)
         with world.database.read() as session:
-            stages.append(matches.get_match(session, claim.match_id).stage)
+            stages.append(matches.get_match(session, claim.match_id).tournament_round)
 
     assert stages == [1, 1, 2, 2, 3, 3]
 
 
 def test_E22_a_withdrawal_leaves_byes(world: World) -> None:
-    tournament_id, seated = begun(world, 4, deals="own")
+    tournament_id, seated = begun(world, 4, deal_sharing="own")
     claimed = world.claim(2)
     with world.database.write() as session:
         entries.withdraw(session, tournament_id, seated[0])
@@ -139,10 +139,10 @@ def test_a_cancelled_tournament_keeps_the_results_it_has(world: World) -> None:
         ({"cycles": 0}, "cycles"),
         ({"format": "knockout", "cycles": 2}, "cycles"),
         ({"format": "knockout", "format_options": {"best_of": 0}}, "format_options.best_of"),
-        ({"format": "ladder", "deals": "common"}, "deals"),
-        ({"deals": "duplicate"}, "trusted"),
-        ({"deals": "duplicate", "trusted": True, "orders": "any"}, "orders"),
-        ({"stand_in": "nobody"}, "stand_in"),
+        ({"format": "ladder", "deal_sharing": "common"}, "deal_sharing"),
+        ({"deal_sharing": "duplicate"}, "trusted"),
+        ({"deal_sharing": "duplicate", "trusted": True, "orders": "any"}, "orders"),
+        ({"substitute": "nobody"}, "substitute"),
         ({"late_entry": True}, "late_entry"),
         ({"seats": 99}, "seats"),
         ({"options": {"x": 1}}, "options.x"),
@@ -165,15 +165,15 @@ def test_a_draft_is_edited_as_a_whole_and_usual_deals_stay_usual(world: World) -
         with world.database.write() as session:
             revision = tournaments.get_tournament(session, tournament_id).revision
             draft = lifecycle.edit(session, tournament_id, revision=revision, **changes)
-            return draft.format, draft.format_options, draft.deals
+            return draft.format, draft.format_options, draft.deal_sharing
 
     assert edited(rated=False) == ("round_robin", {}, "own")
     assert edited(format="swiss", rated=True) == ("swiss", {"stages": None}, "common")
     assert edited(format_options={"stages": 4}) == ("swiss", {"stages": 4}, "common")
-    assert edited(deals="duplicate", trusted=True) == ("swiss", {"stages": 4}, "duplicate")
+    assert edited(deal_sharing="duplicate", trusted=True) == ("swiss", {"stages": 4}, "duplicate")
     with pytest.raises(BadOption, match="trusted"):
         edited(trusted=False)
-    assert edited(format="ladder", deals=None)[2] == "own"
+    assert edited(format="ladder", deal_sharing=None)[2] == "own"
 
 
 def test_lists_and_unknown_ids(world: World) -> None:
@@ -189,11 +189,11 @@ def test_lists_and_unknown_ids(world: World) -> None:
 
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 def test_a_match_that_is_played_again_is_waited_for(world: World) -> None:
-    tournament_id, _ = begun(world, 4, format="swiss", format_options={"stages": 2}, deals="own")
+    tournament_id, _ = begun(world, 4, format="swiss", format_options={"stages": 2}, deal_sharing="own")
     scripted.play_due(world.database, tournament_id)
     with world.database.write() as session:
         match_id = session.scalars(select(Match.id).where(Match.table_no == 2)).one()
-        voiding.void(session, match_id, "the bot was not itself", by=None, master_key=MASTER_KEY, replay=True)
+        voiding.void(session, match_id, "the bot was not itself", by=None, master_key=MASTER_KEY, rematch=True)
 
     assert go_on(world.database, tournament_id) == []
     scripted.play_due(world.database, tournament_id)

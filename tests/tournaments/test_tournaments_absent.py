@@ -41,10 +41,13 @@ def status_of(world: World, tournament_id: str) -> tuple[str, str | None]:
 
 def seats(world: World, tournament_id: str) -> list[Any]:
     """(stage, bot, whose seat it is, seat rated, match rated) of all seats."""
-    query = select(Match.stage, MatchSeat.bot_id, MatchSeat.entrant_id, MatchSeat.rated, Match.rated)
+    query = select(Match.tournament_round, MatchSeat.bot_id, MatchSeat.entrant_id, MatchSeat.rated, Match.rated)
     query = query.join(MatchSeat, MatchSeat.match_id == Match.id).where(Match.tournament_id == tournament_id)
     with world.database.read() as session:
-        return [tuple(row) for row in session.execute(query.order_by(Match.stage, Match.table_no, MatchSeat.seat))]
+        return [
+            tuple(row)
+            for row in session.execute(query.order_by(Match.tournament_round, Match.table_no, MatchSeat.seat))
+        ]
 
 
 def new_version(world: World, bot_id: str, version: str) -> None:
@@ -100,15 +103,15 @@ def test_an_absent_bot_rests_keeps_its_place_and_comes_back(world: World) -> Non
 
 
 def test_a_house_bot_takes_an_absent_seat_which_does_not_count(world: World) -> None:
-    tournament_id, seated = entered(world, 3, seats=3, stand_in="sound", game="pool-nap")
+    tournament_id, seated = entered(world, 3, seats=3, substitute="sound", game="pool-nap")
     away = seated[1]
     begin(world, tournament_id, absent=[away])
     with world.database.write() as session:
-        stand_in = house_bots.house_bot(session, "sound").id
+        substitute = house_bots.house_bot(session, "sound").id
 
     assert {(bot, entrant, counts) for _, bot, entrant, counts, _ in seats(world, tournament_id)} == {
         (seated[0], None, True),
-        (stand_in, away, False),
+        (substitute, away, False),
         (seated[2], None, True),
     }
     assert all(match_rated for *_, match_rated in seats(world, tournament_id))
@@ -134,9 +137,9 @@ def test_an_event_left_with_too_few_bots_is_open_again_and_says_why(world: World
     assert status_of(world, tournament_id) == ("running", None)
 
 
-@pytest.mark.parametrize("stand_in", [None, "sound"])
-def test_F8_a_bot_that_changes_its_version_leaves_an_event_that_froze_it(world: World, stand_in: str | None) -> None:
-    tournament_id, seated = begun(world, 3, frozen_version=True, stand_in=stand_in)
+@pytest.mark.parametrize("substitute", [None, "sound"])
+def test_F8_a_bot_that_changes_its_version_leaves_an_event_that_froze_it(world: World, substitute: str | None) -> None:
+    tournament_id, seated = begun(world, 3, frozen_version=True, substitute=substitute)
 
     new_version(world, seated[0], "2.0")
     go_on(world.database, tournament_id)
@@ -144,7 +147,7 @@ def test_F8_a_bot_that_changes_its_version_leaves_an_event_that_froze_it(world: 
     assert entry_of(world, tournament_id, seated[0]).version_changed_at is not None
     with world.database.read() as session:
         statuses = sorted(session.scalars(select(Match.status).where(Match.tournament_id == tournament_id)))
-    if stand_in is None:
+    if substitute is None:
         assert statuses == ["cancelled", "cancelled", "due"]
         return
     assert statuses == ["due"] * 3
@@ -155,7 +158,7 @@ def test_F8_a_bot_that_changes_its_version_leaves_an_event_that_froze_it(world: 
     assert sorted(rated for *_, rated in seats(world, tournament_id)[::2]) == [False, False, True]
     new_version(world, seated[0], "1.0")
     go_on(world.database, tournament_id)
-    assert entry_of(world, tournament_id, seated[0]).stand_in_id is None
+    assert entry_of(world, tournament_id, seated[0]).substitute_id is None
 
 
 @on_one_database
@@ -179,7 +182,7 @@ def test_late_entries_play_from_the_next_stage_on(world: World) -> None:
     answer_checks(world.database)
     go_on(world.database, tournament_id)
 
-    assert entry_of(world, tournament_id, late).since == 2
+    assert entry_of(world, tournament_id, late).first_round == 2
     assert late not in {bot for _, bot, *_ in seats(world, tournament_id)}
     scripted.play_due(world.database, tournament_id)
     with world.database.write() as session:
@@ -303,7 +306,7 @@ def test_a_paused_event_goes_on_with_nothing(world: World) -> None:
 
 @on_one_database
 def test_cancelling_says_why_and_breaks_duplicate_groups_off_whole(world: World) -> None:
-    tournament_id, _ = begun(world, 2, deals="duplicate", trusted=True)
+    tournament_id, _ = begun(world, 2, deal_sharing="duplicate", trusted=True)
     scripted.play_due(world.database, tournament_id, limit=1)
     with world.database.write() as session:
         tournament_cancellation.cancel(session, tournament_id, master_key=MASTER_KEY, reason="the hall is on fire")

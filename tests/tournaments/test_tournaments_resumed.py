@@ -13,11 +13,11 @@ from tests.database.world import FakeClock, World
 
 KINDS: dict[str, tuple[int, dict[str, Any]]] = {  # bots, terms
     "double round robin": (4, {"format": "double_round_robin"}),
-    "Swiss": (5, {"format": "swiss", "deals": "common"}),
+    "Swiss": (5, {"format": "swiss", "deal_sharing": "common"}),
     "Swiss at tables of three": (7, {"format": "swiss", "seats": 3}),
     "knockout": (4, {"format": "knockout", "format_options": {"best_of": 3, "tie_breaks": 2, "third_place": True}}),
     "gauntlet": (4, {"format": "gauntlet", "cycles": 2}),
-    "duplicate": (4, {"format": "swiss", "deals": "duplicate", "orders": "all"}),
+    "duplicate": (4, {"format": "swiss", "deal_sharing": "duplicate", "orders": "all"}),
     "ladder": (5, {"format": "ladder", "format_options": {"at_once": 3}}),
 }
 CASES = [("sqlite", kind) for kind in KINDS] + [
@@ -64,7 +64,7 @@ def _played(world: World, event: str, carry_on: Callable[[], object], *, endless
 
 def test_of_several_schedulers_none_does_what_another_did(world: World) -> None:
     bots, organiser = world.bots(6), world.account("organiser")
-    events = [create(world, rated=False, created_by=organiser, format="swiss", deals="common") for _ in range(2)]
+    events = [create(world, rated=False, created_by=organiser, format="swiss", deal_sharing="common") for _ in range(2)]
     for event in events:
         enter(world, event, *bots)
         start(world, event)

@@ -1,4 +1,4 @@
-"""The fixtures on both databases, upgraded: one copy as it is, one in which everything under way has been finished."""
+"""The fixtures on both databases: as they were, upgraded, and upgraded with everything under way finished."""
 
 import asyncio
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 
 from api import create_app
+from referee.db.upgrading import upgrade
 from tests.database import postgres
 from tests.surroundings import settings_for
 from tests.upgrade.restoring import expectations, restore_postgresql, restore_sqlite
@@ -40,14 +41,25 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture
+def restored(
+    request: pytest.FixtureRequest, kind: str, tmp_path_factory: pytest.TempPathFactory, app: Flask
+) -> Iterator[Upgraded]:
+    """The fixture with the schema it was filled with."""
+    folder = tmp_path_factory.mktemp("restored")
+    service = Upgraded(folder, _restored(request, kind, folder), expectations(kind), app)
+    yield service
+    service.database.dispose()
+
+
 @pytest.fixture(scope="module")
 def upgraded(
     request: pytest.FixtureRequest, kind: str, tmp_path_factory: pytest.TempPathFactory, app: Flask
 ) -> Iterator[Upgraded]:
-    """The fixture with the newest schema and no other change."""
+    """The fixture with the newest schema and no other change: matches in progress stay as they are."""
     folder = tmp_path_factory.mktemp("upgraded")
     service = Upgraded(folder, _restored(request, kind, folder), expectations(kind), app)
-    assert service.referee("admin", "upgrade").exit_code == 0
+    upgrade(service.database, settle=lambda _: None)
     yield service
     service.database.dispose()
 
@@ -64,7 +76,7 @@ def finished(
         server = await service.bot_server().open()
         try:
             service.move_bots(server.url)
-            assert service.referee("admin", "upgrade").exit_code == 0
+            service.upgrade()
             return await finish_everything(service, server)
         finally:
             await server.close()

@@ -47,6 +47,9 @@ class Upgraded:
     expected: Json
     app: Flask
     database: Database = field(init=False)
+    in_progress: list[str] = field(default_factory=list)  # matches, before the upgrade
+    refused: Result | None = None  # the first attempt to upgrade, while matches were in progress
+    cancelled: Result | None = None  # the second, which cancelled them
 
     def __post_init__(self) -> None:
         filled = self.expected["clock"]
@@ -63,6 +66,12 @@ class Upgraded:
         """Run a command on this database."""
         surroundings = {"DATABASE_URL": self.url, "REFEREE_MASTER_KEY": self.expected["master_key"]}
         return CliRunner(env={"REFEREE_DATA": str(self.folder), **surroundings}).invoke(main, arguments)
+
+    def upgrade(self) -> None:
+        """Upgrade as an operator does: the first attempt is refused and names the option of the second."""
+        self.in_progress = stored.in_progress(self.database)
+        self.refused = self.referee("admin", "upgrade")
+        self.cancelled = self.referee("admin", "upgrade", "--cancel-running")
 
     def client(self) -> FlaskClient:
         """Let the application serve this database, and return a client of it."""

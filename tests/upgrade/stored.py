@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from flask.testing import FlaskClient
-from sqlalchemy import ColumnElement, case, exists, func, select
+from sqlalchemy import ColumnElement, case, exists, func, inspect, select, text
 from sqlalchemy.orm import Session
 
 from referee import schema
@@ -45,7 +45,7 @@ KINDS: Final[dict[str, Sequence[Any]]] = {
     "tournament_entries": (
         schema.TournamentEntry.preflight,
         _said(schema.TournamentEntry.withdrawn_at, "withdrawn", ""),
-        _said(schema.TournamentEntry.stand_in_id, "substituted", ""),
+        _said(schema.TournamentEntry.substitute_id, "substituted", ""),
     ),
     "tournament_stages": (_said(schema.TournamentRound.ended_at, "over", "going on"),),
     "deal_groups": (
@@ -58,7 +58,7 @@ KINDS: Final[dict[str, Sequence[Any]]] = {
         schema.Match.status,
         _where(schema.Match.rated.is_(True), "rated"),
         _where(schema.Match.rows > 0, "begun"),
-        _said(schema.Match.replay_of, "again", ""),
+        _said(schema.Match.rematch_of, "again", ""),
     ),
     "match_seats": (_said(schema.MatchSeat.placement, "over", "open"),),
     "log_rows": (),
@@ -135,7 +135,7 @@ def standings(client: FlaskClient, tournament_id: str) -> list[list[Any]]:
 def entries(client: FlaskClient, tournament_id: str) -> list[list[Any]]:
     """Return the entries of a tournament: bot, whether it withdrew, whether somebody plays for it."""
     rows = get(client, f"/tournaments/{tournament_id}/entries")["items"]
-    return [[row["bot"], row["withdrawn_at"] is not None, row["stand_in"] is not None] for row in rows]
+    return [[row["bot"], row["withdrawn_at"] is not None, row["substitute"] is not None] for row in rows]
 
 
 def faults(client: FlaskClient, token: str, match_id: str) -> list[list[Any]]:
@@ -183,6 +183,27 @@ def left_to_do(database: Database) -> dict[str, int]:
     with database.read() as session:
         found = {name: session.scalars(select(func.count()).where(which)).one() for name, which in questions.items()}
     return {name: count for name, count in found.items() if count}
+
+
+IN_PROGRESS: Final = """
+    SELECT matches.id FROM matches JOIN deal_groups ON deal_groups.id = matches.group_id
+    WHERE matches.status = 'running' OR matches.status IN ('waiting', 'due') AND matches.rows > 0 ORDER BY matches.id
+"""
+
+
+def in_progress(database: Database) -> list[str]:
+    """Return the matches that have begun and are not over, of any schema."""
+    with database.looking() as connection:
+        return list(connection.scalars(text(IN_PROGRESS)))
+
+
+def contents(database: Database) -> dict[str, list[str]]:
+    """Return all rows of all tables, and how the tables were created, of any schema."""
+    with database.looking() as connection:
+        tables = inspect(connection).get_table_names()
+        columns = {f"columns of {name}": [str(inspect(connection).get_columns(name))] for name in tables}
+        rows = {name: connection.execute(text(f"SELECT * FROM {name}")).all() for name in tables}
+    return columns | {name: sorted(map(repr, found)) for name, found in rows.items()}
 
 
 def digest_of(body: bytes) -> str:

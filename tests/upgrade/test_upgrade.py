@@ -8,11 +8,14 @@ import json
 from collections import Counter
 
 import pytest
+from sqlalchemy import select
 
+from referee.cli.admin import CANCELLED_FOR_UPGRADE
 from referee.db.revisions import check
 from referee.match.log import verify
 from referee.match.rows import parse_row
-from referee.matches import logs
+from referee.matches import logs, matches
+from referee.matches.tables import Match
 from referee.protocol.messages import PROTOCOL
 from tests.upgrade import stored
 from tests.upgrade.restoring import tables_of_the_schema
@@ -154,6 +157,48 @@ def test_a_certificate_for_the_former_protocol_is_listed_and_holds_no_more(upgra
     assert {(one["protocol"], *one["fits"]) for found in listed.values() for one in found} == {("1",)}
 
 
+# -- the upgrade is refused while matches are in progress --
+
+
+def test_K25_an_upgrade_is_refused_while_matches_are_in_progress_and_changes_nothing(restored: Upgraded) -> None:
+    before = stored.contents(restored.database)
+
+    refused = restored.referee("admin", "upgrade")
+
+    assert refused.exit_code == 1
+    assert f"{len(stored.in_progress(restored.database))} matches are in progress" in refused.output
+    assert "--cancel-running" in refused.output
+    assert stored.contents(restored.database) == before
+
+
+def test_K25_matches_in_progress_are_cancelled_where_the_operator_says_so(finished: Ended) -> None:
+    service, _ = finished
+
+    assert service.refused is not None
+    assert service.refused.exit_code == 1
+    assert service.cancelled is not None
+    assert service.cancelled.exit_code == 0
+    assert f"{len(service.in_progress)} matches cancelled" in service.cancelled.output
+    with service.database.read() as session:
+        ended = [matches.get_match(session, match_id) for match_id in service.in_progress]
+    assert {match.status for match in ended} == {"cancelled"}
+    assert {match.reason for match in ended} == {CANCELLED_FOR_UPGRADE}
+
+
+def test_K25_cancelled_matches_of_tournaments_are_played_again_with_fresh_cards(finished: Ended) -> None:
+    service, _ = finished
+    with service.database.read() as session:
+        cancelled = [matches.get_match(session, match_id) for match_id in service.in_progress]
+        query = select(Match).where(Match.rematch_of.in_(service.in_progress))
+        rematches = {match.rematch_of: match for match in session.scalars(query)}
+
+    of_tournaments = {match.id: match.group_id for match in cancelled if match.tournament_id is not None}
+    assert len(of_tournaments) > 10
+    assert rematches.keys() == of_tournaments.keys()
+    assert {match.status for match in rematches.values()} == {"finished"}
+    assert not {match.group_id for match in rematches.values()} & {*of_tournaments.values()}
+
+
 # -- what was under way --
 
 
@@ -193,20 +238,20 @@ def test_C9_what_was_recorded_of_a_match_stays_the_beginning_of_its_log(finished
     assert {match_id: [len(lines), stored.digest(lines)] for match_id, lines in found.items()} == begun
 
 
-def test_a_sealed_answer_counts_as_it_was_given(finished: Ended) -> None:
+def test_a_sealed_answer_is_dropped_with_its_match_and_never_shown(finished: Ended) -> None:
     service, _ = finished
     sealed = service.expected["sealed_answers"]
     assert sealed
 
     with service.database.read() as session:
-        rows = [
-            parse_row(line) for match_id in {one[0] for one in sealed} for line in logs.log_lines(session, match_id)
-        ]
+        left = stored.sealed_answers(session)
+        rows = {answer[0]: [parse_row(line) for line in logs.log_lines(session, answer[0])] for answer in sealed}
+        statuses = {match_id: matches.get_match(session, match_id).status for match_id in rows}
 
-    matches = [row["match"] for row in rows if row["type"] == "header"]
-    assert len(matches) == 1
-    decided = [[*matches, row["n"], row["seat"], row["action"]] for row in rows if row["type"] == "decision"]
-    assert all(answer in decided for answer in sealed)
+    assert left == []
+    assert set(statuses.values()) == {"cancelled"}
+    decided = [(match_id, row["n"]) for match_id, log in rows.items() for row in log if row["type"] == "decision"]
+    assert not {(match_id, n) for match_id, n, *_ in sealed} & {*decided}
 
 
 def test_a_group_under_way_ends_with_the_seed_it_was_committed_to(finished: Ended) -> None:
@@ -227,7 +272,7 @@ def test_F10_a_void_match_is_played_again(finished: Ended) -> None:
     service, _ = finished
 
     again = stored.get(service.client(), f"/matches/{service.expected['replay']}")
-    void = stored.get(service.client(), f"/matches/{again['replay_of']}")
+    void = stored.get(service.client(), f"/matches/{again['rematch_of']}")
 
     assert (again["status"], void["status"]) == ("finished", "void")
 

@@ -82,7 +82,7 @@ def test_a_webhook_is_active_once_its_ping_was_answered(hooks: Hooks) -> None:
     delivered = hooks.finish(parcel, WELL)
 
     assert json.loads(parcel.body)["type"] == "ping"
-    assert (delivered.status, delivered.attempts, delivered.answer) == ("delivered", 1, 200)
+    assert (delivered.status, delivered.attempts, delivered.response_status) == ("delivered", 1, 200)
     assert hooks.webhook(webhook_id).status == "active"
     assert hooks.emit() == 1
 
@@ -133,7 +133,7 @@ def test_a_delivery_is_tried_nine_times_ever_later_then_has_failed(hooks: Hooks)
     for _ in range(deliveries.ATTEMPTS - 1):
         before = hooks.world.clock.moment
         delivery = hooks.finish(parcel, BADLY, spread=1.0)
-        assert (delivery.status, delivery.answer, delivery.problem) == ("due", 500, "500, expected 2xx")
+        assert (delivery.status, delivery.response_status, delivery.last_error) == ("due", 500, "500, expected 2xx")
         assert hooks.claim() == []  # not before its time
         waits.append(round((delivery.due_at - before).total_seconds()))
         hooks.world.clock.moment = delivery.due_at
@@ -165,7 +165,7 @@ def test_a_webhook_is_disabled_after_a_day_of_failing_and_enabled_by_a_new_ping(
     with hooks.world.database.read() as session:
         second, first, _ = deliveries.list_deliveries(session, webhook_id).items
     assert [first.id, first.status, second.status] == [last.delivery_id, "failed", "failed"]
-    assert (second.attempts, second.problem) == (0, "the webhook was disabled")
+    assert (second.attempts, second.last_error) == (0, "the webhook was disabled")
 
     with hooks.world.database.write() as session:
         webhooks.edit(session, webhook_id, revision=webhook.revision, enabled=True)

@@ -129,16 +129,16 @@ def test_how_far_it_is_shows_while_it_goes_on_and_a_stop_gives_it_back(world: Wo
             patient = replace(QUICK, pace=replace(QUICK.pace, budget_ms=60_000))
             runner = Runner(world.settings, world.database, suite=patient)
             running = asyncio.create_task(runner.run())
-            await until(lambda: holding.asked and row_of(world, bot_id).what == "saint-poker")
+            await until(lambda: holding.asked and row_of(world, bot_id).current_step == "saint-poker")
             row = row_of(world, bot_id)
-            assert (row.state, row.asked, row.planned) == ("running", 0, QUICK.questions)
+            assert (row.state, row.questions_sent, row.questions_total) == ("running", 0, QUICK.questions)
             assert row.report is None
             before = row.lease_until or 0
             await until(lambda: (row_of(world, bot_id).lease_until or 0) > before)
             runner.stop()
             await running
             row = row_of(world, bot_id)
-            assert (row.state, row.lost, row.lease_until) == ("due", 0, None)
+            assert (row.state, row.lost_claims, row.lease_until) == ("due", 0, None)
             holding.released.set()
             await examined(world)
 

@@ -20,6 +20,6 @@ def test_A7_a_bot_given_up_in_three_matches_is_paused_and_its_rival_is_not(world
     asyncio.run(story())
 
     well, sick = (world.bot(bot_id) for bot_id in world.bot_ids)
-    assert (well.status, well.sour_matches) == ("verified", 0)
-    assert (sick.status, sick.sour_matches) == ("paused", 3)
+    assert (well.status, well.unreachable_streak) == ("verified", 0)
+    assert (sick.status, sick.unreachable_streak) == ("paused", 3)
     assert "resume it" in (sick.status_reason or "")

@@ -77,7 +77,7 @@ def test_bots_are_told_who_plays_unless_the_tournament_is_anonymous(world: World
 
     async def story() -> list[str]:
         async with world.houses(Scripted(note), "first"):
-            closed, opened = event(), event(open_seats=True)
+            closed, opened = event(), event(anonymous=False)
             pair = world.bot_ids
             plans = [(pair, closed), (pair[::-1], closed), (pair, opened), (pair, None)]
             ids = [world.arrange("saint-poker", seated, tournament_id=within) for seated, within in plans]

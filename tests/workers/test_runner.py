@@ -45,7 +45,7 @@ def test_a_registered_bot_is_challenged_and_introduced(world: World) -> None:
     asyncio.run(story())
 
     bot = world.bot(world.bot_ids[0])
-    assert (bot.status, bot.games, bot.max_calls) == ("verified", sorted(catalogue()), 100)
+    assert (bot.status, bot.games, bot.max_concurrent_requests) == ("verified", sorted(catalogue()), 100)
     assert bot.check_report is not None
     assert bot.check_report["ok"] is True
 
@@ -255,7 +255,7 @@ def test_one_bot_never_gets_more_calls_at_once_than_it_declared(world: World) ->
     async def story() -> None:
         async with world.houses("first", Scripted(holding)):
             with world.database.write() as session:
-                bots.get_bot(session, world.bot_ids[1]).max_calls = 2
+                bots.get_bot(session, world.bot_ids[1]).max_concurrent_requests = 2
             for _ in range(5):
                 world.arrange("saint-poker", world.bot_ids, options=SHORT, limits=PATIENT)
             runner = Runner(world.settings, world.database)

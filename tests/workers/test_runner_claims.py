@@ -63,7 +63,7 @@ def test_E21_the_slot_of_a_friendly_comes_back_when_a_bot_in_it_is_paused_and_no
     assert [seat.faults for seat in seats_of(world, held.id)] == [0, 0]
     with world.database.read() as session:
         assert session.scalars(select(Fault)).all() == []
-    assert [world.bot(one).sour_matches for one in world.bot_ids] == [0, 0, 0]
+    assert [world.bot(one).unreachable_streak for one in world.bot_ids] == [0, 0, 0]
 
 
 def test_matches_that_end_while_a_runner_rests_are_made_up_for_together(world: World) -> None:
@@ -125,7 +125,7 @@ def one_call_each(world: World) -> None:
     """Let every bot accept one call at a time."""
     with world.database.write() as session:
         for bot_id in world.bot_ids:
-            bots.get_bot(session, bot_id).max_calls = 1
+            bots.get_bot(session, bot_id).max_concurrent_requests = 1
 
 
 @dataclass

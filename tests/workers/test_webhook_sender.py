@@ -155,9 +155,9 @@ def test_a_ping_proves_an_address_and_a_message_is_sent_until_it_arrives(world: 
             assert signed_by(old, ping, receiver.got[0][1])
             assert not signed_by(new, ping, receiver.got[0][1])
             assert all(signed_by(secret, headers, body) for secret in (old, new) for headers in (first, second))
-            assert (failed.answer, failed.problem) == (500, "500, expected 2xx")
+            assert (failed.response_status, failed.last_error) == (500, "500, expected 2xx")
             arrived = world.last(webhook_id)
-            assert (arrived.status, arrived.attempts, arrived.answer) == ("delivered", 2, 204)
+            assert (arrived.status, arrived.attempts, arrived.response_status) == ("delivered", 2, 204)
 
     asyncio.run(story())
 
@@ -174,12 +174,12 @@ def test_silence_redirects_refusals_and_forbidden_addresses_fail_and_hold_nobody
 
             tried = {one.url: world.last(ids[one.url]) for one in (silent, moved, gone, well, forbidden)}
             assert tried[well.url].status == "delivered"
-            assert (tried[silent.url].answer, tried[silent.url].problem) == (
+            assert (tried[silent.url].response_status, tried[silent.url].last_error) == (
                 None,
                 "deadline: no complete answer in time",
             )
-            assert tried[moved.url].problem == "redirect_refused: 302: redirects are not followed"
-            assert str(tried[forbidden.url].problem).startswith("egress_denied: ")
+            assert tried[moved.url].last_error == "redirect_refused: 302: redirects are not followed"
+            assert str(tried[forbidden.url].last_error).startswith("egress_denied: ")
             assert [len(one.got) for one in (silent, moved, gone, well, forbidden)] == [1, 1, 1, 1, 0]
             assert tried[gone.url].status == "failed"
             states = [world.state(ids[one.url]).status for one in (silent, moved, gone, well, forbidden)]

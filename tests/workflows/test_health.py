@@ -11,7 +11,7 @@ from referee.workflows import handshake_results, health
 from tests.database.world import MANIFEST, START, World
 
 
-def test_A7_three_sour_matches_in_a_row_pause_a_bot_and_a_check_brings_it_back(world: World) -> None:
+def test_A7_three_unreachable_streak_in_a_row_pause_a_bot_and_a_check_brings_it_back(world: World) -> None:
     sick, well = world.bots(2)
     match_id = world.match([sick, well])
     with world.database.write() as session:
@@ -32,9 +32,9 @@ def test_A7_three_sour_matches_in_a_row_pause_a_bot_and_a_check_brings_it_back(w
 
     with world.database.write() as session:
         bot = bots.get_bot(session, sick)
-        assert (bot.status, bot.status_reason, bot.sour_matches) == ("paused", health.PAUSED, 4)
-        assert (bots.get_bot(session, sound).status, bots.get_bot(session, sound).sour_matches) == ("house", 0)
-        assert bots.get_bot(session, well).sour_matches == 0
+        assert (bot.status, bot.status_reason, bot.unreachable_streak) == ("paused", health.PAUSED, 4)
+        assert (bots.get_bot(session, sound).status, bots.get_bot(session, sound).unreachable_streak) == ("house", 0)
+        assert bots.get_bot(session, well).unreachable_streak == 0
         (delivery,) = session.scalars(select(Delivery))
         assert parse_row(delivery.body)["data"] == {
             "bot": sick, "name": bot.name, "tournament": None, "reason": health.PAUSED
@@ -46,7 +46,7 @@ def test_A7_three_sour_matches_in_a_row_pause_a_bot_and_a_check_brings_it_back(w
             handshake_results.finish_check(session, check.bot_id, check.epoch, {"ok": True}, MANIFEST).status
             == "verified"
         )
-        assert bots.get_bot(session, sick).sour_matches == 0
+        assert bots.get_bot(session, sick).unreachable_streak == 0
 
 
 def test_bots_that_are_sour_each_in_another_match_of_the_same_moment_lock_nobody_out(world: World) -> None:
@@ -66,4 +66,4 @@ def test_bots_that_are_sour_each_in_another_match_of_the_same_moment_lock_nobody
 
     with world.database.read() as session:
         # Whose match was noted last is sour; the other may be too, of two that ended at the same moment.
-        assert any(bots.get_bot(session, bot_id).sour_matches > 0 for bot_id in pair)
+        assert any(bots.get_bot(session, bot_id).unreachable_streak > 0 for bot_id in pair)

@@ -142,7 +142,7 @@ def test_K18_a_flipped_byte_in_a_stored_log_is_found(world: World) -> None:
     result = world.play(world.bots(2))
     with world.database.write() as session:
         log = session.get_one(MatchLog, result.match_id)
-        log.packed = log.packed[:40] + bytes([log.packed[40] ^ 1]) + log.packed[41:]
+        log.gzip_log = log.gzip_log[:40] + bytes([log.gzip_log[40] ^ 1]) + log.gzip_log[41:]
 
     assert [one.split()[0] for one in found(world)] == ["log"]
     with world.database.read() as session, pytest.raises(BadLog):
@@ -153,7 +153,7 @@ def test_F3_a_log_whose_lines_were_rewritten_is_found(world: World) -> None:
     result = world.play(world.bots(2))
     with world.database.write() as session:
         log = session.get_one(MatchLog, result.match_id)
-        lines = gzip.decompress(log.packed).splitlines()
+        lines = gzip.decompress(log.gzip_log).splitlines()
         session.execute(delete(MatchLog))
         logs.pack(session, result.match_id, [*lines[:-2], lines[-2].replace(b'"ms":0', b'"ms":1'), lines[-1]])
 

@@ -145,7 +145,7 @@ def test_of_an_event_that_tells_who_sits_where_rows_are_told_at_once(world: Worl
     playing = Playing(world)
     playing.answer()
     hidden = playing.told()
-    event = tournaments.create(world, open_seats=True)
+    event = tournaments.create(world, anonymous=False)
     with world.database.write() as session:
         session.execute(update(Match).where(Match.id == playing.id).values(tournament_id=event))
 

@@ -151,13 +151,13 @@ def test_a_duplicate_group_becomes_void_as_a_whole_and_only_if_wished(world: Wor
 
     with pytest.raises(Conflict, match="whole_group"):
         void(world, one)
-    done = void(world, one, whole_group=True, replay=True)
+    done = void(world, one, whole_group=True, rematch=True)
 
     assert set(done.matches) == {one, two}
     assert all(games == 0 for _, games in standing(world).values())
     with world.database.read() as session:
-        again = [matches.get_match(session, match_id) for match_id in done.replays]
-        assert {match.replay_of for match in again} == {one, two}
+        again = [matches.get_match(session, match_id) for match_id in done.rematches]
+        assert {match.rematch_of for match in again} == {one, two}
         (group_id,) = {match.group_id for match in again}
         assert deal_groups.get_group(session, group_id).kind == "duplicate"
     assert holds(world)
@@ -185,13 +185,13 @@ def test_cancelling_one_of_a_group_needs_the_wish_and_takes_all(world: World) ->
 def test_a_match_of_an_event_is_played_again_at_its_table(world: World, state: str, due: str) -> None:
     seated = world.bots(2)
     event = tournament(world, state)
-    result = world.play(seated, tournament_id=event, stage=1, table_no=3, leg=2)
+    result = world.play(seated, tournament_id=event, tournament_round=1, table_no=3, leg=2)
 
-    (again,) = void(world, result.match_id, replay=True).replays
+    (again,) = void(world, result.match_id, rematch=True).rematches
 
     with world.database.read() as session:
         old, new = matches.get_match(session, result.match_id), matches.get_match(session, again)
-        place = (new.tournament_id, new.stage, new.table_no, new.leg, new.replay_of, new.rated, new.status)
+        place = (new.tournament_id, new.tournament_round, new.table_no, new.leg, new.rematch_of, new.rated, new.status)
         assert place == (event, 1, 3, 2, old.id, True, due)
         assert [seat.bot_id for seat in matches.seats_of(session, [again])[again]] == seated
         assert new.group_id != old.group_id
@@ -200,12 +200,12 @@ def test_a_match_of_an_event_is_played_again_at_its_table(world: World, state: s
 
 def test_an_event_that_is_over_is_not_played_on_but_may_lose_a_result(world: World) -> None:
     event = tournament(world, "running")
-    result = world.play(world.bots(2), tournament_id=event, stage=1, table_no=1)
+    result = world.play(world.bots(2), tournament_id=event, tournament_round=1, table_no=1)
     with world.database.write() as session:
         session.get_one(Tournament, event).status = "finished"
 
     with pytest.raises(Conflict, match="finished"):
-        void(world, result.match_id, replay=True)
+        void(world, result.match_id, rematch=True)
     assert void(world, result.match_id).matches == [result.match_id]
 
 

@@ -67,7 +67,7 @@ def test_every_match_says_what_keeps_it(world: World) -> None:
         session.execute(update(Match).where(Match.id == second).values(status="stuck"))
     assert [one.reason for one in asked(world, busy).matches] == [Reason("played_alone"), Reason("stuck")]
     with world.database.write() as session:
-        match_retry.revive(session, second)
+        match_retry.retry(session, second)
         session.execute(update(Match).values(status="waiting"))
     assert reason(world, busy) == Reason("tournament_paused")
 

@@ -128,7 +128,7 @@ def rival_full(world: World) -> tuple[str, str | None, Reason]:
 def bot_examined(world: World) -> tuple[str, str | None, Reason]:
     bot_id = newcomer(world)
     with world.database.write() as session:
-        bots.get_bot(session, bot_id).max_calls = 4
+        bots.get_bot(session, bot_id).max_concurrent_requests = 4
         assert len(examination_claims.claim_due(session, 1)) == 1
     world.match([bot_id, world.bot()], rated=False)
     return bot_id, None, Reason("bot_examined")

@@ -57,7 +57,7 @@ function showDeliveries(place, found) {
     moment(one.created_at),
     one.status,
     String(one.attempts),
-    one.answer === null ? (one.problem ?? "–") : `status ${one.answer}`,
+    one.response_status === null ? (one.last_error ?? "–") : `status ${one.response_status}`,
   ]);
   const columns = ["Event", { name: "Made", kind: "when" }, "State", { name: "Attempts", number: true }, "Answer"];
   place.replaceChildren(table("What was sent", columns, rows, { hiddenCaption: true }));

@@ -32,7 +32,7 @@ function show() {
   own.hidden = false;
   document.querySelector("[data-name]").textContent = bot.name;
   document.querySelector("[data-state]").replaceChildren(statePill(bot.status));
-  fill(own, { url: bot.url, proven: bot.proven_url ?? "nowhere yet", secret: secretWords() });
+  fill(own, { url: bot.url, verified: bot.verified_url ?? "nowhere yet", secret: secretWords() });
   const gone = bot.status === "retired" || bot.status === "house";
   if (gone) for (const control of own.querySelectorAll("button, input")) control.disabled = true;
   byId("pause").hidden = bot.status === "paused";

@@ -27,7 +27,7 @@ async function look(id) {
   history.replaceState(null, "", `?match=${match.id}`);
   const title = card.querySelector('[data-field="title"]');
   title.setAttribute("href", `/matches/${match.id}`);
-  const where = match.stage ? `Stage ${match.stage}, table ${match.table}, leg ${match.leg ?? 1}` : "A match of its own";
+  const where = match.tournament_round ? `Round ${match.tournament_round}, table ${match.table}, leg ${match.leg ?? 1}` : "A match of its own";
   const pill = card.querySelector('[data-field="state"]');
   pill.className = `state state-${match.status}`;
   fill(card, { title: match.id, state: stateLabel(match.status), where, reason: match.reason ?? "" });
@@ -56,7 +56,7 @@ function offer() {
   });
   document.getElementById("take-title").textContent = voiding ? "Make it void" : "Cancel it";
   form.querySelector("[data-submit]").textContent = voiding ? "Make it void…" : "Cancel it…";
-  form.querySelector("[data-replay]").hidden = !voiding || !match.tournament;
+  form.querySelector("[data-rematch]").hidden = !voiding || !match.tournament;
   form.elements.whole_group.checked = match.group.kind === "duplicate";
   form.hidden = false;
 }
@@ -69,9 +69,9 @@ async function send() {
   if (!reason) return form.elements.reason.focus();
   const voiding = VOID.includes(match.status);
   const wish = { reason, whole_group: form.elements.whole_group.checked };
-  if (voiding) wish.replay = form.elements.replay.checked;
+  if (voiding) wish.rematch = form.elements.rematch.checked;
   const group = wish.whole_group ? " All matches that share its cards go with it." : "";
-  const again = wish.replay ? " It is arranged again, with fresh cards." : "";
+  const again = wish.rematch ? " It is arranged again, with fresh cards." : "";
   const text = voiding
     ? `Its result counts for nobody any more.${group}${again} This cannot be taken back.`
     : `It ends without a result.${group} This cannot be taken back.`;
@@ -84,9 +84,9 @@ async function send() {
   card.querySelector("a").focus();
 }
 
-function told({ void: voided, cancelled, replays }) {
+function told({ void: voided, cancelled, rematches }) {
   const parts = [`${voided.length === 1 ? "One match is" : `${voided.length} matches are`} void.`];
   if (cancelled.length) parts.push(`${cancelled.length} not yet over: cancelled.`);
-  if (replays.length) parts.push(`Arranged in their place: ${replays.join(", ")}.`);
+  if (rematches.length) parts.push(`Arranged in their place: ${rematches.join(", ")}.`);
   return parts.join(" ");
 }

@@ -33,7 +33,7 @@ function prepare() {
     const [least, most] = form.elements.game.selectedOptions[0].dataset.seats.split(" ").map(Number);
     form.elements.seats.value = Math.min(Math.max(Number(form.elements.seats.value), least), most);
   });
-  form.elements.deals.addEventListener("change", fit);
+  form.elements.deal_sharing.addEventListener("change", fit);
   fit();
   let key = newKey();
   let busy = false;
@@ -66,14 +66,14 @@ function prepare() {
   });
 }
 
-/** Shows what belongs to the game, format and deals that are chosen; the rest is not sent. */
+/** Shows what belongs to the game, format and deal sharing that are chosen; the rest is not sent. */
 function fit() {
   const game = (form.elements.game ?? document.getElementById("game")).value;
   const format = form.elements.format;
   const chosen = [
     ["[data-game]", (part) => part.dataset.game === game],
     ["[data-formats]", (part) => part.dataset.formats.split(" ").includes(format.value)],
-    ["[data-deals]", (part) => part.dataset.deals === form.elements.deals.value],
+    ["[data-deals]", (part) => part.dataset.deals === form.elements.deal_sharing.value],
   ];
   for (const [selector, fits] of chosen) {
     for (const part of form.querySelectorAll(selector)) part.hidden = part.disabled = !fits(part);

@@ -47,8 +47,8 @@ function called(bot, made, title, what, advice, line) {
 
 function examinationStep(exam, report) {
   if (exam.state === "running") {
-    const bar = element("progress", { max: Math.max(exam.planned, 1), value: exam.asked, "aria-label": "Questions asked" });
-    const figures = element("span", { class: "figures" }, `${exam.asked} of ${exam.planned}`);
+    const bar = element("progress", { max: Math.max(exam.questions_total, 1), value: exam.questions_sent, "aria-label": "Questions asked" });
+    const figures = element("span", { class: "figures" }, `${exam.questions_sent} of ${exam.questions_total}`);
     return step("wait", "Is examined", exam.what ?? "", element("div", { class: "progress" }, bar, figures));
   }
   if (exam.state === "due") return step("wait", "Is about to be examined", "every decision of its games, signatures, broken connections");

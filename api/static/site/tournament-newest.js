@@ -56,7 +56,7 @@ async function ended(eventId) {
 }
 
 function line(match, names) {
-  const where = match.stage ? `Stage ${match.stage}, table ${match.table}` : `Match ${match.table}`;
+  const where = match.tournament_round ? `Round ${match.tournament_round}, table ${match.table}` : `Match ${match.table}`;
   const leg = match.leg > 1 ? `, leg ${match.leg}` : "";
   const who = element("span", { class: "who" });
   const seats = match.bots.map((bot, seat) => ({ bot, placement: match.placements[seat] }));

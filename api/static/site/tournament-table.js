@@ -40,8 +40,8 @@ export function standings() {
       if (!isRead()) arrange();
     },
     /** Whose seats a house player has now, by id of the bot. */
-    showStandIns(bots) {
-      for (const row of body.rows) mark(row, "stand_in", bots.has(row.dataset.bot));
+    showSubstitutes(bots) {
+      for (const row of body.rows) mark(row, "substitute", bots.has(row.dataset.bot));
     },
     names: () => new Map([...body.rows].map((row) => [row.dataset.bot, row.querySelector('[data-field="name"]').textContent])),
   };

@@ -118,9 +118,9 @@ async function readTable() {
   if (told.as_of_seq < seq) return false;
   seq = told.as_of_seq;
   table.show(told.items, { bars: true });
-  if (table.terms.standIn) {
+  if (table.terms.substitute) {
     const { items } = await readPublic(`/tournaments/${id}/entries?limit=100&preflight=absent`);
-    table.showStandIns(new Set(items.filter((one) => one.stand_in).map((one) => one.bot)));
+    table.showSubstitutes(new Set(items.filter((one) => one.substitute).map((one) => one.bot)));
   }
   return true;
 }

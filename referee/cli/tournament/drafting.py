@@ -34,7 +34,6 @@ ORDERS = ("cyclic", "all")
 @click.option("--rated/--unrated", default=None, help="Count the results for the ladder, or do not. [default: rated]")
 @click.option(
     "--deal-sharing",
-    "deals",
     type=click.Choice(DEALS),
     help="Cards of a table: its own, common to all tables, or played again by the same bots in other seats. "
     "[default: common if rated, else own]",
@@ -43,11 +42,15 @@ ORDERS = ("cyclic", "all")
     "--orders", type=click.Choice(ORDERS), help="Seat orders played with --deal-sharing duplicate. [default: cyclic]"
 )
 @click.option("--trusted", is_flag=True, default=None, help="Trust all bots to meet the same cards again.")
-@click.option("--open-seats", is_flag=True, default=None, help="Show the names of opponents while a match is played.")
+@click.option(
+    "--anonymous/--not-anonymous",
+    default=None,
+    help="Hide who plays a rated match until it is over, or show it. [default: hidden]",
+)
 @click.option("--late-entry", is_flag=True, default=None, help="Let bots enter after the start.")
 @click.option("--frozen-version", is_flag=True, default=None, help="Forbid bots to change their version.")
 @click.option(
-    "--stand-in", type=click.Choice(list(players())), help="House player that takes the seats of absent bots."
+    "--substitute", type=click.Choice(list(players())), help="House player that takes the seats of absent bots."
 )
 @click.option(
     "--starts-at",
@@ -71,7 +74,7 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
     \b
     Example with five rounds of Swiss at tables of two:
       referee tournament create "Spring cup" --game saint-poker --seats 2 \\
-          --format swiss --format-option stages=5 --stand-in sound --open
+          --format swiss --format-option stages=5 --substitute sound --open
     """
     event = remote.api.post("/tournaments", _body(remote, name, terms))
     if opens:

@@ -37,17 +37,15 @@ def title(event: Json) -> str:
 
 def terms(event: Json) -> list[tuple[str, str]]:
     """What was announced, line by line."""
-    yes = [
-        word.replace("_", " ") for word in ("late_entry", "frozen_version", "open_seats", "trusted") if event.get(word)
-    ]
-    deals = event.get("deals") or "own"
+    yes = [word.replace("_", " ") for word in ("late_entry", "frozen_version", "trusted") if event.get(word)]
+    deals = event.get("deal_sharing") or "own"
     lines = [
         ("game", f"{event['game']}, {event['seats']} seats a table{format_options(event['options'])}"),
         ("format", f"{event['format']}, cycles {event['cycles']}{format_options(event.get('format_options'))}"),
         ("deals", deals + (f", orders {event['orders']}" if deals == "duplicate" else "")),
         ("rated", "yes, except matches with two bots of one owner" if event["rated"] else "no"),
         ("time", f"{event['time']['budget_ms']} ms a decision, {event['time']['bank_ms']} ms a match besides"),
-        ("stand-in", f"house:{event['stand_in']}" if event.get("stand_in") else "none"),
+        ("substitute", f"house:{event['substitute']}" if event.get("substitute") else "none"),
         ("also", ", ".join(yes)),
         ("starts", clock(event["starts_at"]) if event.get("starts_at") else ""),
         ("started", clock(event["started_at"]) if event["started_at"] else ""),

@@ -91,7 +91,7 @@ def _format_entries(entries: Json) -> str:
         ("asked", "asked"),
         ("ready", "ready"),
         ("absent", "absent"),
-        ("stand_ins", "replaced"),
+        ("substitutes", "replaced"),
         ("withdrawn", "withdrawn"),
     )
     told = [f"{entries[field]} {word}" for field, word in names if entries[field]]
@@ -114,10 +114,10 @@ def _state(entry: Json) -> str:
     said = [entry["preflight"].replace("none", "not called yet")]
     if entry["preflight_reason"]:
         said.append(entry["preflight_reason"])
-    if entry["stand_in"]:
+    if entry["substitute"]:
         said.append("a house bot plays its seats")
     if entry["version_changed_at"]:
         said.append(f"changed its version {formatting.clock(entry['version_changed_at'])}")
-    if entry["since"] > 1:
+    if entry["first_round"] > 1:
         said.append(f"plays from stage {entry['since']} on")
     return ", ".join(said)

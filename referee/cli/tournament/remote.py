@@ -31,7 +31,6 @@ FLAGS = {  # fields of the API that are called otherwise here
     "time.budget_ms": "--budget-ms",
     "time.bank_ms": "--bank-ms",
     "rated": "--rated/--unrated",
-    "deals": "--deal-sharing",
 }
 
 

@@ -11,27 +11,27 @@ from referee.match.canonical import Json
 @click.command()
 @click.argument("match", metavar="MATCH")
 @click.option("--reason", metavar="TEXT", required=True, help="Reason that is shown to everybody with the match.")
-@click.option("--replay", is_flag=True, help="Play the match again with fresh cards.")
+@click.option("--rematch", is_flag=True, help="Play the match again with fresh cards.")
 @click.option(
     "--whole-group", is_flag=True, help="Void all matches that share their cards with it, as duplicate deals require."
 )
 @asks_service
-def void(remote: Remote, match: str, reason: str, replay: bool, whole_group: bool) -> None:
+def void(remote: Remote, match: str, reason: str, rematch: bool, whole_group: bool) -> None:
     """Void a finished match, so that it does not count.
 
     MATCH is its id. The log stays readable, with the reason; ratings become what they would be without the match.
 
     \b
     Example:
-      referee tournament void mat_… --reason "The cable was cut." --replay
+      referee tournament void mat_… --reason "The cable was cut." --rematch
     """
-    body = {"reason": reason, "replay": replay, "whole_group": whole_group}
+    body = {"reason": reason, "rematch": rematch, "whole_group": whole_group}
     document = remote.api.post(f"/matches/{match}/void", body)
     remote.tell(document, "\n".join(_outcome(document)))
 
 
 def _outcome(document: Json) -> list[str]:
-    told = (("void", "void"), ("cancelled", "cancelled"), ("replays", "played again as"))
+    told = (("void", "void"), ("cancelled", "cancelled"), ("rematches", "played again as"))
     return [f"{word}: {', '.join(document[field])}" for field, word in told if document[field]]
 
 
