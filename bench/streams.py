@@ -112,7 +112,7 @@ def event(place: World, announcer: change_notifier.Announcer) -> Watched:
         announcer.say()
         return [seq]
 
-    path = f"/api/v1/tournaments/{tournament_id}/events"
+    path = f"/api/v1/tournaments/{tournament_id}/stream"
     return Watched(path, b"event: standings", rb"event: match\nid: (\d+)\n", change)
 
 
@@ -162,7 +162,7 @@ def match(place: World, announcer: change_notifier.Announcer) -> Watched:
             record_batch(session, [MatchUpdate(match_id, 1, start, playing.lines[start:])])
         return list(range(start, recorded))
 
-    return Watched(f"/api/v1/matches/{match_id}/events", b"event: state", rb'"row":(\d+),', change)
+    return Watched(f"/api/v1/matches/{match_id}/stream", b"event: state", rb'"row":(\d+),', change)
 
 
 def begun(place: World) -> tuple[Match, str]:

@@ -60,7 +60,7 @@ def list_rows(query: Json, match_id: str) -> Any:
     )
 
 
-@resource.route("GET", '/matches/<id("mat"):match_id>/events')
+@resource.route("GET", '/matches/<id("mat"):match_id>/stream')
 @resource.anyone
 @resource.documents(
     parameters=[connections.LAST_EVENT_ID], responses={204: connections.ALL_TOLD, 503: connections.TOO_MANY}
@@ -110,7 +110,7 @@ def verify(match_id: str) -> Any:
 # -- a ladder --
 
 
-@resource.route("GET", '/ladders/<id("lad"):ladder_id>/events')
+@resource.route("GET", '/ladders/<id("lad"):ladder_id>/stream')
 @resource.anyone
 @resource.documents(parameters=[connections.LAST_EVENT_ID], responses={503: connections.TOO_MANY})
 @resource.query(FollowQuery)
@@ -139,7 +139,7 @@ def _ladder_hub() -> LadderHub:
 
 @resource.route("GET", "/now")
 @resource.anyone
-@resource.file_response("application/json", "As GET /events tells it.", NowView)
+@resource.file_response("application/json", "As GET /stream tells it.", NowView)
 def show_current_activity() -> Response:
     """What is going on: some matches under way, events and how far they are, how many there are
 
@@ -148,7 +148,7 @@ def show_current_activity() -> Response:
     return Response(_activity_cache().current_body(), mimetype="application/json")
 
 
-@resource.route("GET", "/events")
+@resource.route("GET", "/stream")
 @resource.anyone
 @resource.documents(responses={503: connections.TOO_MANY})
 @resource.file_response(connections.MEDIA_TYPE, "Messages without end.", connections.schema_of(NOW))

@@ -1,4 +1,4 @@
-"""The tables of an event, all from its finished matches: standings, meetings, scores less luck, strengths."""
+"""The tables of an event, all from its finished matches: standings, opponents, scores less luck, strengths."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -83,11 +83,11 @@ def show_crosstable(query: Json, tournament_id: str) -> Any:
     return {**standings_cache.snapshot(kept), **standings_cache.page_of(standings_cache.table(kept), query, view)}
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/meetings')
+@resource.route("GET", '/<id("trn"):tournament_id>/opponents')
 @resource.anyone
 @resource.query(PageQuery)
 @resource.response(MeetingsPage)
-def show_meetings(query: Json, tournament_id: str) -> Any:
+def show_opponents(query: Json, tournament_id: str) -> Any:
     """Where and whom everybody played
 
     Matches by seat and by opponent, and byes, in the order of the table.

@@ -20,7 +20,7 @@ resource = Resource("events", "/api/v1/tournaments", "An event as it goes on.")
 Json = dict[str, Any]
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/events')
+@resource.route("GET", '/<id("trn"):tournament_id>/stream')
 @resource.anyone
 @resource.query(FollowQuery)
 @resource.documents(

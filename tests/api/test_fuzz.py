@@ -82,14 +82,14 @@ OPERATIONS = [
     (path, method)
     for path, item in sorted(openapi.document()["paths"].items())
     for method in sorted(item)
-    if method != "parameters" and path != f"{API}/events"  # a stream without end
+    if method != "parameters" and path != f"{API}/stream"  # a stream without end
 ]
 
 
 def over(target: Target) -> dict[str, dict[str, str]]:
     """What can be followed to its end, by its path."""
     event, match = {"tournament_id": target.ids["over"]}, {"match_id": target.ids["match_id"]}
-    return {f"{API}/tournaments/{{tournament_id}}/events": event, f"{API}/matches/{{match_id}}/events": match}
+    return {f"{API}/tournaments/{{tournament_id}}/stream": event, f"{API}/matches/{{match_id}}/stream": match}
 
 
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
@@ -108,7 +108,7 @@ def test_E2_no_request_makes_the_service_fail(document: Any, target: Target, pat
         target.app.extensions["referee.limiter"].reset()  # more examples than a caller may send in a minute
         made_up = dict(case.path_parameters or {})
         real = {name: target.ids[name] for name in made_up}
-        if path.endswith("/events"):  # of what goes on they have no end
+        if path.endswith("/stream"):  # of what goes on they have no end
             real = over(target).get(path, made_up)
         for parameters in [made_up, real] if made_up else [made_up]:
             case.path_parameters = parameters

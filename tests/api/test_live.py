@@ -115,7 +115,7 @@ def test_a_log_that_is_closed_shows_nothing_of_its_decisions_and_a_row_that_is_n
         assert (refused.status_code, refused.get_json()["code"]) == (409, "log_not_ready")
     for row in (0, 1, 10**6, 10**30):
         assert client.get(f"{API}/matches/{over}/decisions/{row}").status_code == 404
-    for path in ("rows", "events", "decisions/2", "verification"):
+    for path in ("rows", "stream", "decisions/2", "verification"):
         assert client.get(f"{API}/matches/mat_{'0' * 26}/{path}").status_code == 404
     never = world.match()
     with world.database.write() as session:
@@ -235,7 +235,7 @@ class Dealt:
 
 def test_a_match_that_is_over_is_told_whole_or_from_where_somebody_was(service: Service, world: World) -> None:
     match_id = ended(world)
-    client, path = service.anonymous(), f"{API}/matches/{match_id}/events"
+    client, path = service.anonymous(), f"{API}/matches/{match_id}/stream"
     last = get(service, f"/matches/{match_id}/rows")["next_after"]
 
     whole = told(client.get(path))

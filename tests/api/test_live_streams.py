@@ -73,7 +73,7 @@ def has_row(number: int) -> Callable[[Message], bool]:
 def test_viewers_see_a_rated_match_round_by_round_across_a_kill_and_miss_and_double_nothing(server: Server) -> None:
     playing = Playing(server.world, rated=True)
     playing.answer()
-    path = f"/matches/{playing.id}/events"
+    path = f"/matches/{playing.id}/stream"
     staying = [Watching(server.port, path) for _ in range(THREADS + 2)]  # more than there are threads
     told = [viewer.until(lambda message: message.name == "state") for viewer in staying]
     second = playing.answer_until_round(2)
@@ -115,7 +115,7 @@ def test_viewers_see_a_rated_match_round_by_round_across_a_kill_and_miss_and_dou
 def test_viewers_see_a_friendly_match_row_by_row_from_where_their_page_is(server: Server) -> None:
     playing = Playing(server.world, rated=False)
     playing.answer()
-    viewer = Watching(server.port, f"/matches/{playing.id}/events?after=1")
+    viewer = Watching(server.port, f"/matches/{playing.id}/stream?after=1")
     told = viewer.until(lambda message: message.name == "state")
     for _ in range(3):
         playing.answer()
@@ -131,11 +131,11 @@ def test_viewers_of_a_ladder_see_who_moved_and_whoever_comes_back_too(server: Se
     with server.world.database.read() as session:
         ladder = session.get_one(LedgerEntry, result.seq).ladder_id
         before = ratings.last_seq(session, ladder)
-    viewer = Watching(server.port, f"/ladders/{ladder}/events")
+    viewer = Watching(server.port, f"/ladders/{ladder}/stream")
     (first,) = viewer.until(lambda message: True)
     server.world.play(seated[1:], rated=True)
     (change,) = viewer.until(lambda message: True)
-    missed = Watching(server.port, f"/ladders/{ladder}/events?after={before}")
+    missed = Watching(server.port, f"/ladders/{ladder}/stream?after={before}")
     (again,) = missed.until(lambda message: True)
     for one in (viewer, missed):
         one.leave()
@@ -152,7 +152,7 @@ def test_viewers_of_a_ladder_see_who_moved_and_whoever_comes_back_too(server: Se
 
 def test_the_whole_service_is_told_without_names_of_rated_play(server: Server) -> None:
     hidden, shown = Playing(server.world, rated=True), Playing(server.world, rated=False)
-    viewer = Watching(server.port, "/events")
+    viewer = Watching(server.port, "/stream")
     told = viewer.until(lambda message: {hidden.id, shown.id} <= {one["id"] for one in message.data["matches"]})
     hidden.end()
     shown.end()

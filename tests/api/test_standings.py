@@ -1,4 +1,4 @@
-"""The tables of an event: standings, own lines, meetings, luck, strengths; all from finished matches."""
+"""The tables of an event: standings, own lines, opponents, luck, strengths; all from finished matches."""
 
 from fractions import Fraction
 from typing import Any
@@ -26,7 +26,7 @@ def test_the_tables_of_an_event_fit_together(service: Service, owner: Person, or
     rest = shown(owner, f"{path}/standings?limit=3&cursor={first['next']}")
     own = [shown(owner, f"{path}/standings/{row['bot']}") for row in table["items"]]
     cross, met, luck, strong = (
-        shown(owner, f"{path}/{name}") for name in ("crosstable", "meetings", "luck", "strengths")
+        shown(owner, f"{path}/{name}") for name in ("crosstable", "opponents", "luck", "strengths")
     )
 
     rows = table["items"]
@@ -90,7 +90,7 @@ def test_what_is_not_there_has_no_table(service: Service, owner: Person, organis
     nobody, nothing = f"bot_{'0' * 26}", f"/tournaments/trn_{'0' * 26}"
 
     assert owner.get(f"{path}/standings/{nobody}").status_code == 404
-    for name in ("standings", "crosstable", "meetings", "luck", "strengths"):
+    for name in ("standings", "crosstable", "opponents", "luck", "strengths"):
         assert shown(owner, f"{path}/{name}")["items"] == []
         assert owner.get(f"{nothing}/{name}").status_code == 404
         assert owner.get(f"{path}/{name}?limit=0").status_code == 422

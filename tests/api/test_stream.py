@@ -52,7 +52,7 @@ class Viewer(Watching):
     """Somebody who watches an event."""
 
     def __init__(self, port: int, event: str, last_id: str | None = None, address: str = "192.0.2.1") -> None:
-        super().__init__(port, f"/tournaments/{event}/events", last_id, address)
+        super().__init__(port, f"/tournaments/{event}/stream", last_id, address)
 
 
 def play(world: World, count: int = 1) -> None:
@@ -196,7 +196,7 @@ def test_an_event_that_is_over_is_told_whole_as_its_pages_tell_it(service: Servi
         first = client.get(f"{path}/matches").get_json()["items"][-1]["id"]
         voiding.void(session, first, "a bug", by=None, master_key=MASTER_KEY)
 
-    answer = client.get(f"{path}/events", headers={"Last-Event-ID": "0"})
+    answer = client.get(f"{path}/stream", headers={"Last-Event-ID": "0"})
     *told, progress, table, end = messages(iter(answer.data.splitlines()))
 
     assert answer.headers["Content-Type"].startswith("text/event-stream")
@@ -217,7 +217,7 @@ def test_an_event_that_is_over_is_told_whole_as_its_pages_tell_it(service: Servi
     unsure = ("points_per_match", "error_bar")
     assert [without(row, unsure) for row in table.data["items"]] == [without(row, unsure) for row in page["items"]]
     assert (table.data["results"], end.data["status"]) == (2, "finished")
-    assert client.get(f"{path}/events", headers={"Last-Event-ID": end.id}).status_code == 204
+    assert client.get(f"{path}/stream", headers={"Last-Event-ID": end.id}).status_code == 204
 
 
 def without(row: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
@@ -226,10 +226,10 @@ def without(row: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 def test_what_is_no_id_or_no_event_is_refused_and_a_head_holds_no_place(service: Service) -> None:
     world = World(service.database)
-    path = f"{API}/tournaments/{events.create(world)}/events"
+    path = f"{API}/tournaments/{events.create(world)}/stream"
     client = service.anonymous()
 
-    assert client.get(f"{API}/tournaments/trn_{'0' * 26}/events").status_code == 404
+    assert client.get(f"{API}/tournaments/trn_{'0' * 26}/stream").status_code == 404
     for bad in ("-1", "x", "1.begin", "9" * 19, "١"):
         answer = client.get(path, headers={"Last-Event-ID": bad})
         assert (answer.status_code, fields_of(answer)) == (422, {"Last-Event-ID"})
@@ -241,7 +241,7 @@ def test_a_number_the_record_does_not_know_is_told_how_things_stand(service: Ser
     event, _ = events.begun(World(service.database), 2)
     play_to_the_end(World(service.database), event)
 
-    answer = service.anonymous().get(f"{API}/tournaments/{event}/events", headers={"Last-Event-ID": "999"})
+    answer = service.anonymous().get(f"{API}/tournaments/{event}/stream", headers={"Last-Event-ID": "999"})
 
     assert [one.name for one in messages(iter(answer.data.splitlines()))] == ["progress", "standings", "end"]
 

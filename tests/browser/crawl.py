@@ -71,7 +71,7 @@ class Crawl:
         return Visited(status, media_type, reader.ids, [one.removeprefix(self.url) for one in found if self._ours(one)])
 
     def _ours(self, link: str) -> bool:
-        return link.startswith(f"{self.url}/") and "/events" not in urlsplit(link).path  # a stream has no end
+        return link.startswith(f"{self.url}/") and "/stream" not in urlsplit(link).path  # a stream has no end
 
 
 class _Reader(HTMLParser):

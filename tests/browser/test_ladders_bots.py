@@ -56,7 +56,7 @@ def test_a_ladder_changes_in_place_and_keeps_its_order(page_at: PageAt, filled: 
 
 def test_a_ladder_is_asked_again_where_there_is_no_stream(page_at: PageAt, filled: Filled) -> None:
     context = page_at.context()
-    context.route("**/events*", lambda route: route.fulfill(status=503))
+    context.route("**/stream*", lambda route: route.fulfill(status=503))
     page = context.new_page()
     page.goto(f"/ladders/{filled.ladders[LADDER]}")
     row = page.locator(f"tr[data-bot={filled.bots['Mill']}] [data-field=games]")

@@ -68,7 +68,7 @@ def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt,
     look(page, hidden=True)
     page.clock.fast_forward(30_000)  # nobody looks for so long: the connection is given back
     filled.play_due(made, most=2)
-    with page.expect_request("**/events?after=*"):
+    with page.expect_request("**/stream?after=*"):
         look(page, hidden=False)
     expect(page.locator(".how-far .figures")).to_have_text(f"{done + 2} of 15")
 
@@ -100,7 +100,7 @@ def hrefs(table: list[list[list[str]]]) -> list[str]:
 def test_where_there_is_no_stream_the_page_asks_again_and_again(page_at: PageAt, filled: Filled) -> None:
     made = event(filled, "Asked", count=4)
     context = page_at.context()
-    context.route("**/events", lambda route: route.fulfill(status=503, body=""))
+    context.route("**/stream", lambda route: route.fulfill(status=503, body=""))
     page = context.new_page()
     page.goto(f"/tournaments/{made}")
     expect(page.locator("[data-live=polling]")).to_be_visible()

@@ -349,7 +349,7 @@ def test_a_tab_that_was_never_seen_opens_no_stream(page_at: PageAt, filled: Fill
     context = page_at.context()
     context.add_init_script(HIDDEN)
     streams: list[str] = []
-    context.on("request", lambda request: streams.append(request.url) if "/events" in request.url else None)
+    context.on("request", lambda request: streams.append(request.url) if "/stream" in request.url else None)
     tabs = [context.new_page() for _ in range(7)]  # one more than a browser has connections
 
     for tab in tabs[1:]:

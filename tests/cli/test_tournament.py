@@ -53,7 +53,7 @@ def test_the_walk_through_of_the_page_runs(there: Hall, tmp_path: Path, monkeypa
     assert len((tmp_path / "cup.csv").read_text().splitlines()) == 9  # heads, and two seats of each match
     shown = there.json("show", "Spring cup")
     own = there.json("standings", "Spring cup", "--bot", "Ada sound")
-    met = there.json("meetings", "Spring cup")["items"]
+    met = there.json("opponents", "Spring cup")["items"]
     assert (shown["status"], shown["options"]["rounds"]) == ("finished", 2)
     assert own["row"]["bot"] == there.bots["Ada sound"]
     assert [sum(row["seats"]) for row in met] == [2, 2, 2, 2]

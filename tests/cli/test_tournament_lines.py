@@ -108,7 +108,7 @@ def body(document: Json) -> Answer:
 def test_without_a_place_in_the_stream_it_is_asked_how_the_event_stands(refusal: Answer) -> None:
     path = f"/api/v1/tournaments/{EVENT}"
     answers = {
-        f"{path}/events": [refusal],
+        f"{path}/stream": [refusal],
         path: [problem(429, "rate_limited"), body(FINISHED)],
         f"{path}/standings?limit=50": [body({"items": []})],
     }
@@ -126,7 +126,7 @@ def test_without_a_place_in_the_stream_it_is_asked_how_the_event_stands(refusal:
 
 
 def test_a_stream_is_taken_up_after_its_last_message_and_a_refusal_ends_it() -> None:
-    path = f"/api/v1/tournaments/{EVENT}/events"
+    path = f"/api/v1/tournaments/{EVENT}/stream"
     first = b'event: match\nid: 7\ndata: {"id": "mat_1"}\n\nevent: match\nid: 8\ndata: {"i'
     with scripted({path: [(200, first + CUT), problem(403, "forbidden")]}) as (url, asked), Api(url) as api:
         following = follow_tournament(api, EVENT, lambda _: None)

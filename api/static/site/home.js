@@ -51,4 +51,4 @@ function show(now) {
   fill(counts, { running: count(now.counts.running), waiting: count(now.counts.waiting), played: count(now.counts.results) });
 }
 
-follow("/api/v1/events", { now: show }, { poll: async () => show(await readPublic("/now")) });
+follow("/api/v1/stream", { now: show }, { poll: async () => show(await readPublic("/now")) });

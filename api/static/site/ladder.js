@@ -53,4 +53,4 @@ async function poll() {
   if (!known.top) offer();
 }
 
-follow(`/api/v1/ladders/${known.ladder}/events?after=${known.asOf}`, { changes: take }, { poll });
+follow(`/api/v1/ladders/${known.ladder}/stream?after=${known.asOf}`, { changes: take }, { poll });

@@ -114,7 +114,7 @@ function watch() {
     viewer.sayLive(LIVE_WORDS[how]);
     if (how === "away") appear();
   };
-  const stop = follow(`${path}/events`, { rows: take, state: note, end }, { poll, onState });
+  const stop = follow(`${path}/stream`, { rows: take, state: note, end }, { poll, onState });
 }
 
 /** Offer to cancel the match, only to signed-in users. An invalid token is ignored: the account page reports it. */

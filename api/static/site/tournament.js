@@ -30,7 +30,7 @@ let stop = () => {};
 findParts();
 if (!OVER.includes(head.dataset.status)) {
   const told = { progress: showProgress, standings: showStandings, match: (match) => results?.add(match), end: finish };
-  stop = follow(`/api/v1/tournaments/${id}/events`, told, { poll });
+  stop = follow(`/api/v1/tournaments/${id}/stream`, told, { poll });
 }
 const tab = document.querySelector(".tabs [aria-current]");
 tab.closest("nav").scrollLeft = tab.offsetLeft - 40; // on a phone it may be out of sight

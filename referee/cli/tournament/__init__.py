@@ -29,7 +29,7 @@ COMMANDS = {  # by heading, in the order of the help page: module beside this fi
         "watch": ("watching", "watch"),
         "standings": ("results", "standings"),
         "crosstable": ("results", "crosstable"),
-        "meetings": ("results", "meetings"),
+        "opponents": ("results", "opponents"),
         "bracket": ("results", "bracket"),
         "strengths": ("results", "strengths"),
         "luck": ("results", "luck"),

@@ -96,16 +96,16 @@ def strengths(remote: Remote, tournament_id: str) -> None:
 @click.command()
 @tournament_argument
 @asks_service
-def meetings(remote: Remote, tournament_id: str) -> None:
+def opponents(remote: Remote, tournament_id: str) -> None:
     """Show the seats and opponents of every bot.
 
     For each bot: matches in each seat, byes, and opponents with the most frequent first.
 
     \b
     Example:
-      referee tournament meetings "Spring cup"
+      referee tournament opponents "Spring cup"
     """
-    document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/meetings?limit=100")
+    document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/opponents?limit=100")
     names = {row["bot"]: row["name"] for row in document["items"]}
     rows = [
         (

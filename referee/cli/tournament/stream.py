@@ -46,7 +46,7 @@ def follow_tournament(api: Api, tournament_id: str, note: Note) -> Iterator[Stre
     said: dict[str, Json] = {}
     while True:
         try:
-            for message in stream(api, f"/tournaments/{tournament_id}/events", last_id):
+            for message in stream(api, f"/tournaments/{tournament_id}/stream", last_id):
                 last_id, pause_s = message.id, FIRST_PAUSE_S
                 yield message
                 if message.name == "end":
