@@ -1,5 +1,5 @@
-# One image for api, worker, scheduler and migrate; docker-compose.yml says which it is.
-# The Python that the tests run on.
+# One image for api, worker, scheduler and migrate; docker-compose.yml sets the command.
+# The Python version that the tests run on.
 FROM python:3.11-slim-bookworm
 
 ENV PYTHONUNBUFFERED=1 \
@@ -8,7 +8,7 @@ ENV PYTHONUNBUFFERED=1 \
 
 WORKDIR /opt/referee
 
-# The lock file first: it names everything with its version, and this layer is kept while only our code changes.
+# The lock file first: this layer stays cached while only our code changes.
 COPY requirements.lock ./
 RUN pip install --no-deps --requirement requirements.lock
 
@@ -24,10 +24,10 @@ RUN pip install --no-deps --no-build-isolation . \
     && useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin referee \
     && install -d -o referee -g referee -m 0700 /var/lib/referee
 
-# Only for SQLite: with DATABASE_URL, REDIS_URL and REFEREE_MASTER_KEY nothing is written here.
+# Only for SQLite: with DATABASE_URL, REDIS_URL and REFEREE_MASTER_KEY set, nothing is written here.
 ENV REFEREE_DATA=/var/lib/referee
 
-# Away from the sources, so that what runs is what was installed.
+# Outside the sources, so that the installed package runs.
 WORKDIR /var/lib/referee
 USER 10001:10001
 EXPOSE 8000

@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
-# --no-deps: the lock files name everything. --no-compile: the interpreter does it for what it really imports.
+# --no-deps: the lock files list everything. --no-compile: the interpreter compiles what it actually imports.
 INSTALL := $(PIP) install --no-deps --no-compile
 DEMO_ARGS ?=
 UP_ARGS ?=
@@ -19,7 +19,7 @@ SIMULATE_ARGS ?=
 PYTEST_ARGS ?=
 PYTEST_PROCESSES ?= 3  # one of them mostly waits, see tests/lanes.py
 
-# Where this is set no compiled module is kept, so every process compiles all it imports: 28 s of a processor for one `up`, not 12.
+# With this set no compiled module is kept, and every process compiles all its imports: `referee up` takes 28 CPU s, not 12.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo up test coverage lint types browser bench bench-peers chaos mutants simulate lock clean
@@ -34,7 +34,7 @@ up: $(VENV)/.runtime
 test: lint types browser
 	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
-# Which lines the tests never run; tracing them makes the tests a third slower.
+# Report lines that no test runs; tracing makes the tests a third slower.
 coverage: $(VENV)/.dev browser
 	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --no-loadscope-reorder --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
 
@@ -45,30 +45,30 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# A Chromium for tests/browser: one that is there, else installed.
+# Find a Chromium for tests/browser, or install one.
 browser: $(VENV)/.dev
 	@$(BIN)/python tests/browser/chromium.py
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench $(BENCH_ARGS)
 
-# Peers beside ours in one run, in an environment of their own; what does not install here is left out and named.
+# Benchmark other projects beside ours, in a separate environment; those that do not install are skipped with a message.
 bench-peers: $(PEERS)/.made
 	@$(PEERS)/bin/python -m bench.peers $(BENCH_ARGS)
 
-# Kills and stops processes at random for some minutes: CHAOS_ARGS="--seconds 300 --seed 1".
+# Kill and stop processes at random for some minutes: CHAOS_ARGS="--seconds 300 --seed 1".
 chaos: $(VENV)/.dev
 	@$(BIN)/python -m tools.chaos $(CHAOS_ARGS)
 
-# Plants faults in the rules of the games, in a copy, and tells which no test notices: MUTANTS_ARGS="--count 20 prisoners".
+# Plant faults in the rules of the games, in a copy, and report those that no test notices: MUTANTS_ARGS="--count 20 prisoners".
 mutants: $(VENV)/.dev
 	@$(BIN)/python -m tools.mutants $(MUTANTS_ARGS)
 
-# Plays thousands of simulated events of every format and checks what must hold: SIMULATE_ARGS="--count 3000 --seed 1 swiss".
+# Simulate thousands of tournaments of every format and check invariants: SIMULATE_ARGS="--count 3000 --seed 1 swiss".
 simulate: $(VENV)/.dev
 	@$(BIN)/python -m tools.simulate $(SIMULATE_ARGS)
 
-# Pins anew what pyproject.toml asks for. async-timeout: the Redis client wants it on the oldest Pythons alone.
+# Pin again what pyproject.toml requires. async-timeout: only the oldest Pythons need it, for the Redis client.
 lock:
 	rm -rf .lock && $(PYTHON) -m venv .lock
 	.lock/bin/python -m pip install --quiet 'setuptools>=77' .
@@ -77,7 +77,7 @@ lock:
 	  .lock/bin/python -m pip freeze --all --exclude pip --exclude referee --exclude async-timeout; \
 	} > requirements.lock
 	.lock/bin/python -m pip install --quiet '.[dev]'
-	{ echo '# What tests, lint and types need besides, pinned by make lock.'; echo '-r requirements.lock'; \
+	{ echo '# Additional requirements of tests, lint and types, pinned by make lock.'; echo '-r requirements.lock'; \
 	  .lock/bin/python -m pip freeze --all --exclude pip --exclude referee --exclude async-timeout \
 	  | grep -vxFf requirements.lock; } > requirements-dev.lock
 	rm -rf .lock

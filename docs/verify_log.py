@@ -1,4 +1,4 @@
-"""Check match logs without the referee: their links, the promised seed, every deal and every draw.
+"""Check match logs without the referee: links between rows, committed seed, every deal and draw.
 
     python docs/verify_log.py FILE…      (plain or gzip; standard library of Python 3.10 or later only)
 
@@ -32,7 +32,7 @@ def check(lines):
     group, reveal = rows[0]["group"], rows[-1]
     need(reveal["type"] == "reveal", "no seed is revealed: the deal group is not over yet, or rows are missing")
     seed, nonces = bytes.fromhex(reveal["seed"]), reveal["nonces"]
-    need(hashlib.sha256(seed + group["id"].encode()).hexdigest() == group["commitment"], "not the promised seed")
+    need(hashlib.sha256(seed + group["id"].encode()).hexdigest() == group["commitment"], "not the committed seed")
     for nonce, promised in zip(nonces, reveal["nonce_hashes"], strict=True):
         need(not nonce or hashlib.sha256(nonce.encode()).hexdigest() == promised, "a nonce was exchanged")
     text = "|".join(["referee/v1", group["id"], *nonces])

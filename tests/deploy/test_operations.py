@@ -65,7 +65,7 @@ def accepted(command: click.Command, words: list[str]) -> None:
 
 
 def test_every_line_of_a_log_is_one_that_is_written() -> None:
-    table = PAGE[PAGE.index("| line of a log") :]
+    table = PAGE[PAGE.index("| log message |") :]
     quoted = [
         text
         for first in re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)
@@ -82,7 +82,7 @@ def test_every_line_of_a_log_is_one_that_is_written() -> None:
 
 
 def test_the_states_of_a_match_are_all_explained() -> None:
-    table = PAGE[PAGE.index("| match is |") : PAGE.index("| line of a log")]
+    table = PAGE[PAGE.index("| match is |") : PAGE.index("| log message |")]
 
     assert [state for state in MATCH_STATES if f"`{state}`" not in table] == []
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flask import Flask
 from sqlalchemy import select
 
 from api.webhooks.schemas import NewWebhook
@@ -18,7 +19,7 @@ from referee.webhooks import deliveries, outbox, webhooks
 from referee.webhooks.tables import Delivery
 from tests.database.tournaments import answer_checks, entered, go_on, start
 from tests.database.world import World
-from tests.surroundings import MASTER_KEY
+from tests.surroundings import MASTER_KEY, settings_for
 
 PAGE = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text()
 EXAMPLES = {
@@ -69,21 +70,24 @@ def test_the_code_of_the_page_takes_what_is_signed_and_nothing_else(verify: Call
             verify(*refused)
 
 
-def test_the_tables_of_the_page_are_those_of_the_code() -> None:
+def test_the_tables_of_the_page_are_those_of_the_code(tmp_path: Path) -> None:
     assert set(EXAMPLES) == set(re.findall(r"^\| `([\w.]+)` \|", PAGE, re.MULTILINE)) == set(outbox.EVENTS)
     assert all(example["type"] == event for event, example in EXAMPLES.items())
-    assert NewWebhook().load(json.loads(block("request")))
+    app = Flask("page")
+    app.config["SETTINGS"] = settings_for(tmp_path)
+    with app.app_context():
+        assert NewWebhook().load(json.loads(block("request")))
     units = {"s": 1, "min": 60, "h": 3600}
     waits = re.findall(r"^\| (\d) \| (\d+) (s|min|h) \|", PAGE, re.MULTILINE)
     assert [(int(number), int(much) * units[unit]) for number, much, unit in waits] == [
         (number, delay_s) for number, delay_s in enumerate(deliveries.DELAYS_S, start=2)
     ]
     for said in (
-        f"| webhooks of an account | {webhooks.PER_ACCOUNT} |",
-        f"| body of a message | {outbox.LARGEST_BODY_BYTES // 1024} KiB |",
-        f"| calls at once to one address | {deliveries.PER_TARGET}, while it fails {deliveries.PER_FAILING_TARGET} |",
-        f"| messages that wait | {deliveries.LONGEST_QUEUE:,};",
-        f"| calls at once for one account | {deliveries.PER_ACCOUNT} |",
+        f"| webhooks per account | {webhooks.PER_ACCOUNT} |",
+        f"| message body | {outbox.LARGEST_BODY_BYTES // 1024} KiB |",
+        f"| concurrent calls to one URL | {deliveries.PER_TARGET}, or {deliveries.PER_FAILING_TARGET} while it fails |",
+        f"| pending messages | {deliveries.LONGEST_QUEUE:,};",
+        f"| concurrent calls for one account | {deliveries.PER_ACCOUNT} |",
         f"| deliveries are listed for | {deliveries.KEPT.days} days |",
         f"is tried {deliveries.PROVING_ATTEMPTS} times",
     ):

@@ -70,7 +70,7 @@ EXPLAINED: dict[Spot, str] = {
         "Votes._throwers",
         "return sorted((self.opener, self.rival))",
         "return sorted((self.rival, self.opener))",
-    ): "Sorted all the same.",
+    ): "Sorted either way.",
     Spot(
         _PRISONERS,
         "Prisoners",
