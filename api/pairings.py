@@ -54,7 +54,7 @@ def bracket(tournament: Tournament) -> Json:
     if tournament.format != "knockout":
         raise Conflict(f"a {tournament.format} has no bracket")
     event, running = rounds.course_of(record(), tournament)
-    picture = knockout.bracket(event, running)
+    picture = knockout.render_bracket(event, running)
     number = len(event.played) + 1 if running else None
     if number is not None and not tells_all(tournament):
         _hide(picture["stages"][-1], round_lists.tables_over(record(), tournament.id, number))

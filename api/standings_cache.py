@@ -12,7 +12,7 @@ from api.views import database
 from referee.db.paging import Page, number_of
 from referee.ladders.strengths import LadderResults, ladder_results
 from referee.ratings.strengths import Fit, Result, Strength, fit
-from referee.standings import Adjusted, ErrorBar, Met, RankedEntrant, bootstrap, crosstable, luck_adjusted
+from referee.standings import ErrorBar, HeadToHead, LuckAdjusted, RankedEntrant, bootstrap, crosstable, luck_adjusted
 from referee.tournaments import tournaments
 from referee.tournaments.entries import EnteredBot, entered_bots
 from referee.tournaments.standings import EventResults, event_results
@@ -65,13 +65,13 @@ def order(kept: CacheEntry[EventResults]) -> dict[str, int]:
     return kept.part("order", lambda: {str(row.entrant): at for at, row in enumerate(table(kept))})
 
 
-def met(kept: CacheEntry[EventResults]) -> Mapping[Hashable, Mapping[Hashable, Met]]:
+def met(kept: CacheEntry[EventResults]) -> Mapping[Hashable, Mapping[Hashable, HeadToHead]]:
     """Return who scored what against whom, everybody in the order of the table."""
     made = kept.made
     return kept.part("crosstable", lambda: crosstable([row.entrant for row in table(kept)], made.outcomes))
 
 
-def less_luck(kept: CacheEntry[EventResults]) -> Mapping[Hashable, Adjusted | None]:
+def less_luck(kept: CacheEntry[EventResults]) -> Mapping[Hashable, LuckAdjusted | None]:
     """Return everybody's score less the luck of the cards; None where nobody else held the same cards."""
     made = kept.made
     return kept.part("luck", lambda: luck_adjusted(made.entrants, made.outcomes))
@@ -79,7 +79,9 @@ def less_luck(kept: CacheEntry[EventResults]) -> Mapping[Hashable, Adjusted | No
 
 def error_bars(kept: CacheEntry[EventResults]) -> dict[Any, ErrorBar]:
     made = kept.made
-    return kept.part("bars", lambda: bootstrap(made.entrants, made.outcomes, draw=made.draw, samples=samples_of(made)))
+    return kept.part(
+        "bars", lambda: bootstrap(made.entrants, made.outcomes, draw_key=made.draw, samples=samples_of(made))
+    )
 
 
 def samples_of(made: EventResults) -> int:

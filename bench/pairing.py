@@ -27,8 +27,8 @@ def measured(benchmark: Benchmark, size: int, seats: int) -> Json:
     """Milliseconds, and how many of the stage's meetings are repeats and how uneven its seats are."""
     benchmark.note(f"{size} entrants at tables of {seats}")
     swiss, event = formats()["swiss"], played_event(size, seats)
-    cpu_ms = 1000 * statistics.median(cpu_seconds(lambda: swiss.next_stage(event)) for _ in range(benchmark.runs))
-    stage = swiss.next_stage(event)
+    cpu_ms = 1000 * statistics.median(cpu_seconds(lambda: swiss.next_round(event)) for _ in range(benchmark.runs))
+    stage = swiss.next_round(event)
     assert stage is not None
     of = read_history(event)
     number = {one: at for at, one in enumerate(of.ids)}
@@ -41,8 +41,8 @@ def measured(benchmark: Benchmark, size: int, seats: int) -> Json:
     )
     for table in stage.tables:
         for seat, one in enumerate(table.entrants):
-            of.sat[number[one]][seat] += 1
-    uneven = max(max(sat) - min(sat) for sat in of.sat)
+            of.seat_counts[number[one]][seat] += 1
+    uneven = max(max(sat) - min(sat) for sat in of.seat_counts)
     return {"CPU ms": rounded(cpu_ms), "repeat meetings": repeats, "most minus fewest of a seat": uneven}
 
 
@@ -58,10 +58,12 @@ def played_event(size: int, seats: int) -> TournamentState:
     number = {entrant.id: at for at, entrant in enumerate(entrants)}
     event = TournamentState(seats, swiss.options({"stages": 5}, seats), 1, entrants, (), b"draw" * 8)
     for _ in range(BEFORE):
-        stage = swiss.next_stage(event)
+        stage = swiss.next_round(event)
         assert stage is not None
         form = [[strengths[number[one]] + dice.gauss(0, 1) for one in table.entrants] for table in stage.tables]
-        event = TournamentState(seats, event.options, 1, entrants, (*event.played, results(stage, form)), event.draw)
+        event = TournamentState(
+            seats, event.options, 1, entrants, (*event.played, results(stage, form)), event.draw_key
+        )
     return event
 
 

@@ -11,9 +11,9 @@ from referee.standings import (
     MatchOutcome,
     ScoredBye,
     bootstrap,
+    count_opponents,
     crosstable,
     luck_adjusted,
-    meetings,
     table,
 )
 
@@ -35,7 +35,7 @@ def main() -> None:
             figures[f"{entrants} entrants, tables of {seats}"] = measured(benchmark, entrants, seats)
     few, many = benchmark.size(200, 10), benchmark.size(20_000, 50)
     alone = played(Random(2), [(0, f"own {number}", Random(number).sample(range(few), 2)) for number in range(many)])
-    work = timed(lambda: bootstrap(range(few), alone, draw=DRAW, samples=SAMPLES), 1)
+    work = timed(lambda: bootstrap(range(few), alone, draw_key=DRAW, samples=SAMPLES), 1)
     figures[f"{few} entrants, {many} deal groups, error bars of {SAMPLES} samples, ms"] = work
     for groups in (3, 5, 8, 20):
         figures[f"share of error bars over {groups} deal groups that hold the truth"] = coverage(benchmark, groups)
@@ -49,8 +49,8 @@ def measured(benchmark: Benchmark, entrants: int, seats: int) -> Json:
     parts: dict[str, Callable[[], object]] = {
         "table": lambda: table(everybody, results, byes, tie_breaks=TIE_BREAKS["swiss"]),
         "crosstable": lambda: crosstable(everybody, results),
-        "seats and opponents": lambda: meetings(everybody, results),
-        f"error bars of {SAMPLES} samples": lambda: bootstrap(everybody, results, draw=DRAW, samples=SAMPLES),
+        "seats and opponents": lambda: count_opponents(everybody, results),
+        f"error bars of {SAMPLES} samples": lambda: bootstrap(everybody, results, draw_key=DRAW, samples=SAMPLES),
         "luck-adjusted scores": lambda: luck_adjusted(everybody, results),
     }
     runs = benchmark.runs if entrants < 10_000 else 1
@@ -67,7 +67,7 @@ def coverage(benchmark: Benchmark, groups: int) -> float:
         for pair in range(1, pairs + 1)
     ]
     truth = NormalDist().cdf(0.5 / 2**0.5)
-    bars = bootstrap(range(1, pairs + 1), results, draw=DRAW).values()
+    bars = bootstrap(range(1, pairs + 1), results, draw_key=DRAW).values()
     return rounded(sum((bar.low or 0) <= truth <= (bar.high or 0) for bar in bars) / pairs)
 
 

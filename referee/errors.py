@@ -1,29 +1,29 @@
-"""The domain's errors: who erred and what was expected. Status codes belong to the API."""
+"""Errors of the domain: who made the mistake and what was expected. Status codes belong to the API."""
 
 
 class RefereeError(Exception):
-    """Root of everything the referee raises on purpose."""
+    """Base class of all errors that the referee raises deliberately."""
 
 
 # -- games and logs --
 
 
 class IllegalAction(RefereeError):
-    """A seat may not do this here; the position is unchanged."""
+    """The action is not legal for this seat in this position. The position is unchanged."""
 
 
 class IllegalOutcome(RefereeError):
-    """A chance outcome that the position did not ask for; the position is unchanged."""
+    """The chance outcome does not fit what the position asks for. The position is unchanged."""
 
 
 class NoSuchGame(RefereeError):
-    """The catalogue holds no game of this name."""
+    """No game has this name."""
 
 
 class BadOption(RefereeError):
     """An option is unknown, of a wrong type or out of bounds.
 
-    ``field`` names the option (or ``players``), ``reason`` says what was expected.
+    ``field`` is the option (or ``players``), ``reason`` what was expected.
     """
 
     def __init__(self, field: str, reason: str) -> None:
@@ -33,7 +33,7 @@ class BadOption(RefereeError):
 
 
 class BadLog(RefereeError):
-    """A match log that does not hold together; ``row`` counts from 0."""
+    """A match log is invalid at ``row``, counted from 0."""
 
     def __init__(self, row: int, reason: str) -> None:
         super().__init__(f"row {row}: {reason}")
@@ -45,7 +45,7 @@ class BadLog(RefereeError):
 
 
 class UrlRefused(RefereeError):
-    """A bot's address that we will not call; ``code`` is stable, ``reason`` is for the owner."""
+    """The referee does not call this bot address. ``code`` is stable, ``reason`` is for the owner."""
 
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(f"{code}: {reason}")
@@ -53,11 +53,11 @@ class UrlRefused(RefereeError):
         self.reason = reason
 
 
-# -- the record --
+# -- database --
 
 
 class NotFound(RefereeError):
-    """Nothing of this kind bears this id, or it is not the asker's to see."""
+    """No object of this kind has this id, or the account may not see it."""
 
     def __init__(self, kind: str, id: str) -> None:
         super().__init__(f"no {kind} has the id {id}")
@@ -66,32 +66,32 @@ class NotFound(RefereeError):
 
 
 class Forbidden(RefereeError):
-    """The account may see this but not do it."""
+    """The account may see the object but not do this."""
 
 
 class Conflict(RefereeError):
-    """The thing is in a state that does not allow this."""
+    """The state of the object does not allow this."""
 
 
 class NameTaken(Conflict):
-    """Another bears this name, or one that looks like it."""
+    """Another object has this name, or one that looks the same."""
 
 
 class QuotaExceeded(Conflict):
-    """The owner has as many of these as are allowed."""
+    """The owner has reached the limit for objects of this kind."""
 
 
 class NoCertificate(Conflict):
-    """The bot may not play rated yet: no certificate fits its version and the game's rules."""
+    """The bot may not play rated matches: it has no certificate for its version and the game's rules."""
 
 
 class NotReady(Conflict):
-    """What was asked for opens later: a log before its deal group is over."""
+    """The requested data is not available yet, for example a log before its deal group is over."""
 
 
 class StaleEpoch(RefereeError):
-    """The match was claimed by another runner since; this one must stop writing to it."""
+    """Another runner has claimed the match since; this one must stop writing to it."""
 
 
 class Unavailable(RefereeError):
-    """The record or the queue cannot answer now; asking again later may help."""
+    """The database or the queue is temporarily unavailable. A retry may succeed."""

@@ -1,6 +1,6 @@
-"""The pages that tell bot authors how a game is played, kept in ``docs/games``; how they are shown is for others.
+"""Rules pages for bot authors, one Markdown file per game in ``docs/games``.
 
-``referee/pages`` is a link to that folder, so that they are installed with the package.
+``referee/pages`` is a symbolic link to that folder, so that the pages are installed with the package.
 """
 
 from pathlib import Path
@@ -11,5 +11,5 @@ FOLDER = Path(__file__).parent / "pages"
 
 
 def rules_page(name: str) -> str:
-    """The page of the game as Markdown; raises ``NoSuchGame``."""
+    """Return the rules page of a game as Markdown. Raise ``NoSuchGame`` for an unknown name."""
     return (FOLDER / f"{game(name).name}.md").read_text(encoding="utf-8")

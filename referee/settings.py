@@ -1,4 +1,4 @@
-"""Settings: the environment read once into a frozen value. Nothing else reads os.environ."""
+"""Settings: the environment, read once into a frozen value. No other module reads ``os.environ``."""
 
 import os
 import secrets
@@ -15,34 +15,37 @@ Environment = Literal["development", "production"]
 
 
 class BadSettings(RefereeError):
-    """The environment asks for something that cannot or must not be."""
+    """An environment variable has an invalid or forbidden value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How this installation runs. Every field is an environment variable of the same name with ``REFEREE_``
-    before it, in capitals; ``DATABASE_URL`` and ``REDIS_URL`` go by their usual names."""
+    """The configuration of an installation.
+
+    Each field is read from the environment variable ``REFEREE_`` + its name in capitals, except ``data_dir``
+    (``REFEREE_DATA``), ``DATABASE_URL`` and ``REDIS_URL``.
+    """
 
     env: Environment
     data_dir: Path
     database_url: str
     redis_url: str | None  # None: the supervisor starts an embedded server
     master_key: bytes = field(repr=False)  # 32 bytes; bot secrets and sealed deal seeds derive from it
-    egress_allow: str  # "127.0.0.1/32:1024-65535,…": addresses that may be called besides public ones
+    egress_allow: str  # "127.0.0.1/32:1024-65535,…": non-public addresses that may be called
     allow_http: bool
-    self_service: bool  # anybody may open an account
-    runner_slots: int  # matches played at once by one runner
+    self_service: bool  # anyone may create an account
+    runner_slots: int  # concurrent matches of one runner
     public_url: str
-    allowed_hosts: tuple[str, ...]  # Host headers served; empty: any
-    trusted_proxies: int  # reverse proxies in front whose X-Forwarded-For is believed
+    allowed_hosts: tuple[str, ...]  # accepted Host headers; empty: any
+    trusted_proxies: int  # number of reverse proxies whose X-Forwarded-For is trusted
     rate_limits: bool
-    streams: int = 2000  # viewers of events at once, in one process of the API
+    streams: int = 2000  # concurrent event streams of one API process
     streams_per_address: int = 20
-    connection_timeout_s: int = 30  # without a byte read or sent in the middle of a request or an answer
+    connection_timeout_s: int = 30  # without a byte read or sent during a request or response
 
     @classmethod
     def load(cls) -> Self:
-        """Reads the environment; raises ``BadSettings`` naming the variable that is wrong."""
+        """Read the environment. Raise ``BadSettings`` that names the invalid variable."""
         try:
             return cls._read(Env(eager=True, prefix="REFEREE_"))
         except (EnvError, ValueError) as error:
@@ -56,8 +59,8 @@ class Settings:
         egress_allow = env.str("EGRESS_ALLOW", "")
         if production and egress_allow:
             raise BadSettings(
-                "REFEREE_EGRESS_ALLOW opens private addresses to calls and is refused when REFEREE_ENV=production; "
-                "unset it"
+                "REFEREE_EGRESS_ALLOW permits calls to private addresses. It is not allowed with "
+                "REFEREE_ENV=production; unset it"
             )
         return cls(
             env=name,
@@ -80,7 +83,7 @@ class Settings:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """The environment of a child process: ours with these changes."""
+    """Return the environment for a child process: this process's own with ``changes``."""
     return dict(os.environ) | changes
 
 
@@ -90,7 +93,7 @@ def _is_production(env: Env) -> bool:
 
 
 def _master_key(text: str, data_dir: Path, production: bool) -> bytes:
-    """The key given in hex, else the one kept in the data directory, made on first use (mode 0600)."""
+    """Return the key given in hex, else the one in the data directory, created on first use with mode 0600."""
     if text:
         key = bytes.fromhex(text)
         if len(key) != 32:
@@ -101,7 +104,7 @@ def _master_key(text: str, data_dir: Path, production: bool) -> bytes:
     path = data_dir / "master.key"
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists():
-        # Written whole beside its place, then linked: of two processes at their first start one key wins.
+        # Write a temporary file, then link it: if two processes start for the first time, one key wins.
         draft = data_dir / f"master.key.{os.getpid()}"
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(secrets.token_hex(32))

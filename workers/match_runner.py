@@ -15,8 +15,8 @@ from referee.errors import BadLog, RefereeError, StaleEpoch, Unavailable
 from referee.house.seat import HouseSeat
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance
+from referee.match.log import digest
 from referee.match.match import FAULTS, Answer, Match, Request
-from referee.match.rows import digest
 from referee.matches import deal_groups
 from referee.matches.claims import Claim
 from referee.matches.recording import Evidence, MatchUpdate, Sealed

@@ -16,9 +16,9 @@ from api.errors import Problem, not_found
 from referee import schema
 from referee.match import replay
 from referee.match.canonical import Json
-from referee.match.log import verify
+from referee.match.log import digest, parse_row
 from referee.match.match import Match, is_answer
-from referee.match.rows import digest, parse_row
+from referee.match.verification import verify
 from referee.matches import logs
 from referee.protocol.messages import Questions
 from referee.workflows import match_loading
@@ -58,7 +58,7 @@ _AT_WORK: Final = threading.BoundedSemaphore(AT_ONCE)
 
 
 def report(session: Session, match: schema.Match) -> Json:
-    """What ``matchlog.verify`` finds. 409 before the log opens, 404 without a log, 503 while others are at it."""
+    """What ``verification.verify`` finds. 409 before the log opens, 404 without a log, 503 while others are at it."""
     lines = _load_open_log(session, match)
     # Of the last line of all, which links all before it: the reveal among them.
     return _REPORTS.get(digest(lines[-1]), lambda: _verify_log(lines))

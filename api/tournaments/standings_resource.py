@@ -17,7 +17,7 @@ from api.tournaments.standings_schemas import (
 )
 from api.views import Resource
 from referee.errors import NotFound
-from referee.standings import Adjusted, RankedEntrant, meetings
+from referee.standings import LuckAdjusted, RankedEntrant, count_opponents
 
 resource = Resource("standings", "/api/v1/tournaments", "Tables of an event, from its finished matches.")
 
@@ -95,7 +95,7 @@ def show_opponents(query: Json, tournament_id: str) -> Any:
     kept = standings_cache.of_event(tournament_id)
     made, table = kept.made, standings_cache.table(kept)
     rested = [bot_id for _, bot_id, _ in made.byes]
-    met = kept.part("meetings", lambda: meetings([row.entrant for row in table], made.outcomes, rested))
+    met = kept.part("meetings", lambda: count_opponents([row.entrant for row in table], made.outcomes, rested))
 
     def view(rows: Sequence[RankedEntrant]) -> list[Extended]:
         return [
@@ -159,5 +159,5 @@ def show_strengths(query: Json, tournament_id: str) -> Any:
     }
 
 
-def _by_luck(found: Adjusted | None) -> tuple[bool, Fraction]:
+def _by_luck(found: LuckAdjusted | None) -> tuple[bool, Fraction]:
     return found is None, Fraction(0) if found is None else -found.points.value

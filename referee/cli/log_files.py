@@ -24,8 +24,8 @@ from urllib.parse import urlsplit
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.errors import RefereeError
 from referee.match.canonical import Json
-from referee.match.log import VerificationReport, verify
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
+from referee.match.verification import VerificationReport, verify
 
 LIMIT_BYTES: Final = 256 << 20  # of an uncompressed log; the longest match of any game is far shorter
 LEAST_BYTES: Final = 100  # counted for a line at least: about its cost in memory, and the length of the shortest row

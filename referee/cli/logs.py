@@ -10,8 +10,8 @@ from referee.cli.narrate import account
 from referee.cli.plain_text import one_line
 from referee.games import game
 from referee.local import replay_page
-from referee.match.log import VerificationReport
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
+from referee.match.verification import VerificationReport
 
 
 @click.command()

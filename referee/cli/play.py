@@ -21,7 +21,7 @@ from referee.local import matches as local
 from referee.local.matches import LocalMatchPlan, LocalResult
 from referee.local.problems import Problems
 from referee.local.replay_page import NotWritten
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 from referee.match.time_limits import Limits
 
 LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # of one's own bot, to look at while working on it

@@ -14,9 +14,9 @@ from referee.errors import BadOption, RefereeError
 from referee.games.state import Seat
 from referee.match import replay
 from referee.match.canonical import Json
-from referee.match.log import HEADER_MEMBERS, verify
+from referee.match.log import HEADER_MEMBERS, parse_row
 from referee.match.match import Match, answers_of
-from referee.match.rows import parse_row
+from referee.match.verification import verify
 
 NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
 QUESTION_ID = re.compile(r"(?:(?:mat|fork)_[0-9a-z]{26}_)?s([0-9]{1,2})_q([0-9]{1,6})", re.ASCII)

@@ -1,4 +1,4 @@
-"""The catalogue of games: each module here that defines a game adds it."""
+"""The catalogue of games, found in the modules of this package."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -8,7 +8,7 @@ from referee.errors import NoSuchGame
 from referee.games.state import State
 
 
-def _defined() -> Iterator[type[State]]:
+def _find_games() -> Iterator[type[State]]:
     for found in iter_modules(__path__):
         module = import_module(f"{__name__}.{found.name}")
         for value in vars(module).values():
@@ -16,16 +16,16 @@ def _defined() -> Iterator[type[State]]:
                 yield value
 
 
-GAMES: tuple[type[State], ...] = tuple(sorted({*_defined()}, key=lambda game: game.name))
+GAMES: tuple[type[State], ...] = tuple(sorted({*_find_games()}, key=lambda game: game.name))
 
 
 def catalogue() -> dict[str, type[State]]:
-    """All games by name."""
+    """Return all games by name."""
     return {game.name: game for game in GAMES}
 
 
 def game(name: str) -> type[State]:
-    """The game of this name; raises ``NoSuchGame``."""
+    """Return the game of this name. Raise ``NoSuchGame`` for an unknown name."""
     try:
         return catalogue()[name]
     except KeyError:

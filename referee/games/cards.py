@@ -1,4 +1,4 @@
-"""Two-letter cards and the full deck. How cards rank in a game belongs to that game."""
+"""Two-letter cards and the full deck. Each game defines how cards rank."""
 
 from collections.abc import Iterable
 
@@ -8,9 +8,9 @@ DECK: tuple[str, ...] = tuple(rank + suit for rank in RANKS for suit in SUITS)  
 UNKNOWN = "??"
 
 RANK: dict[str, int] = {card: 2 + RANKS.index(card[0]) for card in DECK}  # 2 to 14
-ORDER: dict[str, int] = {card: place for place, card in enumerate(DECK)}
+ORDER: dict[str, int] = {card: index for index, card in enumerate(DECK)}
 
 
 def in_order(cards: Iterable[str]) -> list[str]:
-    """The cards by rank, then by suit ``c d h s``."""
+    """Return the cards by rank, then by suit ``c d h s``."""
     return sorted(cards, key=ORDER.__getitem__)

@@ -1,4 +1,4 @@
-"""Options of a game: their types and bounds. What they mean stands in the game's file."""
+"""Options of a game: types, bounds and defaults. The game's module gives them meaning."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ Kind = Literal["int", "bool", "choice", "list"]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One agreement made before a match; ``low`` and ``high`` are inclusive and only for ints.
+    """One option of a match. ``low`` and ``high`` are inclusive bounds of an int.
 
-    A ``list`` holds some of the choices, each at most once; its order means nothing.
+    A ``list`` contains some of the choices, each at most once, in any order.
     """
 
     name: str
@@ -25,7 +25,7 @@ class Option:
     choices: tuple[str, ...] = ()
 
     def check(self, value: Any) -> None:
-        """Raises ``BadOption`` unless ``value`` is of this option's type and within its bounds."""
+        """Raise ``BadOption`` unless ``value`` is of this option's type and within its bounds."""
         match self.kind:
             case "bool":
                 fits, wanted = isinstance(value, bool), "true or false"
@@ -38,24 +38,26 @@ class Option:
                     f"one of {', '.join(self.choices)}",
                 )
             case "list":
-                fits = isinstance(value, list) and all(value.count(one) == 1 and one in self.choices for one in value)
+                fits = isinstance(value, list) and all(
+                    value.count(choice) == 1 and choice in self.choices for choice in value
+                )
                 wanted = f"a list of some of {', '.join(self.choices)}, each at most once"
         if not fits:
             raise BadOption(self.name, f"expected {wanted}, got {str(value)[:80]!r}")
 
 
 def complete(specs: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """All options with their values, in the order of ``specs``: the given ones, else the defaults.
+    """Return all options in the order of ``specs``, with the given values or the defaults.
 
-    Raises ``BadOption`` for an unknown name, a wrong type (a bool is no int) or a value out of bounds.
+    Raise ``BadOption`` for an unknown name, a wrong type (a bool is not an int) or a value out of bounds.
     """
     known = {spec.name: spec for spec in specs}
     for name in given:
         if name not in known:
-            raise BadOption(str(name)[:80], f"unknown option; known are {', '.join(known)}")
+            raise BadOption(str(name)[:80], f"unknown option; available: {', '.join(known)}")
     values = {spec.name: given.get(spec.name, spec.default) for spec in specs}
     for spec in specs:
         spec.check(values[spec.name])
         if spec.kind == "list":
-            values[spec.name] = [one for one in spec.choices if one in values[spec.name]]
+            values[spec.name] = [choice for choice in spec.choices if choice in values[spec.name]]
     return values

@@ -1,6 +1,6 @@
 """Pool Nap: draw of the first dealer, then rounds of contribution -> deck -> bid -> five tricks -> payout.
 
-Keeps the order of the rules page (``PN-nn`` are its rulings).
+The order is that of the rules page (``PN-nn`` are its rulings).
 """
 
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from referee.games.cards import DECK, RANK, in_order
 from referee.games.options import Option
 from referee.games.state import Json, Seat, Secret, State, rank_seats
 
-HAND = 5  # cards, and so tricks, of a round
+HAND = 5  # cards of a seat and tricks of a round
 NAP = 5  # a bid of every trick
-LEAST_ROUNDS = 20  # what `rounds` 0 stands for: the smallest multiple of the seats from here on
+LEAST_ROUNDS = 20  # `rounds` 0 means the smallest multiple of the seats from this number on
 
-# All actions there are, made once; whoever gets one leaves it as it is.
+# All actions there are, created once; callers must not modify them.
 PASS: Json = {"type": "pass"}
 BIDS: list[Json] = [{"type": "bid", "tricks": tricks} for tricks in range(NAP + 1)]
 PLAYS: dict[str, Json] = {card: {"type": "play", "card": card} for card in DECK}
@@ -162,7 +162,7 @@ class PoolNap(State):
         return meant
 
     def _find_legal_action(self, seat: Seat, action: Json) -> Json | None:
-        """The one legal action that this can be, whatever else stands in it."""
+        """Return the only legal action that ``action`` can mean; the caller compares the rest."""
         if self.phase == "play":
             card = action.get("card")
             return PLAYS[card] if type(card) is str and self._may_play(seat, card) else None
@@ -173,7 +173,7 @@ class PoolNap(State):
         return BIDS[tricks] if fits else None
 
     def forced_action(self, seat: Seat) -> Json | None:
-        # Chips, bids and sizes of hands are public. A hand of several cards of which one may be played is not.
+        # Chips, bids and hand sizes are public. That only one of several cards may be played is not.
         if self.phase == "bid" or len(self.hands[seat]) == 1:
             legal = self.legal(seat)
             return legal[0] if len(legal) == 1 else None
@@ -192,11 +192,11 @@ class PoolNap(State):
         return covered
 
     def _must_bid(self, seat: Seat) -> bool:
-        """Whether this is the dealer after everybody else has passed, with the option that it bids (PN-08)."""
+        """Return whether this is the dealer, all others have passed, and the options make the dealer bid (PN-08)."""
         return seat == self.dealer and self.bid == 0 and self.options["all_pass"] == "dealer_bids"  # noqa: S105  # no password
 
     def _may_play(self, seat: Seat, card: str) -> bool:
-        # The suit led needs no look at the rest of the hand.
+        # A card of the suit led is legal regardless of the rest of the hand.
         hand = self.hands[seat]
         return card in hand and (not self.trick or card[1] == self.trick[0]["card"][1] or card in self._playable(seat))
 
@@ -300,7 +300,7 @@ class PoolNap(State):
         return [[other, bidder, min(self.bid, self.chips[other])] for other in others]
 
     def _payments_by(self, bidder: Seat, others: list[Seat]) -> list[list[int]]:
-        """All it owes, or all it has: one chip at a time clockwise from its left (PN-14)."""
+        """Return payments of the bidder: all it owes or has, one chip at a time clockwise from its left (PN-14)."""
         each, first = divmod(min(self.bid * len(others), self.chips[bidder]), len(others))
         return [[bidder, other, each + (i < first)] for i, other in enumerate(others)]
 
@@ -346,7 +346,7 @@ class PoolNap(State):
         return [chips - self.options["start_chips"] for chips in self.chips]
 
     def placements(self) -> list[int]:
-        """Seats still in by their chips, above those that are out, later ones first (PN-16)."""
+        """Rank seats still in by chips, then those that are out, the latest first (PN-16)."""
         return rank_seats(
             [(1, self.chips[seat]) if out is None else (0, out) for seat, out in enumerate(self.out_round)]
         )
@@ -388,7 +388,7 @@ class PoolNap(State):
 
 
 def _round_limit(players: int, options: Json) -> int:
-    """The number of the last round there can be."""
+    """Return the number of the last possible round."""
     if options["ending"] == "last_player":
         return int(options["round_cap"])
     return int(options["rounds"]) or -(-LEAST_ROUNDS // players) * players

@@ -1,7 +1,7 @@
 """Prince Albert: opener -> votes -> rounds of deal -> bet -> bid -> bet -> draw -> all in -> bet -> show -> score.
 
-Keeps the order of the rules page (``PA-nn`` are its rulings). The cards, and what is optional (betting, votes),
-have files of their own beside this one; how hands rank stands in ``poker.py``.
+The order is that of the rules page (``PA-nn`` are its rulings). The cards, and what is optional (betting, votes),
+have modules of their own; ``poker.py`` ranks hands.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from referee.games.state import Event, Json, Seat, rank_seats
 
 EIGHT = 8  # the stake is this less the bid
 
-# All actions there are, made once; whoever gets one leaves it as it is.
+# All actions there are, created once; callers must not modify them.
 BIDS: list[Json] = [{"type": "bid", "cards": cards} for cards in range(EIGHT + 1)]
 OFFERS: list[list[Json]] = [[*BIDS[highest::-1], PASS] for highest in range(EIGHT + 1)]  # by the highest bid left
 ALL_IN: dict[str, Json] = {kind: {"type": kind} for kind in ("all_in", "stay")}
@@ -134,7 +134,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         self._bet("bet1")
 
     def _clockwise(self) -> list[Seat]:
-        """All seats from the first low bidder, or from the opener before there is one."""
+        """Return all seats clockwise from the first low bidder, or from the opener before there is one."""
         first = self.low_bidders[0] if self.low_bidders else self.opener
         assert first is not None
         return self.seats_from(first)
@@ -263,7 +263,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         return BIDS[self._least_bid() : self.highest_bid + 1][::-1]
 
     def _must_bid(self) -> bool:
-        """Whether the seat that is asked is alone left, without a bid on the table (PA-05)."""
+        """Return whether only the asked seat is left, with no bid on the table (PA-05)."""
         return self.bid is None and len(self.queue) == 1
 
     def _least_bid(self) -> int:
@@ -279,7 +279,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         return meant
 
     def _find_legal_action(self, seat: Seat, action: Json) -> Json | None:
-        """The one legal action that this can be, whatever else stands in it."""
+        """Return the only legal action that ``action`` can mean; the caller compares the rest."""
         match self.phase:
             case "drawing":
                 return self.meant_exchange(seat, action) if "discard" in action else PASS
@@ -303,7 +303,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         return BIDS[cards] if fits else None
 
     def default(self, seat: Seat) -> Json:
-        """PA-43: never a lower bid, a card, a bet or a claim."""
+        """Return the default action: never a lower bid, a card, a bet or a claim (PA-43)."""
         match self.phase:
             case "drawing":
                 return PASS
@@ -319,7 +319,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
                 return self.legal(seat)[0]
 
     def forced_action(self, seat: Seat) -> Json | None:
-        # Who has passed, and what is then left to bid, everybody sees; in all other phases there is a choice.
+        # Passes and the remaining bids are public; all other phases offer a choice.
         if self.phase == "bidding" and self._must_bid() and self._least_bid() == self.highest_bid:
             return BIDS[self.highest_bid]
         return None
@@ -372,7 +372,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         self._close_round(winners[0])  # PA-21
 
     def _gain(self, seat: Seat, winners: list[Seat]) -> int:
-        """PA-18, PA-20, PA-32: a claim is won alone, pushed when shared, else lost; whoever folded lost it."""
+        """Return the gain of a claim: won alone, pushed if shared, else lost, as by folding (PA-18, PA-20, PA-32)."""
         claimed = seat in self.low_bidders or self.all_in[seat]
         if not claimed:
             return self.bonus if seat in winners else 0  # PA-11
@@ -409,7 +409,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         return self.points[:]
 
     def returns(self) -> list[int]:
-        """The tallies (PA-41)."""
+        """Return the tallies (PA-41)."""
         if self.options["rank_by"] == "points":
             return self.points[:]
         start, worth = self.options["stack"], self.options["point_value"]

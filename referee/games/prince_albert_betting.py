@@ -1,6 +1,6 @@
 """The cash of Prince Albert: antes, fixed-limit betting and pots in layers (PA-28 to PA-35).
 
-When a betting is held, and whose hand is best, belongs to ``prince_albert.py``.
+``prince_albert.py`` decides when there is a betting round and whose hand is best.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from referee.games.poker import Rank
 from referee.games.state import Json, Seat, State
 
-# All wagers there are, made once; whoever gets one leaves it as it is.
+# All wagers there are, created once; callers must not modify them.
 WAGER: dict[str, Json] = {kind: {"type": kind} for kind in ("check", "call", "bet", "raise", "fold")}
 
 
 @dataclass
 class Betting(State):
-    """What cash adds to a position; without the option all of it stays at nothing."""
+    """The part of a position that cash adds; empty without the option."""
 
     chips: list[int] = field(default_factory=list)
     folded: list[bool] = field(default_factory=list)
@@ -28,7 +28,7 @@ class Betting(State):
     # -- what the game provides --
 
     def close_betting(self) -> None:
-        """What follows the betting of this phase, or of a fold that leaves one seat in."""
+        """Continue after the betting of this phase, or after a fold that leaves one seat."""
         raise NotImplementedError
 
     # -- a round --
@@ -45,7 +45,7 @@ class Betting(State):
                 self.emit("ante", seat=seat, chips=paid)
 
     def seats_in(self) -> list[Seat]:
-        """The seats that have not folded, rising."""
+        """Return the seats that have not folded, ascending."""
         return [seat for seat, folded in enumerate(self.folded) if not folded]
 
     # -- a betting --
@@ -63,13 +63,13 @@ class Betting(State):
             self.queue = [asked]
 
     def _must_be_asked(self, seat: Seat) -> bool:
-        """PA-31: who owes, or who has not spoken while another could answer."""
+        """Return whether the seat owes chips, or has not acted yet while another could respond (PA-31)."""
         if self.folded[seat] or not self._covers(seat, 1):
             return False
         return self.put[seat] < self.level or (not self.acted[seat] and self._others_have_chips(seat))
 
     def wagers(self, seat: Seat) -> list[str]:
-        """The kinds of wager open to the seat that is asked, in canonical order."""
+        """Return the kinds of wager open to the asked seat, in canonical order."""
         owed = self.amount_to_call(seat)
         more = ["raise" if owed else "bet"] if self._may_go_up(seat, owed) else []
         return ["call" if owed else "check", *more, "fold"]  # PA-33: also where checking costs nothing
@@ -81,7 +81,7 @@ class Betting(State):
         return not owed or (self.raises < self.options["max_raises"] and self._others_have_chips(seat))
 
     def amount_to_call(self, seat: Seat) -> int:
-        """What this seat has to pay to stay in."""
+        """Return what the seat has to pay to stay in."""
         return 0 if self.folded[seat] else self.level - self.put[seat]
 
     def wager(self, seat: Seat, kind: str) -> None:
@@ -115,21 +115,21 @@ class Betting(State):
     # -- chips --
 
     def _covers(self, seat: Seat, chips: int) -> bool:
-        """Whether the purse holds so many chips; an open account always does (PA-30)."""
+        """Return whether the purse has this many chips; an open account always does (PA-30)."""
         return self.options["stack"] == 0 or self.chips[seat] >= chips
 
     def _others_have_chips(self, seat: Seat) -> bool:
         return any(other != seat and self._covers(other, 1) for other in self.seats_in())
 
     def _pay(self, seat: Seat, chips: int) -> int:
-        """Pays what is due, or all there is, and tells how much that was."""
+        """Pay what is due, or all the seat has. Return the amount."""
         paid = chips if self._covers(seat, chips) else self.chips[seat]
         self.chips[seat] -= paid
         self.paid[seat] += paid
         return paid
 
     def pay_pots(self, order: Sequence[Seat], ranks: Mapping[Seat, Rank]) -> None:
-        """Each layer to the best of the shown hands that paid for it (PA-34); odd chips go along ``order``."""
+        """Pay each layer to the best shown hands that contributed to it (PA-34); odd chips follow ``order``."""
         for chips, rivals in layers(self.paid, self.seats_in()):
             shown = [seat for seat in rivals if seat in ranks]
             best = max((ranks[seat] for seat in shown), default=None)
@@ -142,7 +142,7 @@ class Betting(State):
 
 
 def layers(paid: Sequence[int], seats_in: Sequence[Seat]) -> list[tuple[int, list[Seat]]]:
-    """The pot from the bottom up: chips, and the seats still in that paid for the whole layer."""
+    """Return the layers of the pot from the bottom: chips, and the seats still in that paid for the whole layer."""
     tops = sorted({paid[seat] for seat in seats_in} - {0})
     return [
         (

@@ -1,6 +1,6 @@
 """The cards of a round of Prince Albert: the deal, discarding and drawing, and who may see which card.
 
-Who bids how much and so may draw how often, and what the hands win, belongs to ``prince_albert.py``.
+``prince_albert.py`` handles bids, which determine the number of draws, and what hands win.
 """
 
 from bisect import insort
@@ -13,10 +13,10 @@ from referee.games.state import Event, Json, Seat, State, hide_cards
 
 HAND = 5
 DOWN = 2  # face down of a hand in Hold'em
-VEILED = {"deck", "deal", "exchange"}  # events that not everybody may read whole
+VEILED = {"deck", "deal", "exchange"}  # events that are masked for some viewers
 Source = str | Seat  # "deck", or the seat whose pile it is
 
-# All actions there are, made once; whoever gets one leaves it as it is.
+# All actions there are, created once; callers must not modify them.
 PASS: Json = {"type": "pass"}
 EXCHANGES: dict[str, dict[Source, Json]] = {
     card: {source: {"type": "exchange", "discard": card, "from": source} for source in ("deck", *range(5))}
@@ -26,7 +26,7 @@ EXCHANGES: dict[str, dict[Source, Json]] = {
 
 @dataclass
 class Drawing(State):
-    """What the cards add to a position."""
+    """The part of a position that describes the cards."""
 
     deck: list[str] = field(default_factory=list)  # top first
     down: list[list[str]] = field(default_factory=list)  # of each hand, canonical order
@@ -41,7 +41,7 @@ class Drawing(State):
     # -- what the game provides --
 
     def close_drawing(self) -> None:
-        """What follows when no seat draws any more."""
+        """Continue when no seat draws any more."""
         raise NotImplementedError
 
     # -- the deal --
@@ -53,7 +53,7 @@ class Drawing(State):
         self.draw_out, self.turned_up = [False] * self.players, [False] * self.players
 
     def deal(self, deck: list[str], order: Sequence[Seat]) -> None:
-        """One card at a time along ``order``, five times round (PA-02)."""
+        """Deal one card at a time along ``order``, five times round (PA-02)."""
         seats = self.players
         self.emit("deck", cards=deck)
         self.deck = deck[HAND * seats :]
@@ -64,7 +64,7 @@ class Drawing(State):
             self.emit("deal", seat=seat, down=self.down[seat][:], up=self.up[seat][:])
 
     def hand(self, seat: Seat) -> list[str]:
-        """The hand as it is always listed."""
+        """Return the hand in the order in which it is always listed."""
         return self.down[seat] + self.up[seat]
 
     def _nothing(self) -> list[list[str]]:
@@ -79,17 +79,17 @@ class Drawing(State):
             self.close_drawing()
 
     def exchanges(self, seat: Seat) -> list[Json]:
-        """All exchanges open to the seat, in canonical order."""
+        """Return all exchanges open to the seat, in canonical order."""
         sources = self._sources(seat)
         return [EXCHANGES[card][source] for card in self.hand(seat) for source in sources]
 
     def meant_exchange(self, seat: Seat, action: Json) -> Json | None:
-        """The one exchange that this can be, if the seat may make it."""
+        """Return the only exchange that ``action`` can mean, if the seat may make it."""
         card: Any = action["discard"]
         source: Any = action.get("from")
         if card not in self.down[seat] and card not in self.up[seat]:
             return None
-        fits = type(source) in (str, int) and source in self._sources(seat)  # True is no seat
+        fits = type(source) in (str, int) and source in self._sources(seat)  # True is not a seat
         return EXCHANGES[card][source] if fits else None
 
     def exchange(self, seat: Seat, card: str, source: Source) -> None:
@@ -114,7 +114,7 @@ class Drawing(State):
             self.close_drawing()
 
     def _sources(self, seat: Seat) -> list[Source]:
-        """The deck, and the top of any other seat's pile that is open (PA-14, PA-16)."""
+        """Return the deck and the other seats whose pile has an open top card (PA-14, PA-16)."""
         piles, closed = self.piles, self.low_bidders
         return ["deck", *[other for other, pile in enumerate(piles) if pile and other != seat and other not in closed]]
 
@@ -142,7 +142,7 @@ class Drawing(State):
 
     @classmethod
     def visible_events(cls, events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
-        # The history stands in every view, and most of it is open to all.
+        # Every view contains the history, most of which is public.
         masked = cls.mask_event
         readings = [masked(event, viewer) if event["event"] in VEILED else event for event in events]
         return [event for event in readings if event is not None]
@@ -160,7 +160,7 @@ class Drawing(State):
 
 
 def _exchange_seen(event: Event) -> Event:
-    """What others see: all but a down card that is laid down closed, or that comes off the deck."""
+    """Return what others see: all except a card discarded or drawn face down."""
     if event["was"] == "up":
         return event
     discard = UNKNOWN if event["pile"] == "down" else event["discard"]

@@ -1,13 +1,13 @@
 """The votes of Prince Albert on its open rules: motion by motion, ties by rock, paper, scissors (PA-40).
 
-Which options are voted on, and what follows the last vote, belongs to ``prince_albert.py``.
+``prince_albert.py`` selects the options and continues after the last vote.
 """
 
 from dataclasses import dataclass, field
 
 from referee.games.state import Json, Seat, State
 
-THROWS = 5  # equal ones after which chance decides
+THROWS = 5  # ties after which chance decides
 MOTIONS: dict[str, tuple[str, str]] = {  # option -> its two values, in the order in which they are voted on
     "forced_bid": ("free", "max"),
     "showing": ("voluntary", "all"),
@@ -20,19 +20,19 @@ THROW: dict[str, Json] = {sign: {"type": "throw", "sign": sign} for sign in ("ro
 
 @dataclass
 class Votes(State):
-    """What the votes add to a position."""
+    """The part of a position that describes the votes."""
 
     opener: Seat | None = None
     motion: str | None = None  # the option being voted on
     motions: list[str] = field(default_factory=list)  # to be voted on after it
     votes: list[str] = field(default_factory=list)  # on this motion, by seat
-    rival: Seat | None = None  # who throws against the opener
-    throws: int = 0  # equal ones of this motion so far
+    rival: Seat | None = None  # the seat that throws against the opener
+    throws: int = 0  # tied throws of this motion so far
 
     # -- what the game provides --
 
     def close_votes(self) -> None:
-        """What follows the last vote."""
+        """Continue after the last vote."""
         raise NotImplementedError
 
     # -- voting --
@@ -46,7 +46,7 @@ class Votes(State):
         self.ask("vote", range(self.players), together=True)
 
     def values(self) -> list[str]:
-        """What may be voted for: the configured value, then the other one."""
+        """Return the values to vote for: the configured one, then the other."""
         assert self.motion is not None
         configured = self.options[self.motion]
         return sorted(MOTIONS[self.motion], key=lambda value: value != configured)

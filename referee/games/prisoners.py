@@ -1,6 +1,6 @@
 """Prisoners: draw of the first dealer, then deals of pile -> deck -> prisoners, each (name_suit) -> bids -> settled.
 
-Keeps the order of the rules page (``PR-nn`` are its rulings). What may be bid stands in ``prisoners_bids.py``.
+The order is that of the rules page (``PR-nn`` are its rulings). ``prisoners_bids.py`` has the possible bids.
 """
 
 from bisect import insort
@@ -16,10 +16,10 @@ from referee.games.state import Json, Seat, Secret, State, rank_seats
 
 JOKER = "X"
 POINTS = {"J": 50, "Q": 100, "K": 150, JOKER: 200}
-COURT_CARDS = tuple(card for card in DECK if card[0] in POINTS)  # the prisoners of one deck but its jokers
+COURT_CARDS = tuple(card for card in DECK if card[0] in POINTS)  # prisoners of one deck, without its jokers
 JOKERS = 2  # of one deck
 
-# All actions but the bids, made once; whoever gets one leaves it as it is.
+# All actions but the bids, created once; callers must not modify them.
 PASS: Json = {"type": "pass"}
 NAMINGS: dict[str, Json] = {suit: {"type": "name_suit", "suit": suit} for suit in SUITS}
 
@@ -71,7 +71,7 @@ class Prisoners(State):
     prisoner: str | None = None  # up for bids
     suit: str | None = None  # its own, or the one a joker takes
     high: Json | None = None  # {"seat", "cards", "total"}, the bid to beat
-    bids: list[Json] = field(default_factory=list)  # the same, all that was said; a pass has no cards and 0
+    bids: list[Json] = field(default_factory=list)  # the same for all bids and passes; a pass has no cards and total 0
 
     # -- options --
 
@@ -138,7 +138,7 @@ class Prisoners(State):
     # -- a prisoner, from turning to settling --
 
     def _go_on(self) -> None:
-        """Turns prisoners until a seat is asked about one or the deal is over."""
+        """Turn prisoners until a seat is asked about one or the deal is over."""
         while self.pile:
             self._turn()
             if self.queue:
@@ -152,7 +152,7 @@ class Prisoners(State):
         if first_joker:
             self.joker_seen = True
         elif not self._is_joker():
-            self.suit = self.prisoner[1]  # PR-11: a joker leaves it as it was
+            self.suit = self.prisoner[1]  # PR-11: a joker does not change it
         self.emit("turn", deal=self.deal, index=len(self.turned) + 1, prisoner=self.prisoner, suit=self.suit)
         if self.suit is None:
             assert self.dealer is not None
@@ -181,7 +181,7 @@ class Prisoners(State):
         self.emit("claim", deal=self.deal, seat=seat, jokers=jokers)
 
     def _offer(self) -> None:
-        """Gives the prisoner to whom it is owed, or opens the auction."""
+        """Give the prisoner to the seat that earned it, or open the auction."""
         if self._is_joker() and self.claims:
             self._settle_prisoner(self.claims.pop(0), "claim")
         elif any(self.hands):
@@ -230,7 +230,7 @@ class Prisoners(State):
         return meant
 
     def _find_legal_action(self, seat: Seat, action: Json) -> Json | None:
-        """The legal action that this is; the cards of a bid may stand in any order."""
+        """Return the legal action that ``action`` means; the cards of a bid may be in any order."""
         if self.phase == "name_suit":
             suit = action.get("suit")
             return NAMINGS[suit] if type(suit) is str and NAMINGS.get(suit) == action else None
@@ -244,7 +244,7 @@ class Prisoners(State):
 
     def _bid_of(self, cards: list[str]) -> Json | None:
         assert self.suit is not None
-        place = BOOKS[self.suit].places.get((*cards,))  # PR-10: twins together stand in no book
+        place = BOOKS[self.suit].places.get((*cards,))  # PR-10: no book contains both twins
         beats = place is not None and BOOKS[self.suit].totals[place] > self._to_beat()
         return ACTIONS[(*cards,)] if beats else None
 
@@ -289,7 +289,7 @@ class Prisoners(State):
             insort(self.refuse, card, key=ORDER.__getitem__)
 
     def _hear(self) -> None:
-        """Passes for seats that cannot bid (PR-16); settles the prisoner when nobody is left to speak."""
+        """Pass for seats that cannot bid (PR-16); settle the prisoner when no seat is left to bid."""
         assert self.suit is not None
         winner, to_beat = self.high["seat"] if self.high else None, self._to_beat()
         while self.queue and self.queue[0] != winner:
@@ -330,7 +330,7 @@ class Prisoners(State):
         return rank_seats(self.points)  # PR-17: equal points share a place
 
     def _lap(self, seat: Seat) -> list[Seat]:
-        """All seats in the direction of this match, beginning with this one (PR-03)."""
+        """Return all seats in the direction of this match, beginning with this one (PR-03)."""
         step = 1 if self.options["direction"] == "clockwise" else -1
         return [(seat + step * i) % self.players for i in range(self.players)]
 
@@ -375,17 +375,17 @@ class Prisoners(State):
 
 
 def bid_cards(decks: int) -> list[str]:
-    """All bid cards in canonical order, twins side by side."""
+    """Return all bid cards in canonical order, twins side by side."""
     return [card for card in BID_CARDS for _ in range(decks)]
 
 
 def prisoners(decks: int) -> list[str]:
-    """All prisoners in canonical order, twins side by side; jokers are numbered through."""
+    """Return all prisoners in canonical order, twins side by side; jokers are numbered consecutively."""
     jokers = [f"{JOKER}{number}" for number in range(1, JOKERS * decks + 1)]
     return [card for card in COURT_CARDS for _ in range(decks)] + jokers
 
 
 def aces_to_play(hand: list[str], suit: str) -> list[str]:
-    """One ace of each suit that must be laid at the first joker, which is of this suit; none is an empty list."""
+    """Return the aces, one per suit, to be played at the first joker, which has this suit; [] for none."""
     aces = in_order({card for card in hand if card[0] == ACE})
     return aces if claims_earned(aces, suit) else []  # PR-13, PR-14

@@ -1,6 +1,6 @@
-"""What may be bid on a prisoner: every bid there is with its total and its place in a list, and those within a hand.
+"""Bids on a prisoner: all possible bids with their total and index in a list, and those possible with a hand.
 
-Whose turn it is and what a bid brings about stand in ``prisoners.py``; ``PR-nn`` are the rulings of its rules page.
+``prisoners.py`` handles turns and consequences of bids; ``PR-nn`` are the rulings of its rules page.
 """
 
 from bisect import bisect_left, bisect_right
@@ -19,7 +19,7 @@ ACE = "A"
 
 
 def total(cards: Sequence[str], suit: str) -> int:
-    """What these cards bid on a prisoner of this suit; 0 when they are no bid."""
+    """Return the total of these cards as a bid on a prisoner of this suit; 0 if they are not a bid."""
     if len({*cards}) < len(cards):  # PR-10
         return 0
     suits, ranks = {card[1] for card in cards}, {card[0] for card in cards}
@@ -32,7 +32,7 @@ def total(cards: Sequence[str], suit: str) -> int:
 
 
 def claims_earned(cards: Sequence[str], suit: str) -> int:
-    """Jokers earned by a bid made before the first joker is turned."""
+    """Return the jokers earned by a bid made before the first joker is turned."""
     if any(card[0] != ACE for card in cards):
         return 0
     if len(cards) == 4:
@@ -40,11 +40,11 @@ def claims_earned(cards: Sequence[str], suit: str) -> int:
     return int(len(cards) == 3 and suit in {card[1] for card in cards})  # PR-13
 
 
-# -- all bids there are, made once; whoever gets one leaves it as it is --
+# -- all bids, created once; callers must not modify them --
 
 
 def _combinations_from(cards: Sequence[str], least: int = 1) -> list[tuple[str, ...]]:
-    """Every choice of at least so many of these cards."""
+    """Yield every combination of at least the given number of these cards."""
     return [chosen for size in range(least, len(cards) + 1) for chosen in combinations(cards, size)]
 
 
@@ -59,10 +59,10 @@ ACTIONS: dict[tuple[str, ...], Json] = {
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """The bids on prisoners of one suit in the order of a legal list; a bid is known by its place here."""
+    """The bids on prisoners of one suit, in the order of legal actions. A bid is identified by its index here."""
 
     actions: list[Json]
-    totals: list[int]  # never falling
+    totals: list[int]  # non-decreasing
     places: dict[tuple[str, ...], int]  # by the cards in canonical order
 
 
@@ -83,28 +83,28 @@ BOOKS = {suit: _book(suit) for suit in SUITS}
 
 
 def bids_within(hand: tuple[str, ...], suit: str, to_beat: int) -> list[Json]:
-    """All bids of cards of this hand with a greater total than ``to_beat``, in list order."""
+    """Return all bids with cards of this hand and a greater total than ``to_beat``, in the order of the book."""
     book, places = BOOKS[suit], places_within(hand, suit)
     first = bisect_right(book.totals, to_beat)
     return [*map(book.actions.__getitem__, places[bisect_left(places, first) :])]
 
 
 def best_total(hand: tuple[str, ...], suit: str) -> int:
-    """What the best bid of this hand counts; 0 when it has none."""
+    """Return the total of the best bid of this hand; 0 if it has none."""
     places = places_within(hand, suit)
     return BOOKS[suit].totals[places[-1]] if places else 0
 
 
-# A set of cards is a number here, one bit a card in canonical order: so a byte holds two ranks.
+# A set of cards is a number with one bit per card in canonical order, so a byte holds two ranks.
 BIT = {card: 1 << place for place, card in enumerate(BID_CARDS)}
 SUIT_BITS = {suit: sum(BIT[card] for card in own) for suit, own in OF_SUIT.items()}
 BYTES = len(BID_CARDS) // 8
 
 
-# One hand is asked about again and again while a prisoner is up for bids.
+# The same hand is looked up many times while a prisoner is up for bids.
 @lru_cache(maxsize=2048)
 def places_within(hand: tuple[str, ...], suit: str) -> tuple[int, ...]:
-    """The places in the book of this suit of all bids of cards of this hand, rising."""
+    """Return the indexes in the book of this suit of all bids with cards of this hand, ascending."""
     names = sum(map(BIT.__getitem__, {*hand}))  # twins count once
     sets = chain.from_iterable(map(getitem, _SET_PLACES[suit], names.to_bytes(BYTES, "little")))
     return tuple(sorted([*_suit_places(names & SUIT_BITS[suit], suit), *sets]))
@@ -112,13 +112,13 @@ def places_within(hand: tuple[str, ...], suit: str) -> tuple[int, ...]:
 
 @cache
 def _suit_places(names: int, suit: str) -> tuple[int, ...]:
-    """Those of cards of the suit alone; there are 1,024 such sets of cards a suit."""
+    """Return the indexes of bids with cards of the suit alone; there are 1,024 sets of cards per suit."""
     own = [card for card in OF_SUIT[suit] if names & BIT[card]]
     return tuple(sorted(map(BOOKS[suit].places.__getitem__, _combinations_from(own))))
 
 
 def _set_places(suit: str, byte: int) -> list[list[int]]:
-    """By what is held of the two ranks of this byte: those of pairs, threes and fours."""
+    """Return the indexes of pairs, threes and fours by the cards held of the two ranks of this byte."""
     bits = {cards: sum(BIT[card] for card in cards) >> 8 * byte & 255 for cards in SETS}
     held = [(BOOKS[suit].places[cards], own) for cards, own in bits.items() if own]
     return [[place for place, own in held if own & names == own] for names in range(256)]

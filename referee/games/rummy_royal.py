@@ -1,6 +1,6 @@
 """Rummy Royal: draw of the first dealer, then deals of ante -> deck -> dealer -> (auction) -> lead … -> paying up.
 
-After the last deal what lies on the board is dealt out by chance. Keeps the order of the rules page (``RR-nn`` are
+After the last deal, chance deals out the chips left on the board. The order is that of the rules page (``RR-nn`` are
 its rulings).
 """
 
@@ -24,12 +24,12 @@ OPPOSITE = {"c": "red", "d": "black", "h": "black", "s": "red"}
 PAYING = {ranks: {*PAY_CARDS, *(ranks[-1] + suit for suit in SUITS)} for ranks in ("678", "89T")}  # by `sequence`
 SUITS_DUE = {"any": SUITS, "black": "cs", "red": "dh"}
 
-# All actions there are, made once; whoever gets one leaves it as it is.
+# All actions there are, created once; callers must not modify them.
 CHOICES: list[Json] = [{"type": "keep"}, {"type": "sell"}, {"type": "swap"}]
 PASS: Json = {"type": "pass"}
 BIDS: list[Json] = [{"type": "bid", "amount": amount} for amount in range(MOST_BID + 1)]
 LEADS: dict[str, Json] = {card: {"type": "lead", "card": card} for card in DECK}
-# Likewise what lies on the table, by seat and card.
+# Likewise the cards on the table, by seat and card.
 LAID: list[dict[str, Json]] = [{card: {"seat": seat, "card": card} for card in DECK} for seat in range(MOST_SEATS)]
 
 
@@ -146,7 +146,7 @@ class RummyRoyal(State):
             case "dealer":
                 return [*CHOICES]
             case "auction":
-                return [PASS, BIDS[self.amount + 1]]  # who cannot bid is not asked
+                return [PASS, BIDS[self.amount + 1]]  # seats that cannot bid are not asked
             case _:
                 return [LEADS[card] for card in self._leads(seat)]
 
@@ -157,7 +157,7 @@ class RummyRoyal(State):
         return meant
 
     def _find_legal_action(self, seat: Seat, action: Json) -> Json | None:
-        """The one legal action that this can be, whatever else stands in it."""
+        """Return the only legal action that ``action`` can mean; the caller compares the rest."""
         if self.phase == "lead":
             card = action.get("card")
             return LEADS[card] if type(card) is str and self._may_lead(seat, card) else None
@@ -178,7 +178,7 @@ class RummyRoyal(State):
         return card == next(own for own in hand if own[1] == card[1])  # the lowest of its suit
 
     def _leads(self, seat: Seat) -> list[str]:
-        """The lowest card of each suit that may be led, in the order of the suits."""
+        """Return the lowest card of each suit that may be led, in the order of the suits."""
         lowest = {card[1]: card for card in reversed(self.hands[seat])}
         return [lowest[suit] for suit in SUITS_DUE[self.colour] if suit in lowest]
 
@@ -211,14 +211,14 @@ class RummyRoyal(State):
             self._auction(seat + 1)
 
     def _take_extra(self, seat: Seat) -> None:
-        """The whole hand for the whole extra hand, for good."""
+        """Exchange the whole hand for the whole extra hand, permanently."""
         self.taker = seat
         self.hands[seat], self.dead = self.dead, self.hands[seat]
 
     # -- the auction --
 
     def _auction(self, first: Seat) -> None:
-        """Asks the next seat from ``first`` on that can bid; the others say their last pass (RR-10, RR-13)."""
+        """Ask the next seat from ``first`` on that can bid; the others pass for good (RR-10, RR-13)."""
         for seat in self.seats_from(first):
             if seat in (self.dealer, self.bidder) or seat in self.passed:
                 continue
@@ -271,7 +271,7 @@ class RummyRoyal(State):
         self._play_on(*self._next_lead(self._dealer() + 1))
 
     def _play_on(self, seat: Seat, lead: str | None) -> None:
-        """Plays a lead and those after it that are no choice, until a seat has one or the deal is over (RR-13)."""
+        """Play a lead and all forced leads after it, until a seat has a choice or the deal is over (RR-13)."""
         while lead is not None:
             seat = self._play_sequence(seat, lead)
             if not self.hands[seat]:
@@ -281,19 +281,19 @@ class RummyRoyal(State):
             seat, lead = self._next_lead(seat)
 
     def _play_sequence(self, seat: Seat, lead: str) -> Seat:
-        """Plays the lead and the cards it forces; gives the seat that played the last of them."""
+        """Play the lead and the cards it forces. Return the seat that played the last of them."""
         card, deal, holder, paying = lead, self.deal, self.holder, PAYING[self.options["sequence"]]
         while True:
             hand = self.hands[seat]
             hand.remove(card)
             del holder[card]
             self.played.append(LAID[seat][card])
-            # As emit() does: no other event comes so often.
+            # Inlined emit(): no other event is as frequent.
             self.unsent.append({"event": "play", "deal": deal, "seat": seat, "card": card, "lead": card == lead})
             if card in paying:
                 self._pay(seat, card)
             card = NEXT[card]
-            # RR-12: nobody holds a card that is dead or was played before.
+            # RR-12: no seat holds a card that is dead or was played before.
             follower = holder.get(card)
             if follower is None or not hand:
                 return seat
@@ -305,8 +305,10 @@ class RummyRoyal(State):
         self.emit("stop", deal=self.deal, seat=seat, card=card, colour=self.colour)
 
     def _next_lead(self, first: Seat) -> tuple[Seat, str | None]:
-        """Passes the lead on from ``first`` to a seat that has the colour; the card is None when that seat is asked,
-        and when there is no such seat and the deal is over."""
+        """Pass the lead on from ``first`` to a seat that has the colour. Return that seat and the card to lead.
+
+        The card is None when that seat is asked, and when no seat has the colour and the deal is over.
+        """
         for seat in self.seats_from(first):
             leads = self._leads(seat)
             if len(leads) > 1:
@@ -325,14 +327,14 @@ class RummyRoyal(State):
         ranks = self.options["sequence"]
         if card in self.board:
             self._win(seat, card)
-        # RR-14: whoever holds both or all three plays them one directly after the other.
+        # RR-14: a seat that holds both or all three plays them directly one after the other.
         if card == "Kh" and self._played_last(seat, "Qh", "Kh"):
             self._win(seat, "QK")
         if card[0] == ranks[-1] and self._played_last(seat, *(rank + card[1] for rank in ranks)):
             self._win(seat, "seq")
 
     def _played_last(self, seat: Seat, *cards: str) -> bool:
-        """Whether this seat played these cards, in this order, just now."""
+        """Return whether the last cards played are these, in this order, by this seat."""
         return self.played[-len(cards) :] == [LAID[seat][card] for card in cards]
 
     def _win(self, seat: Seat, space: str) -> None:
@@ -370,7 +372,7 @@ class RummyRoyal(State):
     # -- end of the match --
 
     def _close_board(self) -> None:
-        """Lays all that was not won on the pay cards, the remainder chip by chip from the ten on (RR-15)."""
+        """Put all chips not won on the pay cards, the remainder chip by chip from the ten on (RR-15)."""
         each, first = divmod(sum(self.board.values()), len(PAY_CARDS))
         if not each and not first:
             self._end()
@@ -381,7 +383,7 @@ class RummyRoyal(State):
         self.ask_draw("final_dealer", range(self.players))
 
     def _deal_out(self, dealer: Seat, deck: list[str]) -> None:
-        """Deals face up until all pay cards are out: each brings its chips to whoever gets it."""
+        """Deal face up until all pay cards are out. Each brings its chips to the seat that gets it."""
         spaces = {card: self.board[card] for card in PAY_CARDS}
         won: list[Json] = [
             {"seat": (dealer + 1 + place) % self.players, "card": card, "chips": spaces[card]}
@@ -454,7 +456,7 @@ class RummyRoyal(State):
 
     @classmethod
     def mask_event(cls, event: Event, viewer: Seat | None) -> Event:
-        """As ``shown``, taking it that no dealer ever saw his hand (RR-08)."""
+        """Mask the event as if no dealer ever saw its hand (RR-08)."""
         return _mask_event(event, viewer, looked=False)
 
     @classmethod
@@ -474,7 +476,7 @@ class RummyRoyal(State):
 
 
 def _mask_event(event: Event, viewer: Seat | None, *, looked: bool) -> Event:
-    """The event as it may be read; ``looked`` tells whether the dealer knows the hand he was dealt."""
+    """Return the event as ``viewer`` may read it; ``looked``: the dealer knows the hand it was dealt."""
     match event:
         case {"event": "deal", "dealer": dealer, "deck": deck, "hands": hands, "extra": extra}:
             own = viewer if looked or viewer != dealer else None
@@ -488,5 +490,5 @@ def _mask_event(event: Event, viewer: Seat | None, *, looked: bool) -> Event:
 
 
 def _deals(players: int, options: Json) -> int:
-    """The number of deals of a match (RR-04)."""
+    """Return the number of deals of a match (RR-04)."""
     return int(options["deals"]) or 2 * players

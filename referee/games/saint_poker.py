@@ -1,6 +1,6 @@
 """Saint Poker: deal, then rounds of river -> select -> (draw) -> pickup, until the last round is over.
 
-Keeps the order of the rules page (``SP-nn`` are its rulings). How hands rank stands in ``poker.py``.
+The order is that of the rules page (``SP-nn`` are its rulings). ``poker.py`` ranks hands.
 """
 
 from bisect import insort
@@ -17,7 +17,7 @@ from referee.games.state import Json, Seat, Secret, State, rank_seats
 HAND = 10  # cards dealt to each seat
 RIVER = 5  # future-river cards and one card of each seat; with five seats the seats fill it alone
 
-# All actions there are, made once; whoever gets one leaves it as it is.
+# All actions there are, created once; callers must not modify them.
 RIVER_ACTIONS = {card: {"type": "river", "card": card} for card in DECK}
 SELECT_ACTIONS = {pair: {"type": "select", "cards": [*pair]} for pair in combinations(DECK, 2)}
 TAKE_ACTIONS = {card: {"type": "take", "card": card} for card in DECK}
@@ -121,7 +121,7 @@ class SaintPoker(State):
         return meant
 
     def _find_legal_action(self, hand: list[str], action: Json) -> Json | None:
-        """The legal action that this is; a pair may stand either way round."""
+        """Return the legal action that ``action`` means; a pair may be in either order."""
         if self.phase == "select":
             cards = action.get("cards")
             if type(cards) is not list or len(cards) != 2 or cards[0] not in hand or cards[1] not in hand:
@@ -134,14 +134,14 @@ class SaintPoker(State):
         return actions[card] if card in among and action == actions[card] else None
 
     def forced_action(self, seat: Seat) -> Json | None:
-        # Sizes of hands are public, cards are not: two cards left are the one case everybody can see.
+        # Hand sizes are public, cards are not: only with two cards left is the action publicly forced.
         if self.phase == "select" and len(self.hands[seat]) == 2:
             return self.legal(seat)[0]
         return None
 
     # -- decisions: what follows --
 
-    def act_together(self, actions: dict[Seat, Json]) -> None:  # SP-12: nothing moved until all had chosen
+    def act_together(self, actions: dict[Seat, Json]) -> None:  # SP-12: nothing changes until all have chosen
         if self.phase == "river":
             self._complete_river([actions[seat]["card"] for seat in range(self.players)])
         else:
@@ -152,7 +152,7 @@ class SaintPoker(State):
             self._lay(seat, card)
             self.river.append({"card": card, "from": seat})
         self.emit("river", round=self.round, cards=cards, river=[entry["card"] for entry in self.river])
-        self.ask("select", range(self.players), together=True)  # SP-14: the river is seen before
+        self.ask("select", range(self.players), together=True)  # SP-14: after the river is public
 
     def _reveal(self, pairs: list[list[str]]) -> None:
         for seat, pair in enumerate(pairs):
@@ -191,13 +191,13 @@ class SaintPoker(State):
             self._end()
         else:
             self.phase, self.lap = "pickup", 1
-            # All that lies there: the taker's own, and what others put in the river (SP-09).
+            # All cards there, including the taker's own and those that others put in the river (SP-09).
             self.takeable = in_order(river + [card for own in self.revealed for card in own])
             self.unordered = groups[::-1]
             self._order_pickup()
 
     def _order_pickup(self) -> None:
-        """Worst rank first; asks chance for every tied group, the winners' or any other (SP-10)."""
+        """Order seats from the worst rank; request a draw for every tied group, including the winners' (SP-10)."""
         while self.unordered:
             if len(self.unordered[0]) > 1:
                 self.ask_draw("pickup_order", self.unordered[0], ordered=True)
@@ -226,7 +226,7 @@ class SaintPoker(State):
             self._discard()
 
     def _lift(self, card: str) -> str | Seat:
-        """Takes the card off the table and tells where it lay."""
+        """Take the card off the table. Return where it was: the river or a seat."""
         self.takeable.remove(card)
         for place, entry in enumerate(self.river):
             if entry["card"] == card:

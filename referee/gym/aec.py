@@ -14,7 +14,7 @@ from referee.games.state import Event
 from referee.gym.encoding import Array, Encoder
 from referee.gym.table import LearningTable
 from referee.match.canonical import Json
-from referee.match.rows import visible_events
+from referee.match.log import visible_events
 
 Observe = Literal["vector", "dictionary"]
 Reward = Literal["returns", "scores"]

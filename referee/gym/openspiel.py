@@ -14,7 +14,7 @@ from referee.games import catalogue, game
 from referee.games.state import Event, State
 from referee.gym.encoding import Array, Encoder
 from referee.match.canonical import Json, dumps
-from referee.match.rows import visible_events
+from referee.match.log import visible_events
 
 MOST_CARDS: Final = 112  # two decks with four jokers each: no chance node has more outcomes
 HUGE: Final = 1e9  # no match gains or loses so much

@@ -17,7 +17,7 @@ from referee.ladders.audit_findings import Difference as Difference
 from referee.ladders.ladder_audit import check_ladders
 from referee.ladders.log_claims import Seated
 from referee.ladders.tables import LedgerEntry
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 from referee.matches.tables import DealGroup, Match, MatchLog, Result
 
 PAGE: Final = 100  # logs at a time

@@ -11,8 +11,8 @@ from referee.bots import house_bots
 from referee.bots.tables import Bot
 from referee.errors import BadLog
 from referee.ladders import ratings
-from referee.match.log import VerificationReport, verify
-from referee.match.rows import digest, parse_row
+from referee.match.log import digest, parse_row
+from referee.match.verification import VerificationReport, verify
 from referee.matches import logs
 from referee.matches.tables import Match, MatchLog, MatchSeat, Result
 

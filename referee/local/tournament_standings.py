@@ -11,7 +11,7 @@ from referee.local.tournament_store import Finished
 from referee.match.canonical import Json
 from referee.ratings.sprt import RunningTest
 from referee.standings import ErrorBar, MatchOutcome, bootstrap
-from referee.standings.totals import tally
+from referee.standings.totals import sum_results
 
 TAIL: Final = 0.025  # outside a 95 % interval, at each end
 
@@ -40,13 +40,13 @@ def table(plan: LocalPlan, finished: Sequence[Finished]) -> list[LocalStandingsR
     """Best first; equal points per match share a place. Whoever has not played has no line."""
     names = [entrant.name for entrant in plan.playing.entrants]
     outcomes = [MatchOutcome(one.names, one.placements, one.returns, f"deal {one.deal}") for one in finished]
-    sums = tally(names, outcomes)
+    sums = sum_results(names, outcomes)
     faults = dict.fromkeys(names, 0)
     for one in finished:
         for name, count in zip(one.names, one.faults, strict=True):
             faults[name] += count
     draw = hashlib.sha256(f"error bars|{plan.playing.seed}".encode()).digest()
-    bars = {str(name): bar for name, bar in bootstrap(names, outcomes, draw=draw).items() if sums.matches[name]}
+    bars = {str(name): bar for name, bar in bootstrap(names, outcomes, draw_key=draw).items() if sums.matches[name]}
     means = {name: _mean(bar) for name, bar in bars.items()}
     bounds = {name: _bounds(bar) for name, bar in bars.items()}
     return [

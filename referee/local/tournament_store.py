@@ -20,7 +20,7 @@ from referee.errors import Conflict, RefereeError
 from referee.local.matches import LocalResult, Sitting
 from referee.local.tournament_plan import LocalPlan
 from referee.match.canonical import Json
-from referee.match.rows import digest, parse_row
+from referee.match.log import digest, parse_row
 
 PLAN: Final = "plan.json"
 LOCK: Final = ".lock"

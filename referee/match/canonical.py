@@ -1,4 +1,4 @@
-"""Canonical JSON: one value, one spelling, so that hashes and comparisons mean something."""
+"""Canonical JSON: one spelling for each value, so that bytes can be hashed and compared."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ Json = dict[str, Any]
 
 
 def dumps(value: Any) -> bytes:
-    """``value`` as UTF-8 JSON with sorted keys, no blanks and nothing escaped that need not be.
+    """Return ``value`` as UTF-8 JSON with sorted keys, no whitespace and no unnecessary escapes.
 
-    For strings, whole numbers of 64 bits, true, false, null, lists and objects, which is all a log holds; raises
-    ``TypeError`` for others. The standard library spells these the same (``sort_keys``, ``ensure_ascii=False``).
+    Accept strings, 64-bit whole numbers, true, false, null, lists and objects, which is all a log contains. Raise
+    ``TypeError`` for other values. The standard library spells these the same (``sort_keys``, ``ensure_ascii=False``).
     """
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)

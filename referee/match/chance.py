@@ -1,6 +1,6 @@
-"""Where the outcomes of chance come from: a committed seed anyone can check, a record, or a written script.
+"""Sources of chance outcomes: a committed seed that anyone can check, a recorded log, or a script.
 
-The rules only say what must be drawn; which node of its kind it is (``k``, from 0) the match counts.
+The rules say what must be drawn; the match counts the draws of each kind (``k``, from 0).
 """
 
 import hashlib
@@ -13,45 +13,45 @@ from referee.match.canonical import Json
 
 
 class Chance(Protocol):
-    """A source of outcomes."""
+    """A source of chance outcomes."""
 
     def outcome(self, asked: Json, k: int) -> Any:
-        """What the ``k``-th node of kind ``asked["kind"]`` brings."""
+        """Return the outcome of the ``k``-th draw of kind ``asked["kind"]``."""
         ...
 
 
 def commitment(seed: bytes, group_id: str) -> str:
-    """The published promise of a deal group: hex SHA-256 over the seed's bytes and the group's id."""
+    """Return the commitment published for a deal group: hex SHA-256 over the seed and the group's id."""
     return hashlib.sha256(seed + group_id.encode()).hexdigest()
 
 
 def deal_key(seed: bytes, group_id: str, nonces: Sequence[str]) -> bytes:
-    """The key of all draws of a group; ``nonces`` stand in entry order, an absent one is empty."""
+    """Return the key of all draws of a group. ``nonces`` are in entry order; an absent one is empty."""
     text = "referee/v1|" + group_id + "|" + "|".join(nonces)
     return hmac.digest(seed, text.encode(), "sha256")
 
 
 class CommittedChance:
-    """Outcomes that follow from the server's seed and the bots' nonces, so that neither side could choose them.
+    """Outcomes determined by the server's seed and the bots' nonces, so that neither side can choose them.
 
-    Words are 32-bit big-endian, read from HMAC-SHA256(key, kind | k | block); a number below m rejects the
-    words past the last whole multiple of m, so every outcome is equally likely.
+    Random words are 32-bit big-endian, from HMAC-SHA256(key, kind | k | block). A number below m rejects words at or
+    above the largest multiple of m, so all outcomes are equally likely.
     """
 
     def __init__(self, seed: bytes, group_id: str, nonces: Sequence[str]) -> None:
         self._key = deal_key(seed, group_id, nonces)
 
     def outcome(self, asked: Json, k: int) -> Any:
-        below = _ChanceWords(self._key, asked["kind"], k).below
+        draw_below = _ChanceWords(self._key, asked["kind"], k).draw_below
         if asked["kind"] == "deck":
-            return shuffle(asked["cards"], below)
+            return shuffle(asked["cards"], draw_below)
         if asked.get("ordered"):
-            return shuffle(asked["among"], below)
-        return asked["among"][below(len(asked["among"]))]
+            return shuffle(asked["among"], draw_below)
+        return asked["among"][draw_below(len(asked["among"]))]
 
 
 class RecordedChance:
-    """Outcomes as a log has them, handed out once each, in order."""
+    """Outcomes of a recorded log, in order. Raises ``IllegalOutcome`` past the last."""
 
     def __init__(self, rows: Iterable[Json]) -> None:
         self._rows = iter([row for row in rows if row["type"] == "chance"])
@@ -59,12 +59,12 @@ class RecordedChance:
     def outcome(self, asked: Json, k: int) -> Any:
         row = next(self._rows, None)
         if row is None:
-            raise IllegalOutcome(f"the record has no outcome for {asked['kind']} {k}")
+            raise IllegalOutcome(f"the log has no outcome for {asked['kind']} {k}")
         return row["outcome"]
 
 
 class RiggedChance:
-    """Outcomes written down beforehand, for tests and for examples; raises ``IllegalOutcome`` past the last."""
+    """Scripted outcomes for tests and examples. Raises ``IllegalOutcome`` past the last."""
 
     def __init__(self, outcomes: Iterable[Any]) -> None:
         self._outcomes = iter(outcomes)
@@ -73,20 +73,20 @@ class RiggedChance:
         try:
             return next(self._outcomes)
         except StopIteration:
-            raise IllegalOutcome(f"nothing was rigged for {asked['kind']} {k}") from None
+            raise IllegalOutcome(f"no rigged outcome is left for {asked['kind']} {k}") from None
 
 
-def shuffle(items: Sequence[Any], below: Callable[[int], int]) -> list[Any]:
-    """Fisher and Yates, from the last place down: place i changes with place ``below(i + 1)``."""
+def shuffle(items: Sequence[Any], draw_below: Callable[[int], int]) -> list[Any]:
+    """Return the items shuffled by Fisher–Yates: from the last index i down, swap item i with ``draw_below(i + 1)``."""
     order = list(items)
     for i in range(len(order) - 1, 0, -1):
-        j = below(i + 1)
+        j = draw_below(i + 1)
         order[i], order[j] = order[j], order[i]
     return order
 
 
 class _ChanceWords:
-    """The stream of random words of one chance node."""
+    """The stream of random words of one draw."""
 
     def __init__(self, key: bytes, kind: str, k: int) -> None:
         self._key = key
@@ -94,8 +94,8 @@ class _ChanceWords:
         self._block = 0
         self._words: list[int] = []
 
-    def below(self, m: int) -> int:
-        """A whole number from 0 to m − 1, each as likely as the other."""
+    def draw_below(self, m: int) -> int:
+        """Return a whole number from 0 to m − 1, all equally likely."""
         limit = 2**32 - 2**32 % m
         while True:
             if not self._words:

@@ -1,6 +1,6 @@
 """One match without clock or socket: questions go out, answers come in, rows of the log come back.
 
-Asking, measuring and storing are the driver's; what is legal is the game's.
+The driver asks, measures and stores; the game decides what is legal.
 """
 
 from collections import Counter
@@ -14,18 +14,18 @@ from referee.games import game
 from referee.games.state import Event, Seat
 from referee.match.canonical import Json, dumps
 from referee.match.chance import Chance
-from referee.match.rows import Log, parse_row, visible_events
+from referee.match.log import Log, parse_row, visible_events
 from referee.match.time_limits import Banks, Limits
 
 LOG_FORMAT = 1
-FAULTS_IN_A_ROW = 3  # then a seat is not called again
+FAULTS_IN_A_ROW = 3  # then the seat is retired
 FAULTS_IN_A_MATCH = 10
 
-FAULTS: dict[str, str] = {  # the closed list: what a bot can do wrong, as told to its owner
+FAULTS: dict[str, str] = {  # all faults of bots, with their description for owners
     "dns_failed": "the bot's host name could not be looked up",
     "unreachable": "no connection, or it broke before an answer came",
     "tls_failed": "the TLS handshake or the certificate was refused",
-    "egress_denied": "the bot's address is not one the referee may call",
+    "egress_denied": "the referee may not call the bot's address",
     "deadline": "no complete answer within the budget and the bank",
     "redirect_refused": "the bot answered with a redirect",
     "bad_status": "the bot answered with a status other than 200",
@@ -43,9 +43,12 @@ FAULTS: dict[str, str] = {  # the closed list: what a bot can do wrong, as told 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A question to one seat. ``n`` numbers the decision points of a match, from 0; seats that choose at once
-    share it. ``question`` numbers the questions of this seat, so it says nothing about how many others were asked.
-    ``new_events`` holds the events this seat may see since its last question."""
+    """A question to one seat.
+
+    ``n`` numbers the decision points of the match from 0; seats that choose concurrently share it. ``question`` numbers
+    the questions of this seat, so it does not reveal how many others were asked. ``new_events`` are the events that
+    this seat may see since its last question.
+    """
 
     seat: Seat
     n: int
@@ -58,18 +61,18 @@ class Request:
 
     @property
     def deadline_ms(self) -> int:
-        """All the time the seat has for this answer."""
+        """Return the total time that the seat has for this answer."""
         return int(self.time["budget_ms"] + self.time["bank_ms"])
 
     def for_player(self) -> Json:
-        """Return the members of a question by which a house player decides."""
+        """Return the members of the question that a house player needs."""
         return {name: getattr(self, name) for name in ("observation", "legal_actions", "default_action")}
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back from a seat: an ``action``, or ``choice`` (an index into the legal list), or ``trouble``
-    (a code of ``FAULTS``) when neither could be had."""
+    """The answer of a seat: an ``action``, a ``choice`` (index into the legal actions), or ``trouble`` (a code of
+    ``FAULTS``) if there is neither."""
 
     seat: Seat
     action: Json | None = None
@@ -96,8 +99,10 @@ def new_header(
     rated: bool = False,
     limits: Limits | None = None,
 ) -> Json:
-    """What row 0 says. ``players`` are ``{"bot","name","version"}`` by seat, ``group`` is
-    ``{"id","commitment","entries"}``; raises ``NoSuchGame`` or ``BadOption``."""
+    """Return the header, row 0 of a log. Raise ``NoSuchGame`` or ``BadOption``.
+
+    ``players`` are ``{"bot","name","version"}`` by seat, ``group`` is ``{"id","commitment","entries"}``.
+    """
     rules = game(game_name)
     return {
         "log_format": LOG_FORMAT,
@@ -129,20 +134,20 @@ class Match:
         self.faults = [0] * header["seats"]
         self.retired: set[Seat] = set()
         self.n = 0
-        self.last_fault = ""  # what was wrong with the answer received last
-        self._faults_running = [0] * header["seats"]
+        self.last_fault = ""  # the fault of the last answer received
+        self._consecutive_faults = [0] * header["seats"]
         self._chance = chance
-        self._nodes: Counter[str] = Counter()
+        self._draws: Counter[str] = Counter()
         self._events: list[Event] = []
-        self._told = [0] * header["seats"]  # events before the seat's last question
+        self._events_seen = [0] * header["seats"]  # events before the seat's last question
         self._questions_answered = [0] * header["seats"]
-        self._answered: dict[Seat, Json] = {}  # members of the rows of the open decision point
+        self._answered: dict[Seat, Json] = {}  # row members of answers at the open decision point
 
     @classmethod
     def resume(cls, header: Json, chance: Chance, lines: Sequence[bytes], sealed: Iterable[Answer] = ()) -> Self:
-        """The match as its record left it, with the sealed answers of the open decision point given again.
+        """Return the match as recorded in ``lines``, with the ``sealed`` answers of the open decision point.
 
-        Raises ``BadLog`` unless playing the recorded answers writes the recorded lines, byte for byte.
+        Raise ``BadLog`` unless replaying the recorded answers writes the same lines, byte for byte.
         """
         match = cls(header, chance)
         match.begin()
@@ -153,7 +158,7 @@ class Match:
                 match.replay(number, row)
                 compared = match.agree(lines, compared)
         if compared < len(lines):
-            raise BadLog(compared, "the record goes on where the match, replayed, waits for an answer")
+            raise BadLog(compared, "the log continues where the replayed match waits for an answer")
         for answer in sealed:
             match.receive(answer)
         return match
@@ -164,11 +169,11 @@ class Match:
 
     @property
     def lines(self) -> list[bytes]:
-        """The log so far, as stored."""
+        """Return the log so far, as stored."""
         return self.log.lines
 
     def begin(self) -> list[Json]:
-        """Writes the header and plays up to the first question; gives the rows."""
+        """Write the header and play up to the first question. Return the rows."""
         first = len(self.log.rows)
         assert first == 0, "a match begins once"
         self.log.append("header", **self.header)
@@ -176,31 +181,31 @@ class Match:
         return self.log.rows[first:]
 
     def requests(self) -> list[Request]:
-        """The open questions, by rising seat; the same until one of them is answered."""
+        """Return the open questions, by ascending seat."""
         return [self._request(seat) for seat in sorted(self.state.pending())]
 
     def receive(self, answer: Answer) -> list[Json]:
-        """Plays an answer, or the default where it is not legal, and gives the rows that follow.
+        """Play an answer, or the default action if it is not legal. Return the new rows.
 
-        While other seats of the same decision point still choose, nothing follows: ``[]``.
+        Return [] while other seats of the same decision point still choose.
         """
         first = len(self.log.rows)
         seat, fault = answer.seat, answer.trouble
         assert seat in self.state.pending(), f"seat {seat} was not asked"
         assert not fault or fault in FAULTS, f"unknown fault {fault!r}"
-        self._told[seat] = len(self._events)
+        self._events_seen[seat] = len(self._events)
         self._questions_answered[seat] += 1
         self.banks.spend(seat, answer.ms)
         played, events = None, None
         if not fault:
             try:
-                played, events = self._play(answer)
+                played, events = self._play_action(answer)
             except IllegalAction:
                 fault = "illegal_action"
         if events is None:
             played = self.state.default(seat)
             events = self.state.apply(seat, played)
-        self._book(seat, fault)
+        self._count_fault(seat, fault)
         self.last_fault = fault
         members = {"action": played, "source": "default" if fault else "bot", "ms": answer.ms}
         if fault:
@@ -212,7 +217,7 @@ class Match:
         return self.log.rows[first:]
 
     def replay(self, number: int, row: Json) -> list[Json]:
-        """Receives the answer of a recorded decision row; raises ``BadLog`` naming ``number`` if it cannot be."""
+        """Receive the answer of a recorded decision row. Raise ``BadLog`` with ``number`` if the row is invalid."""
         try:
             answer = Answer(
                 row["seat"],
@@ -235,9 +240,9 @@ class Match:
             raise BadLog(len(self.lines), str(error)) from error
 
     def agree(self, lines: Sequence[bytes], start: int) -> int:
-        """Compares recorded lines from ``start`` on with those played, as far as both go, and gives where that is.
+        """Compare recorded lines from ``start`` on with those played, as far as both go. Return the end of that range.
 
-        Raises ``BadLog`` at the first that differs.
+        Raise ``BadLog`` for the first line that differs.
         """
         end = min(len(lines), len(self.lines))
         for number in range(start, end):
@@ -245,7 +250,7 @@ class Match:
                 raise BadLog(number, difference(lines[number], self.log.rows[number]))
         return end
 
-    def _play(self, answer: Answer) -> tuple[Json, list[Event]]:
+    def _play_action(self, answer: Answer) -> tuple[Json, list[Event]]:
         action = answer.action
         if answer.choice is not None:
             legal = self.state.legal(answer.seat)
@@ -262,7 +267,7 @@ class Match:
             n=self.n,
             question=self._questions_answered[seat],
             observation=state.observation(seat),
-            new_events=visible_events(self.rules, self._events[self._told[seat] :], seat, state.options),
+            new_events=visible_events(self.rules, self._events[self._events_seen[seat] :], seat, state.options),
             legal_actions=state.legal(seat),
             default_action=state.default(seat),
             time={
@@ -272,18 +277,18 @@ class Match:
             },
         )
 
-    def _book(self, seat: Seat, fault: str) -> None:
-        self._faults_running[seat] = self._faults_running[seat] + 1 if fault else 0
+    def _count_fault(self, seat: Seat, fault: str) -> None:
+        self._consecutive_faults[seat] = self._consecutive_faults[seat] + 1 if fault else 0
         self.faults[seat] += bool(fault)
-        if self._faults_running[seat] >= FAULTS_IN_A_ROW or self.faults[seat] >= FAULTS_IN_A_MATCH:
+        if self._consecutive_faults[seat] >= FAULTS_IN_A_ROW or self.faults[seat] >= FAULTS_IN_A_MATCH:
             self.retired.add(seat)
 
     def _advance(self) -> None:
-        """Plays what needs no answer: chance, moves that everybody can see are forced, retired seats; the end."""
+        """Play everything that needs no answer: chance, publicly forced actions, retired seats, and the result."""
         while not self.over:
             asked = self.state.chance()
             if asked is not None:
-                self._draw(asked)
+                self._play_chance(asked)
             elif not self._play_unasked():
                 return
         self.log.append(
@@ -294,15 +299,15 @@ class Match:
             faults=self.faults,
         )
 
-    def _draw(self, asked: Json) -> None:
-        outcome = self._chance.outcome(asked, self._nodes[asked["kind"]])
-        self._nodes[asked["kind"]] += 1
+    def _play_chance(self, asked: Json) -> None:
+        outcome = self._chance.outcome(asked, self._draws[asked["kind"]])
+        self._draws[asked["kind"]] += 1
         events = self.state.resolve(outcome)
         self._events += events
         self.log.append("chance", chance=asked, outcome=outcome, events=events)
 
     def _play_unasked(self) -> bool:
-        """Plays one forced or retired seat, if there is one."""
+        """Play one forced or retired seat. Return whether there was one."""
         for seat in sorted(self.state.pending()):
             action = self.state.forced_action(seat)
             if action is not None:
@@ -317,7 +322,7 @@ class Match:
         return False
 
     def _record_decision(self, seat: Seat, members: Json, events: list[Event]) -> None:
-        """Keeps the decision until its point is complete, then writes the rows by rising seat."""
+        """Keep the decision until its decision point is complete, then write its rows by ascending seat."""
         self._answered[seat] = members
         if seat in self.state.sealed:
             return
@@ -331,17 +336,17 @@ class Match:
 
 
 def is_answer(row: Json) -> bool:
-    """Whether a row holds an answer of a bot (or its lack), not a move the match makes by itself."""
+    """Return whether a row holds a bot's answer or the lack of one, not an action played without asking."""
     return row.get("type") == "decision" and row.get("source") != "forced" and not row.get("retired")
 
 
 def answers_of(rows: Iterable[Json], seat: Seat) -> list[Json]:
-    """Return the rows that hold an answer of this seat, by the number of its question."""
+    """Return the rows with an answer of this seat; the index is the number of its question."""
     return [row for row in rows if is_answer(row) and row["seat"] == seat]
 
 
 def difference(line: bytes, expected: Json) -> str:
-    """Says in which members a recorded line departs from the row that the rules give."""
+    """Describe in which members a recorded line differs from the row that the rules produce."""
     try:
         row = parse_row(line)
     except ValueError as error:

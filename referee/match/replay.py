@@ -1,4 +1,4 @@
-"""A match taken from its log back to one of its decisions. What is done there is left to others."""
+"""Replay of a recorded match up to one of its decision points."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,10 @@ from referee.match.match import Match, Request, is_answer
 
 
 def replay_to(rows: Sequence[Json], header: Json, n: int) -> Match:
-    """The match as it stood when decision point ``n`` was asked, played under this header, which may be another than
-    that of the log. ``rows`` are all of it, the reveal being the last.
+    """Return the match at decision point ``n``, replayed under ``header``, which may differ from the log's own.
 
-    The chance to come follows from the revealed seed. Raises ``BadOption`` where nobody was asked.
+    ``rows`` are the complete log, ending with the reveal, whose seed determines the chance outcomes. Raise
+    ``BadOption`` if no bot was asked at ``n``.
     """
     reveal, group = rows[-1], rows[0]["group"]["id"]
     match = Match(header, CommittedChance(bytes.fromhex(reveal["seed"]), group, reveal["nonces"]))
@@ -23,19 +23,19 @@ def replay_to(rows: Sequence[Json], header: Json, n: int) -> Match:
             match.replay(number, row)
     if match.over or match.n != n:
         asked = sorted({row["n"] for row in rows if is_answer(row)})
-        near = ", ".join(str(one) for one in sorted(asked, key=lambda one: abs(one - n))[:6])
-        raise BadOption("DECISION", f"nobody was asked at {n}; the nearest that were: {near or 'none'}")
+        nearest = ", ".join(str(point) for point in sorted(asked, key=lambda point: abs(point - n))[:6])
+        raise BadOption("DECISION", f"no bot was asked at decision {n}; the nearest decisions: {nearest or 'none'}")
     return match
 
 
 def question(match: Match, seat: Seat | None) -> Request:
-    """The open question of this seat, or the only one. Raises ``BadOption``."""
+    """Return the open question of this seat, or the only one. Raise ``BadOption`` if there is none or more than one."""
     requests = {request.seat: request for request in match.requests()}
-    there = ", ".join(map(str, requests))
+    seats = ", ".join(map(str, requests))
     if seat is None:
         if len(requests) > 1:
-            raise BadOption("--seat", f"several choose at once at {match.n}, say which: {there}")
+            raise BadOption("--seat", f"several seats choose at decision {match.n}; pass one of {seats}")
         return next(iter(requests.values()))
     if seat not in requests:
-        raise BadOption("--seat", f"seat {seat} was not asked at {match.n}, but {there}")
+        raise BadOption("--seat", f"seat {seat} was not asked at decision {match.n}; pass one of {seats}")
     return requests[seat]

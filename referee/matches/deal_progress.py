@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from referee.match.canonical import Json
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 from referee.matches import deal_groups
 from referee.matches.tables import LogRow, Match
 

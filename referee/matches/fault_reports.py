@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session, defer
 from referee.bots.tables import Bot
 from referee.db.paging import Cursor, Page, check_limit, number_of
 from referee.errors import NotFound
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 from referee.matches import logs
 from referee.matches.tables import DealGroup, Fault, Match, MatchSeat
 

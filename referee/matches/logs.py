@@ -1,4 +1,4 @@
-"""Stored logs: rows while a match is played, one packed blob when it is over. Reading them is ``matchlog``'s."""
+"""Stored logs: rows while a match is played, one packed blob when it is over. Reading them is ``match.log``'s."""
 
 import gzip
 import zlib
@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from referee.errors import BadLog, NotReady
-from referee.match.rows import digest
+from referee.match.log import digest
 from referee.matches.tables import DealGroup, LogRow, Match, MatchLog, SealedAnswer
 
 _LEVEL = 6
@@ -18,7 +18,7 @@ _LEVEL = 6
 def log_lines(session: Session, match_id: str, *, start: int = 0, limit: int | None = None) -> list[bytes]:
     """The rows as stored, without line ends: of a running match, or of one that is over with its reveal row.
 
-    For ourselves: what others may read of a row before the deal group is over, ``matchlog.visible`` decides.
+    For ourselves: what others may read of a row before the deal group is over, ``match.log.visible`` decides.
     """
     log = session.get(MatchLog, match_id)
     end = None if limit is None else start + limit

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.errors import BadLog
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 from referee.matches import deal_groups, logs
 from referee.matches.tables import DealGroup, Match, MatchLog, MatchSeat
 

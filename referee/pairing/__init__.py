@@ -1,4 +1,4 @@
-"""Who meets whom, decided from the entries and results alone. Carrying it out is the scheduler's."""
+"""Pairings of tournament rounds, computed from entries and results alone. Creating matches is the scheduler's job."""
 
 from referee.pairing.formats import formats as formats
 from referee.pairing.history import bye_points as bye_points

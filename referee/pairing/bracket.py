@@ -1,139 +1,143 @@
-"""A knockout to look at: the places of its entrants, and its bracket as plain JSON."""
+"""Views of a knockout: the ranks of its entrants and its bracket as plain JSON."""
 
 from referee.pairing.bracket_state import (
     FINAL,
     THIRD_PLACE,
     BracketOutcome,
-    Course,
+    BracketState,
     Score,
     label,
     main_entrants,
-    stages_to_come,
+    rounds_to_come,
 )
 from referee.pairing.model import Json, PairingRound, TournamentState
 
 
-def places(event: TournamentState) -> list[tuple[int, str]]:
-    """(place, entrant) of everybody who took part, best first, equal places by seed.
+def rank_entrants(tournament: TournamentState) -> list[tuple[int, str]]:
+    """Return (rank, entrant) of everyone who took part, best first, equal ranks by seed.
 
-    Who lost in the same stage shares a place (1 + number of those who got further); the match for the third place
-    resolves it, and so does a final of more than two by its points. Whoever is still in shares place 1. Before the
-    first stage is over all who would take part do.
+    Entrants eliminated in the same round share a rank, 1 + the number of those who got further, unless the match for
+    third place or the points of a final of more than two separate them. Those still in share rank 1, before the end of
+    the first round all starters.
     """
-    course = Course(event)
-    if not course.outcomes:
-        return [(1, one) for one in course.field if one is not None]
-    merit = _merit(course)
-    order = sorted(course.seeds, key=lambda one: (*(-level for level in merit[one]), course.seeds[one]))
-    table: list[tuple[int, str]] = []
-    for at, one in enumerate(order, 1):
-        same = bool(table) and merit[table[-1][1]] == merit[one]
-        table.append((table[-1][0] if same else at, one))
-    return table
+    state = BracketState(tournament)
+    if not state.outcomes:
+        return [(1, entrant) for entrant in state.field if entrant is not None]
+    merit = _merit(state)
+    order = sorted(state.seeds, key=lambda entrant: (*(-level for level in merit[entrant]), state.seeds[entrant]))
+    ranks: list[tuple[int, str]] = []
+    for position, entrant in enumerate(order, 1):
+        tied = bool(ranks) and merit[ranks[-1][1]] == merit[entrant]
+        ranks.append((ranks[-1][0] if tied else position, entrant))
+    return ranks
 
 
-Merit = tuple[int, int, int, int]  # more is better: the last stage entered (a final won counts one more), _inner
+Merit = tuple[int, int, int, int]  # the last round reached (+ 1 for winning the final), then _merit_in_final
 
 
-def _merit(course: Course) -> dict[str, Merit]:
-    reached = dict.fromkeys(course.seeds, 0)
-    for level, outcome in enumerate(course.outcomes):
-        reached.update((one, level) for one in main_entrants(outcome.played.stage, course.event.seats))
-        reached.update((one, level) for one in outcome.field if one is not None)
-        reached.update((one, level + 1) for one in outcome.on if one is not None)
-    inner = dict.fromkeys(course.seeds, (0, 0, 0))
-    last = course.outcomes[-1]
+def _merit(state: BracketState) -> dict[str, Merit]:
+    reached = dict.fromkeys(state.seeds, 0)
+    for level, outcome in enumerate(state.outcomes):
+        reached.update((entrant, level) for entrant in main_entrants(outcome.played.round, state.tournament.seats))
+        reached.update((entrant, level) for entrant in outcome.field if entrant is not None)
+        reached.update((entrant, level + 1) for entrant in outcome.advanced if entrant is not None)
+    in_final = dict.fromkeys(state.seeds, (0, 0, 0))
+    last = state.outcomes[-1]
     if last.is_final:
-        inner.update(_inner(course, last))
-    return {one: (reached[one], *inner[one]) for one in course.seeds}
+        in_final.update(_merit_in_final(state, last))
+    return {entrant: (reached[entrant], *in_final[entrant]) for entrant in state.seeds}
 
 
-def _inner(course: Course, final: BracketOutcome) -> dict[str, tuple[int, int, int]]:
-    """Within the final of more than two: there at all, then the points. Of the losers of the semi-final: who won
-    the match for the third place, or was the only one there to play it."""
-    stage = final.played.stage
-    if course.event.seats > 2:
-        scores = _scores(course, final)
-        return {one: (1, *scores[one]) for table in stage.tables for one in table.entrants}
-    third = [table for at, table in enumerate(final.ranked) if stage.tables[at].label == THIRD_PLACE]
-    alone = [bye.entrant for bye in stage.byes if bye.entrant not in main_entrants(stage, 2)]
+def _merit_in_final(state: BracketState, final: BracketOutcome) -> dict[str, tuple[int, int, int]]:
+    """Return what ranks entrants who reached the same round.
+
+    In a final of more than two: taking part, then points. At tables of two: winning the match for third place, or
+    being the only one present for it.
+    """
+    pairing_round = final.played.round
+    if state.tournament.seats > 2:
+        scores = _scores(state, final)
+        return {entrant: (1, *scores[entrant]) for table in pairing_round.tables for entrant in table.entrants}
+    third = [
+        ranked for table, ranked in zip(pairing_round.tables, final.ranked, strict=True) if table.label == THIRD_PLACE
+    ]
+    alone = [bye.entrant for bye in pairing_round.byes if bye.entrant not in main_entrants(pairing_round, 2)]
     return {table[0]: (1, 0, 0) for table in (*third, alone) if table}
 
 
-def _scores(course: Course, outcome: BracketOutcome) -> dict[str, tuple[int, int]]:
+def _scores(state: BracketState, outcome: BracketOutcome) -> dict[str, tuple[int, int]]:
     scores: dict[str, tuple[int, int]] = {}
-    for table, legs in zip(outcome.played.stage.tables, outcome.played.legs, strict=True):
-        score = Score(legs, table.entrants, course.event.options)
-        scores.update((one, score.points_of(one)) for one in table.entrants)
+    for table, legs in zip(outcome.played.round.tables, outcome.played.legs, strict=True):
+        score = Score(legs, table.entrants, state.tournament.options)
+        scores.update((entrant, score.points_of(entrant)) for entrant in table.entrants)
     return scores
 
 
-def bracket(event: TournamentState, running: PairingRound | None = None) -> Json:
-    """The picture's data: ``stages`` played, and ``running`` if given, then those ``to_come`` (label, tables).
+def render_bracket(tournament: TournamentState, running: PairingRound | None = None) -> Json:
+    """Return the bracket: the rounds played and ``running``, if given, then those ``to_come`` (label, tables).
 
-    A stage has ``number``, ``label``, ``tables`` and ``byes``. A table has ``table`` (from 1), ``label`` and its
-    ``entrants``, best first, each with ``entrant``, ``seed``, ``points`` (opponents left behind over all its legs, a
-    tie a half), ``advanced`` (null while it is played; of the final: who won) and ``from``: the stage and table (null:
-    a bye) it came from, null in the first stage.
+    A round has ``number``, ``label``, ``tables`` and ``byes``. A table has ``table`` (from 1), ``label`` and its
+    ``entrants``, best first. Each of these has ``entrant``, ``seed``, ``points`` (opponents placed behind over all
+    legs, a tie counting a half), ``advanced`` (null while the table is played; in the final, true for the winner) and
+    ``from``: the round and table (null: a bye) it came from, null in the first round.
     """
-    course = Course(event)
-    stages = [_render_round(course, number, outcome) for number, outcome in enumerate(course.outcomes, 1)]
-    left = stages_to_come(max(len(course.field), event.seats), event.seats, event.options["advance"])
-    if course.is_over:
+    state = BracketState(tournament)
+    rounds = [_render_round(state, number, outcome) for number, outcome in enumerate(state.outcomes, 1)]
+    left = rounds_to_come(max(len(state.field), tournament.seats), tournament.seats, tournament.options["advance"])
+    if state.is_over:
         left = []
     if running is not None and left:
-        stages.append(_running(course, running))
+        rounds.append(_render_running_round(state, running))
         left = left[1:]
-    to_come = [
-        {"label": label(field, event.seats, event.options["advance"]), "tables": len(cut.onward)} for field, cut in left
-    ]
-    return {"stages": stages, "to_come": to_come}
+    advance = tournament.options["advance"]
+    to_come = [{"label": label(field, tournament.seats, advance), "tables": len(cut.advancing)} for field, cut in left]
+    return {"stages": rounds, "to_come": to_come}
 
 
-def _render_round(course: Course, number: int, outcome: BracketOutcome) -> Json:
-    stage, scores, on = outcome.played.stage, _scores(course, outcome), {*outcome.on}
+def _render_round(state: BracketState, number: int, outcome: BracketOutcome) -> Json:
+    pairing_round, scores, advanced = outcome.played.round, _scores(state, outcome), {*outcome.advanced}
     tables = [
         {
-            "table": at,
-            "label": stage.tables[at - 1].label,
-            "legs": len(outcome.played.legs[at - 1]),
+            "table": table,
+            "label": pairing_round.tables[table - 1].label,
+            "legs": len(outcome.played.legs[table - 1]),
             "entrants": [
                 {
-                    **_entrant(course, number, one),
-                    "points": sum(scores[one]) / 2,
-                    "advanced": one == ranked[0] if stage.label == FINAL else one in on,
+                    **_render_entrant(state, number, entrant),
+                    "points": sum(scores[entrant]) / 2,
+                    "advanced": entrant == ranked[0] if pairing_round.label == FINAL else entrant in advanced,
                 }
-                for one in ranked
+                for entrant in ranked
             ],
         }
-        for at, ranked in enumerate(outcome.ranked, 1)
+        for table, ranked in enumerate(outcome.ranked, 1)
     ]
-    return _stage(course, number, stage, tables)
+    return _render(state, number, pairing_round, tables)
 
 
-def _running(course: Course, stage: PairingRound) -> Json:
-    number = len(course.outcomes) + 1
+def _render_running_round(state: BracketState, pairing_round: PairingRound) -> Json:
+    number = len(state.outcomes) + 1
     tables: list[Json] = []
-    for at, table in enumerate(stage.tables, 1):
-        ranked = tuple(sorted(table.entrants, key=lambda one: course.seeds.get(one, 0)))
-        entrants = [{**_entrant(course, number, one), "points": None, "advanced": None} for one in ranked]
-        tables.append({"table": at, "label": table.label, "legs": table.legs, "entrants": entrants})
-    return _stage(course, number, stage, tables)
+    for position, table in enumerate(pairing_round.tables, 1):
+        ranked = tuple(sorted(table.entrants, key=lambda entrant: state.seeds.get(entrant, 0)))
+        entrants = [{**_render_entrant(state, number, entrant), "points": None, "advanced": None} for entrant in ranked]
+        tables.append({"table": position, "label": table.label, "legs": table.legs, "entrants": entrants})
+    return _render(state, number, pairing_round, tables)
 
 
-def _stage(course: Course, number: int, stage: PairingRound, tables: list[Json]) -> Json:
-    byes = [{**_entrant(course, number, bye.entrant), "reason": bye.reason} for bye in stage.byes]
-    return {"number": number, "label": stage.label, "tables": tables, "byes": byes}
+def _render(state: BracketState, number: int, pairing_round: PairingRound, tables: list[Json]) -> Json:
+    byes = [{**_render_entrant(state, number, bye.entrant), "reason": bye.reason} for bye in pairing_round.byes]
+    return {"number": number, "label": pairing_round.label, "tables": tables, "byes": byes}
 
 
-def _entrant(course: Course, number: int, one: str) -> Json:
-    return {"entrant": one, "seed": course.seeds.get(one), "from": _origin(course, number - 1, one)}
+def _render_entrant(state: BracketState, number: int, entrant: str) -> Json:
+    return {"entrant": entrant, "seed": state.seeds.get(entrant), "from": _origin(state, number - 1, entrant)}
 
 
-def _origin(course: Course, number: int, one: str) -> Json | None:
-    """The newest of the first ``number`` stages in which ``one`` was, and its table there."""
+def _origin(state: BracketState, number: int, entrant: str) -> Json | None:
+    """Return the latest of the first ``number`` rounds that the entrant played in, and its table there."""
     for earlier in range(number, 0, -1):
-        there = course.outcomes[earlier - 1].tables
-        if one in there:
-            return {"stage": earlier, "table": there[one]}
+        tables = state.outcomes[earlier - 1].tables
+        if entrant in tables:
+            return {"stage": earlier, "table": tables[entrant]}
     return None

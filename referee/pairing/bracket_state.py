@@ -1,12 +1,14 @@
-"""A knockout read from its record: who stood where, who went on, who came in at which place. What is played next is
-the format's to say (knockout)."""
+"""State of a knockout, derived from its played rounds: seeds, table rankings and who advanced.
+
+``knockout`` decides what is played next.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from referee.pairing.history import half_shares
+from referee.pairing.history import half_points
 from referee.pairing.model import Entrant, Leg, PairingRound, PlayedRound, TournamentState
 from referee.pairing.seeded_random import shuffle
 
@@ -15,24 +17,23 @@ FINAL, THIRD_PLACE = "final", "third_place"
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a stage is cut out of the entrants that are left: ``byes`` of the strongest, then ``onward[i]`` of the
-    entrants of table i go on."""
+    """The size of a round: ``byes`` for the strongest, and ``advancing[i]`` entrants of table i who advance."""
 
     byes: int
-    onward: tuple[int, ...]
+    advancing: tuple[int, ...]
 
     @property
     def left(self) -> int:
-        """How many are left after the stage."""
-        return self.byes + sum(self.onward)
+        """Return the number of entrants left after the round."""
+        return self.byes + sum(self.advancing)
 
 
 def shape(field: int, seats: int, advance: int) -> Shape:
-    """The stage that ``field`` entrants (``seats`` or more) play: as many tables as it takes to come down to a number
-    that fills the stages to follow, byes for the others.
+    """Return the shape of a round of ``field`` entrants, at least ``seats``.
 
-    Where the numbers do not fit, the first tables let more than ``advance`` go on rather than leave the next stage
-    short; with pairs that never happens.
+    There are as many tables as needed to reach a number that fills the following rounds, and byes for the others.
+    Where the numbers do not fit, more than ``advance`` entrants advance from the first tables, so that the next round
+    is full. At tables of two this never happens.
     """
     if field <= seats:
         return Shape(0, (1,))
@@ -45,25 +46,31 @@ def shape(field: int, seats: int, advance: int) -> Shape:
     return Shape(byes, tuple(each + (table < more) for table in range(tables)))
 
 
-def stages_to_come(field: int, seats: int, advance: int) -> list[tuple[int, Shape]]:
-    """(entrants, shape) of every stage from one with ``field`` entrants on, the final last."""
-    course = [(field, shape(field, seats, advance))]
-    while course[-1][0] > seats:
-        left = course[-1][1].left
-        course.append((left, shape(left, seats, advance)))
-    return course
+def rounds_to_come(field: int, seats: int, advance: int) -> list[tuple[int, Shape]]:
+    """Return (entrants, shape) of every round from one with ``field`` entrants to the final."""
+    rounds = [(field, shape(field, seats, advance))]
+    while rounds[-1][0] > seats:
+        left = rounds[-1][1].left
+        rounds.append((left, shape(left, seats, advance)))
+    return rounds
 
 
 def serpentine(byes: int, tables: int, seats: int) -> list[list[int]]:
-    """The places (from 0, strongest first) that meet at each table: row by row, to and fro. A pair is the strongest
-    with the weakest, so two keep apart as long as their strength allows: the first two until the final."""
+    """Return the bracket positions (from 0, strongest first) that meet at each table.
+
+    Rows of positions are dealt to the tables in alternating direction. A pair is the strongest with the weakest, so
+    the first two can meet in the final only.
+    """
     rows = [range(byes + row * tables, byes + (row + 1) * tables) for row in range(seats)]
     return [[row[table] if n % 2 == 0 else row[-1 - table] for n, row in enumerate(rows)] for table in range(tables)]
 
 
 def label(field: int, seats: int, advance: int) -> str:
-    """final, semi_final, quarter_final (pairs), last_16 …: pairs go by the full bracket, others by who is left."""
-    after = len(stages_to_come(field, seats, advance)) - 1
+    """Return the name of a round: final, semi_final, quarter_final (pairs only), last_16 …
+
+    The number is that of the full bracket for pairs, of the entrants left for larger tables.
+    """
+    after = len(rounds_to_come(field, seats, advance)) - 1
     if after < 2:
         return (FINAL, "semi_final")[after]
     if seats > 2:
@@ -71,9 +78,9 @@ def label(field: int, seats: int, advance: int) -> str:
     return "quarter_final" if after == 2 else f"last_{2 ** (after + 1)}"
 
 
-def seat_order(event: TournamentState, stage: int, table: int) -> list[int]:
-    """The lot that seats a table: its entrants by strength are taken in this order. Both numbers from 1."""
-    return shuffle(range(event.seats), event.draw, f"knockout|seats|{stage}|{table}")
+def seat_order(tournament: TournamentState, number: int, table: int) -> list[int]:
+    """Return the random order in which a table's entrants, sorted by strength, take its seats. Numbers begin at 1."""
+    return shuffle(range(tournament.seats), tournament.draw_key, f"knockout|seats|{number}|{table}")
 
 
 # -- a table --
@@ -81,14 +88,14 @@ def seat_order(event: TournamentState, stage: int, table: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Score:
-    """What a table has come to. All points are doubled: two for each opponent left behind, one for a tie."""
+    """The score of a table in half points: two for each opponent placed behind, one for a tie."""
 
     legs: tuple[Leg, ...]
     entrants: tuple[str, ...]
     options: Mapping[str, Any]
 
     def points_of(self, entrant: str) -> tuple[int, int]:
-        """(in the legs of best_of, in the tie-break legs)."""
+        """Return the entrant's half points in the legs of ``best_of`` and in the tie-break legs."""
         return self._points[entrant]
 
     @cached_property
@@ -96,18 +103,21 @@ class Score:
         main, tie_break = dict.fromkeys(self.entrants, 0), dict.fromkeys(self.entrants, 0)
         for number, leg in enumerate(self.legs):
             points = main if number < self.options["best_of"] else tie_break
-            for one, share in zip(leg.entrants, half_shares(leg.placements), strict=True):
-                if one in points:
-                    points[one] += share
-        return {one: (main[one], tie_break[one]) for one in self.entrants}
+            for entrant, scored in zip(leg.entrants, half_points(leg.placements), strict=True):
+                if entrant in points:
+                    points[entrant] += scored
+        return {entrant: (main[entrant], tie_break[entrant]) for entrant in self.entrants}
 
     @property
     def is_tied(self) -> bool:
-        """Whether any two have the same points."""
+        """Return whether any two entrants have the same points."""
         return len({self.points_of(entrant) for entrant in self.entrants}) < len(self.entrants)
 
-    def wanting(self, onward: int) -> int:
-        """The fewest legs after which it may be clear which ``onward`` go on; 0: it is clear, or all were played."""
+    def legs_needed(self, advancing: int) -> int:
+        """Return the fewest further legs that can decide which ``advancing`` entrants advance.
+
+        Return 0 when it is decided or when all legs were played.
+        """
         left: int = self.options["best_of"] - len(self.legs)
         scores = sorted((self.points_of(entrant) for entrant in self.entrants), reverse=True)
         if left > 0:
@@ -115,44 +125,47 @@ class Score:
                 return left
             lead = scores[0][0] - scores[1][0]
             return (2 * left - lead) // 4 + 1 if lead <= 2 * left else 0
-        tied = onward < len(scores) and scores[onward - 1] == scores[onward]
+        tied = advancing < len(scores) and scores[advancing - 1] == scores[advancing]
         return 1 if tied and left + self.options["tie_breaks"] > 0 else 0
 
 
-# -- the whole course --
+# -- the whole knockout --
 
 
 @dataclass(frozen=True)
 class BracketOutcome:
-    """A stage that was played: ``field`` entered it (pairs: by place in the bracket, None where nobody is left),
-    ``ranked`` are the entrants of each table best first, ``on`` went on (like ``field``, of the stage after)."""
+    """The outcome of a played round.
+
+    ``field`` are the entrants who entered it; for pairs by bracket position, None if nobody is left there. ``ranked``
+    are the entrants of each table, best first. ``advanced`` are those who advanced, in the form of the next ``field``.
+    """
 
     played: PlayedRound
     field: tuple[str | None, ...]
     ranked: tuple[tuple[str, ...], ...]
-    on: tuple[str | None, ...]
+    advanced: tuple[str | None, ...]
     is_final: bool
 
     @cached_property
     def tables(self) -> Mapping[str, int | None]:
-        """The number of everybody's table, from 1; None for a bye."""
-        byes: dict[str, int | None] = {bye.entrant: None for bye in self.played.stage.byes}
-        return byes | {one: at for at, table in enumerate(self.played.stage.tables, 1) for one in table.entrants}
+        """Return the table number of every entrant, from 1; None for a bye."""
+        byes: dict[str, int | None] = {bye.entrant: None for bye in self.played.round.byes}
+        tables = enumerate(self.played.round.tables, 1)
+        return byes | {entrant: number for number, table in tables for entrant in table.entrants}
 
 
-class Course:
-    """The knockout as far as it went, from the stages recorded; what was recorded stands, whatever was voided or
-    withdrawn later."""
+class BracketState:
+    """The knockout so far. A recorded round stays as it is when results are voided or entrants withdraw later."""
 
-    def __init__(self, event: TournamentState) -> None:
-        self.event = event
-        self.active = {entrant.id for entrant in event.entrants if entrant.active}
+    def __init__(self, tournament: TournamentState) -> None:
+        self.tournament = tournament
+        self.active = {entrant.id for entrant in tournament.entrants if entrant.active}
         self.outcomes: list[BracketOutcome] = []
-        field = self._draw_first_round() if event.played else ()
-        self.seeds = {entrant: place for place, entrant in enumerate(field, 1) if entrant is not None}
-        for number, played in enumerate(event.played):
+        field = self._seeding_of_first_round() if tournament.played else ()
+        self.seeds = {entrant: seed for seed, entrant in enumerate(field, 1) if entrant is not None}
+        for number, played in enumerate(tournament.played):
             self.outcomes.append(self._outcome(number, played, field))
-            field = self.outcomes[-1].on
+            field = self.outcomes[-1].advanced
 
     @property
     def is_over(self) -> bool:
@@ -160,110 +173,122 @@ class Course:
 
     @cached_property
     def field(self) -> tuple[str | None, ...]:
-        """Who enters the stage to come, strongest place first; pairs keep None for those who withdrew."""
+        """Return who enters the next round, by bracket position. Pairs keep None for entrants who withdrew."""
         if not self.outcomes:
-            return tuple(entrant.id for entrant in by_strength(self.event))
-        left = tuple(one if one in self.active else None for one in self.outcomes[-1].on)
-        if self.event.seats == 2:
+            return tuple(entrant.id for entrant in by_strength(self.tournament))
+        left = tuple(entrant if entrant in self.active else None for entrant in self.outcomes[-1].advanced)
+        if self.tournament.seats == 2:
             return left
-        there = [one for one in left if one is not None]
-        missing = self.event.seats - len(there)
-        return (*there, *(self._next_best(there)[:missing] if len(there) > 1 and missing > 0 else ()))
+        present = [entrant for entrant in left if entrant is not None]
+        missing = self.tournament.seats - len(present)
+        return (*present, *(self._replacements(present)[:missing] if len(present) > 1 and missing > 0 else ()))
 
     @cached_property
-    def sat(self) -> Mapping[str, Sequence[int]]:
-        """How often everybody has had each seat, of what counts."""
-        sat: dict[str, list[int]] = {}
-        for leg in (leg for played in self.event.played for legs in played.legs for leg in legs):
-            for seat, one in enumerate(leg.entrants):
-                sat.setdefault(one, [0] * self.event.seats)[seat] += 1
-        return sat
+    def seat_counts(self) -> Mapping[str, Sequence[int]]:
+        """Count the counting legs of every entrant by seat."""
+        counts: dict[str, list[int]] = {}
+        for leg in (leg for played in self.tournament.played for legs in played.legs for leg in legs):
+            for seat, entrant in enumerate(leg.entrants):
+                counts.setdefault(entrant, [0] * self.tournament.seats)[seat] += 1
+        return counts
 
-    def _draw_first_round(self) -> tuple[str | None, ...]:
-        """The first stage's entrants by strength: byes came first, tables were seated by a known lot."""
-        stage = self.event.played[0].stage
-        byes, seats = len(stage.byes), self.event.seats
-        field: list[str | None] = [bye.entrant for bye in stage.byes] + [None] * (len(stage.tables) * seats)
-        for number, places in enumerate(serpentine(byes, len(stage.tables), seats)):
-            order = seat_order(self.event, 1, number + 1)
-            for rank, entrant in zip(order, stage.tables[number].entrants, strict=True):
-                field[places[rank]] = entrant
+    def _seeding_of_first_round(self) -> tuple[str | None, ...]:
+        """Return the entrants of the first round by strength: byes first, then tables by their known seat order."""
+        pairing_round = self.tournament.played[0].round
+        byes, seats = len(pairing_round.byes), self.tournament.seats
+        field: list[str | None] = [bye.entrant for bye in pairing_round.byes]
+        field += [None] * (len(pairing_round.tables) * seats)
+        for number, positions in enumerate(serpentine(byes, len(pairing_round.tables), seats)):
+            order = seat_order(self.tournament, 1, number + 1)
+            for rank, entrant in zip(order, pairing_round.tables[number].entrants, strict=True):
+                field[positions[rank]] = entrant
         return tuple(field)
 
     def _outcome(self, number: int, played: PlayedRound, field: tuple[str | None, ...]) -> BracketOutcome:
-        stage, seats = played.stage, self.event.seats
-        byes = [bye.entrant for bye in stage.byes]
-        if seats > 2:  # who withdrew left no gap, and who stepped in is nobody's successor
-            field = (*byes, *(one for table in stage.tables for one in table.entrants))
+        pairing_round, seats = played.round, self.tournament.seats
+        byes = [bye.entrant for bye in pairing_round.byes]
+        if seats > 2:  # larger tables close the gaps of withdrawn entrants and may include replacements
+            field = (*byes, *(entrant for table in pairing_round.tables for entrant in table.entrants))
         is_final = len(field) <= seats
-        cut = shape(len(field), seats, self.event.options["advance"])
-        onward = (1,) * len(stage.tables) if seats == 2 else cut.onward[: len(stage.tables)]
-        ranked = self._rankings(number, played, onward)
-        on: tuple[str | None, ...]
+        cut = shape(len(field), seats, self.tournament.options["advance"])
+        advancing = (1,) * len(pairing_round.tables) if seats == 2 else cut.advancing[: len(pairing_round.tables)]
+        ranked = self._rankings(number, played, advancing)
+        advanced: tuple[str | None, ...]
         if seats == 2:
-            on = self._pairs_on(stage, field, cut, ranked)
-        elif stage.tables:
-            placed = (one[place] for place in range(seats) for one, n in zip(ranked, onward, strict=True) if place < n)
-            on = (*byes, *placed)
-        else:  # too few for the final: nobody decides it but the seeds
-            on = tuple(sorted(byes, key=self._seed)[:1])
-        return BracketOutcome(played, field, ranked, on, is_final)
+            advanced = self._advance_pairs(pairing_round, field, cut, ranked)
+        elif pairing_round.tables:
+            tables = list(zip(ranked, advancing, strict=True))
+            placed = (table[rank] for rank in range(seats) for table, count in tables if rank < count)
+            advanced = (*byes, *placed)
+        else:  # too few entrants for a final: the best seed wins
+            advanced = tuple(sorted(byes, key=self._seed)[:1])
+        return BracketOutcome(played, field, ranked, advanced, is_final)
 
-    def _pairs_on(
-        self, stage: PairingRound, field: tuple[str | None, ...], cut: Shape, ranked: tuple[tuple[str, ...], ...]
+    def _advance_pairs(
+        self,
+        pairing_round: PairingRound,
+        field: tuple[str | None, ...],
+        cut: Shape,
+        ranked: tuple[tuple[str, ...], ...],
     ) -> tuple[str | None, ...]:
-        on = list(field[: cut.byes])
-        main = main_entrants(stage, 2)
-        best = {one: table[0] for table in ranked for one in table}
-        for places in serpentine(cut.byes, len(cut.onward), 2):
-            there = [one for one in (field[place] for place in places) if one in main]
-            on.append(best.get(there[0], there[0]) if there and there[0] is not None else None)
-        return tuple(on)
+        advanced = list(field[: cut.byes])
+        main = main_entrants(pairing_round, 2)
+        winner = {entrant: table[0] for table in ranked for entrant in table}
+        for positions in serpentine(cut.byes, len(cut.advancing), 2):
+            present = [entrant for entrant in (field[position] for position in positions) if entrant in main]
+            advanced.append(winner.get(present[0], present[0]) if present and present[0] is not None else None)
+        return tuple(advanced)
 
-    def _rankings(self, number: int, played: PlayedRound, onward: Sequence[int]) -> tuple[tuple[str, ...], ...]:
-        """Each table's entrants best first: by points when they decide, then who is still there, then the better
-        seed. Points that do not decide come after being there; before all comes who did go on by the record."""
-        newest = number + 1 == len(self.event.played)
-        here = self.active if newest else main_entrants(self.event.played[number + 1].stage, self.event.seats)
+    def _rankings(self, number: int, played: PlayedRound, advancing: Sequence[int]) -> tuple[tuple[str, ...], ...]:
+        """Return each table's entrants, best first.
+
+        Entrants of the next recorded round rank first. In the newest round, entrants rank by points if these
+        decide the table, otherwise those still active first, then by points. Ties go to the better seed.
+        """
+        newest = number + 1 == len(self.tournament.played)
+        following = None if newest else self.tournament.played[number + 1].round
+        remaining = main_entrants(following, self.tournament.seats) if following else self.active
         rankings = []
-        for table, legs, cut in zip(played.stage.tables, played.legs, onward, strict=True):
-            score = Score(legs, table.entrants, self.event.options)
-            counts = newest and bool(legs) and score.wanting(cut) == 0
+        for table, legs, count in zip(played.round.tables, played.legs, advancing, strict=True):
+            score = Score(legs, table.entrants, self.tournament.options)
+            decided = newest and bool(legs) and score.legs_needed(count) == 0
             weakness = {}
-            for one in table.entrants:
-                (main, tie_break), away = score.points_of(one), one not in here
-                weakness[one] = (not counts and away, -main, -tie_break, away, self._seed(one))
+            for entrant in table.entrants:
+                (main, tie_break), away = score.points_of(entrant), entrant not in remaining
+                weakness[entrant] = (not decided and away, -main, -tie_break, away, self._seed(entrant))
             rankings.append(tuple(sorted(table.entrants, key=weakness.__getitem__)))
         return tuple(rankings)
 
-    def _next_best(self, there: Sequence[str]) -> list[str]:
-        """Who went out last, of those who could play: the latest stage first, then the place at the table."""
+    def _replacements(self, present: Sequence[str]) -> list[str]:
+        """Return active entrants who were eliminated: the latest round first, then the better rank at the table."""
         order: dict[str, None] = {}
         for outcome in reversed(self.outcomes):
-            out = [(place, self._seed(one), one) for table in outcome.ranked for place, one in enumerate(table)]
-            order.update(dict.fromkeys(one for _, _, one in sorted(out)))
-        return [one for one in order if one not in there and one in self.active]
+            ranks = [
+                (rank, self._seed(entrant), entrant) for table in outcome.ranked for rank, entrant in enumerate(table)
+            ]
+            order.update(dict.fromkeys(entrant for _, _, entrant in sorted(ranks)))
+        return [entrant for entrant in order if entrant not in present and entrant in self.active]
 
     def _seed(self, entrant: str) -> int:
         return self.seeds.get(entrant, len(self.seeds) + 1)
 
 
-def by_strength(event: TournamentState) -> list[Entrant]:
-    """Who takes part in a knockout that begins now, strongest first, as ``seeding`` says; equals by lot."""
-    there = [entrant for entrant in event.entrants if entrant.active and entrant.since <= 1]
-    drawn = shuffle(there, event.draw, "knockout|seeding")
-    match event.options["seeding"]:
+def by_strength(tournament: TournamentState) -> list[Entrant]:
+    """Return the entrants of a knockout that starts now, strongest first by the option ``seeding``; ties at random."""
+    starters = [entrant for entrant in tournament.entrants if entrant.active and entrant.first_round <= 1]
+    drawn = shuffle(starters, tournament.draw_key, "knockout|seeding")
+    match tournament.options["seeding"]:
         case "rating":
-            return sorted(drawn, key=lambda one: -one.rating)
+            return sorted(drawn, key=lambda entrant: -entrant.rating)
         case "hand":
-            return sorted(drawn, key=lambda one: (one.seed is None, one.seed or 0, -one.rating))
+            return sorted(drawn, key=lambda entrant: (entrant.seed is None, entrant.seed or 0, -entrant.rating))
     return drawn
 
 
-def main_entrants(stage: PairingRound, seats: int) -> set[str]:
-    """Everybody of a stage but those who are in it for the third place only."""
-    tables = {one for table in stage.tables if table.label != THIRD_PLACE for one in table.entrants}
-    byes = [bye.entrant for bye in stage.byes]
-    if stage.label == FINAL and seats == 2:  # a finalist's bye comes first, the other is for the third place
+def main_entrants(pairing_round: PairingRound, seats: int) -> set[str]:
+    """Return all entrants of a round except those who only play for third place."""
+    tables = {entrant for table in pairing_round.tables if table.label != THIRD_PLACE for entrant in table.entrants}
+    byes = [bye.entrant for bye in pairing_round.byes]
+    if pairing_round.label == FINAL and seats == 2:  # a bye in the final comes before one in the match for third place
         byes = [] if tables else byes[:1]
     return tables | set(byes)

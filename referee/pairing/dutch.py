@@ -1,145 +1,161 @@
-"""Dutch Swiss pairing for tables of two: brackets from the highest score down. One bracket is scoregroup.py's."""
+"""Dutch Swiss pairing at tables of two: brackets from the highest score down. ``scoregroup`` pairs one bracket."""
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
 from typing import Final
 
-from referee.pairing.history import Past
-from referee.pairing.matching import May, augment_matching
-from referee.pairing.preferences import STRONG as STRONGLY
-from referee.pairing.preferences import preferences, seated_pair
-from referee.pairing.scoregroup import (
-    COLOUR,
-    DOWN_BEFORE,
-    DOWN_LAST,
-    FAR_DOWN_BEFORE,
-    FAR_DOWN_LAST,
-    FAR_UP_BEFORE,
-    FAR_UP_LAST,
-    SIBLING,
-    STRONG,
-    UP_BEFORE,
-    UP_LAST,
-    Bracket,
-    Rules,
-)
+from referee.pairing.history import PairingHistory
+from referee.pairing.matching import MayMeet, augment_matching
+from referee.pairing.preferences import STRONG, preferences, seat_pair
+from referee.pairing.scoregroup import Bracket, Cost, Rules
 
-EXACT: Final = 400  # up to so many entrants everything avoidable is avoided; above, repair is local
-WINDOW: Final = 200  # how many ranks a local repair looks at
-STEPS: Final = 1_500  # candidates looked at in a bracket for each bound on its cost
+EXACT: Final = 400  # up to this number of entrants everything avoidable is avoided; above, repair is local
+WINDOW: Final = 200  # ranks on either side that a local repair considers
+STEPS: Final = 1_500  # candidates tried in a bracket for each bound on its cost
+_DOWN, _UP = -1, 1  # floats in the history
 
 
-def dutch(
-    past: Past, resting: Collection[int], first: int, topscore: int | None
+def pair_round(
+    history: PairingHistory, bye_candidates: Collection[int], first: int, topscore: int | None
 ) -> tuple[list[tuple[int, int]], list[int]]:
-    """Pairs by seat, the highest first, and who rests: one of ``resting``, which is empty for an even number.
+    """Return pairs by seat, best first, and who gets the bye: one of ``bye_candidates``, or [] if there are none.
 
-    ``first`` is the seat drawn for the first pairing number. ``topscore`` is given in the last stage: who has more
-    than it may be due the same seat as an opponent however strongly.
+    ``bye_candidates`` must be empty for an even number of players. ``first`` is the seat drawn for the first pairing
+    number. ``topscore`` is given in the last round: players above it may have clashing absolute seat preferences.
     """
-    due = preferences(past)
-    levels = _levels(past, due.clash, topscore, resting)
-    everybody = _players_with_bye(past, resting)
-    level, over = _feasible(everybody, levels)
+    due = preferences(history)
+    levels = _levels(history, due.clash, topscore, bye_candidates)
+    everyone = _rank_with_bye(history, bye_candidates)
+    level, unpaired = _feasible_level(everyone, levels)
     rules = Rules(
-        may=levels[level],
-        cost=_pair_cost(past, due.seat, due.strength),
-        float_cost=lambda one: DOWN_LAST * (past.floats[0][one] == -1) + DOWN_BEFORE * (past.floats[1][one] == -1),
+        may_meet=levels[level],
+        pair_cost=_pair_cost(history, due.seat, due.strength),
+        float_cost=_float_cost(history),
         seat=due.seat,
         steps=STEPS,
-        grade=past.score.__getitem__,
+        score=history.score.__getitem__,
     )
-    mate = _by_brackets(past, rules, resting, over)
-    for may in [*levels[level:], _or_rests(lambda one, other: True, len(past.ids), resting)]:
-        if len(mate) < len(everybody):
-            mate = _repair_pairing(everybody, may, mate)
-    place = {one: at for at, one in enumerate(everybody)}
-    nobody = len(past.ids)
-    pairs = [(one, mate[one]) for one in everybody if place[one] < place[mate[one]] and mate[one] != nobody]
-    return [seated_pair(past, due, one, other, first) for one, other in pairs], [mate[nobody]] if resting else []
+    mate = _pair_brackets(history, rules, bye_candidates, unpaired)
+    for may_meet in [*levels[level:], _allow_byes(lambda player, other: True, len(history.ids), bye_candidates)]:
+        if len(mate) < len(everyone):
+            mate = _repair_pairing(everyone, may_meet, mate)
+    rank = {player: index for index, player in enumerate(everyone)}
+    bye = len(history.ids)
+    pairs = [(player, mate[player]) for player in everyone if rank[player] < rank[mate[player]] and mate[player] != bye]
+    seated = [seat_pair(history, due, player, other, first) for player, other in pairs]
+    return seated, [mate[bye]] if bye_candidates else []
 
 
-def pairable(past: Past, resting: Collection[int]) -> tuple[int, int]:
-    """What must be looked away from to pair all but one of ``resting``: 0 nothing, 1 absolute claims to seats, 2
-    siblings too; and how many cannot be paired even so, other than with somebody they have met."""
-    return _feasible(_players_with_bye(past, resting), _levels(past, preferences(past).clash, None, resting))
+def required_concessions(history: PairingHistory, bye_candidates: Collection[int]) -> tuple[int, int]:
+    """Return which constraints must be dropped to pair all but one of ``bye_candidates``, and how many stay unpaired.
+
+    The first number is 0 for none, 1 for absolute seat preferences, 2 for siblings too. The second counts players who
+    even so can only be paired by a rematch.
+    """
+    levels = _levels(history, preferences(history).clash, None, bye_candidates)
+    return _feasible_level(_rank_with_bye(history, bye_candidates), levels)
 
 
-def _players_with_bye(past: Past, resting: Collection[int]) -> list[int]:
-    """All by rank; with a bye to be had, nobody comes last: a number of its own, whom only those may meet who may
-    rest."""
-    ranked = sorted(range(len(past.ids)), key=lambda one: (-past.score[one], one))
-    return [*ranked, len(past.ids)] if resting else ranked
+def _rank_with_bye(history: PairingHistory, bye_candidates: Collection[int]) -> list[int]:
+    """Return the players by rank. If there is a bye, it comes last, as a player whose number is the player count."""
+    ranked = sorted(range(len(history.ids)), key=lambda player: (-history.score[player], player))
+    return [*ranked, len(history.ids)] if bye_candidates else ranked
 
 
 # -- who may meet whom --
 
 
-def _levels(past: Past, clash: May, topscore: int | None, resting: Collection[int]) -> list[May]:
-    met, kin = past.met, [past.kin(one) for one in range(len(past.ids))]
+def _levels(
+    history: PairingHistory, clash: MayMeet, topscore: int | None, bye_candidates: Collection[int]
+) -> list[MayMeet]:
+    """Return what a pair must satisfy, from all constraints to "no rematch" alone."""
+    met, siblings = history.met, [history.siblings_of(player) for player in range(len(history.ids))]
 
-    def strangers(one: int, other: int) -> bool:
-        return other not in met[one]
+    def are_strangers(player: int, other: int) -> bool:
+        return other not in met[player]
 
-    def may_meet(one: int, other: int) -> bool:
-        family = kin[one]
-        return other not in met[one] and (family is None or other not in family)
+    def are_unrelated_strangers(player: int, other: int) -> bool:
+        family = siblings[player]
+        return other not in met[player] and (family is None or other not in family)
 
-    def is_topscorer_pair(one: int, other: int) -> bool:
-        if not may_meet(one, other) or not clash(one, other):
-            return may_meet(one, other)
-        return topscore is not None and max(past.score[one], past.score[other]) > topscore
+    def may_take_seats(player: int, other: int) -> bool:
+        if not are_unrelated_strangers(player, other) or not clash(player, other):
+            return are_unrelated_strangers(player, other)
+        return topscore is not None and max(history.score[player], history.score[other]) > topscore
 
-    return [_or_rests(may, len(past.ids), resting) for may in (is_topscorer_pair, may_meet, strangers)]
-
-
-def _or_rests(may: May, nobody: int, resting: Collection[int]) -> May:
-    if not resting:
-        return may
-    return lambda one, other: (
-        other in resting if one == nobody else one in resting if other == nobody else may(one, other)
-    )
+    constraints = (may_take_seats, are_unrelated_strangers, are_strangers)
+    return [_allow_byes(may_meet, len(history.ids), bye_candidates) for may_meet in constraints]
 
 
-def _feasible(ranked: Sequence[int], levels: Sequence[May]) -> tuple[int, int]:
-    """The first level at which everybody can be paired, or the last and how many are left over. In large events the
-    first level is hoped for."""
+def _allow_byes(may_meet: MayMeet, bye: int, bye_candidates: Collection[int]) -> MayMeet:
+    """Extend ``may_meet`` to the bye, which only the candidates may meet."""
+    if not bye_candidates:
+        return may_meet
+
+    def may_meet_or_rest(player: int, other: int) -> bool:
+        if player == bye:
+            return other in bye_candidates
+        return player in bye_candidates if other == bye else may_meet(player, other)
+
+    return may_meet_or_rest
+
+
+def _feasible_level(ranked: Sequence[int], levels: Sequence[MayMeet]) -> tuple[int, int]:
+    """Return the first level at which everyone can be paired, or the last one and how many stay unpaired.
+
+    Above ``EXACT`` players, assume that the first level is feasible.
+    """
     if len(ranked) > EXACT:
         return 0, 0
-    for level, may in enumerate(levels[:-1]):
-        if len(augment_matching(ranked, may, {}, most=0)) == len(ranked):
+    for level, may_meet in enumerate(levels[:-1]):
+        if len(augment_matching(ranked, may_meet, {}, most=0)) == len(ranked):
             return level, 0
     return len(levels) - 1, len(ranked) - len(augment_matching(ranked, levels[-1], {}))
 
 
-def _pair_cost(past: Past, seat: Sequence[int | None], strength: Sequence[int]) -> Callable[[int, int], int]:
-    score, (last, before) = past.score, past.floats
-    kin = [past.kin(one) for one in range(len(past.ids))]
-    met = past.met
+# -- costs --
 
-    def cost(one: int, other: int) -> int:
-        price = 0
-        if seat[one] is not None and seat[one] == seat[other]:
-            price = COLOUR
-            if strength[one] >= STRONGLY <= strength[other]:
-                price += STRONG
-        if score[one] != score[other]:
-            upper, lower = (one, other) if score[one] > score[other] else (other, one)
+
+def _float_cost(history: PairingHistory) -> Callable[[int], int]:
+    """Return the cost of moving a player down, for one who moved down lately."""
+    last, before = history.floats
+
+    def cost(player: int) -> int:
+        return Cost.DOWN_LAST * (last[player] == _DOWN) + Cost.DOWN_BEFORE * (before[player] == _DOWN)
+
+    return cost
+
+
+def _pair_cost(
+    history: PairingHistory, seat: Sequence[int | None], strength: Sequence[int]
+) -> Callable[[int, int], int]:
+    """Return the cost of a pair: seat preferences, repeated floats, siblings and rematches."""
+    score, met, (last, before) = history.score, history.met, history.floats
+    siblings = [history.siblings_of(player) for player in range(len(history.ids))]
+
+    def cost(player: int, other: int) -> int:
+        total = 0
+        if seat[player] is not None and seat[player] == seat[other]:
+            total = Cost.SEAT
+            if strength[player] >= STRONG <= strength[other]:
+                total += Cost.STRONG_SEAT
+        if score[player] != score[other]:
+            upper, lower = (player, other) if score[player] > score[other] else (other, player)
             apart = score[upper] - score[lower]
-            if last[lower] == 1:
-                price += UP_LAST + FAR_UP_LAST * apart
-            if before[lower] == 1:
-                price += UP_BEFORE + FAR_UP_BEFORE * apart
-            if last[upper] == -1:
-                price += FAR_DOWN_LAST * apart
-            if before[upper] == -1:
-                price += FAR_DOWN_BEFORE * apart
-        family = kin[one]
+            if last[lower] == _UP:
+                total += Cost.UP_LAST + Cost.FAR_UP_LAST * apart
+            if before[lower] == _UP:
+                total += Cost.UP_BEFORE + Cost.FAR_UP_BEFORE * apart
+            if last[upper] == _DOWN:
+                total += Cost.FAR_DOWN_LAST * apart
+            if before[upper] == _DOWN:
+                total += Cost.FAR_DOWN_BEFORE * apart
+        family = siblings[player]
         if family is not None and other in family:
-            price += SIBLING
-        if other in met[one]:
-            price += SIBLING * 64 * met[one][other]
-        return price
+            total += Cost.SIBLINGS
+        if other in met[player]:
+            total += Cost.REMATCH * met[player][other]
+        return total
 
     return cost
 
@@ -147,80 +163,82 @@ def _pair_cost(past: Past, seat: Sequence[int | None], strength: Sequence[int]) 
 # -- brackets --
 
 
-def _by_brackets(past: Past, rules: Rules, resting: Collection[int], over: int) -> dict[int, int]:
-    everybody = _players_with_bye(past, resting)
-    nobody = len(past.ids)
+def _pair_brackets(
+    history: PairingHistory, rules: Rules, bye_candidates: Collection[int], unpaired: int
+) -> dict[int, int]:
+    """Pair the score groups from the top, moving unpaired players down. Return mates in both directions."""
+    everyone = _rank_with_bye(history, bye_candidates)
+    bye = len(history.ids)
     mate: dict[int, int] = {}
     moved: list[int] = []
-    groups = [list(group) for _, group in groupby(everybody[:nobody], key=lambda one: past.score[one])]
+    groups = [list(group) for _, group in groupby(everyone[:bye], key=lambda player: history.score[player])]
     reached = 0
     for index, residents in enumerate(groups):
         reached += len(residents)
         last = index == len(groups) - 1
-        accepts = _completion(everybody[reached:], rules.may, over)
-        wasted = _count_lost_pairs([] if last else groups[index + 1], rules.may)
-        if nobody > EXACT:
-            accepts, wasted = _may_all_rest(resting) if last else _anything, _nothing
-        found = Bracket(rules, moved, residents, accepts, wasted, last).pairs()
+        accepts = _completion_check(everyone[reached:], rules.may_meet, unpaired)
+        lost_pairs = _lost_pairs_counter([] if last else groups[index + 1], rules.may_meet)
+        if bye > EXACT:
+            accepts, lost_pairs = set(bye_candidates).issuperset if last else _accept_all, _no_lost_pairs
+        found = Bracket(rules, moved, residents, accepts, lost_pairs, last).pairs()
         if found is None:
             moved = [*moved, *residents]
             continue
         pairs, moved = found
-        for one, other in pairs:
-            mate[one], mate[other] = other, one
-    if len(moved) == 1 and moved[0] in resting:
-        mate[moved[0]], mate[nobody] = nobody, moved[0]
+        for player, other in pairs:
+            mate[player], mate[other] = other, player
+    if len(moved) == 1 and moved[0] in bye_candidates:
+        mate[moved[0]], mate[bye] = bye, moved[0]
     return mate
 
 
-def _anything(down: Sequence[int]) -> bool:
+def _accept_all(down: Sequence[int]) -> bool:
     return True
 
 
-def _nothing(down: Sequence[int]) -> int:
+def _no_lost_pairs(down: Sequence[int]) -> int:
     return 0
 
 
-def _may_all_rest(resting: Collection[int]) -> Callable[[Sequence[int]], bool]:
-    return set(resting).issuperset
-
-
-def _completion(below: Sequence[int], may: May, over: int) -> Callable[[Sequence[int]], bool]:
-    """Whether of those who would move down, with all below, no more are left over than must be."""
+def _completion_check(below: Sequence[int], may_meet: MayMeet, unpaired: int) -> Callable[[Sequence[int]], bool]:
+    """Return a function that tells whether downfloaters and all players below leave at most ``unpaired`` unpaired."""
     known: dict[frozenset[int], bool] = {}
 
     def accepts(down: Sequence[int]) -> bool:
         key = frozenset(down)
         if key not in known:
             people = [*down, *below]
-            known[key] = len(people) - len(augment_matching(people, may, {}, most=over)) <= over
+            known[key] = len(people) - len(augment_matching(people, may_meet, {}, most=unpaired)) <= unpaired
         return known[key]
 
     return accepts
 
 
-def _count_lost_pairs(following: Sequence[int], may: May) -> Callable[[Sequence[int]], int]:
-    """How many pairs the next bracket must do without because of who they are that move down to it (FIDE C.7)."""
+def _lost_pairs_counter(following: Sequence[int], may_meet: MayMeet) -> Callable[[Sequence[int]], int]:
+    """Return a function that counts the pairs the next bracket loses because of its downfloaters (FIDE C.7)."""
     known: dict[frozenset[int], int] = {}
 
     def count_lost(down: Sequence[int]) -> int:
         key = frozenset(down)
         if key not in known:
             people = [*down, *following]
-            known[key] = len(people) // 2 - len(augment_matching(people, may, {})) // 2
+            known[key] = len(people) // 2 - len(augment_matching(people, may_meet, {})) // 2
         return known[key]
 
     return count_lost
 
 
-def _repair_pairing(ranked: Sequence[int], may: May, mate: dict[int, int]) -> dict[int, int]:
-    """Pairs those left over, by turning round as many other pairs as it needs: the lowest ranks first."""
+def _repair_pairing(ranked: Sequence[int], may_meet: MayMeet, mate: dict[int, int]) -> dict[int, int]:
+    """Pair the players left over by breaking as few other pairs as necessary, starting from the lowest ranks."""
     if len(ranked) > EXACT:
-        left = [at for at, one in enumerate(ranked) if one not in mate]
+        left = [index for index, player in enumerate(ranked) if player not in mate]
         near = {
-            ranked[at] for middle in left for at in range(max(0, middle - WINDOW), min(len(ranked), middle + WINDOW))
+            ranked[index]
+            for middle in left
+            for index in range(max(0, middle - WINDOW), min(len(ranked), middle + WINDOW))
         }
-        near |= {mate[one] for one in near if one in mate}
-        some = [one for one in reversed(ranked) if one in near]
-        return {**mate, **augment_matching(some, may, {one: mate[one] for one in some if one in mate})}
-    return augment_matching(list(reversed(ranked)), may, mate)
+        near |= {mate[player] for player in near if player in mate}
+        people = [player for player in reversed(ranked) if player in near]
+        known = {player: mate[player] for player in people if player in mate}
+        return {**mate, **augment_matching(people, may_meet, known)}
+    return augment_matching(list(reversed(ranked)), may_meet, mate)

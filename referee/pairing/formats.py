@@ -1,4 +1,4 @@
-"""The formats by name. One that is not here cannot be played."""
+"""Registry of tournament formats by name."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -16,5 +16,5 @@ _BY_NAME: Final = MappingProxyType({known.name: known for known in _ALL})
 
 
 def formats() -> Mapping[str, Format]:
-    """Every format, by the name that events call it."""
+    """Return all formats by the name that tournaments store."""
     return _BY_NAME

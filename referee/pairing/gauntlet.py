@@ -1,4 +1,4 @@
-"""The gauntlet: one champion against all others. Who wins it is the standings' to say."""
+"""The gauntlet: one champion against all others."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,12 +14,12 @@ MAX_TABLES: Final = 20_000
 
 
 class Gauntlet:
-    """The champion meets everybody ``cycles`` times, at tables with as many others as they seat.
+    """The champion meets every other entrant ``cycles`` times, at tables filled up with challengers.
 
-    A stage is one table, since the champion sits at every one. Challengers come to it who have met the champion
-    least, among them those who have met one another least, siblings last, the rest by lot. When the last table is
-    not full, it is filled by the same rule: so at most ``seats`` − 2 challengers meet the champion once more than
-    ``cycles`` times. Late entries get all their tables; those not active none; without the champion it is over.
+    A round is one table, since the champion sits at every table. Challengers are chosen by fewest meetings with the
+    champion, then fewest meetings with each other, then without siblings at the table, then at random. The last table
+    is filled by the same rule if necessary, so at most ``seats`` − 2 challengers meet the champion ``cycles`` + 1
+    times. Late entries get all their tables, inactive entrants none. The gauntlet is over when the champion leaves.
     """
 
     name = "gauntlet"
@@ -27,54 +27,54 @@ class Gauntlet:
     static = True
 
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
-        """``champion``: the entry's id; null for the best seed, or the first entry where nobody is seeded."""
+        """Accept ``champion``, the id of an entry; null means the best seed, or the first entry if there are none."""
         refuse_unknown(given, "champion")
         champion = given.get("champion")
         if champion is not None and not (isinstance(champion, str) and champion):
-            raise BadOption("format_options.champion", f"the id of an entry or null is expected, not {champion!r}")
+            raise BadOption("format_options.champion", f"expected the id of an entry or null, not {champion!r}")
         return {"champion": champion}
 
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
         check_fills_a_table(entrants, seats)
         tables = -(-(entrants - 1) * cycles // (seats - 1))
         if tables > MAX_TABLES:
-            raise BadOption("entries", f"the gauntlet would need {tables} tables; at most {MAX_TABLES} are played")
+            raise BadOption("entries", f"the gauntlet would need {tables} tables; at most {MAX_TABLES} are allowed")
 
-    def expected_matches(self, event: TournamentState) -> int:
-        decided = sum(len(played.stage.tables) for played in event.played)
-        champion = champion_of(event)
-        challengers = _challengers(event, champion)
-        if champion is None or len(challengers) < event.seats - 1:
+    def expected_matches(self, tournament: TournamentState) -> int:
+        decided = sum(len(played.round.tables) for played in tournament.played)
+        champion = champion_of(tournament)
+        challengers = _challengers(tournament, champion)
+        if champion is None or len(challengers) < tournament.seats - 1:
             return decided
-        met = _met_champion(event, champion.id)
-        due = [max(0, event.cycles - met[challenger.id]) for challenger in challengers]
-        # Nobody sits twice at a table, so whoever is due most often sets a least number of tables.
-        return decided + max(-(-sum(due) // (event.seats - 1)), *due)
+        met = _count_meetings_with(tournament, champion.id)
+        due = [max(0, tournament.cycles - met[challenger.id]) for challenger in challengers]
+        # Nobody sits twice at a table, so there are at least as many tables as one challenger still needs.
+        return decided + max(-(-sum(due) // (tournament.seats - 1)), *due)
 
-    def next_stage(self, event: TournamentState) -> PairingRound | None:
-        """The champion's next table; None when everybody has met the champion or too few are left."""
-        champion = champion_of(event)
-        challengers = _challengers(event, champion)
-        if champion is None or len(challengers) < event.seats - 1:
+    def next_round(self, tournament: TournamentState) -> PairingRound | None:
+        """Return the champion's next table; None when all challengers were met or too few are left."""
+        champion = champion_of(tournament)
+        challengers = _challengers(tournament, champion)
+        if champion is None or len(challengers) < tournament.seats - 1:
             return None
-        met = _met_champion(event, champion.id)
-        if all(met[challenger.id] >= event.cycles for challenger in challengers):
+        met = _count_meetings_with(tournament, champion.id)
+        if all(met[challenger.id] >= tournament.cycles for challenger in challengers):
             return None
-        return PairingRound((Table(_table(event, champion, challengers, met)),))
+        return PairingRound((Table(_fill_table(tournament, champion, challengers, met)),))
 
-    def more_legs(self, event: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, tournament: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
         return 0
 
 
-def champion_of(event: TournamentState) -> Entrant | None:
-    """The entrant named in the options, else the best seeded starter, else the first; None when it is not active.
+def champion_of(tournament: TournamentState) -> Entrant | None:
+    """Return the entrant named in the options, else the best seeded starter, else the first; None if it is inactive.
 
-    Raises ``BadOption`` when the one that is named is not entered.
+    Raise ``BadOption`` when the named entrant is not entered.
     """
-    starters = [entrant for entrant in event.entrants if entrant.since == 1]
-    named = event.options.get("champion")
+    starters = [entrant for entrant in tournament.entrants if entrant.first_round == 1]
+    named = tournament.options.get("champion")
     if named is not None:
-        starters = [entrant for entrant in event.entrants if entrant.id == named]
+        starters = [entrant for entrant in tournament.entrants if entrant.id == named]
         if not starters:
             raise BadOption("format_options.champion", f"{named} is not entered")
     if not starters:
@@ -83,44 +83,46 @@ def champion_of(event: TournamentState) -> Entrant | None:
     return best if best.active else None
 
 
-def _challengers(event: TournamentState, champion: Entrant | None) -> list[Entrant]:
-    stage = len(event.played) + 1
-    able = [entrant for entrant in event.entrants if entrant.active and entrant.since <= stage]
-    return shuffle([entrant for entrant in able if entrant != champion], event.draw, "challengers")
+def _challengers(tournament: TournamentState, champion: Entrant | None) -> list[Entrant]:
+    number = len(tournament.played) + 1
+    eligible = [entrant for entrant in tournament.entrants if entrant.active and entrant.first_round <= number]
+    return shuffle([entrant for entrant in eligible if entrant != champion], tournament.draw_key, "challengers")
 
 
-def _met_champion(event: TournamentState, champion: str) -> Counter[str]:
-    """Tables decided, whether or not they came to count: what is cancelled is not made up for."""
+def _count_meetings_with(tournament: TournamentState, champion: str) -> Counter[str]:
+    """Count tables with the champion, including cancelled ones: those are not repeated."""
     return Counter(
-        one
-        for played in event.played
-        for table in played.stage.tables
+        entrant
+        for played in tournament.played
+        for table in played.round.tables
         if champion in table.entrants
-        for one in table.entrants
+        for entrant in table.entrants
     )
 
 
-def _table(
-    event: TournamentState, champion: Entrant, challengers: Sequence[Entrant], met: Counter[str]
+def _fill_table(
+    tournament: TournamentState, champion: Entrant, challengers: Sequence[Entrant], met_champion: Counter[str]
 ) -> tuple[str, ...]:
-    together: Counter[frozenset[str]] = Counter()
-    sat: Counter[tuple[str, int]] = Counter()
-    for played in event.played:
-        for table in played.stage.tables:
-            sat.update((one, seat) for seat, one in enumerate(table.entrants))
-            together.update(frozenset((one, two)) for one in table.entrants for two in table.entrants if one < two)
-    sitting: list[Entrant] = []
-    while len(sitting) < event.seats - 1:
-        sitting.append(
+    meetings: Counter[frozenset[str]] = Counter()
+    seat_counts: Counter[tuple[str, int]] = Counter()
+    for played in tournament.played:
+        for table in played.round.tables:
+            seat_counts.update((entrant, seat) for seat, entrant in enumerate(table.entrants))
+            meetings.update(
+                frozenset((entrant, other)) for entrant in table.entrants for other in table.entrants if entrant < other
+            )
+    chosen: list[Entrant] = []
+    while len(chosen) < tournament.seats - 1:
+        chosen.append(
             min(
-                (challenger for challenger in challengers if challenger not in sitting),
-                key=lambda one: (
-                    met[one.id],
-                    sum(together[frozenset((one.id, other.id))] for other in sitting),
-                    sum(one.owner == other.owner != "" for other in sitting),
+                (challenger for challenger in challengers if challenger not in chosen),
+                key=lambda challenger: (
+                    met_champion[challenger.id],
+                    sum(meetings[frozenset((challenger.id, other.id))] for other in chosen),
+                    sum(challenger.owner == other.owner != "" for other in chosen),
                 ),
             )
         )
-    people = [champion.id, *(challenger.id for challenger in sitting)]
-    costs = [[seat_cost(sat[one, seat]) for seat in range(event.seats)] for one in people]
-    return tuple(people[who] for who in assign_seats(costs))
+    people = [champion.id, *(challenger.id for challenger in chosen)]
+    costs = [[seat_cost(seat_counts[entrant, seat]) for seat in range(tournament.seats)] for entrant in people]
+    return tuple(people[index] for index in assign_seats(costs))

@@ -1,8 +1,11 @@
-"""The continuous ladder: who plays whom next, for as long as it stays open. Keeping matches in flight is the
-scheduler's; how results move ratings is theirs."""
+"""The continuous ladder: chooses tables as long as the tournament stays open.
+
+Keeping matches in flight is the scheduler's job, moving ratings the job of ``ladders``.
+"""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import Any, Final
 
@@ -13,28 +16,28 @@ from referee.pairing.seating import assign_seats, seat_cost
 from referee.pairing.seeded_random import shuffle
 from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
 
-MAX_AT_ONCE, MAX_PER_BOT, MAX_SPREAD = 1_000, 100, 1_000
-NEAR: Final = 24  # candidates looked at for a seat: the nearest in rating that may take it
-OF_ONE_OWNER: Final = 3  # … of one owner
-REACH: Final = 400  # … among so many, or as far as it takes to find one
+MAX_IN_FLIGHT, MAX_PER_BOT, MAX_SPREAD = 1_000, 100, 1_000
+MAX_CANDIDATES: Final = 24  # per seat: the nearest in rating
+MAX_CANDIDATES_OF_OWNER: Final = 3
+MAX_SCANNED: Final = 400  # players looked at for these candidates; more only until the first is found
 
-# What it costs to seat somebody, in units of one `spread` of distance in rating.
+# Costs of seating a player. One UNIT is the cost of one `spread` of distance in rating.
 UNIT: Final = 1_000_000
-MET: Final = UNIT  # a recent meeting with somebody at the table; where all have met often, as many as is usual
-SETTLED: Final = UNIT // 2  # a bot that has all its provisional games behind it; in proportion before
-AHEAD: Final = UNIT // 4  # each match that a bot has had more than the bots of its owner in the mean …
-MOST_AHEAD: Final = 6 * UNIT  # … but never more than this, nor less than the same below zero
-SURPLUS: Final = UNIT // 4  # each match that its owner has had more than owners have in the mean …
-MOST_SURPLUS: Final = 8 * UNIT  # … but never more than this, nor less than the same below zero
-EVEN: Final = 16  # owners that differ from the mean by no more matches than this begin tables by lot
+MEETING_COST: Final = UNIT  # of a recent meeting with a player at the table, divided by that player's usual number
+SETTLED_COST: Final = UNIT // 2  # of a player with all provisional games played; proportionally less before
+BOT_SURPLUS_COST: Final = UNIT // 4  # of each match above the mean of the owner's bots (below: a discount) …
+MAX_BOT_SURPLUS_COST: Final = 6 * UNIT  # … up to this in both directions
+OWNER_SURPLUS_COST: Final = UNIT // 4  # of each match of the owner above the mean of all owners …
+MAX_OWNER_SURPLUS_COST: Final = 8 * UNIT  # … up to this in both directions
+EVEN_MATCHES: Final = 16  # owners within this many matches of the mean take turns at random
 
 
 class LadderFormat:
-    """No stages: ``next_tables`` decides a few tables at a time while the event runs, until the organiser ends it.
+    """A format without rounds: ``next_tables`` chooses a few tables at a time until the organiser ends the tournament.
 
-    Options (``format_options``): ``at_once``, how many matches are kept in flight (20); ``per_bot``, how many of
-    them one bot may sit in (1); ``spread``, the distance in rating points that counts as much as one recent meeting
-    (200). ``next_stage`` never has any, nothing is planned, and a match is a table's only leg.
+    Options (``format_options``): ``at_once``, the number of matches kept in flight (20); ``per_bot``, how many of
+    them one bot may play (1); ``spread``, the rating difference that counts as much as one recent meeting (200
+    points). A match is the only leg of its table.
     """
 
     name = "ladder"
@@ -44,241 +47,276 @@ class LadderFormat:
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
         refuse_unknown(given, "at_once", "per_bot", "spread")
         return {
-            "at_once": read_int(given, "at_once", 1, MAX_AT_ONCE) or 20,
+            "at_once": read_int(given, "at_once", 1, MAX_IN_FLIGHT) or 20,
             "per_bot": read_int(given, "per_bot", 1, MAX_PER_BOT) or 1,
             "spread": read_int(given, "spread", 1, MAX_SPREAD) or 200,
         }
 
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
-        """A ladder may open with anybody: it waits until there are bots of as many owners as a table seats."""
+        """Accept any number of entrants: a ladder waits until bots of enough owners have entered to fill a table."""
         if cycles != 1:
-            raise BadOption("cycles", "must be 1: a ladder goes on until it is ended")
+            raise BadOption("cycles", "must be 1: a ladder continues until it is ended")
 
-    def expected_matches(self, event: TournamentState) -> int:
+    def expected_matches(self, tournament: TournamentState) -> int:
         return 0
 
-    def next_stage(self, event: TournamentState) -> PairingRound | None:
+    def next_round(self, tournament: TournamentState) -> PairingRound | None:
         return None
 
-    def more_legs(self, event: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, tournament: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
         return 0
+
+
+@dataclass(frozen=True, slots=True)
+class LadderState:
+    """What the next tables of a ladder depend on in addition to its entrants; all mappings are by entrant id."""
+
+    seats: int
+    options: Mapping[str, Any]
+    busy: Mapping[str, int] = field(default_factory=dict)  # matches in flight
+    met: Mapping[frozenset[str], int] = field(default_factory=dict)  # recent meetings of a pair
+    seat_counts: Mapping[str, Sequence[int]] = field(default_factory=dict)  # matches by seat
 
 
 def next_tables(
-    entrants: Sequence[Entrant],
-    *,
-    seats: int,
-    options: Mapping[str, Any],
-    want: int,
-    draw: bytes,
-    serial: int,
-    busy: Mapping[str, int] | None = None,
-    met: Mapping[frozenset[str], int] | None = None,
-    sat: Mapping[str, Sequence[int]] | None = None,
+    entrants: Sequence[Entrant], ladder: LadderState, *, want: int, draw_key: bytes, serial: int
 ) -> list[tuple[str, ...]]:
-    """At most ``want`` tables, entrants by seat; fewer where ``at_once`` are in flight or nobody is left who may play.
+    """Return at most ``want`` tables, entrants by seat; fewer at the limit ``at_once`` or without free players.
 
-    ``busy`` are the matches each entrant is in now, ``met`` the recent meetings of two (as far back as one likes),
-    ``sat`` how often each has had each seat; ``games`` of an entrant are all its matches so far. Nothing but these
-    decides: ``serial`` (the number of the next match, say) makes the lots of one call differ from those of another.
+    ``games`` of an entrant counts all its matches so far. ``serial`` makes the random choices of one call differ from
+    those of another (for example the number of the next match); the result depends on the arguments alone.
 
-    1. Nobody sits in more than ``per_bot`` matches, and nobody beside a bot of the same owner.
-    2. Owners share the seats in flight: ``share`` says how many of them one may hold.
-    3. Each table begins with the owner who holds the fewest seats, then has had the fewest matches (within ``EVEN`` of
-       the mean by lot), and with this owner's bot of the fewest games; so a new bot plays as soon as its owner's turn
-       comes.
-    4. The other seats go to the cheapest of the nearest in rating: by distance, recent meetings, games (its own, and
-       beside its owner's other bots), and how many matches more than others its owner has had. Equals by lot.
-    5. Everybody sits where it has sat least.
+    1. Nobody plays more than ``per_bot`` matches, and no two bots of one owner share a table.
+    2. Owners share the seats in flight, see ``max_seats_per_owner``.
+    3. The first seat of a table goes to the owner with the fewest seats in flight, then with the fewest matches (at
+       random within ``EVEN_MATCHES`` of the mean), and to this owner's bot with the fewest games. So a new bot plays
+       as soon as its owner's turn comes.
+    4. Each other seat goes to the cheapest of the nearest players in rating, by distance, recent meetings, games, and
+       the surplus of matches of the bot and of its owner. Ties are broken at random.
+    5. Everyone sits where they sat least often.
     """
-    busy = busy or {}
-    lots = shuffle(range(len(entrants)), draw, f"ladder|{serial}")
-    hall = _RatingQueue(entrants, seats, options, busy, met or {}, lots)
-    want = min(want, options["at_once"] - sum(busy.values()) // seats)
+    drawn = shuffle(range(len(entrants)), draw_key, f"ladder|{serial}")
+    matchmaker = _Matchmaker(entrants, ladder, drawn)
+    want = min(want, ladder.options["at_once"] - sum(ladder.busy.values()) // ladder.seats)
+    never = [0] * ladder.seats
     tables: list[tuple[str, ...]] = []
-    while len(tables) < want and (members := hall.table()):
-        names = [entrants[at].id for at in members]
-        never = [0] * seats
-        order = assign_seats([[seat_cost(times) for times in (sat or {}).get(name, never)] for name in names])
-        tables.append(tuple(names[who] for who in order))
+    while len(tables) < want and (members := matchmaker.next_table()):
+        ids = [player.entrant.id for player in members]
+        order = assign_seats([[seat_cost(times) for times in ladder.seat_counts.get(id, never)] for id in ids])
+        tables.append(tuple(ids[index] for index in order))
     return tables
 
 
-def share(bots: Sequence[int], at_once: int, per_bot: int, seats: int) -> int:
-    """How many of the seats in flight one owner may hold, for owners of so many ``bots`` each.
+def max_seats_per_owner(bots: Sequence[int], at_once: int, per_bot: int, seats: int) -> int:
+    """Return how many seats in flight one owner may hold; ``bots`` are the numbers of bots of all owners.
 
-    The seats are divided as water finds its level (max-min fairness): everybody may hold as many as anybody else, and
-    what an owner of few bots cannot use is left to the others. The level is rounded up to whole seats; an owner
-    never holds more than one at each table.
+    This is max-min fairness: all owners may hold equally many, and what owners of few bots cannot use goes to the
+    others. The limit is rounded up to whole seats. An owner never holds more than one seat per table.
     """
-    room = [min(many * per_bot, at_once) for many in bots]
+    capacity = [min(count * per_bot, at_once) for count in bots]
     low, high = 1, at_once
     while low < high:
-        level = (low + high) // 2
-        low, high = (low, level) if sum(min(most, level) for most in room) >= at_once * seats else (level + 1, high)
+        limit = (low + high) // 2
+        enough = sum(min(most, limit) for most in capacity) >= at_once * seats
+        low, high = (low, limit) if enough else (limit + 1, high)
     return low
 
 
-Owner = tuple[str, str]  # (owner, "") or, of a bot without one, ("", its own id)
+@dataclass(slots=True, eq=False)
+class _Owner:
+    """An owner, or a bot without one, with its active bots."""
+
+    bots: list["_Player"] = field(default_factory=list)
+    in_flight: int = 0  # seats
+    matches: int = 0  # of all bots, those in flight included
+    queue: list[tuple[int, int, int]] = field(default_factory=list)  # heap of (games, tie_break, number) of bots
 
 
-class _RatingQueue:
-    """Who is free, in a line by rating; people and their places in the line are numbered from 0."""
+@dataclass(slots=True, eq=False)
+class _Player:
+    """An entrant. ``number`` is its position by rating, from 0."""
 
-    def __init__(
-        self,
-        entrants: Sequence[Entrant],
-        seats: int,
-        options: Mapping[str, Any],
-        busy: Mapping[str, int],
-        met: Mapping[frozenset[str], int],
-        lots: Sequence[int],
-    ) -> None:
-        self.seats, self.met = seats, met
-        self.per_bot: int = options["per_bot"]
-        self.spread_micro: int = options["spread"] * MICRO
-        self.line = sorted(lots, key=lambda at: entrants[at].rating)  # equals as drawn
-        people = [entrants[at] for at in self.line]
-        self.ids = [one.id for one in people]
-        self.ratings = [one.rating for one in people]
-        self.owners: list[Owner] = [(one.owner, "") if one.owner else ("", one.id) for one in people]
-        self.busy = [busy.get(one.id, 0) for one in people]
-        self.games = [one.games + flying for one, flying in zip(people, self.busy, strict=True)]
-        self.held: Counter[Owner] = Counter()
-        self.had: Counter[Owner] = Counter()
-        self.bots: dict[Owner, list[int]] = {}
-        for at, owner in enumerate(self.owners):
-            self.held[owner] += self.busy[at]
-            self.had[owner] += self.games[at]
-            if people[at].active:
-                self.bots.setdefault(owner, []).append(at)
-        self.mean = sum(self.had[owner] for owner in self.bots) // max(1, len(self.bots))
-        self.level = share([len(bots) for bots in self.bots.values()], options["at_once"], self.per_bot, seats)
-        lot = {at: place for place, at in enumerate(lots)}
-        self.lot = [lot[at] for at in self.line]
+    number: int
+    entrant: Entrant
+    owner: _Owner
+    tie_break: int
+    in_flight: int
+    games: int  # those in flight included
+
+
+class _FreePlayers:
+    """The players who may join a table: a doubly linked list of numbers in order of rating."""
+
+    def __init__(self, is_free: list[bool]) -> None:
+        self.is_free = is_free
+        self._before, self._after = list(range(-1, len(is_free) - 1)), list(range(1, len(is_free) + 1))
+        for number, free in enumerate(is_free):
+            if not free:
+                self._unlink(number)
+
+    def remove(self, number: int) -> None:
+        self.is_free[number] = False
+        self._unlink(number)
+
+    def iterate_nearest(self, first: int, ratings: Sequence[int]) -> Iterator[int]:
+        """Yield the others, the nearest in rating to ``first`` first."""
+        down, up = self._before[first], self._after[first]
+        while down >= 0 or up < len(ratings):
+            if up == len(ratings) or (down >= 0 and ratings[first] - ratings[down] <= ratings[up] - ratings[first]):
+                yield down
+                down = self._before[down]
+            else:
+                yield up
+                up = self._after[up]
+
+    def _unlink(self, number: int) -> None:
+        """Take a player out of the list. Its own links stay and still lead to the others."""
+        before, after = self._before[number], self._after[number]
+        if before >= 0:
+            self._after[before] = after
+        if after < len(self.is_free):
+            self._before[after] = before
+
+
+class _Matchmaker:
+    """Chooses the members of one table after the other."""
+
+    def __init__(self, entrants: Sequence[Entrant], ladder: LadderState, drawn: Sequence[int]) -> None:
+        self.seats, self.met = ladder.seats, ladder.met
+        self.per_bot: int = ladder.options["per_bot"]
+        self.spread_micro: int = ladder.options["spread"] * MICRO
+        self.players = _rank_players(entrants, ladder.busy, drawn)
+        self.ratings = [player.entrant.rating for player in self.players]
+        self.owners = list(dict.fromkeys(player.owner for player in self.players if player.entrant.active))
+        self.mean_matches = sum(owner.matches for owner in self.owners) // max(1, len(self.owners))
+        bots = [len(owner.bots) for owner in self.owners]
+        self.seat_limit = max_seats_per_owner(bots, ladder.options["at_once"], self.per_bot, self.seats)
         self.meetings: Counter[str] = Counter()
-        for pair, times in met.items():
+        for pair, times in self.met.items():
             self.meetings.update(dict.fromkeys(pair, times))
-        self._open()
-
-    def _open(self) -> None:
-        """Links those who may play, and queues owners and the bots of each."""
-        free = [at for bots in self.bots.values() for at in bots if self._may_play(at)]
-        self.free = [False] * len(self.line)
-        self.after, self.before = list(range(1, len(self.line) + 1)), list(range(-1, len(self.line) - 1))
-        for at in free:
-            self.free[at] = True
-        for at in range(len(self.line)):
-            if not self.free[at]:
-                self._unlink(at)
-        self.queues = {owner: [(self.games[at], self.lot[at], at) for at in bots] for owner, bots in self.bots.items()}
-        for queue in self.queues.values():
-            heapify(queue)
-        self.turns = [(*self._turn(owner), queue[0][1], owner) for owner, queue in self.queues.items()]
+        self.free = _FreePlayers([player.entrant.active and self._may_play(player) for player in self.players])
+        for owner in self.owners:
+            owner.queue = [(bot.games, bot.tie_break, bot.number) for bot in owner.bots]
+            heapify(owner.queue)
+        self.turns = [(*self._turn(owner), owner.queue[0][1], owner) for owner in self.owners]
         heapify(self.turns)
 
-    def _turn(self, owner: Owner) -> tuple[int, int]:
-        return self.held[owner], (self.had[owner] - self.mean + EVEN) // (2 * EVEN + 1)
-
-    def _may_play(self, at: int) -> bool:
-        return self.busy[at] < self.per_bot and self.held[self.owners[at]] < self.level
-
-    def table(self) -> list[int]:
-        """The people of the next table, now busy; [] when there is none."""
+    def next_table(self) -> list[_Player]:
+        """Return the members of the next table and count them as busy; [] when there is none."""
         while self.turns:
-            *turn, lot, owner = heappop(self.turns)
+            *turn, tie_break, owner = heappop(self.turns)
             if (*turn,) != self._turn(owner):
-                heappush(self.turns, (*self._turn(owner), lot, owner))
+                heappush(self.turns, (*self._turn(owner), tie_break, owner))
                 continue
-            first = self._first(owner)
-            # Whoever finds no table now finds none later: those who are free only become fewer.
-            if first is not None and (members := self._joined(first)):
-                for one in members:
-                    self._sit(one)
-                heappush(self.turns, (*self._turn(owner), lot, owner))
-                return [self.line[one] for one in members]
+            first = self._next_bot(owner)
+            # An owner who finds no table now finds none later, because free players only become fewer.
+            if first is not None and (members := self._fill_table(first)):
+                for member in members:
+                    self._mark_busy(member)
+                heappush(self.turns, (*self._turn(owner), tie_break, owner))
+                return members
         return []
 
-    def _first(self, owner: Owner) -> int | None:
-        """The free bot of the fewest games."""
-        queue = self.queues[owner]
-        while queue:
-            games, lot, at = heappop(queue)
-            if self.free[at]:
-                heappush(queue, (self.games[at], lot, at))
-                if games == self.games[at]:
-                    return at
+    def _turn(self, owner: _Owner) -> tuple[int, int]:
+        """Return the owner's priority for the first seat of a table, the lowest first."""
+        return owner.in_flight, (owner.matches - self.mean_matches + EVEN_MATCHES) // (2 * EVEN_MATCHES + 1)
+
+    def _may_play(self, player: _Player) -> bool:
+        return player.in_flight < self.per_bot and player.owner.in_flight < self.seat_limit
+
+    def _next_bot(self, owner: _Owner) -> _Player | None:
+        """Return the owner's free bot with the fewest games."""
+        while owner.queue:
+            games, tie_break, number = heappop(owner.queue)
+            if self.free.is_free[number]:
+                bot = self.players[number]
+                heappush(owner.queue, (bot.games, tie_break, number))
+                if games == bot.games:
+                    return bot
         return None
 
-    def _joined(self, first: int) -> list[int]:
+    def _fill_table(self, first: _Player) -> list[_Player]:
+        """Return the members of a table with ``first``; [] when there are too few candidates."""
         members = [first]
         while len(members) < self.seats:
-            near = self._near(first, {self.owners[one] for one in members})
-            if not near:
+            candidates = self._candidates(first, {member.owner for member in members})
+            if not candidates:
                 return []
-            members.append(min(near, key=lambda at: (self._cost(at, members), self.lot[at])))
+            members.append(min(candidates, key=lambda player: (self._cost(player, members), player.tie_break)))
         return members
 
-    def _near(self, first: int, sitting: set[Owner]) -> list[int]:
-        """The nearest in rating who may sit with these, no more than OF_ONE_OWNER of an owner, and with them
-        the bot of each such owner that has had the fewest games."""
-        near: list[int] = []
-        owners: Counter[Owner] = Counter()
-        down, up = self.before[first], self.after[first]
-        seen = 0
-        while (down >= 0 or up < len(self.line)) and len(near) < NEAR and (seen < REACH or not near):
-            rating = self.ratings[first]
-            if up == len(self.line) or (down >= 0 and rating - self.ratings[down] <= self.ratings[up] - rating):
-                at, down = down, self.before[down]
-            else:
-                at, up = up, self.after[up]
-            seen += 1
-            owner = self.owners[at]
-            if owner not in sitting and owners[owner] < OF_ONE_OWNER:
-                if not owners[owner] and (eager := self._first(owner)) is not None:
-                    near.append(eager)
-                owners[owner] += 1
-                near.append(at)
-        return near
+    def _candidates(self, first: _Player, seated_owners: set[_Owner]) -> list[_Player]:
+        """Return the free players nearest in rating to ``first`` whose owner is not seated.
 
-    def _cost(self, at: int, members: Sequence[int]) -> int:
-        distance = abs(self.ratings[at] - self.ratings[members[0]]) * UNIT // self.spread_micro
+        Of one owner include at most ``MAX_CANDIDATES_OF_OWNER``, and in addition the bot with the fewest games.
+        """
+        candidates: list[_Player] = []
+        per_owner: Counter[_Owner] = Counter()
+        for scanned, number in enumerate(self.free.iterate_nearest(first.number, self.ratings)):
+            if len(candidates) >= MAX_CANDIDATES or (scanned >= MAX_SCANNED and candidates):
+                break
+            player = self.players[number]
+            owner = player.owner
+            if owner not in seated_owners and per_owner[owner] < MAX_CANDIDATES_OF_OWNER:
+                if not per_owner[owner] and (bot := self._next_bot(owner)) is not None:
+                    candidates.append(bot)
+                per_owner[owner] += 1
+                candidates.append(player)
+        return candidates
+
+    def _cost(self, player: _Player, members: Sequence[_Player]) -> int:
+        """Return the cost of seating ``player`` with ``members``, in ``UNIT`` for each spread of rating distance."""
+        distance = abs(player.entrant.rating - members[0].entrant.rating) * UNIT // self.spread_micro
         meetings = sum(
-            self.met.get(frozenset((self.ids[at], self.ids[one])), 0) * MET // self._usual(one) for one in members
+            self.met.get(frozenset((player.entrant.id, member.entrant.id)), 0)
+            * MEETING_COST
+            // self._usual_meetings(member)
+            for member in members
         )
-        settled = min(self.games[at], PROVISIONAL_GAMES) * SETTLED // PROVISIONAL_GAMES
-        owner = self.owners[at]
-        ahead = (self.games[at] - self.had[owner] // len(self.bots[owner])) * AHEAD
-        surplus = (self.had[owner] - self.mean) * SURPLUS
+        settled = min(player.games, PROVISIONAL_GAMES) * SETTLED_COST // PROVISIONAL_GAMES
+        owner = player.owner
+        bot_surplus = (player.games - owner.matches // len(owner.bots)) * BOT_SURPLUS_COST
+        owner_surplus = (owner.matches - self.mean_matches) * OWNER_SURPLUS_COST
         return (
             distance
             + meetings
             + settled
-            + max(-MOST_AHEAD, min(ahead, MOST_AHEAD))
-            + max(-MOST_SURPLUS, min(surplus, MOST_SURPLUS))
+            + max(-MAX_BOT_SURPLUS_COST, min(bot_surplus, MAX_BOT_SURPLUS_COST))
+            + max(-MAX_OWNER_SURPLUS_COST, min(owner_surplus, MAX_OWNER_SURPLUS_COST))
         )
 
-    def _usual(self, at: int) -> int:
-        """How often this one has met another in the mean, 1 at least: so that few bots, who meet all the time, are
-        still matched by rating however far back meetings are counted."""
-        return max(1, self.meetings[self.ids[at]] // max(1, len(self.line) - 1))
+    def _usual_meetings(self, player: _Player) -> int:
+        """Return the player's mean number of recent meetings with another player, at least 1.
 
-    def _sit(self, at: int) -> None:
-        owner = self.owners[at]
-        self.busy[at] += 1
-        self.games[at] += 1
-        self.held[owner] += 1
-        self.had[owner] += 1
-        gone = [at] if self.held[owner] < self.level else self.bots[owner]
-        for one in gone:
-            if self.free[one] and not self._may_play(one):
-                self.free[one] = False
-                self._unlink(one)
+        Dividing by it keeps rating decisive in small ladders, where everyone has met often.
+        """
+        return max(1, self.meetings[player.entrant.id] // max(1, len(self.players) - 1))
 
-    def _unlink(self, at: int) -> None:
-        """Takes one out of the line; its own pointers stay, they lead on to others."""
-        before, after = self.before[at], self.after[at]
-        if before >= 0:
-            self.after[before] = after
-        if after < len(self.line):
-            self.before[after] = before
+    def _mark_busy(self, player: _Player) -> None:
+        owner = player.owner
+        player.in_flight += 1
+        player.games += 1
+        owner.in_flight += 1
+        owner.matches += 1
+        affected = [player] if owner.in_flight < self.seat_limit else owner.bots
+        for bot in affected:
+            if self.free.is_free[bot.number] and not self._may_play(bot):
+                self.free.remove(bot.number)
+
+
+def _rank_players(entrants: Sequence[Entrant], busy: Mapping[str, int], drawn: Sequence[int]) -> list[_Player]:
+    """Return the players by rating, equal ratings in the order of ``drawn``, and register them with their owners."""
+    tie_break = {index: position for position, index in enumerate(drawn)}
+    owners: dict[tuple[str, str], _Owner] = {}
+    players: list[_Player] = []
+    for number, index in enumerate(sorted(drawn, key=lambda index: entrants[index].rating)):
+        entrant = entrants[index]
+        owner = owners.setdefault((entrant.owner, "") if entrant.owner else ("", entrant.id), _Owner())
+        in_flight = busy.get(entrant.id, 0)
+        player = _Player(number, entrant, owner, tie_break[index], in_flight, entrant.games + in_flight)
+        owner.in_flight += in_flight
+        owner.matches += player.games
+        if entrant.active:
+            owner.bots.append(player)
+        players.append(player)
+    return players

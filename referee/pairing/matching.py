@@ -1,113 +1,118 @@
-"""Largest matchings: as many pairs as can be made of those who may meet. Which of them is best is not asked here."""
+"""Maximum matchings: as many pairs as possible of players who may meet, without regard to which pairs are best."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
 
-May = Callable[[int, int], bool]
+MayMeet = Callable[[int, int], bool]
 
 
 def augment_matching(
-    people: Sequence[int], may: May, mate: dict[int, int], *, most: int | None = None
+    people: Sequence[int], may_meet: MayMeet, mate: dict[int, int], *, most: int | None = None
 ) -> dict[int, int]:
-    """A largest matching of ``people`` under ``may``, grown from ``mate`` (who may already be paired, both ways).
+    """Return a maximum matching of ``people``, grown from ``mate``; both store each pair in both directions.
 
-    Whoever is paired stays so, if with another. Augmenting paths over contracted odd cycles (J. Edmonds, Paths,
-    trees, and flowers, 1965): as long as there is one the matching is not the largest, and when there is none it is.
-    ``people`` are tried in their order, so that those who are near in it tend to be paired. With ``most`` the search
-    ends, before the matching is the largest, as soon as more than so many must be left over.
+    Everyone paired in ``mate`` stays paired, perhaps with another partner. Uses augmenting paths over contracted odd
+    cycles (J. Edmonds, Paths, trees, and flowers, 1965): a matching is maximum when no augmenting path is left. People
+    are tried in order, so neighbours in that order tend to be paired. With ``most``, stop early once more than this
+    number must stay unpaired; the result is then not maximum.
     """
     matched = dict(mate)
-    free = [one for one in people if one not in matched]
+    free = [player for player in people if player not in matched]
     while free:
         root = free.pop(0)
-        partner = next((at for at, other in enumerate(free) if may(root, other)), None)
+        partner = next((index for index, other in enumerate(free) if may_meet(root, other)), None)
         if partner is not None:
             other = free.pop(partner)
             matched[root], matched[other] = other, root
-    open_to_all, failed = list(people), 0
+    searched, failed = list(people), 0
     for root in people:
         if root in matched:
             continue
-        search = _Search(open_to_all, may, matched)
+        search = _TreeSearch(searched, may_meet, matched)
         if not search.augment(root):
             failed += 1
             if most is not None and failed > most:
                 break
-            # No path will ever lead through a tree that found none.
-            open_to_all = [one for one in open_to_all if one not in search.outer and one not in search.parent]
+            # No augmenting path will ever pass through a tree in which none was found.
+            searched = [player for player in searched if player not in search.outer and player not in search.parent]
     return matched
 
 
-class _Search:
-    """One tree of alternating paths from a root that is not paired."""
+class _TreeSearch:
+    """One tree of alternating paths from an unpaired root."""
 
-    def __init__(self, people: Sequence[int], may: May, matched: dict[int, int]) -> None:
-        self.people, self.may, self.matched = people, may, matched
+    def __init__(self, people: Sequence[int], may_meet: MayMeet, matched: dict[int, int]) -> None:
+        self.people, self.may_meet, self.matched = people, may_meet, matched
         self.parent: dict[int, int] = {}
-        self.base = {one: one for one in people}
+        self.base = {player: player for player in people}
         self.outer: set[int] = set()
         self.queue: deque[int] = deque()
 
     def augment(self, root: int) -> bool:
+        """Pair ``root`` by flipping an augmenting path. Return whether there was one."""
         self.outer.add(root)
         self.queue.append(root)
         while self.queue:
-            one = self.queue.popleft()
+            player = self.queue.popleft()
             for other in self.people:
-                if self.base[one] == self.base[other] or self.matched.get(one) == other or not self.may(one, other):
+                if (
+                    self.base[player] == self.base[other]
+                    or self.matched.get(player) == other
+                    or not self.may_meet(player, other)
+                ):
                     continue
                 if other == root or self.parent.get(self.matched.get(other, other)) is not None:
-                    self._contract(one, other)
+                    self._contract(player, other)
                 elif other not in self.parent:
-                    self.parent[other] = one
+                    self.parent[other] = player
                     if other not in self.matched:
                         self._flip(other)
                         return True
                     self._reach(self.matched[other])
         return False
 
-    def _reach(self, one: int) -> None:
-        if one not in self.outer:
-            self.outer.add(one)
-            self.queue.append(one)
+    def _reach(self, player: int) -> None:
+        if player not in self.outer:
+            self.outer.add(player)
+            self.queue.append(player)
 
     def _flip(self, end: int) -> None:
-        at: int | None = end
-        while at is not None:
-            before = self.parent[at]
+        player: int | None = end
+        while player is not None:
+            before = self.parent[player]
             further = self.matched.get(before)
-            self.matched[at], self.matched[before] = before, at
-            at = further
+            self.matched[player], self.matched[before] = before, player
+            player = further
 
-    def _contract(self, one: int, other: int) -> None:
-        """Makes one vertex of the odd cycle that the edge between two outer ones closes."""
-        stem = self._meeting(one, other)
+    def _contract(self, player: int, other: int) -> None:
+        """Contract the odd cycle that the edge between two outer vertices closes into one vertex."""
+        stem = self._find_common_base(player, other)
         cycle: set[int] = set()
-        self._mark(one, stem, other, cycle)
-        self._mark(other, stem, one, cycle)
-        for who in self.people:
-            if self.base[who] in cycle:
-                self.base[who] = stem
-                self._reach(who)
+        self._mark_cycle(player, stem, other, cycle)
+        self._mark_cycle(other, stem, player, cycle)
+        for member in self.people:
+            if self.base[member] in cycle:
+                self.base[member] = stem
+                self._reach(member)
 
-    def _meeting(self, one: int, other: int) -> int:
+    def _find_common_base(self, player: int, other: int) -> int:
         above: set[int] = set()
-        at = one
+        base = player
         while True:
-            at = self.base[at]
-            above.add(at)
-            if at not in self.matched or self.matched[at] not in self.parent:
+            base = self.base[base]
+            above.add(base)
+            if base not in self.matched or self.matched[base] not in self.parent:
                 break
-            at = self.parent[self.matched[at]]
-        at = self.base[other]
-        while at not in above:
-            at = self.base[self.parent[self.matched[at]]]
-        return at
+            base = self.parent[self.matched[base]]
+        base = self.base[other]
+        while base not in above:
+            base = self.base[self.parent[self.matched[base]]]
+        return base
 
-    def _mark(self, one: int, stem: int, child: int, cycle: set[int]) -> None:
-        while self.base[one] != stem:
-            mate = self.matched[one]
-            cycle |= {self.base[one], self.base[mate]}
-            self.parent[one] = child
+    def _mark_cycle(self, player: int, stem: int, child: int, cycle: set[int]) -> None:
+        while self.base[player] != stem:
+            mate = self.matched[player]
+            cycle |= {self.base[player], self.base[mate]}
+            self.parent[player] = child
             child = mate
-            one = self.parent[mate]
+            player = self.parent[mate]

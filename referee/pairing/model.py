@@ -1,4 +1,4 @@
-"""What a format is told of an event, and what it decides: stages of tables, byes, further matches at a table."""
+"""Input and output of tournament formats: entrants and played rounds in; tables, byes and further legs out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,21 +11,25 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """Somebody to be paired. ``rating`` is in micro-points, ``seed`` set by hand (1 is the strongest), ``since`` the
-    first stage it may play in, ``games`` its matches so far. Two of one ``owner`` are siblings; "" has none."""
+    """A participant to be paired.
+
+    ``rating`` is in micro-points, ``seed`` was set by hand (1 is the strongest), ``first_round`` is the first round
+    the entrant may play in, ``games`` its number of matches so far. Entrants of the same ``owner`` are siblings; ""
+    means no owner.
+    """
 
     id: str
     owner: str = ""
     rating: int = START
     seed: int | None = None
-    since: int = 1
+    first_round: int = 1
     active: bool = True
     games: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Entrants by seat; ``legs`` matches are arranged at first, more when the format asks for them."""
+    """Entrants by seat. ``legs`` matches are scheduled at first, more when the format asks for them."""
 
     entrants: tuple[str, ...]
     label: str = ""
@@ -34,7 +38,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Bye:
-    """An entrant that does not play in a stage: "odd" (no table was left), "walkover" (no opponent was left)."""
+    """An entrant without a table in a round: "odd" (the tables were full) or "walkover" (no opponent was left)."""
 
     entrant: str
     reason: str
@@ -42,7 +46,7 @@ class Bye:
 
 @dataclass(frozen=True, slots=True)
 class PairingRound:
-    """Tables that are played at the same time; nobody sits at two of them."""
+    """Tables that are played concurrently. No entrant sits at two of them."""
 
     tables: tuple[Table, ...]
     byes: tuple[Bye, ...] = ()
@@ -51,8 +55,11 @@ class PairingRound:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A finished match that counts, everything by seat. ``scored`` tells who played itself (() : all did); what a
-    stand-in plays decides a knockout's table, but brings no points where points are kept."""
+    """A finished match that counts; every field is by seat.
+
+    ``scored`` is false for seats that a substitute played; () means that no substitute played. A substitute's result
+    decides a knockout table, but brings no points in formats that count points.
+    """
 
     entrants: tuple[str, ...]
     placements: tuple[int, ...]
@@ -62,48 +69,51 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class PlayedRound:
-    """A stage as it went: the legs of each table, () where none counts (cancelled, or void and not played again)."""
+    """A finished round with the legs of each table; () if none counts (cancelled, or void without a rematch)."""
 
-    stage: PairingRound
+    round: PairingRound
     legs: tuple[tuple[Leg, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TournamentState:
-    """All that a pairing may depend on. ``entrants`` in the order of entry, ``played`` the stages so far, all over;
-    ``draw`` decides by lot."""
+    """Everything that a pairing may depend on.
+
+    ``entrants`` are in order of entry, ``played`` are the rounds so far, all finished. ``draw_key`` determines all
+    random choices.
+    """
 
     seats: int
     options: Mapping[str, Any]
     cycles: int
     entrants: tuple[Entrant, ...]
     played: tuple[PlayedRound, ...]
-    draw: bytes
+    draw_key: bytes
 
 
 class Format(Protocol):
-    """How an event goes. Decides from the event alone, so that whoever asks again gets the same answer."""
+    """A tournament format. Its answers depend only on the state passed in, so asking twice gives the same answer."""
 
     name: str
     takes_late_entries: bool
-    static: bool  # its stages do not depend on results
+    static: bool  # its rounds do not depend on results
 
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
-        """The format's own options, checked and complete; raises ``BadOption``."""
+        """Return the format's options, validated and with defaults filled in. Raise ``BadOption`` for invalid ones."""
         ...
 
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
-        """Raises ``BadOption`` when so many entrants cannot play this event."""
+        """Raise ``BadOption`` when this number of entrants cannot play such a tournament."""
         ...
 
-    def expected_matches(self, event: TournamentState) -> int:
-        """The matches of the whole event, as far as can be foreseen."""
+    def expected_matches(self, tournament: TournamentState) -> int:
+        """Return the number of matches of the whole tournament, as far as it can be predicted."""
         ...
 
-    def next_stage(self, event: TournamentState) -> PairingRound | None:
-        """The stage after those played; None when the event is over."""
+    def next_round(self, tournament: TournamentState) -> PairingRound | None:
+        """Return the round after the played ones, or None when the tournament is over."""
         ...
 
-    def more_legs(self, event: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
-        """How many more matches a table needs once those arranged are over; 0 when it is decided."""
+    def more_legs(self, tournament: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
+        """Return how many more matches a table needs after ``legs``; 0 when it is decided."""
         ...

@@ -1,74 +1,82 @@
-"""Which of two seats an entrant is due, how strongly, and who of a pair gets it (FIDE C.04.3, A.6 and E)."""
+"""Seat preferences at tables of two: the seat an entrant is due, and who of a pair gets it (FIDE C.04.3, A.6 and E)."""
 
 from dataclasses import dataclass
 
-from referee.pairing.history import Past
+from referee.pairing.history import PairingHistory
 
 MILD, STRONG, ABSOLUTE = 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """By entrant: the seat it is due (None before its first match), how strongly (0: not at all), and its surplus of
-    first seats over second ones."""
+    """By entrant: the seat it is due (None before its first match), the strength of the preference (0: none), and the
+    surplus of first seats over second seats."""
 
     seat: list[int | None]
     strength: list[int]
     surplus: list[int]
 
-    def clash(self, one: int, other: int) -> bool:
-        """Whether both are due the same seat so strongly that one would have it three times in a row, or three times
-        more than the other seat."""
+    def clash(self, player: int, other: int) -> bool:
+        """Return whether both have an absolute preference for the same seat.
+
+        One of them would get the other seat three times in a row, or three times more often than the one it is due.
+        """
         return (
-            self.strength[one] == ABSOLUTE == self.strength[other] and self.seat[one] == self.seat[other]
+            self.strength[player] == ABSOLUTE == self.strength[other] and self.seat[player] == self.seat[other]
         )  # fmt: skip
 
 
-def preferences(past: Past) -> Preferences:
+def preferences(history: PairingHistory) -> Preferences:
     seats: list[int | None] = []
     strengths: list[int] = []
     surpluses: list[int] = []
-    for sat, lately in zip(past.sat, past.lately, strict=True):
-        surplus = sat[0] - sat[1]
-        twice = len(lately) > 1 and lately[-1] == lately[-2]
-        if not lately:
+    for counts, recent in zip(history.seat_counts, history.recent_seats, strict=True):
+        surplus = counts[0] - counts[1]
+        twice = len(recent) > 1 and recent[-1] == recent[-2]
+        if not recent:
             seat, strength = None, 0
         elif abs(surplus) > 1:
             seat, strength = int(surplus > 0), ABSOLUTE
         elif twice:
-            seat, strength = 1 - lately[-1], ABSOLUTE
+            seat, strength = 1 - recent[-1], ABSOLUTE
         elif surplus:
             seat, strength = int(surplus > 0), STRONG
         else:
-            seat, strength = 1 - lately[-1], MILD
+            seat, strength = 1 - recent[-1], MILD
         seats.append(seat)
         strengths.append(strength)
         surpluses.append(surplus)
     return Preferences(seats, strengths, surpluses)
 
 
-def seated_pair(past: Past, due: Preferences, higher: int, lower: int, first: int) -> tuple[int, int]:
-    """The two by seat. ``higher`` is the one ranked before the other; ``first`` is the seat drawn for the first
-    pairing number, which decides between two who are due nothing."""
+def seat_pair(history: PairingHistory, due: Preferences, higher: int, lower: int, first: int) -> tuple[int, int]:
+    """Return the pair by seat. ``higher`` is the one with the better rank.
+
+    ``first`` is the seat drawn for the first pairing number; it decides when neither has a preference.
+    """
     mine, theirs = due.seat[higher], due.seat[lower]
     if mine is None and theirs is None:
         seat = first if higher % 2 == 0 else 1 - first
     elif mine is None or theirs is None or mine != theirs:
         seat = mine if mine is not None else 1 - (theirs or 0)
     else:
-        seat = _resolve_seat_conflict(past, due, higher, lower, mine)
+        seat = _resolve_seat_conflict(history, due, higher, lower, mine)
     return (higher, lower) if seat == 0 else (lower, higher)
 
 
-def _resolve_seat_conflict(past: Past, due: Preferences, higher: int, lower: int, seat: int) -> int:
-    """The seat of ``higher`` where both are due the same one: the stronger claim, then the wider surplus, then
-    turned from the last time they sat differently, then the higher rank."""
+def _resolve_seat_conflict(history: PairingHistory, due: Preferences, higher: int, lower: int, seat: int) -> int:
+    """Return the seat of ``higher`` when both are due ``seat``.
+
+    Criteria in order: the stronger preference, the wider surplus, the reverse of the last round in which they had
+    different seats, the better rank.
+    """
     mine, theirs = due.strength[higher], due.strength[lower]
     if mine == theirs == ABSOLUTE:
         mine, theirs = abs(due.surplus[higher]), abs(due.surplus[lower])
     if mine != theirs:
         return seat if mine > theirs else 1 - seat
-    for one, other in zip(reversed(past.lately[higher]), reversed(past.lately[lower]), strict=False):
-        if one != other:
-            return 1 - one
+    recent = zip(reversed(history.recent_seats[higher]), reversed(history.recent_seats[lower]), strict=False)
+    for own_seat, other_seat in recent:
+        if own_seat != other_seat:
+            return 1 - own_seat
     return seat

@@ -1,4 +1,4 @@
-"""Round robins: everybody meets everybody, on a schedule that is worked out from the entries alone."""
+"""Round robins: everyone meets everyone, on a schedule computed from the entries alone."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
@@ -17,79 +17,79 @@ MAX_TABLES = 20_000
 
 
 class RoundRobin:
-    """Every set of as many entrants as a table seats meets ``cycles`` times; seats balanced, turned each cycle.
+    """Every set of ``seats`` entrants meets ``cycles`` times. Seats are balanced and rotate from cycle to cycle.
 
-    The schedule follows from the entrants at the start, their places in it drawn by lot. A table with somebody who
-    is not active when its stage comes is left out: its other entrants rest, and it is not made up for later.
+    The schedule is fixed by the entrants at the start, whose positions in it are random. A table with an entrant who
+    is inactive when its round comes is dropped: its other entrants have a bye, and the table is not played later.
     """
 
     name = "round_robin"
     takes_late_entries = False
     static = True
-    turns: ClassVar = 1  # how often a cycle of the event goes through the schedule
+    turns: ClassVar = 1  # passes through the schedule per cycle
 
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
         refuse_unknown(given)
         return {}
 
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
-        _check(entrants, seats, cycles * self.turns)
+        _check_size(entrants, seats, cycles * self.turns)
 
-    def expected_matches(self, event: TournamentState) -> int:
-        """Tables decided so far and those to come, as far as their entrants are active."""
-        decided = sum(len(played.stage.tables) for played in event.played)
-        return decided + sum(len(stage) for stage in self._to_come(event))
+    def expected_matches(self, tournament: TournamentState) -> int:
+        """Count the tables decided so far and the scheduled ones whose entrants are all active."""
+        decided = sum(len(played.round.tables) for played in tournament.played)
+        return decided + sum(len(tables) for tables in self._remaining_rounds(tournament))
 
-    def next_stage(self, event: TournamentState) -> PairingRound | None:
-        """The next stage of the schedule in which anybody plays."""
-        for stage in self._to_come(event):
-            if stage:
-                return PairingRound(tuple(Table(table) for table in stage))
+    def next_round(self, tournament: TournamentState) -> PairingRound | None:
+        """Return the next scheduled round with at least one table; None after the last."""
+        for tables in self._remaining_rounds(tournament):
+            if tables:
+                return PairingRound(tuple(Table(table) for table in tables))
         return None
 
-    def more_legs(self, event: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, tournament: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
         return 0
 
-    def _to_come(self, event: TournamentState) -> list[list[tuple[str, ...]]]:
-        """What is left of the schedule, without the tables of those who are not active."""
-        starters = [entrant.id for entrant in event.entrants if entrant.since == 1]
-        if len(starters) < event.seats:
+    def _remaining_rounds(self, tournament: TournamentState) -> list[list[tuple[str, ...]]]:
+        """Return the tables of the remaining scheduled rounds, without those of inactive entrants."""
+        starters = [entrant.id for entrant in tournament.entrants if entrant.first_round == 1]
+        if len(starters) < tournament.seats:
             return []
-        places = tuple(shuffle(starters, event.draw, "places"))
-        schedule = _schedule(places, event.seats, event.cycles * self.turns)
-        away = {entrant.id for entrant in event.entrants if not entrant.active}
+        order = tuple(shuffle(starters, tournament.draw_key, "places"))
+        schedule = _schedule(order, tournament.seats, tournament.cycles * self.turns)
+        away = {entrant.id for entrant in tournament.entrants if not entrant.active}
         return [
-            [table for table in stage if away.isdisjoint(table)]
-            for stage in schedule[_next_round_index(schedule, event) :]
+            [table for table in tables if away.isdisjoint(table)]
+            for tables in schedule[_next_round_index(schedule, tournament) :]
         ]
 
 
 class DoubleRoundRobin(RoundRobin):
-    """A round robin in which a cycle goes twice through the schedule, the second time with all seats turned."""
+    """A round robin that plays its schedule twice per cycle, the second time with rotated seats."""
 
     name = "double_round_robin"
     turns: ClassVar = 2
 
 
 def round_robin(entrants: Sequence[Entrant], seats: int, cycles: int = 1) -> list[list[tuple[Entrant, ...]]]:
-    """Stages of tables in which every group of ``seats`` entrants meets once a cycle.
+    """Return rounds of tables in which every group of ``seats`` entrants meets once per cycle.
 
-    Nobody sits at two tables of a stage, so the tables of a stage can play the same deals. Seats are balanced
-    over a cycle, and each cycle turns every table by one seat. Raises ``BadOption`` when
-    there are too few entrants, or more than ``MAX_TABLES`` tables would be needed.
+    Nobody sits at two tables of a round, so its tables can play the same deals. Seats are balanced over a cycle, and
+    each cycle rotates every table by one seat. Raise ``BadOption`` when there are too few entrants or when more than
+    ``MAX_TABLES`` tables would be needed.
     """
-    _check(len(entrants), seats, cycles)
-    stages = _circle(entrants) if seats == 2 else _pack_rounds(list(combinations(entrants, seats)))
+    _check_size(len(entrants), seats, cycles)
+    rounds = _circle(entrants) if seats == 2 else _pack_rounds(list(combinations(entrants, seats)))
     taken: Counter[tuple[Entrant, int]] = Counter()
-    place = {entrant: at for at, entrant in enumerate(entrants)}
+    position = {entrant: index for index, entrant in enumerate(entrants)}
     once = [
-        [_order_pair(table, place) if seats == 2 else _assign_seats(table, taken) for table in stage]
-        for stage in stages
+        [_order_pair(table, position) if seats == 2 else _assign_seats(table, taken) for table in tables]
+        for tables in rounds
     ]
-    return [[_rotate(table, cycle) for table in stage] for cycle in range(cycles) for stage in once]
+    return [[_rotate(table, cycle) for table in tables] for cycle in range(cycles) for tables in once]
 
 
-def _check(entrants: int, seats: int, cycles: int) -> None:
+def _check_size(entrants: int, seats: int, cycles: int) -> None:
     check_fills_a_table(entrants, seats)
     tables = comb(entrants, seats) * cycles
     if tables <= MAX_TABLES:
@@ -97,73 +97,76 @@ def _check(entrants: int, seats: int, cycles: int) -> None:
     most = entrants
     while comb(most, seats) * cycles > MAX_TABLES:
         most -= 1
-    possible = f"up to {most} bots can" if most >= seats else "no number of bots can in so many cycles"
+    possible = f"up to {most} bots can" if most >= seats else "no number of bots can with this number of cycles"
     raise BadOption(
         "entries",
-        f"a round-robin of {entrants} bots would need {tables} tables; at most {MAX_TABLES} are played: {possible}",
+        f"a round-robin of {entrants} bots would need {tables} tables; at most {MAX_TABLES} are allowed: {possible}",
     )
 
 
-@lru_cache(maxsize=4)  # a stage is asked for at a time, and the schedule of a great event takes a while
-def _schedule(places: tuple[str, ...], seats: int, cycles: int) -> list[list[tuple[str, ...]]]:
-    return round_robin(places, seats, cycles)
+@lru_cache(maxsize=4)  # callers ask round by round, and the schedule of a large tournament takes long to compute
+def _schedule(starters: tuple[str, ...], seats: int, cycles: int) -> list[list[tuple[str, ...]]]:
+    return round_robin(starters, seats, cycles)
 
 
-def _next_round_index(schedule: Sequence[Sequence[tuple[str, ...]]], event: TournamentState) -> int:
-    """The index after the last stage that was played; stages in which nobody could play were passed over."""
+def _next_round_index(schedule: Sequence[Sequence[tuple[str, ...]]], tournament: TournamentState) -> int:
+    """Return the index after the last round played. Rounds in which nobody could play were skipped."""
     where: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-    for index, stage in enumerate(schedule):
-        for table in stage:
+    for index, tables in enumerate(schedule):
+        for table in tables:
             where[table].append(index)
-    at = -1
-    for played in event.played:
-        at = next(index for index in where[played.stage.tables[0].entrants] if index > at)
-    return at + 1
+    latest = -1
+    for played in tournament.played:
+        latest = next(index for index in where[played.round.tables[0].entrants] if index > latest)
+    return latest + 1
 
 
 def _circle(entrants: Sequence[Entrant]) -> list[list[tuple[Entrant, ...]]]:
-    """Pairs by the circle method: the first stays, the others move on; with an odd number one rests."""
+    """Return rounds of pairs by the circle method; with an odd number of entrants one has a bye in each round."""
     ring: list[Entrant | None] = [*entrants] if len(entrants) % 2 == 0 else [*entrants, None]
-    stages: list[list[tuple[Entrant, ...]]] = []
+    rounds: list[list[tuple[Entrant, ...]]] = []
     for _ in range(len(ring) - 1):
         half = len(ring) // 2
         pairs = zip(ring[:half], reversed(ring[half:]), strict=True)
-        stages.append([(one, other) for one, other in pairs if one is not None and other is not None])
+        rounds.append([(entrant, other) for entrant, other in pairs if entrant is not None and other is not None])
         ring = [ring[0], ring[-1], *ring[1:-1]]
-    return stages
+    return rounds
 
 
 def _pack_rounds(tables: Sequence[tuple[Entrant, ...]]) -> list[list[tuple[Entrant, ...]]]:
-    """Puts each table into the first stage where none of its entrants sits yet."""
-    bits = {entrant: 1 << at for at, entrant in enumerate(dict.fromkeys(one for table in tables for one in table))}
-    stages: list[list[tuple[Entrant, ...]]] = []
-    open_stages: list[int] = []
-    sitting: list[int] = []  # in each of the open stages, by bits
+    """Put each table into the first round in which none of its entrants sits yet."""
+    everyone = dict.fromkeys(entrant for table in tables for entrant in table)
+    bits = {entrant: 1 << index for index, entrant in enumerate(everyone)}
+    rounds: list[list[tuple[Entrant, ...]]] = []
+    open_rounds: list[int] = []
+    sitting: list[int] = []  # by open round, a bit for each entrant
     for table in tables:
-        sits = sum(bits[one] for one in table)
-        place = next((at for at, others in enumerate(sitting) if not others & sits), len(sitting))
-        if place == len(sitting):
-            open_stages.append(len(stages))
-            stages.append([])
+        sits = sum(bits[entrant] for entrant in table)
+        chosen = next((index for index, others in enumerate(sitting) if not others & sits), len(sitting))
+        if chosen == len(sitting):
+            open_rounds.append(len(rounds))
+            rounds.append([])
             sitting.append(0)
-        stages[open_stages[place]].append(table)
-        sitting[place] |= sits
-        if len(bits) - sitting[place].bit_count() < len(table):  # nobody else finds a table there
-            del open_stages[place], sitting[place]
-    return stages
+        rounds[open_rounds[chosen]].append(table)
+        sitting[chosen] |= sits
+        if len(bits) - sitting[chosen].bit_count() < len(table):  # too few entrants are left for another table
+            del open_rounds[chosen], sitting[chosen]
+    return rounds
 
 
-def _order_pair(pair: tuple[Entrant, ...], place: Mapping[Entrant, int]) -> tuple[Entrant, ...]:
-    """The earlier place first if the two are an odd number of places apart, else the later: over all pairs everybody
-    has each seat equally often, or once more than the other where the number of its pairs is odd."""
-    early, late = sorted(pair, key=place.__getitem__)
-    return (early, late) if (place[late] - place[early]) % 2 else (late, early)
+def _order_pair(pair: tuple[Entrant, ...], position: Mapping[Entrant, int]) -> tuple[Entrant, ...]:
+    """Return the earlier entrant first if the two positions differ by an odd number, else the later.
+
+    Over all pairs every entrant has each seat equally often, or once more if its number of pairs is odd.
+    """
+    early, late = sorted(pair, key=position.__getitem__)
+    return (early, late) if (position[late] - position[early]) % 2 else (late, early)
 
 
 def _assign_seats(table: tuple[Entrant, ...], taken: Counter[tuple[Entrant, int]]) -> tuple[Entrant, ...]:
-    """The table turned so that its entrants sit where they have sat least; ``taken`` counts on."""
-    turns = [_rotate(table, turn) for turn in range(len(table))]
-    best = min(turns, key=lambda turned: sum(taken[entrant, seat] ** 2 for seat, entrant in enumerate(turned)))
+    """Return the rotation of the table in which its entrants sit where they sat least often; update ``taken``."""
+    rotations = [_rotate(table, by) for by in range(len(table))]
+    best = min(rotations, key=lambda seated: sum(taken[entrant, seat] ** 2 for seat, entrant in enumerate(seated)))
     taken.update((entrant, seat) for seat, entrant in enumerate(best))
     return best
 

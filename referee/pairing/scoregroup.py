@@ -1,218 +1,312 @@
-"""One bracket of a Dutch Swiss pairing: those of one score and those moved down to them. Which brackets there are,
-and what happens to who stays unpaired, is not decided here."""
+"""Pairing of one bracket of a Dutch Swiss round: the players of one score and those moved down to them.
+
+``dutch`` decides which brackets there are and what happens to players who stay unpaired.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, islice
-from typing import Final
+from typing import Final, NamedTuple
 
-Way = tuple[int, list[tuple[int, int]], list[int]]  # what it costs, the pairs, who is left over
+NOBODY: Final = -1  # the partner of a player who moves down
+_DIGIT: Final = 20  # bits of one criterion: it can count more than any bracket has pairs or half points
+_MOVED_SCORES: Final = 20  # different scores of moved players that costs distinguish, from the lowest
 
-FREE: Final = -1  # stands for "nobody": who is paired with it moves down
-DIGIT: Final = 20  # bits a criterion may count to: more than any bracket has pairs, or these differ in score
-FAR_UP_BEFORE, FAR_DOWN_BEFORE, FAR_UP_LAST, FAR_DOWN_LAST = (1 << DIGIT * place for place in range(4))
-UP_BEFORE, DOWN_BEFORE, UP_LAST, DOWN_LAST, STRONG, COLOUR, NEXT, FLOAT = (1 << DIGIT * place for place in range(4, 12))
-GRADES: Final = 20  # the scores among those moved down that are told apart, from the lowest
-DOWN: Final = FLOAT << DIGIT * (GRADES + 1)
-SIBLING: Final = DOWN << DIGIT
-_WITHOUT_LIMIT: Final = SIBLING << 3 * DIGIT
-_SLACKS: Final = (0, STRONG - 1, COLOUR - 1, 2 * COLOUR - 1, 4 * COLOUR - 1, NEXT - 1, 3 * NEXT - 1, DOWN - 1, 3 * DOWN)
-_FEW: Final = 40  # in a bracket of more residents these two are hardly looked for
-_WAYS: Final = 120  # to pair those moved down, before the rest is
-_BUDGET: Final = 40  # times the steps of one bound
-_IMPROVEMENTS: Final = 30
-_CHOICES: Final = 400  # of those who move down together
-_EXCHANGES: Final = 40  # of one for one, and as many of two for two
+
+class Cost:
+    """Weights of the pairing criteria. The cost of a way to pair a bracket is the sum of the weights of its faults.
+
+    Each criterion occupies 20 bits of its own in one large integer. No count overflows its bits, so comparing two costs
+    compares the criteria one by one, the most important first, and one addition adds up all criteria at the same time.
+    From the most to the least important, with their position in units of 20 bits (criteria of FIDE C.04.3):
+
+    ===== ==================== ==========================================================================
+    33    ``SIBLINGS``         pairs of one owner; ``REMATCH`` counts as 64 of these for each meeting
+    32    ``DOWN``             players who move down to the next bracket
+    31-12 (``moving_again``)   moved players who move down again, those with the highest score first
+    11    ``FLOAT``            residents who move down, counted once more
+    10    ``LOST_PAIR``        pairs that the next bracket loses because of its downfloaters (C.7)
+    9     ``SEAT``             pairs due the same seat
+    8     ``STRONG_SEAT``      of these, pairs with two strong preferences
+    7, 6  ``…_LAST``           downfloats and upfloats that repeat one of the last round
+    5, 4  ``…_BEFORE``         those that repeat one of the round before
+    3, 2  ``FAR_…_LAST``       half points between the two of a pair that repeats a float of the last round
+    1, 0  ``FAR_…_BEFORE``     the same for the round before
+    ===== ==================== ==========================================================================
+    """
+
+    FAR_UP_BEFORE: Final = 1 << _DIGIT * 0
+    FAR_DOWN_BEFORE: Final = 1 << _DIGIT * 1
+    FAR_UP_LAST: Final = 1 << _DIGIT * 2
+    FAR_DOWN_LAST: Final = 1 << _DIGIT * 3
+    UP_BEFORE: Final = 1 << _DIGIT * 4
+    DOWN_BEFORE: Final = 1 << _DIGIT * 5
+    UP_LAST: Final = 1 << _DIGIT * 6
+    DOWN_LAST: Final = 1 << _DIGIT * 7
+    STRONG_SEAT: Final = 1 << _DIGIT * 8
+    SEAT: Final = 1 << _DIGIT * 9
+    LOST_PAIR: Final = 1 << _DIGIT * 10
+    FLOAT: Final = 1 << _DIGIT * 11
+    DOWN: Final = 1 << _DIGIT * (12 + _MOVED_SCORES)
+    SIBLINGS: Final = 1 << _DIGIT * (13 + _MOVED_SCORES)
+    REMATCH: Final = 64 * SIBLINGS
+    UNLIMITED: Final = 1 << _DIGIT * (16 + _MOVED_SCORES)
+
+    @staticmethod
+    def moving_again(score_rank: int) -> int:
+        """Return the weight of moving down again for a moved player with the ``score_rank``-th lowest score, from 1."""
+        return Cost.DOWN + (Cost.FLOAT << _DIGIT * min(_MOVED_SCORES, score_rank))
+
+
+_SLACKS: Final = (  # added to the ideal cost, one bound after the other
+    0,
+    Cost.STRONG_SEAT - 1,
+    Cost.SEAT - 1,
+    2 * Cost.SEAT - 1,
+    4 * Cost.SEAT - 1,
+    Cost.LOST_PAIR - 1,
+    3 * Cost.LOST_PAIR - 1,
+    Cost.DOWN - 1,
+    3 * Cost.DOWN,
+)
+_SMALL: Final = 40  # residents up to which the search tries the next two in full
+_MAX_WAYS: Final = 120  # ways to pair the moved players, each followed by pairing the rest
+_MAX_DOWN_CHOICES: Final = 400  # sets of players who move down together
+_TOTAL_STEPS: Final = 40  # steps of all bounds together, as a multiple of the steps of one bound
+_MAX_IMPROVEMENTS: Final = 30
+_MAX_EXCHANGES: Final = 40  # of one player for one, and as many of two for two
+_EXCHANGE_REACH: Final = 8  # ranks from the middle: exchanges near it keep the best players in the upper half
+
+
+class Way(NamedTuple):
+    """A way to pair a bracket or a part of it."""
+
+    cost: int
+    pairs: list[tuple[int, int]]
+    left: list[int]  # unpaired, to be paired elsewhere or moved down
 
 
 @dataclass(slots=True)
 class Rules:
-    """What a bracket has to know of everybody. Costs are sums of the constants above: criteria in their order."""
+    """What the pairing of a bracket depends on in addition to its players. Costs are sums of weights of ``Cost``."""
 
-    may: Callable[[int, int], bool]
-    cost: Callable[[int, int], int]
-    float_cost: Callable[[int], int]
-    seat: Sequence[int | None]  # which of the two seats one is due
-    steps: int  # how many candidates are looked at within each bound
-    grade: Callable[[int], int]  # rises with the score; of who moves down on, the lowest is best
+    may_meet: Callable[[int, int], bool]
+    pair_cost: Callable[[int, int], int]
+    float_cost: Callable[[int], int]  # of moving down
+    seat: Sequence[int | None]  # the seat that each player is due
+    steps: int  # candidates tried within each bound
+    score: Callable[[int], int]
+
+
+@dataclass(slots=True)
+class _StepBudget:
+    """Limits on the candidates that a search tries: for the current attempt, and for all attempts together."""
+
+    attempt: int = 0
+    total: int = 0
+
+    def spend(self, steps: int) -> None:
+        self.attempt -= steps
+        self.total -= steps
+
+    @property
+    def is_spent(self) -> bool:
+        return self.attempt <= 0 or self.total <= 0
 
 
 @dataclass(slots=True)
 class Bracket:
-    """``moved`` were left over from higher brackets; ``residents`` are of this score; both by rank. ``accepts`` says
-    whether those who would move down leave a pairing for everybody below; in the last, whether they may rest."""
+    """One bracket. ``moved`` are left over from higher brackets, ``residents`` have its score; both are by rank.
+
+    ``accepts`` tells whether the players who would move down leave a pairing for everyone below; in the last bracket,
+    whether they may get the bye. ``lost_pairs`` counts the pairs that the next bracket would lose because of them.
+    """
 
     rules: Rules
     moved: list[int]
     residents: list[int]
     accepts: Callable[[Sequence[int]], bool]
-    wasted: Callable[[Sequence[int]], int]  # how many more of the next bracket could be paired if nobody had to rest
+    lost_pairs: Callable[[Sequence[int]], int]
     last: bool
-    _left: int = field(default=0)
-    _budget: int = field(default=0)  # for all bounds together
+    _budget: _StepBudget = field(default_factory=_StepBudget)
 
     def pairs(self) -> tuple[list[tuple[int, int]], list[int]] | None:
-        """Pairs and who moves down; None where no acceptable way was found within the steps allowed.
+        """Return pairs and who moves down; None if no acceptable way was found within the allowed steps.
 
-        Looked for is the first way, in the order of transpositions and exchanges, that costs least. It is found by
-        raising what it may cost, so that what is ideal is found at once, and large brackets without going back.
+        Search for the cheapest way, the first among equals in the order of transpositions and exchanges, by raising a
+        bound on the cost: an ideal pairing is found immediately, and large brackets are paired without backtracking.
         """
-        ideal = self._ideal()
-        self._budget = _BUDGET * self.rules.steps
-        for bound in [*(ideal + slack for slack in _SLACKS), _WITHOUT_LIMIT]:
+        ideal = self._ideal_cost()
+        self._budget.total = _TOTAL_STEPS * self.rules.steps
+        for bound in [*(ideal + slack for slack in _SLACKS), Cost.UNLIMITED]:
             found = self._attempt(bound)
             if found is not None:
                 found = self._search_cheaper(found, ideal)
-                return found[1], found[2]
+                return found.pairs, found.left
         return None
 
     def _search_cheaper(self, found: Way, ideal: int) -> Way:
-        """The cheapest way that can be found from one on: first with the same moving down but all else ideal."""
-        moving_down = found[0] // NEXT * NEXT
+        """Return the cheapest way found when starting from ``found``.
+
+        First try to keep the players who move down while all other criteria are nearly ideal; then lower the bound.
+        """
+        moving_down = found.cost // Cost.LOST_PAIR * Cost.LOST_PAIR
         for slack in _SLACKS[:4]:
-            if ideal < moving_down + slack < found[0] and (better := self._attempt(moving_down + slack)) is not None:
+            bound = moving_down + slack
+            if ideal < bound < found.cost and (better := self._attempt(bound)) is not None:
                 found = better
                 break
-        for _ in range(_IMPROVEMENTS):
-            if found[0] <= ideal or self._budget <= 0 or (better := self._attempt(found[0] - 1)) is None:
+        for _ in range(_MAX_IMPROVEMENTS):
+            if found.cost <= ideal or self._budget.total <= 0 or (better := self._attempt(found.cost - 1)) is None:
                 break
             found = better
         return found
 
-    def _ideal(self) -> int:
-        """A cost below which no way can be: how many pairs must be due the same seat."""
-        people = [*self.moved, *self.residents]
-        dues = [self.rules.seat[one] for one in people]
-        odd = len(people) % 2
-        spare = dues.count(None) + odd
-        return odd * (DOWN + FLOAT) + COLOUR * max(0, (abs(dues.count(0) - dues.count(1)) - spare + 1) // 2)
+    def _ideal_cost(self) -> int:
+        """Return a lower bound on the cost, from the number of pairs that must be due the same seat."""
+        due = [self.rules.seat[player] for player in (*self.moved, *self.residents)]
+        odd = len(due) % 2
+        flexible = due.count(None) + odd
+        same_seat = max(0, (abs(due.count(0) - due.count(1)) - flexible + 1) // 2)
+        return odd * (Cost.DOWN + Cost.FLOAT) + same_seat * Cost.SEAT
 
-    def _moves_on(self, one: int) -> int:
-        """What it costs if one of those moved down moves on: the more, the higher its score among them."""
-        scores = sorted({self.rules.grade(other) for other in self.moved})
-        grade = min(GRADES, 1 + scores.index(self.rules.grade(one)))
-        return DOWN + (FLOAT << DIGIT * grade) + self.rules.float_cost(one)
+    def _cost_of_moving_again(self, player: int) -> int:
+        """Return the cost of moving down one of the moved players again: higher for higher scores."""
+        scores = sorted({self.rules.score(other) for other in self.moved})
+        return Cost.moving_again(1 + scores.index(self.rules.score(player))) + self.rules.float_cost(player)
 
     def _attempt(self, bound: int) -> Way | None:
-        """The first way found that costs at most ``bound``."""
-        self._left = self.rules.steps + len(self.moved) + len(self.residents)
+        """Return the first way found that costs at most ``bound``: pair the moved players, then the rest."""
+        size = len(self.moved) + len(self.residents)
+        self._budget.attempt = self.rules.steps + size
         if not self.moved:
-            return self._homogeneous(self.residents, 0, bound)
-        may_rest = not self.last or (len(self.moved) + len(self.residents)) % 2 == 1
-        ways = self._transpositions(self.moved, self.residents, 0, bound, floating=may_rest)
-        for cost, pairs, rest in islice(ways, _WAYS if len(self.residents) <= _FEW else 2):
-            floating = [one for one, other in pairs if other == FREE]
-            found = self._homogeneous(rest, cost, bound, floating)
+            return self._pair_homogeneous(self.residents, 0, bound)
+        may_float = not self.last or size % 2 == 1
+        ways = self._transpositions(self.moved, self.residents, 0, bound, may_float=may_float)
+        for way in islice(ways, _MAX_WAYS if len(self.residents) <= _SMALL else 2):
+            down = [player for player, other in way.pairs if other == NOBODY]
+            found = self._pair_homogeneous(way.left, way.cost, bound, down)
             if found is not None:
-                return found[0], [pair for pair in pairs if pair[1] != FREE] + found[1], found[2]
-            self._left = self.rules.steps // 4
+                paired = [pair for pair in way.pairs if pair[1] != NOBODY]
+                return Way(found.cost, paired + found.pairs, found.left)
+            self._budget.attempt = self.rules.steps // 4
         return None
 
-    def _homogeneous(self, people: list[int], spent: int, bound: int, floating: Sequence[int] = ()) -> Way | None:
-        """The upper half against the lower: transpositions of the lower, then exchanges between both."""
+    def _pair_homogeneous(self, people: list[int], spent: int, bound: int, down: Sequence[int] = ()) -> Way | None:
+        """Pair the upper half of ``people`` with the lower, moving down as few as possible in addition to ``down``.
+
+        ``spent`` is the cost so far. Try transpositions of the lower half, then exchanges between both halves.
+        """
         for floats in range(len(people) % 2, 2 if self.last else len(people) + 1, 2):
-            cost = spent + floats * (DOWN + FLOAT)
+            cost = spent + floats * (Cost.DOWN + Cost.FLOAT)
             if cost > bound:
                 return None
-            found = self._pair_with_shared_floats(people, floats, cost, bound, floating)
-            if found is None and floats > 1 and len(people) <= _FEW:
-                found = self._pair_with_preset_floats(people, floats, cost, bound, floating)
+            found = self._pair_then_float(people, floats, cost, bound, down)
+            if found is None and floats > 1 and len(people) <= _SMALL:
+                found = self._float_then_pair(people, floats, cost, bound, down)
             if found is not None:
                 return found
         return None
 
-    def _pair_with_shared_floats(
-        self, people: list[int], floats: int, spent: int, bound: int, floating: Sequence[int]
+    def _pair_then_float(
+        self, people: list[int], floats: int, spent: int, bound: int, down: Sequence[int]
     ) -> Way | None:
-        """With those moving down whom the transpositions leave over."""
+        """Pair all but ``floats`` of ``people``; those whom the transpositions leave over move down."""
         for upper, lower in _halves(people, (len(people) - floats) // 2):
-            for cost, pairs, rest in self._transpositions(upper, lower, spent, bound, floating=False):
-                down = [*floating, *rest]
-                total = self._total(cost, rest, down, bound)
-                if total <= bound and self.accepts(down):
-                    return total, pairs, down
-            self._left -= len(people) // 8  # to lay the halves out takes time too
-            self._budget -= len(people) // 8
-            if self._left <= 0 or self._budget <= 0:
+            for way in self._transpositions(upper, lower, spent, bound, may_float=False):
+                all_down = [*down, *way.left]
+                total = self._add_float_cost(way.cost, way.left, all_down, bound)
+                if total <= bound and self.accepts(all_down):
+                    return Way(total, way.pairs, all_down)
+            self._budget.spend(len(people) // 8)  # splitting into halves takes time too
+            if self._budget.is_spent:
                 return None
         return None
 
-    def _pair_with_preset_floats(
-        self, people: list[int], floats: int, spent: int, bound: int, floating: Sequence[int]
+    def _float_then_pair(
+        self, people: list[int], floats: int, spent: int, bound: int, down: Sequence[int]
     ) -> Way | None:
-        """With those moving down chosen beforehand, the lowest first: where many must, few choices are accepted."""
-        for rest in islice(combinations(reversed(people), floats), _CHOICES):
-            down = [*floating, *reversed(rest)]
-            total = self._total(spent, rest, down, bound)
-            if total > bound or not self.accepts(down):
+        """Choose who moves down first, from the lowest, then pair the others.
+
+        This finds a way where many must move down and ``accepts`` allows only few choices.
+        """
+        for chosen in islice(combinations(reversed(people), floats), _MAX_DOWN_CHOICES):
+            all_down = [*down, *reversed(chosen)]
+            total = self._add_float_cost(spent, chosen, all_down, bound)
+            if total > bound or not self.accepts(all_down):
                 continue
-            self._left = max(self._left, self.rules.steps // 4)
-            staying = [one for one in people if one not in rest]
+            self._budget.attempt = max(self._budget.attempt, self.rules.steps // 4)
+            staying = [player for player in people if player not in chosen]
             for upper, lower in _halves(staying, len(staying) // 2):
-                for cost, pairs, _ in self._transpositions(upper, lower, total, bound, floating=False):
-                    return cost, pairs, down
-                self._budget -= len(people) // 8
-                if self._left <= 0 or self._budget <= 0:
+                for way in self._transpositions(upper, lower, total, bound, may_float=False):
+                    return Way(way.cost, way.pairs, all_down)
+                self._budget.total -= len(people) // 8
+                if self._budget.is_spent:
                     break
-            if self._budget <= 0:
+            if self._budget.total <= 0:
                 return None
         return None
 
-    def _total(self, cost: int, rest: Sequence[int], down: Sequence[int], bound: int) -> int:
-        """``cost`` with what it costs that these move down."""
-        total = cost + sum(map(self.rules.float_cost, rest))
-        return total if self.last or total > bound else total + NEXT * self.wasted(down)
+    def _add_float_cost(self, cost: int, floating: Sequence[int], all_down: Sequence[int], bound: int) -> int:
+        """Return ``cost`` plus the cost of moving ``floating`` down, when ``all_down`` move down altogether."""
+        total = cost + sum(map(self.rules.float_cost, floating))
+        return total if self.last or total > bound else total + Cost.LOST_PAIR * self.lost_pairs(all_down)
 
     def _transpositions(
-        self, upper: Sequence[int], lower: Sequence[int], spent: int, bound: int, *, floating: bool
+        self, upper: Sequence[int], lower: Sequence[int], spent: int, bound: int, *, may_float: bool
     ) -> Iterator[Way]:
-        """Ways to give each of ``upper`` one of ``lower``, in the order of who gets whom: cost, pairs, who is left.
+        """Yield ways to give each of ``upper`` a partner from ``lower``, in lexicographic order of partners.
 
-        Goes back as soon as the cost, with the pairs that must be due the same seat among the rest, is beyond the
-        bound. With ``floating`` one of ``upper`` may also move down.
+        This is a depth-first search. It goes back as soon as the cost, including the pairs among the rest that must be
+        due the same seat, exceeds ``bound``. With ``may_float``, players of ``upper`` may also move down.
         """
         free = list(lower)
-        tally = _Tally(self.rules.seat, upper, lower)
-        chosen: list[tuple[int, int, int]] = []  # index among the free, who, cost before
-        cost, at = spent, 0
+        demand = _SeatDemand(self.rules.seat, upper, lower)
+        chosen: list[tuple[int, int, int]] = []  # index among the free, partner, cost before
+        cost, start = spent, 0
         while True:
             if len(chosen) == len(upper):
-                yield cost, [(one, other) for one, (_, other, _) in zip(upper, chosen, strict=True)], free[:]
-            elif (room := bound - cost) >= COLOUR * tally.min_unmet_preferences():
-                one = upper[len(chosen)]
-                choice = self._choice(one, free, at, room, floating=floating)
+                partners = [partner for _, partner, _ in chosen]
+                yield Way(cost, list(zip(upper, partners, strict=True)), free[:])
+            elif (room := bound - cost) >= Cost.SEAT * demand.min_same_seat_pairs():
+                player = upper[len(chosen)]
+                choice = self._next_partner(player, free, start, room, may_float=may_float)
                 if choice is not None:
-                    place, price = choice
-                    other = free.pop(place) if place < len(free) else FREE
-                    chosen.append((place, other, cost))
-                    tally.take(one, other)
-                    cost, at = cost + price, 0
+                    index, added = choice
+                    partner = free.pop(index) if index < len(free) else NOBODY
+                    chosen.append((index, partner, cost))
+                    demand.remove(player, partner)
+                    cost, start = cost + added, 0
                     continue
-            if not chosen or self._left <= 0 or self._budget <= 0:
+            if not chosen or self._budget.is_spent:
                 return
-            place, other, cost = chosen.pop()
-            tally.give_back(upper[len(chosen)], other)
-            if other != FREE:
-                free.insert(place, other)
-            at = place + 1
+            index, partner, cost = chosen.pop()
+            demand.restore(upper[len(chosen)], partner)
+            if partner != NOBODY:
+                free.insert(index, partner)
+            start = index + 1
 
-    def _choice(self, one: int, free: Sequence[int], at: int, room: int, *, floating: bool) -> tuple[int, int] | None:
-        """The index, from ``at`` on, of the first of the free whom one can be given for ``room``, and what that costs;
-        behind the last of them to move down."""
-        may, cost = self.rules.may, self.rules.cost
-        for place in range(at, len(free)):
-            self._left -= 1
-            self._budget -= 1
-            other = free[place]
-            if may(one, other) and (price := cost(one, other)) <= room:
-                return place, price
-        if floating and at <= len(free) and (price := self._moves_on(one)) <= room:
-            return len(free), price
+    def _next_partner(
+        self, player: int, free: Sequence[int], start: int, room: int, *, may_float: bool
+    ) -> tuple[int, int] | None:
+        """Return index and cost of the first partner among ``free[start:]`` that costs at most ``room``.
+
+        The index ``len(free)``, tried last, means that the player moves down.
+        """
+        may_meet, pair_cost = self.rules.may_meet, self.rules.pair_cost
+        for index in range(start, len(free)):
+            other = free[index]
+            if may_meet(player, other) and (cost := pair_cost(player, other)) <= room:
+                self._budget.spend(index + 1 - start)
+                return index, cost
+        self._budget.spend(max(0, len(free) - start))
+        if may_float and start <= len(free) and (cost := self._cost_of_moving_again(player)) <= room:
+            return len(free), cost
         return None
 
 
-class _Tally:
-    """How many of both halves are still to be paired, by the seat they are due."""
+class _SeatDemand:
+    """Counts the unpaired players of both halves by the seat they are due (2: either)."""
 
     __slots__ = ("lower", "seat", "upper")
 
@@ -220,40 +314,47 @@ class _Tally:
         self.seat = seat
         self.upper, self.lower = [0, 0, 0], [0, 0, 0]
         for people, count in ((upper, self.upper), (lower, self.lower)):
-            for one in people:
-                count[self._due(one)] += 1
+            for player in people:
+                count[self._due_seat(player)] += 1
 
-    def _due(self, one: int) -> int:
-        due = self.seat[one]
+    def _due_seat(self, player: int) -> int:
+        due = self.seat[player]
         return 2 if due is None else due
 
-    def take(self, one: int, other: int) -> None:
-        self.upper[self._due(one)] -= 1
-        if other != FREE:
-            self.lower[self._due(other)] -= 1
+    def remove(self, player: int, partner: int) -> None:
+        self.upper[self._due_seat(player)] -= 1
+        if partner != NOBODY:
+            self.lower[self._due_seat(partner)] -= 1
 
-    def give_back(self, one: int, other: int) -> None:
-        self.upper[self._due(one)] += 1
-        if other != FREE:
-            self.lower[self._due(other)] += 1
+    def restore(self, player: int, partner: int) -> None:
+        self.upper[self._due_seat(player)] += 1
+        if partner != NOBODY:
+            self.lower[self._due_seat(partner)] += 1
 
-    def min_unmet_preferences(self) -> int:
-        """At least so many of the upper half will meet somebody due the same seat."""
+    def min_same_seat_pairs(self) -> int:
+        """Return a lower bound on the players of the upper half whose partner will be due the same seat."""
         upper, lower = self.upper, self.lower
         return max(0, upper[0] - lower[1] - lower[2]) + max(0, upper[1] - lower[0] - lower[2])
 
 
 def _halves(people: Sequence[int], pairs: int) -> Iterator[tuple[list[int], list[int]]]:
-    """The upper ``pairs`` people and the rest; then with one exchanged for one, then two for two, the nearest first."""
+    """Yield the upper ``pairs`` people and the rest; then with exchanges of one for one and of two for two.
+
+    Exchanges of the nearest ranks come first.
+    """
     upper, lower = list(people[:pairs]), list(people[pairs:])
     yield upper, lower
-    reach = 8  # exchanges are between those next to the border, so that the best stay in the upper half
-    for many in (1, 2):
-        ups = list(combinations(range(max(0, pairs - reach), pairs), many))
-        downs = list(combinations(range(pairs, min(len(people), pairs + reach)), many))
-        ways = sorted((sum(down) - sum(up), [-place for place in reversed(up)], down) for up in ups for down in downs)
-        for _, up, down in islice(ways, _EXCHANGES):
-            gone = {-place for place in up}
-            staying = [people[place] for place in range(pairs) if place not in gone]
-            rest = [people[place] for place in range(pairs, len(people)) if place not in down]
-            yield [*staying, *(people[place] for place in down)], [*(people[place] for place in sorted(gone)), *rest]
+    for count in (1, 2):
+        leaving = list(combinations(range(max(0, pairs - _EXCHANGE_REACH), pairs), count))
+        joining = list(combinations(range(pairs, min(len(people), pairs + _EXCHANGE_REACH)), count))
+        exchanges = sorted(
+            (sum(into) - sum(out), [-index for index in reversed(out)], into) for out in leaving for into in joining
+        )
+        for _, out, into in islice(exchanges, _MAX_EXCHANGES):
+            gone = {-index for index in out}
+            staying = [people[index] for index in range(pairs) if index not in gone]
+            rest = [people[index] for index in range(pairs, len(people)) if index not in into]
+            yield (
+                [*staying, *(people[index] for index in into)],
+                [*(people[index] for index in sorted(gone)), *rest],
+            )

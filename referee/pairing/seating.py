@@ -1,23 +1,24 @@
-"""Who sits where at a table, so that over an event everybody has every seat about equally often."""
+"""Seat assignment that gives every entrant each seat about equally often over a tournament."""
 
 from collections.abc import Sequence
 from itertools import permutations
 from typing import Final
 
-EXACT_SEATS: Final = 4  # up to here every order is looked at; above, pairs swap until no swap helps
+EXACT_SEATS: Final = 4  # up to here all orders are compared; above, pairs of entrants swap until no swap helps
 _ORDERS: Final = {seats: tuple(permutations(range(seats))) for seats in range(2, EXACT_SEATS + 1)}
 
 
 def assign_seats(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """For each seat the index of who takes it; ``costs[who][seat]`` is what it costs to put somebody there.
+    """Return for each seat the index of its occupant; ``costs[index][seat]`` is the cost of seating one there.
 
-    The cheapest order, the first among equals, for up to four seats; above, one that no swap of two makes cheaper.
+    For up to four seats, return the cheapest order, the first among equals. For more, return an order that no swap of
+    two improves.
     """
     if len(costs) > EXACT_SEATS:
         return _improve_by_swaps(costs)
     places: tuple[int, ...]
     if len(costs) == EXACT_SEATS:
-        one, two, three, four = costs  # spelled out: large events ask this of thousands of tables
+        one, two, three, four = costs  # written out for speed: large tournaments have thousands of tables
         _, places = min((one[a] + two[b] + three[c] + four[d], (a, b, c, d)) for a, b, c, d in _ORDERS[EXACT_SEATS])
     else:
         places = min(
@@ -41,5 +42,5 @@ def _improve_by_swaps(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 
 def seat_cost(taken: int) -> int:
-    """What it costs to sit once more where one sat so often already: steep, so that nobody is left behind."""
+    """Return the cost of a seat taken ``taken`` times before. Each time costs four times more."""
     return 1 << 2 * min(taken, 1_000)

@@ -1,30 +1,33 @@
-"""Which tables of a stage may share their deals: deal groups in which nobody could meet a deal twice."""
+"""Deal groups of a round: which tables may share their deals without any owner seeing a deal twice."""
 
 from collections.abc import Mapping, Sequence
 
 
 def sections(tables: Sequence[Sequence[str]], owner_of: Mapping[str, str], limit: int = 100) -> list[list[int]]:
-    """Splits tables (entrants by seat) into groups of at most ``limit`` in which no owner sits at two tables.
+    """Split tables (entrants by seat) into groups of at most ``limit`` in which no owner sits at two tables.
 
-    Whoever knows a deal from one table of a group cannot be asked about it at another, not even through a sibling;
-    siblings at the same table are no matter. An entrant with no owner, or the owner "", stands for itself. Gives
-    the indexes of the tables, rising within each group; every table is in exactly one. First fit, in the order of
-    the tables; a table that fits nowhere opens a group, which may stay alone.
+    An owner who knows a deal from one table of a group must not play it at another, not even with a sibling. Siblings
+    at the same table do not matter. An entrant without an owner, or with the owner "", counts as its own owner.
+
+    Return the indexes of the tables, ascending within each group; every table is in exactly one group. Tables are
+    placed in order by first fit; a table that fits no group opens a new one.
     """
     groups: list[list[int]] = []
-    sitting: list[set[str]] = []
+    seated_owners: list[set[str]] = []  # by group
     open_groups: list[int] = []
     for index, table in enumerate(tables):
-        # An owner's name must not be taken for an entrant's id.
-        people = {f"owner {owner}" if (owner := owner_of.get(one, "")) else f"entrant {one}" for one in table}
-        place = next((at for at in open_groups if sitting[at].isdisjoint(people)), None)
-        if place is None:
-            place = len(groups)
+        # The prefix keeps an owner's name apart from an equal entrant id.
+        owners = {
+            f"owner {owner}" if (owner := owner_of.get(entrant, "")) else f"entrant {entrant}" for entrant in table
+        }
+        chosen = next((group for group in open_groups if seated_owners[group].isdisjoint(owners)), None)
+        if chosen is None:
+            chosen = len(groups)
             groups.append([])
-            sitting.append(set())
-            open_groups.append(place)
-        groups[place].append(index)
-        sitting[place] |= people
-        if len(groups[place]) == limit:
-            open_groups.remove(place)
+            seated_owners.append(set())
+            open_groups.append(chosen)
+        groups[chosen].append(index)
+        seated_owners[chosen] |= owners
+        if len(groups[chosen]) == limit:
+            open_groups.remove(chosen)
     return groups

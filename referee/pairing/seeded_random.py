@@ -1,4 +1,4 @@
-"""Drawing lots so that anybody who knows the draw can draw them again."""
+"""Random choices that anyone who knows the draw key can repeat."""
 
 import hmac
 from collections.abc import Sequence
@@ -7,25 +7,25 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
-def shuffle(items: Sequence[Item], draw: bytes, purpose: str) -> list[Item]:
-    """The items in an order drawn for this purpose, every order as likely as any other.
+def shuffle(items: Sequence[Item], draw_key: bytes, purpose: str) -> list[Item]:
+    """Return the items in a random order determined by ``draw_key`` and ``purpose``; all orders are equally likely.
 
-    Swaps place i with one of 0 … i from the last place down; words from HMAC-SHA256(draw, purpose|block),
-    those at or above the largest multiple of i + 1 are passed over.
+    Fisher–Yates shuffle: from the last index i down, swap item i with one of 0 … i. Random words come from
+    HMAC-SHA256(draw_key, purpose|block); words at or above the largest multiple of i + 1 are rejected.
     """
-    words = _Words(draw, purpose)
+    words = _RandomWords(draw_key, purpose)
     mixed = list(items)
-    for place in range(len(mixed) - 1, 0, -1):
-        other = words.draw_below(place + 1)
-        mixed[place], mixed[other] = mixed[other], mixed[place]
+    for last in range(len(mixed) - 1, 0, -1):
+        other = words.draw_below(last + 1)
+        mixed[last], mixed[other] = mixed[other], mixed[last]
     return mixed
 
 
-class _Words:
-    """Big-endian 32-bit words, as many as are asked for."""
+class _RandomWords:
+    """An endless stream of big-endian 32-bit words."""
 
-    def __init__(self, draw: bytes, purpose: str) -> None:
-        self._draw, self._purpose = draw, purpose
+    def __init__(self, draw_key: bytes, purpose: str) -> None:
+        self._draw_key, self._purpose = draw_key, purpose
         self._block = 0
         self._left: list[int] = []
 
@@ -37,7 +37,7 @@ class _Words:
 
     def _next(self) -> int:
         if not self._left:
-            block = hmac.digest(self._draw, f"{self._purpose}|{self._block}".encode(), "sha256")
+            block = hmac.digest(self._draw_key, f"{self._purpose}|{self._block}".encode(), "sha256")
             self._block += 1
             self._left = [int.from_bytes(block[at : at + 4]) for at in range(28, -1, -4)]
         return self._left.pop()

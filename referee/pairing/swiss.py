@@ -1,27 +1,28 @@
-"""The Swiss system: a set number of stages, and in each everybody meets others who have done as well so far.
+"""The Swiss system: a fixed number of rounds, each pairing entrants with equal or similar scores.
 
-What is kept, in the order of what it is worth:
+Constraints, from the most to the least important:
 
-1. A bye goes to nobody twice while somebody who is there has had none, and to the lowest score at which this and
-   the next two points can be kept; there, to those who have missed fewest stages. Of these the pairing decides.
-2. Nobody meets anybody again while that can be avoided; at tables of three and more as seldom as swaps can bring
-   about.
-3. Siblings (of one owner) do not meet while everybody can be paired without that and without breaking 2; where not,
-   few do, but perhaps not the fewest.
-4. At tables of two nobody is to have one seat three times running, or three times more often than the other
-   (an absolute claim in FIDE's words), except by 2 and 3, or in the last stage above half of what can be had.
+1. Byes: nobody gets a second bye while somebody present has had none. Among those eligible the bye goes to the lowest
+   score at which constraints 2 and 3 can be met, and there to those who missed the fewest rounds; among equals the
+   pairing decides.
+2. No rematches while they can be avoided. At tables of three or more: as few as swaps can achieve.
+3. No pairings of siblings (entrants of one owner) while everyone can be paired without one and without breaking 2;
+   otherwise few, though perhaps not the fewest.
+4. At tables of two: nobody gets one seat three times in a row, or three times more often than the other (an absolute
+   preference in FIDE's terms), except for the sake of 2 and 3, or in the last round above half of the possible score.
 5. Scores: brackets from the top, S1 against S2, transpositions, exchanges, floaters (FIDE C.04.3).
 
-At two seats this is FIDE's Dutch system (C.04.3), with the first seat for White, but for these differences: siblings
-(3), who have no counterpart there, nor have entries that come late with no points; a bracket is searched
-for a bounded number of steps, exchanges reach over eight ranks, and what its choice does to the next bracket is
-looked at for the number of its pairs (C.7) as if it were the last, not for their scores; the differences in score of
-repeated floats are added up (C.16 to C.19), not compared one by one; floats against somebody who has left are
-forgotten. Up to 400 entrants 2, 3 and completion are exact: they are decided by largest matchings. Above, they are
-repaired locally.
+At two seats this is FIDE's Dutch system (C.04.3), with the first seat for White and these differences:
 
-Scores are the points of the standings; an odd bye is worth ``bye_points``. A table none of whose matches count is as
-if it had not been: its entrants may meet again. Late entries begin with no points; who is not active is not paired.
+- Siblings (3) and late entries, who start without points, have no counterpart there.
+- The search of a bracket has a bounded number of steps, and exchanges reach over eight ranks. The effect on the next
+  bracket is measured by the number of its pairs (C.7) as if it were the last bracket, not by their scores.
+- Score differences of repeated floats are summed (C.16 to C.19), not compared one by one. Floats against an entrant
+  who has left are forgotten.
+- Up to 400 entrants, 2, 3 and completion are exact, because maximum matchings decide them. Above, repair is local.
+
+Scores are standings points; an "odd" bye is worth ``bye_points``. A table of which no match counts is ignored: its
+entrants may meet again. Late entries start without points. Inactive entrants are not paired.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,134 +31,144 @@ from math import ceil, log2
 from typing import Any, Final
 
 from referee.errors import BadOption
-from referee.pairing.dutch import EXACT, dutch, pairable
-from referee.pairing.history import Past, read_history
+from referee.pairing.dutch import EXACT, pair_round, required_concessions
+from referee.pairing.history import PairingHistory, read_history
 from referee.pairing.model import Bye, Json, Leg, PairingRound, Table, TournamentState
 from referee.pairing.options import check_fills_a_table, read_int, refuse_unknown
 from referee.pairing.seeded_random import shuffle
-from referee.pairing.tables import tables_of_more
+from referee.pairing.tables import pair_tables
 
-MAX_STAGES: Final = 100
+MAX_ROUNDS: Final = 100
 
 
 class Swiss:
-    """See this module. ``stages`` null stands for ``default_stages`` of those entered at the start."""
+    """The Swiss system, see the module. The option ``stages`` null means ``default_rounds`` of the starters."""
 
     name = "swiss"
     takes_late_entries = True
     static = False
 
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
-        """``stages``: how many are played, or null."""
+        """Accept ``stages``, the number of rounds, or null."""
         refuse_unknown(given, "stages")
-        return {"stages": read_int(given, "stages", 1, MAX_STAGES)}
+        return {"stages": read_int(given, "stages", 1, MAX_ROUNDS)}
 
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
         if cycles != 1:
-            raise BadOption("cycles", "a Swiss event has one cycle; its length is the option stages")
+            raise BadOption("cycles", "must be 1: the option stages sets the number of rounds of a Swiss tournament")
         check_fills_a_table(entrants, seats)
-        stages = options.get("stages") or default_stages(entrants, seats)
-        possible = most_stages(entrants, seats)
-        if stages > possible:
+        rounds = options.get("stages") or default_rounds(entrants, seats)
+        possible = max_rounds(entrants, seats)
+        if rounds > possible:
             raise BadOption(
                 "format_options.stages",
-                f"{entrants} bots at tables of {seats} can play at most {possible} stages, not {stages}",
+                f"{entrants} bots at tables of {seats} can play at most {possible} rounds, not {rounds}",
             )
 
-    def expected_matches(self, event: TournamentState) -> int:
-        decided = sum(len(played.stage.tables) for played in event.played)
-        active = sum(entrant.active for entrant in event.entrants)
-        return decided + max(0, _stages(event) - len(event.played)) * (active // event.seats)
+    def expected_matches(self, tournament: TournamentState) -> int:
+        decided = sum(len(played.round.tables) for played in tournament.played)
+        active = sum(entrant.active for entrant in tournament.entrants)
+        return decided + max(0, _total_rounds(tournament) - len(tournament.played)) * (active // tournament.seats)
 
-    def next_stage(self, event: TournamentState) -> PairingRound | None:
-        """None when all stages are played, or fewer are left than a table seats."""
-        if len(event.played) >= _stages(event):
+    def next_round(self, tournament: TournamentState) -> PairingRound | None:
+        """Return the next round; None after the last, or when fewer entrants are left than a table seats."""
+        if len(tournament.played) >= _total_rounds(tournament):
             return None
-        of = read_history(event)
-        if len(of.ids) < event.seats:
+        history = read_history(tournament)
+        if len(history.ids) < tournament.seats:
             return None
         tables: Sequence[tuple[int, ...]]
-        if event.seats == 2:
-            tables, byes = dutch(of, _may_rest(of, event), _first_seat(event), _topscore(event))
+        if tournament.seats == 2:
+            candidates = _bye_candidates(history, tournament)
+            tables, byes = pair_round(history, candidates, _first_seat(tournament), _topscore(tournament))
         else:
-            byes = _resting(of, event)
-            people = [one for one in range(len(of.ids)) if one not in byes]
-            tables = tables_of_more(of, people, event.seats)
+            byes = _choose_byes(history, tournament)
+            people = [player for player in range(len(history.ids)) if player not in byes]
+            tables = pair_tables(history, people, tournament.seats)
         return PairingRound(
-            tuple(Table(tuple(of.ids[one] for one in table)) for table in tables),
-            tuple(Bye(of.ids[one], "odd") for one in byes),
+            tuple(Table(tuple(history.ids[player] for player in table)) for table in tables),
+            tuple(Bye(history.ids[player], "odd") for player in byes),
         )
 
-    def more_legs(self, event: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, tournament: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
         return 0
 
 
-def default_stages(entrants: int, seats: int) -> int:
-    """As many as leave one undefeated at tables of two: log2 of the entrants, rounded up. At larger tables, where
-    places say more than a win, a stage cuts to the ``seats``-th part; two more tell apart who comes after."""
+def default_rounds(entrants: int, seats: int) -> int:
+    """Return the number of rounds that determines a winner, within ``max_rounds``.
+
+    At tables of two this is log2 of the entrants, rounded up, so that at most one stays undefeated. At larger tables a
+    round reduces the candidates to one in ``seats``; two more rounds separate those behind the winner.
+    """
     if seats == 2:
-        return max(1, min(ceil(log2(entrants)), most_stages(entrants, 2)))
-    stages, reach = 2, 1
+        return max(1, min(ceil(log2(entrants)), max_rounds(entrants, 2)))
+    rounds, reach = 2, 1
     while reach < entrants:
-        stages, reach = stages + 1, reach * seats
-    return min(stages, most_stages(entrants, seats))
+        rounds, reach = rounds + 1, reach * seats
+    return min(rounds, max_rounds(entrants, seats))
 
 
-def most_stages(entrants: int, seats: int) -> int:
-    """No more than everybody has opponents, at tables of two; and no more than there are byes to go round."""
-    resting = entrants % seats
-    by_byes = entrants // resting if resting else MAX_STAGES
+def max_rounds(entrants: int, seats: int) -> int:
+    """Return the most rounds in which nobody needs a second bye or, at tables of two, a rematch."""
+    byes = entrants % seats
+    by_byes = entrants // byes if byes else MAX_ROUNDS
     if seats == 2:
-        return min(MAX_STAGES, by_byes, entrants - 1 + entrants % 2)
-    return min(MAX_STAGES, by_byes)
+        return min(MAX_ROUNDS, by_byes, entrants - 1 + entrants % 2)
+    return min(MAX_ROUNDS, by_byes)
 
 
-def _stages(event: TournamentState) -> int:
-    chosen = event.options.get("stages")
+def _total_rounds(tournament: TournamentState) -> int:
+    chosen = tournament.options.get("stages")
     if chosen is not None:
         return int(chosen)
-    starters = sum(entrant.since == 1 for entrant in event.entrants)
-    return default_stages(max(2, starters), event.seats)
+    starters = sum(entrant.first_round == 1 for entrant in tournament.entrants)
+    return default_rounds(max(2, starters), tournament.seats)
 
 
-def _first_seat(event: TournamentState) -> int:
-    return shuffle((0, 1), event.draw, "first seat")[0]
+def _first_seat(tournament: TournamentState) -> int:
+    return shuffle((0, 1), tournament.draw_key, "first seat")[0]
 
 
-def _topscore(event: TournamentState) -> int | None:
-    """Half of what could be had before the last stage, in half shares; None before that."""
-    before = len(event.played)
-    return before if before == _stages(event) - 1 else None  # a win is 2
+def _topscore(tournament: TournamentState) -> int | None:
+    """Return half of the possible score before the last round, in half points; None in earlier rounds."""
+    rounds = len(tournament.played)
+    return rounds if rounds == _total_rounds(tournament) - 1 else None  # a win is 2 half points
 
 
 # -- byes --
 
 
-def _resting(of: Past, event: TournamentState) -> list[int]:
-    """Who rests at tables of more: those who come first, among equals the highest pairing numbers."""
-    waiting = sorted(range(len(of.ids)), key=lambda one: (_waits(of, event, one), -one))
-    return waiting[: len(of.ids) % event.seats]
+def _choose_byes(history: PairingHistory, tournament: TournamentState) -> list[int]:
+    """Return who gets a bye at tables of three or more; among equals those with the highest pairing numbers."""
+    players = range(len(history.ids))
+    by_priority = sorted(players, key=lambda player: (_bye_priority(history, tournament, player), -player))
+    return by_priority[: len(history.ids) % tournament.seats]
 
 
-def _may_rest(of: Past, event: TournamentState) -> list[int]:
-    """At tables of two: those of whom one rests, equals all. The first of whom one can without a rematch or siblings
-    meeting; where that cannot be, those who leave least to look away from."""
-    if len(of.ids) % 2 == 0:
+def _bye_candidates(history: PairingHistory, tournament: TournamentState) -> list[int]:
+    """Return the equally eligible players of whom one gets a bye at tables of two; [] for an even number of players.
+
+    Choose the first such group that leaves a pairing without rematches and siblings; if there is none, the one that
+    needs the smallest concessions.
+    """
+    if len(history.ids) % 2 == 0:
         return []
-    waiting = sorted(range(len(of.ids)), key=lambda one: _waits(of, event, one))
-    groups = [list(group) for _, group in groupby(waiting, key=lambda one: _waits(of, event, one))]
-    able = [group for group in groups if of.byes[group[0]] == of.byes[waiting[0]]]
-    if len(waiting) > EXACT:
-        return able[0]
-    looked_away: list[tuple[int, int]] = []
-    for group in able:
-        level, over = pairable(of, group)
-        if level <= 1 and not over:
+    priority = [_bye_priority(history, tournament, player) for player in range(len(history.ids))]
+    by_priority = sorted(range(len(history.ids)), key=priority.__getitem__)
+    groups = [list(group) for _, group in groupby(by_priority, key=priority.__getitem__)]
+    eligible = [group for group in groups if history.byes[group[0]] == history.byes[by_priority[0]]]
+    if len(by_priority) > EXACT:
+        return eligible[0]
+    concessions: list[tuple[int, int]] = []
+    for group in eligible:
+        level, unpaired = required_concessions(history, group)
+        if level <= 1 and not unpaired:
             return group
-        looked_away.append((over, level))
-    return able[looked_away.index(min(looked_away))]
+        concessions.append((unpaired, level))
+    return eligible[concessions.index(min(concessions))]
 
 
-def _waits(of: Past, event: TournamentState, one: int) -> tuple[int, int, int]:
-    """Fewer byes, then a lower score, then fewer stages missed."""
-    return of.byes[one], of.score[one], len(event.played) - len(of.lately[one]) - of.byes[one]
+def _bye_priority(history: PairingHistory, tournament: TournamentState, player: int) -> tuple[int, int, int]:
+    """Return a key: fewer byes first, then the lower score, then fewer missed rounds."""
+    missed = len(tournament.played) - len(history.recent_seats[player]) - history.byes[player]
+    return history.byes[player], history.score[player], missed

@@ -1,130 +1,133 @@
-"""A Swiss stage at tables of three and more: tables by score, then swaps until repeat meetings are few."""
+"""A Swiss round at tables of three or more: tables by score, then swaps that reduce repeat meetings."""
 
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
-from referee.pairing.history import Past
+from referee.pairing.history import PairingHistory
 from referee.pairing.seating import assign_seats, seat_cost
 
-NEAR: Final = 12  # swaps are looked for among so many tables on either side
-ROUNDS: Final = 6  # how often the tables that are not yet clean are gone through
-_MEETING: Final = 1_000  # a repeat meeting, in the cost of a table
-_SIBLINGS: Final = 600  # more than any score apart, less than a meeting
+NEAR: Final = 12  # tables on either side that are searched for a swap
+SWEEPS: Final = 6  # passes over the tables that still have repeat meetings
+_MEETING_COST: Final = 1_000  # of each earlier meeting of two entrants at a table
+_SIBLINGS_COST: Final = 600  # less than a repeat meeting
 
 
-def tables_of_more(past: Past, people: Sequence[int], seats: int) -> list[tuple[int, ...]]:
-    """Tables by seat, the highest first. ``people`` are a multiple of ``seats``.
+def pair_tables(history: PairingHistory, people: Sequence[int], seats: int) -> list[tuple[int, ...]]:
+    """Return tables by seat, best scores first. ``len(people)`` must be a multiple of ``seats``.
 
-    Each score group is cut into as many quarters (thirds, …) as there are seats, and a table has one of each; who
-    is left over joins the next group as its best. Then members of neighbouring tables are swapped as long as there
-    are fewer repeat meetings (and siblings) for it; among such swaps the one between the nearest scores.
+    1. Cut each score group into as many quarters (thirds, …) as a table has seats; each table gets one entrant of each
+       quarter. Entrants left over join the next group as its best.
+    2. Swap entrants between neighbouring tables as long as this reduces repeat meetings and meetings of siblings;
+       among equally good swaps choose the one with the smallest difference in score.
+    3. Seat each table.
     """
-    ranked = sorted(people, key=lambda one: (-past.score[one], one))
-    tables = _by_score(past, ranked, seats)
-    _Swaps(past, tables).improve()
-    return [_in_seats(past, table) for table in tables]
+    ranked = sorted(people, key=lambda player: (-history.score[player], player))
+    tables = _split_by_score(history, ranked, seats)
+    _TableSwaps(history, tables).improve()
+    return [_seat_table(history, table) for table in tables]
 
 
-def _by_score(past: Past, ranked: Sequence[int], seats: int) -> list[list[int]]:
+def _split_by_score(history: PairingHistory, ranked: Sequence[int], seats: int) -> list[list[int]]:
     tables: list[list[int]] = []
     carried: list[int] = []
-    for _, group in groupby(ranked, key=lambda one: past.score[one]):
+    for _, group in groupby(ranked, key=lambda player: history.score[player]):
         bracket = [*carried, *group]
         whole = len(bracket) // seats
-        tables += [bracket[at : whole * seats : whole] for at in range(whole)]
+        tables += [bracket[first : whole * seats : whole] for first in range(whole)]
         carried = bracket[whole * seats :]
     return tables
 
 
-def _in_seats(past: Past, table: Sequence[int]) -> tuple[int, ...]:
-    """Everybody where it sat least, and not where it sat last."""
+def _seat_table(history: PairingHistory, table: Sequence[int]) -> tuple[int, ...]:
+    """Seat the players where they sat least often, and preferably not where they sat last."""
     costs = []
-    for one in table:
-        row = [4 * seat_cost(taken) for taken in past.sat[one]]
-        if past.lately[one]:
-            row[past.lately[one][-1]] += 1
+    for player in table:
+        row = [4 * seat_cost(taken) for taken in history.seat_counts[player]]
+        if history.recent_seats[player]:
+            row[history.recent_seats[player][-1]] += 1
         costs.append(row)
-    return tuple(table[who] for who in assign_seats(costs))
+    return tuple(table[index] for index in assign_seats(costs))
 
 
-class _Swaps:
-    """Takes people who have met their table before to tables where they meet fewer."""
+class _TableSwaps:
+    """Swaps players with repeat meetings into tables where they have fewer."""
 
-    def __init__(self, past: Past, tables: list[list[int]]) -> None:
-        self.score, self.met, self.tables = past.score, past.met, tables
-        self.kin = [past.kin(one) for one in range(len(past.ids))] if past.siblings else None
+    def __init__(self, history: PairingHistory, tables: list[list[int]]) -> None:
+        self.score, self.met, self.tables = history.score, history.met, tables
+        players = range(len(history.ids))
+        self.siblings = [history.siblings_of(player) for player in players] if history.siblings else None
         self.near = max(NEAR, len(tables) if len(tables) <= 2 * NEAR else 0)
 
     def improve(self) -> None:
-        for _ in range(ROUNDS):
-            troubled = [at for at, table in enumerate(self.tables) if self._trouble(table)]
-            if not [at for at in troubled if self._relieve(at)]:
+        for _ in range(SWEEPS):
+            costly = [index for index, table in enumerate(self.tables) if self._table_cost(table)]
+            if not [index for index in costly if self._swap_members(index)]:
                 return
 
-    def _trouble(self, table: Sequence[int]) -> int:
-        """What the meetings of a table cost."""
+    def _table_cost(self, table: Sequence[int]) -> int:
         cost = 0
-        for place, one in enumerate(table):
-            cost += sum(self._swap_cost(one, other) for other in table[:place])
+        for index, player in enumerate(table):
+            cost += sum(self._pair_cost(player, other) for other in table[:index])
         return cost
 
-    def _swap_cost(self, one: int, other: int) -> int:
-        cost = _MEETING * self.met[one].get(other, 0)
-        if self.kin is not None:
-            family = self.kin[one]
+    def _pair_cost(self, player: int, other: int) -> int:
+        cost = _MEETING_COST * self.met[player].get(other, 0)
+        if self.siblings is not None:
+            family = self.siblings[player]
             if family is not None and other in family:
-                cost += _SIBLINGS
+                cost += _SIBLINGS_COST
         return cost
 
-    def _meets(self, one: int, table: Sequence[int], without: int) -> int:
-        """What it costs to have one at a table in the place of another."""
-        met = self.met[one]
+    def _seat_cost(self, player: int, table: Sequence[int], replaced: int) -> int:
+        """Return the cost of having ``player`` at a table in place of ``replaced``."""
+        met = self.met[player]
         cost = 0
         for other in table:
-            if other in met and other != without and other != one:
-                cost += _MEETING * met[other]
-        if self.kin is not None:
-            family = self.kin[one]
+            if other in met and other != replaced and other != player:
+                cost += _MEETING_COST * met[other]
+        if self.siblings is not None:
+            family = self.siblings[player]
             if family is not None:
-                cost += _SIBLINGS * sum(other in family for other in table if other not in (without, one))
+                cost += _SIBLINGS_COST * sum(other in family for other in table if other not in (replaced, player))
         return cost
 
-    def _relieve(self, at: int) -> bool:
-        """Swaps members of a table away while that helps; whether any was."""
-        helped = False
-        for place in range(len(self.tables[at]) - 1, -1, -1):
-            one = self.tables[at][place]
-            here = self._meets(one, self.tables[at], one)
-            if here and (best := self._best_swap(at, place, here)) is not None:
-                other_table, other_place = best
-                other = self.tables[other_table][other_place]
-                self.tables[at][place], self.tables[other_table][other_place] = other, one
-                helped = True
-        return helped
+    def _swap_members(self, table_index: int) -> bool:
+        """Swap members of a table away while that helps. Return whether any was swapped."""
+        table, swapped = self.tables[table_index], False
+        for index in range(len(table) - 1, -1, -1):
+            player = table[index]
+            current = self._seat_cost(player, table, player)
+            if current and (best := self._best_swap(table_index, index, current)) is not None:
+                other_table, other_index = best
+                other = self.tables[other_table][other_index]
+                table[index], self.tables[other_table][other_index] = other, player
+                swapped = True
+        return swapped
 
-    def _best_swap(self, at: int, place: int, here: int) -> tuple[int, int] | None:
-        table = self.tables[at]
-        one = table[place]
-        score = self.score[one]
+    def _best_swap(self, table_index: int, index: int, current: int) -> tuple[int, int] | None:
+        """Return the table and position whose occupant is the best swap for a member; None if no swap helps.
+
+        ``current`` is the member's cost at its own table.
+        """
+        table = self.tables[table_index]
+        player = table[index]
         best: tuple[int, int] | None = None
         best_gain = (0, 0)
         for distance in range(1, self.near + 1):
-            for other_at in (at - distance, at + distance):
-                if not 0 <= other_at < len(self.tables):
+            for other_table_index in (table_index - distance, table_index + distance):
+                if not 0 <= other_table_index < len(self.tables):
                     continue
-                other_table = self.tables[other_at]
-                for other_place, other in enumerate(other_table):
-                    apart = abs(self.score[other] - score)
-                    there = self._meets(one, other_table, other)
-                    if here - there <= best_gain[0] and apart:
+                other_table = self.tables[other_table_index]
+                for other_index, other in enumerate(other_table):
+                    apart = abs(self.score[other] - self.score[player])
+                    saved = current - self._seat_cost(player, other_table, other)
+                    if saved <= best_gain[0] and apart:
                         continue
-                    gain = (
-                        here - there + self._meets(other, other_table, other) - self._meets(other, table, one),
-                        -apart,
-                    )
+                    added = self._seat_cost(other, table, player) - self._seat_cost(other, other_table, other)
+                    gain = (saved - added, -apart)
                     if gain[0] > 0 and gain > best_gain:
-                        best, best_gain = (other_at, other_place), gain
-            if best is not None and best_gain[0] >= here and best_gain[1] == 0:
-                break  # nothing better can be further away
+                        best, best_gain = (other_table_index, other_index), gain
+            if best is not None and best_gain[0] >= current and best_gain[1] == 0:
+                break  # no better swap can be further away
         return best

@@ -1,1 +1,1 @@
-"""Ratings from results: Elo, the strengths of all bots at once, and sequential tests."""
+"""Ratings from results: Elo, the joint fit of all strengths, and sequential tests."""

@@ -1,21 +1,20 @@
-"""Elo for tables of 2 to 10: every pair of seats is a little game. Storing and folding belong to the record.
+"""Elo ratings for tables of 2 to 10 seats: every pair of seats counts as a game of two.
 
-All values are whole micro-points (1,000,000 to the point), so that a ladder refolded on any machine is
-bit for bit the same. Source: A. Elo, The Rating of Chessplayers (1978), by pairwise decomposition.
-The batch fit beside the ladder is in ``strengths``.
+All values are whole micro-points (1,000,000 per point), so that recomputing a ladder gives the same bits on every
+machine. Source: A. Elo, The Rating of Chessplayers (1978), by pairwise decomposition. ``strengths`` has the batch fit.
 """
 
 from collections.abc import Sequence
 from itertools import combinations
 
 MICRO = 1_000_000
-START = 1_500 * MICRO  # a bot's rating before its first match
-K_PROVISIONAL = 40  # points at stake in a match, for a bot's first PROVISIONAL_GAMES
+START = 1_500 * MICRO  # rating of a bot before its first match
+K_PROVISIONAL = 40  # points at stake per match during the first PROVISIONAL_GAMES
 K_SETTLED = 20
 PROVISIONAL_GAMES = 30
 SCALE = 10**9  # an expectation of 1
 
-_FAR = 2_000  # differences beyond this many points count as this many
+_FAR = 2_000  # points; larger differences count as this
 _BITS = 160
 
 
@@ -25,37 +24,37 @@ def elo_changes(
     """Return the change of each seat's rating, in micro-points; the changes add up to zero.
 
     ``ratings`` and ``games`` (rated matches before this one) are by seat, like ``placements`` (1 is best, equal
-    numbers tie) and ``rated`` (all, unless said). A pair of seats stakes the mean of its two K, shared among the
-    n − 1 pairs of a seat. A seat that is not rated takes no part: its change is 0, and n counts the others; where
-    fewer than two are left, nobody moves. What comes to half a micro-point is rounded away from zero, so that it
-    does not matter which seat of a pair comes first.
+    numbers tie) and ``rated`` (default: all). The stake of a pair is the mean of its two K factors, divided by n − 1,
+    the number of pairs of a seat. Unrated seats take no part: their change is 0 and n does not count them. With fewer
+    than two rated seats, all changes are 0. Halves of a micro-point are rounded away from zero, so that the order of
+    the seats of a pair does not matter.
     """
     seats = [seat for seat in range(len(ratings)) if rated is None or rated[seat]]
     k_factors = [k_factor(played) for played in games]
-    divisor = 2 * SCALE // MICRO * (len(seats) - 1)  # 2: a stake is the mean of two K
+    divisor = 2 * SCALE // MICRO * (len(seats) - 1)  # 2: the stake is the mean of two K factors
     changes = [0] * len(ratings)
-    for one, other in combinations(seats, 2):
-        surprise = expectation(ratings[other] - ratings[one])  # the score of ``one`` less what was expected of it
-        if placements[one] > placements[other]:
+    for seat, other in combinations(seats, 2):
+        surprise = expectation(ratings[other] - ratings[seat])  # the score of ``seat`` minus its expected score
+        if placements[seat] > placements[other]:
             surprise -= SCALE
-        elif placements[one] == placements[other]:
+        elif placements[seat] == placements[other]:
             surprise -= SCALE // 2
-        gain = surprise * (k_factors[one] + k_factors[other])
+        gain = surprise * (k_factors[seat] + k_factors[other])
         change = (gain + divisor // 2 - (gain < 0)) // divisor
-        changes[one] += change
+        changes[seat] += change
         changes[other] -= change
     return changes
 
 
 def k_factor(games: int) -> int:
-    """The points a bot stakes after so many rated matches: more while its rating is provisional."""
+    """Return the points at stake after ``games`` rated matches: more while the rating is provisional."""
     return K_PROVISIONAL if games < PROVISIONAL_GAMES else K_SETTLED
 
 
 def expectation(difference_micro: int) -> int:
-    """1 / (1 + 10^(−d/400)) in units of 1/SCALE; expectation(d) + expectation(−d) is exactly SCALE.
+    """Return 1 / (1 + 10^(−d/400)) in units of 1/SCALE; expectation(d) + expectation(−d) is exactly SCALE.
 
-    Read from an integer table a point apart, straight lines between: off by less than 5e-7.
+    Interpolate linearly in an integer table with one entry per point; the error is less than 5e-7.
     """
     base, slope = _LINES.get(difference_micro // MICRO) or _LINES[_FAR if difference_micro > 0 else -_FAR - 1]
     return (base + slope * difference_micro) // MICRO
@@ -78,9 +77,9 @@ def _line_per_point() -> dict[int, tuple[int, int]]:
 
 
 def _expectations() -> list[int]:
-    """The table by whole-number arithmetic alone: no platform's rounding can enter."""
+    """Return the table, computed in integers, so that the platform's floating point does not matter."""
     one = 1 << _BITS
-    # The 400th root of ten, found by bisection in whole numbers.
+    # Find the 400th root of ten by bisection.
     low, high = one, 2 * one
     while high - low > 1:
         middle = (low + high) // 2

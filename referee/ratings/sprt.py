@@ -1,8 +1,8 @@
-"""When two players have met often enough: a sequential test of their distance in Elo. Playing is left to others.
+"""Sequential test of the Elo difference of two players: stops as soon as the results are conclusive.
 
-The generalised sequential probability ratio test (GSPRT) of engine testing, over deal groups: matches of one group
-share their cards, so what counts is the mean score of each group, as game pairs do in pentanomial testing.
-Bounds: A. Wald, "Sequential Tests of Statistical Hypotheses", Ann. Math. Stat. 16 (1945). The ratio of likelihoods,
+This is the generalised sequential probability ratio test (GSPRT) used in engine testing, over deal groups: matches of
+one group share their cards, so the mean score of each group counts, like game pairs in pentanomial testing.
+Bounds: A. Wald, "Sequential Tests of Statistical Hypotheses", Ann. Math. Stat. 16 (1945). The likelihood ratio
 with the variance estimated from the same scores: M. Van den Bergh, "A Practical Introduction to the GSPRT" and
 "The Generalized Sequential Probability Ratio Test for Expected Value" (as used by Fishtest); after X. Li, J. Liu and
 Z. Ying, "Generalized Sequential Probability Ratio Test for Separate Families of Hypotheses", Seq. Anal. 33 (2014).
@@ -15,18 +15,18 @@ from typing import Final, Literal
 
 from referee.errors import BadOption
 
-LEAST_GROUPS: Final = 8  # before that a variance says too little
-SPREAD: Final = 0.25  # the most that a score between 0 and 1 varies
+LEAST_GROUPS: Final = 8  # with fewer, the estimated variance is unreliable
+SPREAD: Final = 0.25  # the maximum variance of a score between 0 and 1
 
 Verdict = Literal["h0", "h1"]
 
 
 @dataclass(frozen=True, slots=True)
 class Hypotheses:
-    """H0: the first player is ``elo0`` above the other, against H1: it is ``elo1`` above it.
+    """H0: the first player is ``elo0`` points above the second. H1: it is ``elo1`` points above.
 
-    ``alpha`` is the chance to accept H1 where H0 holds, ``beta`` to accept H0 where H1 holds, both about. Raises
-    ``BadOption`` where the numbers make no test.
+    ``alpha`` is the approximate probability of accepting H1 when H0 holds, ``beta`` of accepting H0 when H1 holds.
+    Raise ``BadOption`` for values out of bounds.
     """
 
     elo0: float = 0.0
@@ -43,19 +43,19 @@ class Hypotheses:
 
     @property
     def lower(self) -> float:
-        """At this log-likelihood ratio or below, H0 is accepted."""
+        """Return the log-likelihood ratio at or below which H0 is accepted."""
         return log(self.beta / (1 - self.alpha))
 
     @property
     def upper(self) -> float:
-        """At this log-likelihood ratio or above, H1 is accepted."""
+        """Return the log-likelihood ratio at or above which H1 is accepted."""
         return log((1 - self.beta) / self.alpha)
 
 
 class RunningTest:
-    """A test under way: the scores of deal groups go in, in the order of the deals, not of arrival.
+    """A running test. Add the scores of deal groups in the order of the deals, not of arrival.
 
-    After the verdict nothing counts any more.
+    Scores added after the verdict are ignored.
     """
 
     def __init__(self, test: Hypotheses) -> None:
@@ -66,20 +66,20 @@ class RunningTest:
         self._squares = 0.0
 
     def add(self, score: float) -> Verdict | None:
-        """Takes the first player's mean points per match of one group, from 0 to 1; gives the verdict, if there is."""
+        """Add the first player's mean points per match (0 to 1) of one group. Return the verdict, if any."""
         if self.verdict is None:
             self.groups += 1
             self._sum += score
             self._squares += score * score
-            self.verdict = self._judged()
+            self.verdict = self._decide()
         return self.verdict
 
     @property
     def ratio(self) -> float:
-        """The logarithm of how much likelier the scores are under H1 than under H0, by the normal approximation.
+        """Return the log-likelihood ratio of H1 to H0, by the normal approximation.
 
-        One group as spread as can be is in the variance from the start: scores that have all been the same so far
-        do not prove that they always will be.
+        The variance includes one prior group of maximum variance, because equal scores so far do not prove that the
+        true variance is 0.
         """
         if not self.groups:
             return 0.0
@@ -88,7 +88,7 @@ class RunningTest:
         low, high = expected_score(self.test.elo0), expected_score(self.test.elo1)
         return self.groups * (high - low) * (2 * mean - low - high) / (2 * variance)
 
-    def _judged(self) -> Verdict | None:
+    def _decide(self) -> Verdict | None:
         if self.groups < LEAST_GROUPS:
             return None
         if self.ratio <= self.test.lower:
@@ -97,7 +97,7 @@ class RunningTest:
 
 
 def run_test(test: Hypotheses, scores: Iterable[float]) -> RunningTest:
-    """The test after all these scores, or after as many as it took."""
+    """Return the test after adding scores until there is a verdict or none is left."""
     running = RunningTest(test)
     for score in scores:
         if running.add(score):
@@ -106,5 +106,5 @@ def run_test(test: Hypotheses, scores: Iterable[float]) -> RunningTest:
 
 
 def expected_score(elo: float) -> float:
-    """The points per match that a player so far above the other expects."""
+    """Return the expected points per match of a player ``elo`` points above the other."""
     return float(1 / (1 + 10 ** (-elo / 400)))

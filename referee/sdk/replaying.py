@@ -10,9 +10,9 @@ from typing import Any
 from referee.errors import BadLog, BadOption, IllegalAction
 from referee.match.canonical import Json
 from referee.match.chance import RecordedChance
-from referee.match.log import HEADER_MEMBERS, verify
+from referee.match.log import HEADER_MEMBERS, parse_row
 from referee.match.match import Match, is_answer
-from referee.match.rows import parse_row
+from referee.match.verification import verify
 from referee.protocol.messages import Questions
 from referee.sdk.bot import Bot, Question
 

@@ -1,33 +1,33 @@
-"""Standings of an event from its results: tables with tie-breaks, crosstables, error bars, luck-adjusted scores.
+"""Standings of a tournament from its results: tables with tie-breaks, crosstables, error bars, luck-adjusted scores.
 
-Pure and exact: everything follows from the results handed in, in whatever order they come.
+All functions are pure; the order of the results does not matter.
 """
 
-from referee.standings.crosstable import Crosstable, Meetings, Met, crosstable, meetings
+from referee.standings.crosstable import Crosstable, HeadToHead, OpponentCounts, count_opponents, crosstable
 from referee.standings.error_bars import ErrorBar, bootstrap
-from referee.standings.luck import Adjusted, Mean, luck_adjusted
+from referee.standings.luck import LuckAdjusted, Mean, luck_adjusted
 from referee.standings.results import MatchOutcome, points
 from referee.standings.table import TIE_BREAKS, RankedEntrant, table
 from referee.standings.totals import ScoredBye
-from referee.standings.tournament import event_table, scored_byes
+from referee.standings.tournament import scored_byes, tournament_table
 
 __all__ = [
     "TIE_BREAKS",
-    "Adjusted",
     "Crosstable",
     "ErrorBar",
+    "HeadToHead",
+    "LuckAdjusted",
     "MatchOutcome",
     "Mean",
-    "Meetings",
-    "Met",
+    "OpponentCounts",
     "RankedEntrant",
     "ScoredBye",
     "bootstrap",
+    "count_opponents",
     "crosstable",
-    "event_table",
     "luck_adjusted",
-    "meetings",
     "points",
     "scored_byes",
     "table",
+    "tournament_table",
 ]

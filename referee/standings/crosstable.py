@@ -1,4 +1,4 @@
-"""Who met whom, how often, on which seats, and what came of it."""
+"""Head-to-head results, seats and opponents of entrants."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -9,9 +9,9 @@ from typing import NamedTuple
 from referee.standings.results import MatchOutcome, comparisons
 
 
-class Met(NamedTuple):
-    """What an entrant has against one rival: matches at one table, and half points (2 for each match placed before
-    the rival, 1 level, 0 behind)."""
+class HeadToHead(NamedTuple):
+    """Results of an entrant against one rival: matches at the same table, and half points (per match 2 when placed
+    ahead of the rival, 1 when tied, 0 when behind)."""
 
     matches: int
     half_points: int
@@ -22,36 +22,38 @@ class Met(NamedTuple):
 
     @property
     def lead(self) -> int:
-        """Matches placed before the rival less those behind it: above 0 the entrant is ahead head to head."""
+        """Return matches ahead of the rival minus matches behind: positive if the entrant leads."""
         return self.half_points - self.matches
 
 
-Crosstable = Mapping[Hashable, Mapping[Hashable, Met]]
+Crosstable = Mapping[Hashable, Mapping[Hashable, HeadToHead]]
 
 
 def crosstable(entrants: Iterable[Hashable], outcomes: Iterable[MatchOutcome]) -> Crosstable:
-    """By entrant, then by rival, both in the order of ``entrants``; pairs that never met are left out.
+    """Return the results by entrant and rival, both in the order of ``entrants``; pairs that never met are omitted.
 
-    A seat played by a stand-in meets nobody.
+    Seats played by a substitute are ignored.
     """
     order = list(dict.fromkeys(entrants))
     halves: dict[Hashable, dict[Hashable, list[int]]] = {entrant: {} for entrant in order}
     for outcome in outcomes:
         for entrant, rival, scored in comparisons(outcome, outcome.seats_of(halves)):
             halves[entrant].setdefault(rival, []).append(scored)
-    rank = {entrant: place for place, entrant in enumerate(order)}
+    position = {entrant: index for index, entrant in enumerate(order)}
     return {
-        entrant: {rival: Met(len(row[rival]), sum(row[rival])) for rival in sorted(row, key=rank.__getitem__)}
+        entrant: {
+            rival: HeadToHead(len(row[rival]), sum(row[rival])) for rival in sorted(row, key=position.__getitem__)
+        }
         for entrant, row in halves.items()
     }
 
 
 def meetings_within(groups: Iterable[Sequence[Hashable]], outcomes: Iterable[MatchOutcome]) -> Crosstable:
-    """The crosstable of those pairs alone that are in one group; nobody is in two."""
+    """Return the crosstable of pairs in the same group. Groups must be disjoint."""
     group_of = {entrant: number for number, group in enumerate(groups) for entrant in group}
     if not group_of:
         return {}
-    met: dict[Hashable, dict[Hashable, Met]] = {}
+    met: dict[Hashable, dict[Hashable, HeadToHead]] = {}
     for outcome in outcomes:
         seats = outcome.seats_of(group_of)
         if len(seats) < 2:
@@ -60,28 +62,28 @@ def meetings_within(groups: Iterable[Sequence[Hashable]], outcomes: Iterable[Mat
             if group_of[entrant] == group_of[rival]:
                 row = met.setdefault(entrant, {})
                 matches, half_points = row.get(rival, (0, 0))
-                row[rival] = Met(matches + 1, half_points + scored)
+                row[rival] = HeadToHead(matches + 1, half_points + scored)
     return met
 
 
 @dataclass(frozen=True, slots=True)
-class Meetings:
-    """Where and whom one entrant played: matches by seat (up to the largest table of the event), matches by
-    opponent (most frequent first, then in the order of entrants), and byes."""
+class OpponentCounts:
+    """Matches of one entrant by seat (as many as the largest table has) and by opponent (most frequent first, then in
+    the order of entrants), and its byes."""
 
     seats: tuple[int, ...]
     opponents: Mapping[Hashable, int]
     byes: int
 
 
-def meetings(
+def count_opponents(
     entrants: Iterable[Hashable], outcomes: Iterable[MatchOutcome], byes: Iterable[Hashable] = ()
-) -> dict[Hashable, Meetings]:
-    """Of every entrant; ``byes`` names whoever had one, once for each.
+) -> dict[Hashable, OpponentCounts]:
+    """Return the counts of every entrant. ``byes`` names an entrant once for each bye.
 
-    Seats played by stand-ins are nobody's, and nobody's opponents.
+    Seats played by a substitute are ignored.
     """
-    order = {entrant: place for place, entrant in enumerate(dict.fromkeys(entrants))}
+    order = {entrant: index for index, entrant in enumerate(dict.fromkeys(entrants))}
     seats: dict[Hashable, Counter[int]] = {entrant: Counter() for entrant in order}
     opponents: dict[Hashable, Counter[Hashable]] = {entrant: Counter() for entrant in order}
     largest = 0
@@ -92,12 +94,12 @@ def meetings(
         for seat, entrant in zip(present, seated, strict=True):
             seats[entrant][seat] += 1
             opponents[entrant].update(rival for rival in seated if rival != entrant)
-    rested = Counter(byes)
+    bye_counts = Counter(byes)
     return {
-        entrant: Meetings(
+        entrant: OpponentCounts(
             seats=tuple(seats[entrant][seat] for seat in range(largest)),
             opponents=dict(sorted(opponents[entrant].items(), key=lambda item: (-item[1], order[item[0]]))),
-            byes=rested[entrant],
+            byes=bye_counts[entrant],
         )
         for entrant in order
     }

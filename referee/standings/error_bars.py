@@ -1,4 +1,4 @@
-"""How far a score could be chance: percentile intervals of points per match by bootstrap over deal groups."""
+"""Error bars of points per match: percentile intervals by bootstrap over deal groups."""
 
 import hashlib
 import hmac
@@ -9,21 +9,21 @@ from fractions import Fraction
 from math import ceil, erfc, floor, lcm, sqrt
 from typing import Final
 
-from referee.standings.results import MatchOutcome, shares
+from referee.standings.results import MatchOutcome, half_points
 
 LEAST_GROUPS: Final = 2
-NORMAL: Final = 1.959964  # standard deviations to each side that hold 95 %
-# How often a group is in a sample, by the byte drawn for it: Poisson with mean 1, in steps of 1/256.
+NORMAL: Final = 1.959964  # standard deviations on each side of a 95 % interval
+# How often a group occurs in a sample, by its random byte: Poisson with mean 1, in steps of 1/256.
 COUNTS: Final = bytes(count for count, bytes_of in enumerate((95, 93, 47, 16, 4, 1)) for _ in range(bytes_of))
 Sums = dict[Hashable, tuple[int, int]]  # by entrant: points in units, matches
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorBar:
-    """Points per match, and an interval of 95 % confidence.
+    """Points per match with a 95 % confidence interval.
 
-    ``groups`` are the deal groups it rests on: with fewer than ``LEAST_GROUPS`` there is no interval, with fewer
-    than eight or so it is too narrow. Without a match there is no value either.
+    ``groups`` is the number of deal groups. With fewer than ``LEAST_GROUPS`` there is no interval; with fewer than
+    about eight it is too narrow. Without a match there is no value.
     """
 
     points_per_match: Fraction | None
@@ -33,15 +33,14 @@ class ErrorBar:
 
 
 def bootstrap(
-    entrants: Iterable[Hashable], outcomes: Iterable[MatchOutcome], *, draw: bytes, samples: int = 1000
+    entrants: Iterable[Hashable], outcomes: Iterable[MatchOutcome], *, draw_key: bytes, samples: int = 1000
 ) -> dict[Hashable, ErrorBar]:
-    """The error bar of every entrant; byes and seats played by stand-ins do not count.
+    """Return the error bar of every entrant. Byes and seats played by substitutes do not count.
 
-    Matches of one deal group share their cards, so whole groups are resampled: in each sample a group counts 0, 1,
-    2 … times, independently, by a Poisson law of mean 1 (Hanley and MacGibbon 2006). The interval leaves out the same
-    share of samples at both ends, fewer when groups are few (the expanded percentile interval of Hesterberg 2015).
-    How often a group counts follows from ``draw`` and its name alone: the same results give the same bars, in
-    whatever order.
+    Matches of one deal group share their cards, so whole groups are resampled: in each sample a group occurs 0, 1, 2 …
+    times, Poisson distributed with mean 1 (Hanley and MacGibbon 2006). The interval omits the same share of samples at
+    both ends, fewer when there are few groups (the expanded percentile interval of Hesterberg 2015). The occurrences
+    of a group depend on ``draw_key`` and its name alone, so the order of the results does not matter.
     """
     order = dict.fromkeys(entrants)
     unit, groups = _sums_by_group(order, list(outcomes))
@@ -49,7 +48,7 @@ def bootstrap(
     for sums in groups.values():
         for entrant, sum_of_group in sums.items():
             whole[entrant].append(sum_of_group)
-    resampled = _Resampled(groups, draw, samples)
+    resampled = _Resampling(groups, draw_key, samples)
     return {
         entrant: _bar(unit, parts, resampled.ratios(entrant) if len(parts) >= LEAST_GROUPS else [])
         for entrant, parts in whole.items()
@@ -68,32 +67,35 @@ def _bar(unit: int, parts: Sequence[tuple[int, int]], ratios: list[float]) -> Er
 
 
 def _tail(groups: int) -> float:
-    """The share of samples left out at each end: 2.5 % with many groups. Resampling n groups spreads by too little,
-    sqrt((n - 1) / n) of what it should, and knows nothing of Student's t (Abramowitz and Stegun 26.7.5)."""
+    """Return the share of samples omitted at each end: 2.5 % with many groups.
+
+    With n groups, bootstrap deviations are too small by the factor sqrt((n - 1) / n), and they lack the correction by
+    Student's t (Abramowitz and Stegun 26.7.5).
+    """
     freedom, z = groups - 1, NORMAL
     student = z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
     return erfc(student * sqrt(groups / freedom) / sqrt(2)) / 2
 
 
 def _sums_by_group(entrants: Mapping[Hashable, None], outcomes: Sequence[MatchOutcome]) -> tuple[int, dict[str, Sums]]:
-    """What part of a point a unit is (1/unit), and the sums of each deal group."""
+    """Return the unit, such that sums are in 1/unit of a point, and the sums of each deal group."""
     unit = lcm(2, *(2 * (size - 1) for size in {len(outcome.placements) for outcome in outcomes}))
     groups: dict[str, Sums] = {}
     for outcome in outcomes:
         worth = unit // (2 * (len(outcome.placements) - 1))
-        share = shares(outcome.placements)
+        scored = half_points(outcome.placements)
         sums = groups.setdefault(outcome.group, {})
         for seat in outcome.seats_of(entrants):
             gained, matches = sums.get(outcome.entrants[seat], (0, 0))
-            sums[outcome.entrants[seat]] = (gained + worth * share[seat], matches + 1)
+            sums[outcome.entrants[seat]] = (gained + worth * scored[seat], matches + 1)
     return unit, groups
 
 
-class _Resampled:
-    """The sums of all samples at once: one large number per entrant has a field for each sample, so that a group
-    is added to a thousand samples by one multiplication."""
+class _Resampling:
+    """The sums of all samples. One large integer per entrant has a bit field for each sample, so that one
+    multiplication adds a group to all samples."""
 
-    def __init__(self, groups: Mapping[str, Sums], draw: bytes, samples: int) -> None:
+    def __init__(self, groups: Mapping[str, Sums], draw_key: bytes, samples: int) -> None:
         self._samples = samples
         most = sum(max(max(sum_of) for sum_of in sums.values()) for sums in groups.values() if sums)
         self._width, code = (4, "I") if most * max(COUNTS) < 2**32 else (8, "Q")
@@ -101,19 +103,19 @@ class _Resampled:
         self._points: dict[Hashable, int] = {}
         self._matches: dict[Hashable, int] = {}
         for name, sums in groups.items():
-            counts = self._counts(name, draw)
+            counts = self._counts(name, draw_key)
             for entrant, (gained, matches) in sums.items():
                 self._points[entrant] = self._points.get(entrant, 0) + gained * counts
                 self._matches[entrant] = self._matches.get(entrant, 0) + matches * counts
 
     def ratios(self, entrant: Hashable) -> list[float]:
-        """Points by matches of each sample that has any match of the entrant."""
+        """Return points per match in each sample that contains a match of the entrant."""
         points, matches = self._unpack_samples(self._points[entrant]), self._unpack_samples(self._matches[entrant])
         return [gained / played for gained, played in zip(points, matches, strict=True) if played]
 
-    def _counts(self, group: str, draw: bytes) -> int:
-        """How often the group is in each sample."""
-        key = hmac.digest(draw, f"bootstrap|{group}".encode(), "sha256")
+    def _counts(self, group: str, draw_key: bytes) -> int:
+        """Return the occurrences of the group in each sample, one bit field each."""
+        key = hmac.digest(draw_key, f"bootstrap|{group}".encode(), "sha256")
         fields = bytearray(self._samples * self._width)
         fields[:: self._width] = hashlib.shake_256(key).digest(self._samples).translate(COUNTS)
         return int.from_bytes(fields, "little")

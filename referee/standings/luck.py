@@ -1,4 +1,4 @@
-"""Scores less the luck of the cards, where a deal group gave the same cards to several entrants."""
+"""Luck-adjusted scores, where a deal group dealt the same cards to several entrants."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -7,24 +7,24 @@ from fractions import Fraction
 from math import fsum, lcm, sqrt
 from typing import Final
 
-from referee.standings.results import MatchOutcome, shares
+from referee.standings.results import MatchOutcome, half_points
 
-LEAST_HOLDERS: Final = 2  # different entrants on a seat of a deal group
+LEAST_HOLDERS: Final = 2  # different entrants on the same seat of a deal group
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean over matches and its standard error, None with a single deal group."""
+    """A mean over matches and its standard error; None with a single deal group."""
 
     value: Fraction
     error: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Adjusted:
-    """How much better than all with its cards an entrant did, a match: in points and in returns.
+class LuckAdjusted:
+    """An entrant's mean result per match relative to all entrants with the same cards, in points and in returns.
 
-    Over ``matches`` that could be compared, of so many ``groups`` of deals.
+    ``matches`` is the number of matches compared, ``groups`` that of their deal groups.
     """
 
     points: Mean
@@ -33,12 +33,15 @@ class Adjusted:
     groups: int
 
 
-def luck_adjusted(entrants: Iterable[Hashable], outcomes: Iterable[MatchOutcome]) -> dict[Hashable, Adjusted | None]:
-    """Own score minus the mean of all that held the same seat in the same deals (oneself among them), a match.
+def luck_adjusted(
+    entrants: Iterable[Hashable], outcomes: Iterable[MatchOutcome]
+) -> dict[Hashable, LuckAdjusted | None]:
+    """Return how much each entrant scored per match above the mean of its seat in the same deals.
 
-    Only seats that at least ``LEAST_HOLDERS`` entrants held in the group are compared; None for whoever held no
-    such seat. A stand-in is one of those compared with, though nothing of its own is shown. The errors take deal
-    groups, not matches, for independent.
+    The mean of a seat includes the entrant itself.
+    Only seats that at least ``LEAST_HOLDERS`` entrants had in the group are compared; the value is None for entrants
+    without such a seat. Substitutes count for the mean, but their own results are omitted. The errors treat deal
+    groups, not matches, as independent.
     """
     played = list(outcomes)
     unit = lcm(2, *(2 * (size - 1) for size in {len(outcome.placements) for outcome in played}))
@@ -52,7 +55,7 @@ def luck_adjusted(entrants: Iterable[Hashable], outcomes: Iterable[MatchOutcome]
                 if entrant in above and (outcome.scored is None or outcome.scored[seat]):
                     above[entrant][number].add(group, size * value - total, scale)
     return {
-        entrant: Adjusted(points.mean(), returns.mean(), points.matches, len(points.of_groups))
+        entrant: LuckAdjusted(points.mean(), returns.mean(), points.matches, len(points.by_group))
         if points.matches
         else None
         for entrant, (points, returns) in above.items()
@@ -63,7 +66,7 @@ Holders = Sequence[tuple[MatchOutcome, int]]  # matches, and the seat: the same 
 
 
 def _seat_holders(outcomes: Sequence[MatchOutcome]) -> Iterator[tuple[str, Holders]]:
-    """Who held each seat of each deal group, where they can be compared."""
+    """Yield who had each seat of each deal group, where enough entrants can be compared."""
     held: dict[tuple[str, int], list[tuple[MatchOutcome, int]]] = {}
     for outcome in outcomes:
         for seat in range(len(outcome.entrants)):
@@ -74,9 +77,10 @@ def _seat_holders(outcomes: Sequence[MatchOutcome]) -> Iterator[tuple[str, Holde
 
 
 def _points_of(holders: Holders, unit: int) -> list[int]:
-    """In units of 1/``unit``."""
+    """Return the points in units of 1/``unit``."""
     return [
-        shares(outcome.placements)[seat] * (unit // (2 * (len(outcome.placements) - 1))) for outcome, seat in holders
+        half_points(outcome.placements)[seat] * (unit // (2 * (len(outcome.placements) - 1)))
+        for outcome, seat in holders
     ]
 
 
@@ -86,23 +90,23 @@ def _returns_of(holders: Holders) -> list[int]:
 
 @dataclass(slots=True)
 class _Sum:
-    """Of fractions: exact by denominator, because adding thousands of unlike ones is slow; and near, by group."""
+    """A sum of fractions: exact by denominator, which is fast for unlike fractions; and as floats by group."""
 
     exact: Counter[int] = field(default_factory=Counter)
-    of_groups: dict[str, list[float]] = field(default_factory=dict)
+    by_group: dict[str, list[float]] = field(default_factory=dict)
     matches: int = 0
 
     def add(self, group: str, numerator: int, denominator: int) -> None:
         self.exact[denominator] += numerator
-        self.of_groups.setdefault(group, []).append(numerator / denominator)
+        self.by_group.setdefault(group, []).append(numerator / denominator)
         self.matches += 1
 
     def mean(self) -> Mean:
         total = sum((Fraction(numerator, scale) for scale, numerator in self.exact.items()), Fraction(0))
         value = total / self.matches
-        groups = len(self.of_groups)
+        groups = len(self.by_group)
         if groups < 2:
             return Mean(value, None)
-        near = float(value)
-        squares = fsum((fsum(group) - len(group) * near) ** 2 for group in self.of_groups.values())
+        approximate = float(value)
+        squares = fsum((fsum(group) - len(group) * approximate) ** 2 for group in self.by_group.values())
         return Mean(value, sqrt(squares * groups / (groups - 1)) / self.matches)

@@ -1,4 +1,4 @@
-"""Tournament tables: who stands where, by the tie-breaks a format declares, then with shared places."""
+"""Standings tables: entrants ranked by the tie-breaks of a format; those still tied share a rank."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,19 +6,19 @@ from fractions import Fraction
 from typing import Final
 
 from referee.standings import totals as columns
-from referee.standings.crosstable import Met, meetings_within
+from referee.standings.crosstable import HeadToHead, meetings_within
 from referee.standings.results import MatchOutcome
-from referee.standings.totals import Column, ScoredBye, tally
+from referee.standings.totals import Column, ScoredBye, sum_results
 
-TIE_BREAKS: Final[Mapping[str, tuple[str, ...]]] = {  # what decides, in this order
+TIE_BREAKS: Final[Mapping[str, tuple[str, ...]]] = {  # applied in this order
     "round_robin": ("points", "head_to_head", "sonneborn_berger", "wins"),
     "double_round_robin": ("points", "head_to_head", "sonneborn_berger", "wins"),
     "swiss": ("points", "buchholz", "head_to_head", "sonneborn_berger", "wins"),
-    "gauntlet": ("points_per_match", "head_to_head", "wins"),  # one plays all matches, the others few
+    "gauntlet": ("points_per_match", "head_to_head", "wins"),  # the champion plays all matches, the others few
     "knockout": ("bracket",),
     "ladder": ("rating", "points_per_match"),
 }
-GIVEN: Final = ("bracket", "rating")  # handed in, because they do not follow from sums over results
+GIVEN: Final = ("bracket", "rating")  # passed in, because they do not follow from sums over results
 BEST_IS_LEAST: Final = ("bracket",)
 COLUMNS: Final[Mapping[str, Callable[[columns.EntrantTotals], Column]]] = {
     "points": columns.total_points,
@@ -27,18 +27,18 @@ COLUMNS: Final[Mapping[str, Callable[[columns.EntrantTotals], Column]]] = {
     "sonneborn_berger": columns.sonneborn_berger,
     "wins": columns.wins,
 }
-Groups = list[list[Hashable]]  # the tied together, best first
+Groups = list[list[Hashable]]  # groups of tied entrants, best first
 
 
 @dataclass(frozen=True, slots=True)
 class RankedEntrant:
-    """One entrant's line. ``points`` are the shares of opponents left behind (a tie counts half), 1 at most a
-    match, and those of byes; ``matches`` and ``returns`` are of the seats it played itself, ``wins`` the matches
-    it won alone.
+    """One row of the standings.
 
-    ``place`` is 1 + number of entrants that stand better; whom no tie-break parts share a place. ``tie_breaks``
-    has the value of each that decides, by name, in order; None where it does not apply (``head_to_head``: tied
-    with nobody, or not all of the tied have met equally often).
+    ``points`` are the points of matches (per match the share of opponents placed behind, ties counting half) and of
+    byes. ``matches`` and ``returns`` cover the seats that the entrant played itself, ``wins`` its sole first places.
+    ``place`` is the rank: 1 + the number of entrants ranked better; entrants whom no tie-break separates share it.
+    ``tie_breaks`` has the values by name, in order; None where one does not apply (``head_to_head``: not tied, or the
+    tied entrants have not all met equally often).
     """
 
     place: int
@@ -59,44 +59,43 @@ def table(
     tie_breaks: Sequence[str] = TIE_BREAKS["round_robin"],
     given: Mapping[str, Mapping[Hashable, int]] | None = None,
 ) -> list[RankedEntrant]:
-    """The standings, best first; those who share a place in the order of ``entrants``.
+    """Return the standings, best first; entrants with a shared rank are in the order of ``entrants``.
 
-    An entrant without a match stands with no points. ``given`` has the columns of ``GIVEN`` that the tie-breaks
-    name: ``bracket`` the places of a knockout, ``rating`` the values of a ladder; whoever is missing there
-    stands last. The order of ``outcomes`` does not matter.
+    An entrant without a match has 0 points. ``given`` has the columns of ``GIVEN`` that the tie-breaks name:
+    ``bracket``, the ranks of a knockout, or ``rating``, the values of a ladder; entrants missing there come last.
     """
-    sums = tally(entrants, list(outcomes), byes)
+    totals = sum_results(entrants, list(outcomes), byes)
     found: dict[str, Mapping[Hashable, Fraction | None]] = {}
-    groups: Groups = [list(sums.points)] if sums.points else []
+    groups: Groups = [list(totals.points)] if totals.points else []
     for name in tie_breaks:
         if name == "head_to_head":
-            groups, found[name] = _parted_by_meetings(groups, sums.outcomes)
+            groups, found[name] = _split_by_meetings(groups, totals.outcomes)
         else:
             found[name] = (
-                _to_fractions(sums.points, (given or {}).get(name, {})) if name in GIVEN else COLUMNS[name](sums)
+                _to_fractions(totals.points, (given or {}).get(name, {})) if name in GIVEN else COLUMNS[name](totals)
             )
             groups = _split_ties(groups, found[name], least=name in BEST_IS_LEAST)
     rows: list[RankedEntrant] = []
     for group in groups:
         place = len(rows) + 1
-        rows += [_row(place, entrant, sums, found) for entrant in group]
+        rows += [_row(place, entrant, totals, found) for entrant in group]
     return rows
 
 
 def _row(
     place: int,
     entrant: Hashable,
-    sums: columns.EntrantTotals,
+    totals: columns.EntrantTotals,
     found: Mapping[str, Mapping[Hashable, Fraction | None]],
 ) -> RankedEntrant:
     return RankedEntrant(
         place=place,
         entrant=entrant,
-        matches=sums.matches[entrant],
-        byes=sums.byes_had[entrant],
-        points=Fraction(sums.points[entrant], sums.unit),
-        wins=sums.wins[entrant],
-        returns=sums.returns[entrant],
+        matches=totals.matches[entrant],
+        byes=totals.byes_had[entrant],
+        points=Fraction(totals.points[entrant], totals.unit),
+        wins=totals.wins[entrant],
+        returns=totals.returns[entrant],
         tie_breaks={name: column.get(entrant) for name, column in found.items()},
     )
 
@@ -106,8 +105,8 @@ def _to_fractions(entrants: Iterable[Hashable], values: Mapping[Hashable, int]) 
 
 
 def _split_ties(groups: Groups, column: Mapping[Hashable, Fraction | None], *, least: bool = False) -> Groups:
-    """Each group of the tied by this column, those without a value last."""
-    parted: Groups = []
+    """Split each group of tied entrants by this column; those without a value come last."""
+    split: Groups = []
     for group in groups:
         level: dict[tuple[int, int] | None, list[Hashable]] = {}  # Fractions hash and compare slowly
         for entrant in group:
@@ -115,46 +114,48 @@ def _split_ties(groups: Groups, column: Mapping[Hashable, Fraction | None], *, l
             level.setdefault(None if value is None else value.as_integer_ratio(), []).append(entrant)
         without = level.pop(None, None)
         order = sorted((key for key in level if key), key=lambda key: Fraction(*key), reverse=not least)
-        parted += [level[key] for key in order] + ([without] if without else [])
-    return parted
+        split += [level[key] for key in order] + ([without] if without else [])
+    return split
 
 
-def _parted_by_meetings(
+def _split_by_meetings(
     groups: Groups, outcomes: Sequence[MatchOutcome]
 ) -> tuple[Groups, Mapping[Hashable, Fraction | None]]:
-    """Each group of the tied by what they scored against each other, if every two of them met equally often; then
-    again among those who are still tied, until nothing changes. The values are those of the first time."""
+    """Split each group of tied entrants by their scores against each other, if all pairs met equally often.
+
+    Repeat among those still tied until nothing changes. The values returned are those of the first pass.
+    """
     met = meetings_within([group for group in groups if len(group) > 1], outcomes)
     first: dict[Hashable, Fraction | None] = {}
-    parted: Groups = []
+    split: Groups = []
     for group in groups:
         scores = _scores_among(group, met) if len(group) > 1 else None
         first.update(scores or {})
-        parted += _parted_again(group, met) if scores else [group]
-    return parted, first
+        split += _split_repeatedly(group, met) if scores else [group]
+    return split, first
 
 
-def _parted_again(group: list[Hashable], met: Mapping[Hashable, Mapping[Hashable, Met]]) -> Groups:
+def _split_repeatedly(group: list[Hashable], met: Mapping[Hashable, Mapping[Hashable, HeadToHead]]) -> Groups:
     scores = _scores_among(group, met) if len(group) > 1 else None
     if scores is None:
         return [group]
     parts = _split_ties([group], scores)
-    return parts if len(parts) == 1 else [smaller for part in parts for smaller in _parted_again(part, met)]
+    return parts if len(parts) == 1 else [smaller for part in parts for smaller in _split_repeatedly(part, met)]
 
 
 def _scores_among(
-    group: list[Hashable], met: Mapping[Hashable, Mapping[Hashable, Met]]
+    group: list[Hashable], met: Mapping[Hashable, Mapping[Hashable, HeadToHead]]
 ) -> dict[Hashable, Fraction | None] | None:
-    """What each of the tied scored against the others; None unless every two of them met equally often."""
+    """Return what each of the tied entrants scored against the others; None unless all pairs met equally often."""
     scores: dict[Hashable, Fraction | None] = {}
-    often = 0
+    times_met = 0
     for entrant in group:
         rivals = met.get(entrant, {})
         if len(rivals) < len(group) - 1:
             return None
         against = [rivals.get(rival) for rival in group if rival != entrant]
-        often = often or (against[0].matches if against[0] else 0)
-        halves = [one.half_points for one in against if one and one.matches == often]
+        times_met = times_met or (against[0].matches if against[0] else 0)
+        halves = [result.half_points for result in against if result and result.matches == times_met]
         if len(halves) < len(against):
             return None
         scores[entrant] = Fraction(sum(halves), 2)

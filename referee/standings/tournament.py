@@ -1,4 +1,4 @@
-"""The table of an event: the tie-breaks and byes of its format."""
+"""Standings of a tournament, with the tie-breaks and byes of its format."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
@@ -9,39 +9,41 @@ from referee.standings.results import MatchOutcome
 from referee.standings.table import TIE_BREAKS, RankedEntrant, table
 from referee.standings.totals import ScoredBye
 
-BYES_SCORE: Final = ("swiss",)  # elsewhere who has a bye rests, and all rest equally or are through
+BYES_SCORE: Final = ("swiss",)  # in other formats all entrants have equally many byes, or a bye advances
 
-StageBye = tuple[int, Hashable, str]  # stage, entrant, reason
+RoundBye = tuple[int, Hashable, str]  # tournament round, entrant, reason
 
 
-def event_table(
+def tournament_table(
     format: str,
     seats: int,
     entrants: Iterable[Hashable],
     outcomes: Iterable[MatchOutcome],
-    byes: Iterable[StageBye] = (),
+    byes: Iterable[RoundBye] = (),
     *,
     given: Mapping[str, Mapping[Hashable, int]] | None = None,
 ) -> list[RankedEntrant]:
-    """The standings of an event of this format (one of ``TIE_BREAKS``), best first, as ``table`` gives them.
+    """Return the standings of a tournament of this format (one of ``TIE_BREAKS``), best first; see ``table``.
 
     ``given`` must have ``bracket`` for a knockout and ``rating`` for a ladder.
     """
     played = list(outcomes)
-    rested = scored_byes(format, seats, byes, played)
-    return table(entrants, played, rested, tie_breaks=TIE_BREAKS[format], given=given)
+    scored = scored_byes(format, seats, byes, played)
+    return table(entrants, played, scored, tie_breaks=TIE_BREAKS[format], given=given)
 
 
-def scored_byes(format: str, seats: int, byes: Iterable[StageBye], outcomes: Iterable[MatchOutcome]) -> list[ScoredBye]:
-    """The byes that bring points: ``bye_points`` for each match that tables of the same stage played.
+def scored_byes(format: str, seats: int, byes: Iterable[RoundBye], outcomes: Iterable[MatchOutcome]) -> list[ScoredBye]:
+    """Return the byes that count, each worth ``bye_points`` per match of a table of its round.
 
-    Tables that play the same deals with seats rotated have several; a bye then stands for as many.
+    In duplicate play, tables have several matches, and a bye replaces as many.
     """
     if format not in BYES_SCORE:
         return []
     legs: dict[int | None, Counter[frozenset[Hashable]]] = {}
     for outcome in outcomes:
-        legs.setdefault(outcome.stage, Counter())[frozenset(outcome.entrants)] += 1
-    stood_for = {stage: max(tables.values()) for stage, tables in legs.items()}
-    worth = bye_points(seats)
-    return [ScoredBye(entrant, worth * stood_for.get(stage, 1), stood_for.get(stage, 1)) for stage, entrant, _ in byes]
+        legs.setdefault(outcome.tournament_round, Counter())[frozenset(outcome.entrants)] += 1
+    replaced = {number: max(tables.values()) for number, tables in legs.items()}
+    points = bye_points(seats)
+    return [
+        ScoredBye(entrant, points * replaced.get(number, 1), replaced.get(number, 1)) for number, entrant, _ in byes
+    ]

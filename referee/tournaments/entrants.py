@@ -84,7 +84,7 @@ def entrants(session: Session, tournament: Tournament, *, today: bool = False) -
             owner=seat.owner_id,
             rating=rated.get(seat.bot_id, START),
             seed=seat.seed,
-            since=seat.since,
+            first_round=seat.since,
             active=seat.played_by(tournament) is not None,
             games=games.get(seat.bot_id, 0),
         )

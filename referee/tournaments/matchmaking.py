@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from referee.matches.scheduling import arrange
 from referee.matches.tables import GOING_ON, Match, MatchSeat
 from referee.pairing import Entrant
-from referee.pairing.ladder import next_tables
+from referee.pairing.ladder import LadderState, next_tables
 from referee.tournaments.entrants import entrants
 from referee.tournaments.match_creation import PORTION, plan_for, players_of
 from referee.tournaments.rounds import draw_of
@@ -52,14 +52,10 @@ def tables_wanted(session: Session, tournament: Tournament) -> NextTables | None
     met, sat = _recent_meetings(session, tournament, serial)
     tables = next_tables(
         [one for one in _with_games(entrants(session, tournament, today=True), sat) if one.active],
-        seats=tournament.seats,
-        options=tournament.format_options,
+        LadderState(tournament.seats, tournament.format_options, busy, met, sat),
         want=min(want, PORTION // tournament.seats),
-        draw=draw_of(tournament),
+        draw_key=draw_of(tournament),
         serial=serial,
-        busy=busy,
-        met=met,
-        sat=sat,
     )
     return NextTables(serial, tables) if tables else None
 

@@ -31,7 +31,7 @@ def outcomes(session: Session, tournament_id: str, *, after: int = 0, newest: in
             placements=tuple(placements),
             returns=tuple(returns),
             group=group,
-            stage=stage,
+            tournament_round=stage,
             seq=seq,
             scored=seats_played_in_person(entrants, bots) or None,
         )

@@ -229,7 +229,7 @@ def _decide_rounds(tournament: Tournament, event: pairing.TournamentState) -> li
     decided: list[pairing.PairingRound] = []
     tables = 0
     while tables < TABLES_AHEAD and (format.static or not decided):
-        stage = format.next_stage(event)
+        stage = format.next_round(event)
         if stage is None:
             break
         decided.append(stage)

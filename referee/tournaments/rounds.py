@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from referee import pairing
 from referee.bots.tables import Bot
 from referee.matches.tables import OPEN, Match, Result
-from referee.pairing.duplicates import as_one
+from referee.pairing.duplicates import merge_duplicates
 from referee.pairing.formats import formats
 from referee.pairing.sections import sections
 from referee.tournaments.entrants import entrants
@@ -58,7 +58,7 @@ def event_of(session: Session, tournament: Tournament, *, before: int | None = N
         cycles=tournament.cycles,
         entrants=entrants(session, tournament),
         played=tuple(_played_round(row, legs) for row in rows),
-        draw=draw_of(tournament),
+        draw_key=draw_of(tournament),
     )
 
 
@@ -98,7 +98,7 @@ def legs_of(
         leg = pairing.Leg(entrants, placements, returns, seats_played_in_person(entrants, bots))
         found[number, table_no].setdefault(group if sets_are_legs else place, []).append(leg)
     return {
-        table: [as_one(matches) if len(matches) > 1 else matches[0] for matches in legs.values()]
+        table: [merge_duplicates(matches) if len(matches) > 1 else matches[0] for matches in legs.values()]
         for table, legs in found.items()
     }
 

@@ -11,8 +11,8 @@ from referee.errors import Conflict
 from referee.ladders import ratings
 from referee.matches.tables import Result
 from referee.pairing import knockout
-from referee.standings import MatchOutcome, RankedEntrant, event_table
-from referee.standings.tournament import StageBye
+from referee.standings import MatchOutcome, RankedEntrant, tournament_table
+from referee.standings.tournament import RoundBye
 from referee.tournaments.entrants import entrants, seats_of
 from referee.tournaments.outcomes import byes, outcomes
 from referee.tournaments.rounds import course_of, draw_of
@@ -34,7 +34,7 @@ class EventResults:
     seats: int
     entrants: tuple[str, ...]
     outcomes: list[MatchOutcome]
-    byes: Sequence[StageBye]
+    byes: Sequence[RoundBye]
     given: Mapping[str, Mapping[Hashable, int]]
     draw: bytes
     state: tuple[int, int]
@@ -46,7 +46,7 @@ class EventResults:
 
     def table(self) -> list[RankedEntrant]:
         """The standings, best first."""
-        return event_table(self.format, self.seats, self.entrants, self.outcomes, self.byes, given=self.given)
+        return tournament_table(self.format, self.seats, self.entrants, self.outcomes, self.byes, given=self.given)
 
 
 def event_results(
@@ -103,7 +103,7 @@ def _external_values(session: Session, tournament: Tournament) -> dict[str, Mapp
     """What does not follow from points. Without rating, a ladder is ranked by points per match."""
     if tournament.format == "knockout":
         event, _ = course_of(session, tournament)
-        return {"bracket": {entrant: place for place, entrant in knockout.places(event)}}
+        return {"bracket": {entrant: rank for rank, entrant in knockout.rank_entrants(event)}}
     if tournament.format == "ladder" and tournament.rated:
         rated = entrants(session, tournament, today=True)
         return {"rating": {one.id: one.rating for one in rated if one.games}}

@@ -18,7 +18,7 @@ from typing import Final
 from referee.errors import BadLog
 from referee.games import catalogue
 from referee.match.canonical import Json, dumps
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 from referee.protocol.fault_advice import ADVICE
 from referee.viewer.presentation import presentations, table_module
 

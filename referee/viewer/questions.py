@@ -6,9 +6,8 @@ from typing import Final
 from referee.errors import BadLog, RefereeError
 from referee.match.canonical import Json
 from referee.match.chance import RecordedChance
-from referee.match.log import HEADER_MEMBERS
+from referee.match.log import HEADER_MEMBERS, parse_row
 from referee.match.match import Match, Request, is_answer
-from referee.match.rows import parse_row
 
 MEMBERS: Final = ("observation", "new_events", "legal_actions", "default_action", "time")  # as a question names them
 

@@ -15,7 +15,7 @@ from referee.db.engine import current_time
 from referee.db.leases import NO_LEASE
 from referee.errors import StaleEpoch
 from referee.ladders import ledger, ratings
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 from referee.matches import claims, logs
 from referee.matches.recording import MatchUpdate, write_evidence
 from referee.matches.tables import Match, MatchSeat, Result

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from referee.bots.bots import signing_generations
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
+from referee.match.log import parse_row
 from referee.match.match import new_header
-from referee.match.rows import parse_row
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups, logs, matches
 from referee.matches.tables import DealGroup, Match, MatchSeat, SealedAnswer

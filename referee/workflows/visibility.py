@@ -5,7 +5,7 @@ the next has begun or the match is over; and what is older than ``HELD_S``, look
 clock. So the moment at which a row comes tells when a round ended, or which ten seconds it belongs to, and never how
 long a seat thought. Where others still play the same cards, and could be told by who watches, rows are told when all
 have been dealt the next ones, or are over (``sharing``). Of all other matches rows are told as soon as they are
-recorded. How a row may be read is decided in ``matchlog``: nobody is told more than masked events before the deal group
+recorded. How a row may be read is decided in ``match.log``: nobody is told more than masked events before the group
 is over.
 """
 
@@ -19,8 +19,7 @@ from sqlalchemy.orm import Session, aliased
 from referee.db.engine import current_time
 from referee.errors import NotFound
 from referee.match.canonical import Json
-from referee.match.log import PublicView, opens_round
-from referee.match.rows import parse_row
+from referee.match.log import PublicView, opens_round, parse_row
 from referee.matches import deal_groups, logs
 from referee.matches.deal_progress import DealGroupProgress, Drawn
 from referee.matches.tables import DealGroup, LogRow, Match, MatchSeat

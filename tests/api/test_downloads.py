@@ -20,7 +20,7 @@ from api import bulk as files
 from referee import schema
 from referee.cli import main
 from referee.db.ids import new_id
-from referee.match.log import verify
+from referee.match.verification import verify
 from referee.matches import deal_groups
 from referee.tournaments import bulk
 from referee.workflows import deal_group_closing, tournament_cancellation, voiding

@@ -15,7 +15,7 @@ from api.matches.stream import MatchHub
 from api.streams import hub
 from api.streams.stream_writer import StreamConnection, StreamConnections, chunk
 from referee.errors import Unavailable
-from referee.match import rows as log_rows
+from referee.match import log as log_rows
 from referee.match.canonical import Json
 from referee.match.log import PublicView
 from referee.match.match import Answer, Match
@@ -175,7 +175,9 @@ def test_a_view_that_fails_takes_nothing_on(world: World, monkeypatch: pytest.Mo
     playing.answer()
     rows = playing.match.log.rows
     view, whole = PublicView(rows[0]), PublicView(rows[0])
-    monkeypatch.setattr("referee.match.log.seen", Failing(log_rows.visible_events, RuntimeError("planted"), times=1))
+    monkeypatch.setattr(
+        "referee.match.log.visible_events", Failing(log_rows.visible_events, RuntimeError("planted"), times=1)
+    )
 
     with pytest.raises(RuntimeError):
         view.add(rows)

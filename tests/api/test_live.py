@@ -13,9 +13,8 @@ from api.matches import log_replay
 from referee.games.cards import DECK
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance
-from referee.match.log import visible
+from referee.match.log import parse_row, visible
 from referee.match.match import Answer, Match
-from referee.match.rows import parse_row
 from referee.matches import deal_groups, logs, matches
 from referee.matches.recording import MatchUpdate, record_batch
 from referee.matches.tables import MatchLog, MatchSeat

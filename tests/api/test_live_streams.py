@@ -12,9 +12,8 @@ import pytest
 
 from referee.ladders import ratings
 from referee.ladders.tables import LedgerEntry
-from referee.match.log import opens_round, visible
+from referee.match.log import opens_round, parse_row, visible
 from referee.match.match import Answer, Match
-from referee.match.rows import parse_row
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate, record_batch
 from tests.api.streaming import THREADS, Message, Server, Watching, messages, serving

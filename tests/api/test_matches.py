@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from referee.match.log import verify
 from referee.match.match import Answer
+from referee.match.verification import verify
 from referee.matches.recording import MatchUpdate, record_batch
 from referee.matches.tables import DealGroup, Match
 from tests.api.conftest import API, Person, Service, fields_of, friendly

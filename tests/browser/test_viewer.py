@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page
 
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance, commitment, deal_key
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 from referee.viewer import standalone
 from referee.viewer.questions import questions
 from tests.browser.conftest import Axe, PageAt

@@ -6,7 +6,7 @@ from typing import Any
 from playwright.sync_api import FilePayload, Page
 
 from referee.match.canonical import Json, dumps
-from referee.match.rows import digest, parse_row
+from referee.match.log import digest, parse_row
 from tests.browser.conftest import Axe, PageAt
 from tests.browser.test_viewer import FAILED, FEW, HELD, STEP_ALL, joined, log
 

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli import main
-from referee.match.log import verify
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
+from referee.match.verification import verify
 from referee.sdk import Bot
 from referee.sdk.serving import serving
 from tests.cli.running import comes_true, surroundings

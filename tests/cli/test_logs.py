@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from referee.cli import log_files, main
 from referee.cli.narrate import account
 from referee.match.canonical import Json, dumps
-from referee.match.rows import digest, parse_row
+from referee.match.log import digest, parse_row
 from tests import golden
 from tests.golden import RECORDED
 

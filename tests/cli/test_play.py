@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli import main
-from referee.match.log import verify
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
+from referee.match.verification import verify
 from referee.runtime.house_servers import Houses
 
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from referee.cli import main
 from referee.match.canonical import Json
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 from referee.runtime.output_tail import KEPT_BYTES, PIECE_BYTES, TRACEBACK, OutputTail
 from referee.sdk import Bot
 from referee.sdk.serving import serving

@@ -25,8 +25,8 @@ from referee.games import catalogue
 from referee.house.server import House
 from referee.ladders.audit import audit
 from referee.ladders.tables import Rating
-from referee.match.log import verify
 from referee.match.time_limits import Limits
+from referee.match.verification import verify
 from referee.matches import logs, matches
 from referee.matches.tables import Match, Result
 from referee.protocol.signing import bot_secret

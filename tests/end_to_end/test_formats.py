@@ -9,7 +9,7 @@ from referee.accounts import accounts
 from referee.bots.tables import Bot
 from referee.db.leases import LEASE_S
 from referee.matches.tables import DealGroup, Match, MatchSeat
-from referee.standings import event_table
+from referee.standings import tournament_table
 from referee.tournaments import outcomes, progress, starting, tournaments
 from referee.tournaments.entries import enter
 from referee.tournaments.tables import Tournament, TournamentRound
@@ -49,7 +49,7 @@ def test_a_swiss_and_a_knockout_go_to_their_ends_whoever_is_killed(service: Serv
         stages = session.scalars(
             select(TournamentRound).where(TournamentRound.tournament_id == swiss).order_by(TournamentRound.number)
         ).all()
-        table = event_table(
+        table = tournament_table(
             "swiss",
             2,
             [bot.id for _, bot in tournaments.entries(session, swiss)],

@@ -12,8 +12,8 @@ import pytest
 
 from referee.db.engine import Database
 from referee.errors import Unavailable
-from referee.match.log import verify
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
+from referee.match.verification import verify
 from tests.end_to_end.bots import Bots, Desk
 from tests.end_to_end.processes import Process, gone, send
 from tests.end_to_end.service import Service

@@ -1,7 +1,7 @@
 """K8: a match that kills whoever plays it ends as stuck, and its neighbours are played."""
 
 from referee.db.leases import LEASE_S
-from referee.match.log import verify
+from referee.match.verification import verify
 from referee.matches import claims
 from referee.matches.claims import CLAIMS_BEFORE_STUCK, LOST_BEFORE_ALONE
 from tests.end_to_end.bots import Bots

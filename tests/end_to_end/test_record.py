@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 from referee.matches import claims, deal_groups, matches
 from referee.matches.recording import MatchUpdate, Sealed
 from referee.workflows import match_loading

@@ -10,7 +10,7 @@ from referee.match.chance import shuffle
 
 
 def conformity_match(game: type[State], players: int, options: Json, seed: int) -> tuple[State, int, list[Json]]:
-    """Plays the match of the page's last table and gives the end position, the decisions and the event log."""
+    """Play the match of the page's last table. Return the final position, the number of decisions and the event log."""
     below = generator(seed)
     state, decisions, log = game.start(players, options), 0, []
     while not state.over:
@@ -26,7 +26,7 @@ def conformity_match(game: type[State], players: int, options: Json, seed: int) 
 
 
 def generator(seed: int) -> Callable[[int], int]:
-    """``next(m)`` of the rules pages."""
+    """Return ``next(m)`` of the rules pages."""
     state = seed
 
     def below(m: int) -> int:
@@ -38,7 +38,7 @@ def generator(seed: int) -> Callable[[int], int]:
 
 
 def outcome(asked: Json, below: Callable[[int], int]) -> Any:
-    """What the source of the rules pages brings for a chance node."""
+    """Return the outcome of the rules pages' chance source."""
     if asked["kind"] == "deck":
         return shuffle(asked["cards"], below)
     if asked.get("ordered"):
@@ -47,5 +47,5 @@ def outcome(asked: Json, below: Callable[[int], int]) -> Any:
 
 
 def digest(log: list[Json]) -> str:
-    """The first 16 hex digits of the SHA-256 of the rows joined by newlines."""
+    """Return the first 16 hex digits of the SHA-256 of the rows joined by newlines."""
     return hashlib.sha256(b"\n".join(map(dumps, log))).hexdigest()[:16]

@@ -1,7 +1,7 @@
-"""What tests must be told about a game: where its cards lie, which are secret, how large its views may be, and which
-matches of it are recorded as golden logs.
+"""Facts about each game that tests need: where its cards are, which are secret, how large its views may be, and which
+matches are recorded as golden logs.
 
-A game without an entry here fails the battery.
+A game without an entry here fails the tests of all games.
 """
 
 from collections import Counter
@@ -15,21 +15,21 @@ from referee.games.prisoners import bid_cards, prisoners
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """The sizes are the bounds of the rules page."""
+    """Facts about one game. The sizes are the bounds of the rules page."""
 
-    cards: Callable[[Any], Iterable[str]]  # every card once, wherever it lies; after a deal
-    secret: Callable[[Any, int | None], Iterable[str]]  # what a seat, or the public, may not know now
+    cards: Callable[[Any], Iterable[str]]  # every card once, wherever it is, after a deal
+    secret: Callable[[Any, int | None], Iterable[str]]  # what a seat, or the public, may not know in this position
     whole_deck: Callable[[Any], Iterable[str]]
     observation_bytes: int
     event_bytes: int
     golden: Mapping[int, Mapping[str, Any]]  # options of its golden matches, by number of seats
-    chips: Callable[[Any], int] | None = None  # the same sum at every moment of a match
-    story: Callable[[Any], Any] = lambda state: None  # what hidden cards made happen for all to see
-    short: Mapping[str, Any] = field(default_factory=dict)  # options for a match whose others would make it very long
+    chips: Callable[[Any], int] | None = None  # a sum that stays constant during a match
+    story: Callable[[Any], Any] = lambda state: None  # public consequences of hidden cards
+    short: Mapping[str, Any] = field(default_factory=dict)  # options that keep a match short
 
 
 def unseen(deck: Sequence[str], secret: Iterable[str]) -> list[int]:
-    """The places in this deck of cards of which every copy is secret."""
+    """Return the positions in this deck of cards of which every copy is secret."""
     copies, secrets = Counter(deck), Counter(secret)
     return [place for place, card in enumerate(deck) if secrets[card] == copies[card]]
 
@@ -99,7 +99,7 @@ def prince_albert_cards(state: Any) -> Iterable[str]:
 
 
 def prince_albert_secrets(state: Any, viewer: int | None) -> Iterable[str]:
-    """Cards that never lay open to the viewer in this round: once seen, a card is told apart for good."""
+    """Return cards that were never face up for the viewer in this round."""
     seen = set()
     for event in state.history:
         own = event.get("seat") == viewer
@@ -147,7 +147,7 @@ HOOKS = {
         observation_bytes=8192,
         event_bytes=2048,
         golden={2: {}, 5: {"direction": "anticlockwise", "bidding": "single", "deals": 2}},
-        # Seats that cannot bid pass, and aces are laid, without a choice.
+        # Seats that cannot bid pass automatically; aces are played automatically.
         story=lambda state: (state.queue, state.bids, state.turned, state.refuse, state.claims),
         short={"deals": 2},
     ),
@@ -162,7 +162,7 @@ HOOKS = {
             9: {"deals": 4, "ante": 2, "sequence": "89T", "dealer_looks": False, "max_bid": 4},
         },
         chips=lambda state: sum(state.stacks) + sum(state.board.values()),
-        # Who follows and who lacks a colour follows from the cards alone, without a choice.
+        # Leads and missing colours follow from the cards alone, without a choice.
         story=lambda state: (state.played, state.no_colour),
         short={"deals": 4},
     ),

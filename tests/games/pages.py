@@ -1,9 +1,9 @@
-"""What a game's page for bot authors says, taken apart so that tests can compare it with the game.
+"""The contents of a game's rules page, parsed so that tests can compare them with the game.
 
-In a page, ``<!-- action: PHASE -->`` stands before a block of JSON with an action, or with an answer around it; where
-several phases are named it is legal in each. ``<!-- question: PHASE {"seats": 3, "seed": 12, "options": {}} -->``
-stands before an excerpt of a question that comes up in the match played with that seed in the way of the
-conformity matches. ``"…"`` ends a list that is cut short.
+In a page, ``<!-- action: PHASE -->`` precedes a JSON block with an action or an answer; with several phases, it
+is legal in each. ``<!-- question: PHASE {"seats": 3, "seed": 12, "options": {}} -->``
+precedes an excerpt of a question that occurs in the match played with that seed like a conformity match.
+``"…"`` ends a shortened list.
 """
 
 import ast
@@ -23,13 +23,13 @@ from tests.games.conformity import generator, outcome
 from tests.games.playing import one_step
 
 TESTS = Path(__file__).parent
-ENOUGH_DECISIONS = 150_000  # in which every example of a page must have been legal once
+ENOUGH_DECISIONS = 150_000  # every example of a page must be legal in one of them
 MORE = "…"
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A marked block: what it shows, in which phase, and what else the mark says."""
+    """A marked block of a page."""
 
     kind: str  # "action" or "question"
     phase: str
@@ -38,25 +38,25 @@ class Example:
 
 
 def examples(page: str) -> list[Example]:
-    """The marked blocks in the order of the page."""
+    """Return the marked blocks in the order of the page."""
     mark = r"<!-- (action|question): (\w+(?: \w+)*) *(\{[^\n]*\})? *-->"
     marked = re.findall(mark + r"\n+```json\n(.*?)```", page, re.DOTALL)
     return [Example(kind, phase, json.loads(text), json.loads(match or "{}")) for kind, phase, match, text in marked]
 
 
 def actions(page: str) -> list[tuple[str, Json]]:
-    """Phase and action of every marked answer."""
+    """Return phase and action of every marked answer."""
     shown = [(one.phase, one.content.get("action", one.content)) for one in examples(page) if one.kind == "action"]
     return [(phase, action) for phases, action in shown for phase in phases.split()]
 
 
-# -- actions and questions that come up --
+# -- actions and questions that occur --
 
 
 def never_legal(
     game: type[State], wanted: Iterable[tuple[str, Json]], enough: int = ENOUGH_DECISIONS
 ) -> list[tuple[str, Json]]:
-    """Those actions that no position of their phase allows, in many random matches of all kinds."""
+    """Return the actions that are never legal in their phase in many random matches."""
     missing, dice, decisions = [*wanted], Random(game.name), 0
     while missing and decisions < enough:
         state = any_match(game, dice)
@@ -71,7 +71,7 @@ def never_legal(
 
 
 def kinds_of_actions(game: type[State], matches: int = 40) -> set[tuple[str, str]]:
-    """Phase and type of every action that is legal somewhere in as many random matches."""
+    """Return phase and type of every action that is legal somewhere in many random matches."""
     dice, kinds = Random(game.name), set()
     for _ in range(matches):
         state = any_match(game, dice)
@@ -85,13 +85,13 @@ def kinds_of_actions(game: type[State], matches: int = 40) -> set[tuple[str, str
 
 
 def any_match(game: type[State], dice: Random) -> State:
-    """A match with any number of seats, and with options that are now and then not the usual ones."""
+    """Return a match with a random number of seats, sometimes with options other than the defaults."""
     while True:
         given = {spec.name: any_value(spec, dice) for spec in game.option_specs if dice.random() < 0.3}
         try:
             return game.start(dice.choice(game.seats), given)
         except BadOption:
-            continue  # options that do not hang together
+            continue  # contradictory options
 
 
 def any_value(spec: Option, dice: Random) -> Any:
@@ -107,7 +107,7 @@ def any_value(spec: Option, dice: Random) -> Any:
 
 
 def allows(state: State, seat: int, action: Json) -> bool:
-    """Whether the action, spelt like this, is in the legal list."""
+    """Return whether the action, in exactly this spelling, is legal."""
     try:
         return state.validate_action(seat, action) == action
     except IllegalAction:
@@ -115,13 +115,13 @@ def allows(state: State, seat: int, action: Json) -> bool:
 
 
 def comes_up(game: type[State], example: Example) -> bool:
-    """Whether the match of the mark holds a question of this phase with all that the excerpt shows."""
+    """Return whether the match of the mark has a question of this phase that contains the excerpt."""
     questions = asked(game.start(example.match["seats"], example.match.get("options", {})), example.match["seed"])
     return any(phase == example.phase and shows(question, example.content) for phase, question in questions)
 
 
 def asked(state: State, seed: int) -> Iterator[tuple[str, Json]]:
-    """Phase and question of every decision of the match played with this seed."""
+    """Yield phase and question of every decision of the match played with this seed."""
     below, decisions = generator(seed), 0
     while not state.over:
         wanted = state.chance()
@@ -139,7 +139,7 @@ def asked(state: State, seed: int) -> Iterator[tuple[str, Json]]:
 
 
 def shows(full: Any, excerpt: Any) -> bool:
-    """Whether all of the excerpt stands in the question, members of objects and heads of cut lists being enough."""
+    """Return whether the question contains the excerpt: some members of objects, the heads of shortened lists."""
     match excerpt:
         case dict():
             return isinstance(full, dict) and all(name in full and shows(full[name], excerpt[name]) for name in excerpt)
@@ -152,7 +152,7 @@ def shows(full: Any, excerpt: Any) -> bool:
 
 
 def tables(page: str) -> list[list[list[str]]]:
-    """Every table: its rows of cells, the heads first."""
+    """Return every table as rows of cells, header first."""
     blocks = re.findall(r"(?:^\|.*\n)+", page + "\n", re.MULTILINE)
     cut = [
         [[cell.strip() for cell in row[1:].rstrip("|").split("|")] for row in block.splitlines()] for block in blocks
@@ -161,18 +161,18 @@ def tables(page: str) -> list[list[list[str]]]:
 
 
 def table_of(page: str, first_column: Iterable[str]) -> list[list[str]]:
-    """The table most of whose rows are about one of these names; ``[]`` when there is none."""
+    """Return the table most of whose rows are about one of these names; [] if there is none."""
     names = {*first_column}
     return max(tables(page), key=lambda rows: sum(bool(names & {*named(row[0])}) for row in rows), default=[])
 
 
 def named(cell: str) -> list[str]:
-    """The names in a cell: what stands between backticks."""
+    """Return the names in backticks in a cell."""
     return re.findall(r"`([^`]+)`", cell)
 
 
 def wrong_options(game: type[State], page: str) -> list[str]:
-    """What the table of options leaves out, makes up, or says otherwise than the game."""
+    """Return differences between the table of options and the game."""
     specs = {spec.name: spec for spec in game.option_specs}
     head, *rows = table_of(page, specs) or [[]]
     told = {name: row for row in rows for name in named(row[0])}
@@ -201,12 +201,12 @@ def wrong_option(spec: Option, default: str, rest: str) -> Iterator[str]:
 
 
 def rulings(page: str) -> list[str]:
-    """The ids of the rulings that the page tells, in its order: ``PN-07`` at the head of a line."""
+    """Return the ids of the page's rulings (rows that begin with ``PN-07``), in order."""
     return re.findall(r"^(?:\| *|[-*] +)(?:\*\*|`)?([A-Z]{2}-\d{2})\b", page, re.MULTILINE)
 
 
 def tested_rulings() -> set[str]:
-    """The ids that stand in the name of a test of games."""
+    """Return the ruling ids in the names of tests."""
     return {id.replace("_", "-") for name in names_of_tests() for id in re.findall(r"(?<=_)[A-Z]{2}_\d{2}(?=_)", name)}
 
 

@@ -1,4 +1,4 @@
-"""Playing positions on: outcomes and actions by dice, and the events in one list."""
+"""Random play: outcomes, actions and their events."""
 
 from collections.abc import Iterator
 from random import Random
@@ -9,7 +9,7 @@ from referee.match.canonical import Json
 
 
 def random_outcome(asked: Json, rng: Random) -> Any:
-    """Any outcome this chance node can have."""
+    """Return a random outcome of this chance request."""
     if asked["kind"] == "deck":
         return rng.sample(asked["cards"], len(asked["cards"]))
     if asked.get("ordered"):
@@ -18,7 +18,7 @@ def random_outcome(asked: Json, rng: Random) -> Any:
 
 
 def one_step(state: State, rng: Random) -> list[Json]:
-    """Resolves one chance node, or plays any legal action of the seat that comes first."""
+    """Resolve one chance request, or play a random legal action of the first pending seat. Return the events."""
     asked = state.chance()
     if asked is not None:
         return state.resolve(random_outcome(asked, rng))
@@ -27,7 +27,7 @@ def one_step(state: State, rng: Random) -> list[Json]:
 
 
 def positions(state: State, rng: Random) -> Iterator[State]:
-    """The position again and again, one step further each time, the end of the match included."""
+    """Yield the position after every step, up to the end of the match."""
     yield state
     while not state.over:
         one_step(state, rng)
@@ -35,7 +35,7 @@ def positions(state: State, rng: Random) -> Iterator[State]:
 
 
 def answered_by_default(state: State, rng: Random) -> tuple[int, list[Json]]:
-    """Plays the default for every seat until the end; gives the number of decisions and the event log."""
+    """Play the default for every seat until the end. Return the number of decisions and the event log."""
     decisions, log = 0, []
     while not state.over:
         asked = state.chance()
@@ -49,5 +49,5 @@ def answered_by_default(state: State, rng: Random) -> tuple[int, list[Json]]:
 
 
 def named(log: list[Json], event: str) -> list[Json]:
-    """The events of this name."""
+    """Return the events with this name."""
     return [row for row in log if row["event"] == event]

@@ -1,4 +1,4 @@
-"""Positions of Pool Nap written down, and moves in short."""
+"""Positions of Pool Nap for tests, and moves in short form."""
 
 from referee.games.cards import DECK
 from referee.games.pool_nap import PoolNap
@@ -11,7 +11,7 @@ PLAY_A = "As Ts 9s Ks Js Td Qs 8d Jd 3h Ah Kh 9d Qh 2h"
 
 
 def begun(hands: list[str] = HANDS_A, *, dealer: int = 0, **options: object) -> PoolNap:
-    """Round 1 before the first bid, with these hands by seat."""
+    """Return round 1 before the first bid, with these hands by seat."""
     state = PoolNap.start(len(hands), options)
     state.resolve(dealer)
     state.resolve(deck_for(hands, state.order))
@@ -19,20 +19,20 @@ def begun(hands: list[str] = HANDS_A, *, dealer: int = 0, **options: object) -> 
 
 
 def deck_for(hands: list[str], order: list[int]) -> list[str]:
-    """The deck that deals these hands: a packet of three to each in round order, then of two."""
+    """Return the deck that deals these hands: three cards to each seat in order, then two."""
     cards = [hands[seat].split() for seat in order]
     dealt = [card for own in cards for card in own[:3]] + [card for own in cards for card in own[3:]]
     return dealt + [card for card in DECK if card not in dealt]
 
 
 def bid(state: PoolNap, *tricks: int) -> list[Json]:
-    """The seats in turn bid so many tricks, 0 is a pass; gives the events."""
+    """Bid these tricks for the seats in turn, 0 being a pass. Return the events."""
     actions = [{"type": "bid", "tricks": own} if own else PASS for own in tricks]
     return [event for action in actions for event in state.apply(state.pending()[0], action)]
 
 
 def play(state: PoolNap, cards: str) -> list[Json]:
-    """The seats in turn play these cards; gives the events."""
+    """Play these cards for the seats in turn. Return the events."""
     actions = [{"type": "play", "card": card} for card in cards.split()]
     return [event for action in actions for event in state.apply(state.pending()[0], action)]
 
@@ -42,6 +42,6 @@ def next_deal(state: PoolNap, hands: list[str] | None = None) -> list[Json]:
 
 
 def row(log: list[Json], event: str) -> Json:
-    """The only event of this name."""
+    """Return the only event with this name."""
     (only,) = named(log, event)
     return only

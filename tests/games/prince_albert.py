@@ -1,4 +1,4 @@
-"""Positions of Prince Albert for its tests, and moves in the short form of the rules page."""
+"""Positions of Prince Albert for tests, and moves in the short form of the rules page."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ from tests.games.playing import named
 WORDS = {"A": "all_in", "s": "stay", "S": "show", "H": "hide", "k": "check", "c": "call", "r": "raise", "f": "fold"}
 SIGNS = {"rock", "paper", "scissors"}
 
-# Five hands, each better than the one before, that share no card.
+# Five hands without common cards, each better than the one before.
 HIGH, PAIR, ACES = "2c 4d 5h 7s 8c", "Kd Kc 9d 6c 3h", "As Ad 9s 6h 3c"
 TRIPS, FLUSH = "Qc Qd Qs 4c 7d", "2h 4h 8h Th Jh"
 EQUAL = ["As Ad 9s 6h 3c", "Ac Ah 9d 6c 3d"]  # better than the first
 
 
 def begun(hands: list[str], *, opener: int = 0, points: list[int] | None = None, **options: Any) -> PrinceAlbert:
-    """Round 1 after the deal (and the antes), with these hands by seat; in Hold'em the down cards come first."""
+    """Return round 1 after deal and antes, with these hands by seat; in Hold'em the down cards come first."""
     state = PrinceAlbert.start(len(hands), options)
     state.points = points or state.points
     state.resolve(opener)
@@ -26,14 +26,14 @@ def begun(hands: list[str], *, opener: int = 0, points: list[int] | None = None,
 
 
 def deck_for(hands: list[str], opener: int, then: str = "") -> list[str]:
-    """The deck that deals these hands one card at a time from the opener, with these cards on top of the rest."""
+    """Return the deck that deals these hands card by card from the opener, followed by these cards."""
     own = [hands[(opener + step) % len(hands)].split() for step in range(len(hands))]
     dealt = [hand[lap] for lap in range(5) for hand in own]
     return topped(" ".join(dealt) + " " + then)
 
 
 def topped(cards: str) -> list[str]:
-    """A deck with these cards on top, the others behind them in canonical order."""
+    """Return a deck with these cards on top, then the others in canonical order."""
     top = cards.split()
     return top + [card for card in DECK if card not in top]
 
@@ -55,7 +55,7 @@ def meant(move: str, phase: str) -> Json:
 
 
 def play(state: PrinceAlbert, moves: str) -> list[Json]:
-    """Plays ``seat:move`` one after the other; gives the events."""
+    """Play each ``seat:move``. Return the events."""
     log: list[Json] = []
     for step in moves.split():
         seat, _, move = step.partition(":")
@@ -66,7 +66,7 @@ def play(state: PrinceAlbert, moves: str) -> list[Json]:
 def follow(
     seats: int, options: Json, draws: list[Any], decks: list[str], moves: str
 ) -> tuple[PrinceAlbert, list[Json]]:
-    """A worked example: gives the position after its last move, chance included, and all events."""
+    """Play a worked example. Return the position after its last move, chance included, and all events."""
     state, drawn, dealt = PrinceAlbert.start(seats, options), iter(draws), map(topped, decks)
     log = settled(state, drawn, dealt)
     for step in moves.split():
@@ -83,7 +83,7 @@ def settled(state: PrinceAlbert, draws: Any, decks: Any) -> list[Json]:
 
 
 def rounds(log: list[Json], *members: str) -> list[list[Any]]:
-    """These members of every finished round."""
+    """Return these members of every finished round."""
     return [[row[member] for member in members] for row in named(log, "round_end")]
 
 
@@ -92,13 +92,13 @@ def pots(log: list[Json]) -> list[list[Any]]:
 
 
 def row(log: list[Json], event: str) -> Json:
-    """The only event of this name."""
+    """Return the only event with this name."""
     (only,) = named(log, event)
     return only
 
 
 def bids_open(state: PrinceAlbert) -> list[int | None]:
-    """What the seat that is asked may bid, None for a pass, in the order of the list."""
+    """Return the legal bids of the asked seat in order, None for a pass."""
     return [action.get("cards") for action in state.legal(state.pending()[0])]
 
 

@@ -1,4 +1,4 @@
-"""Positions of Prisoners written down: who holds what, what the pile brings, who says what."""
+"""Positions of Prisoners for tests: hands, pile and bids."""
 
 from collections import Counter
 
@@ -19,9 +19,9 @@ TEN_HEARTS = "2h 3h 4h 5h 6h 7h 8h 9h Th Ah"
 def dealt(
     hands: dict[int, str], pile: str, *, players: int = 4, dealer: int = 0, **options: object
 ) -> tuple[Prisoners, list[Json]]:
-    """Deal 1 at its first question, and its events so far.
+    """Return deal 1 at its first question, and its events so far.
 
-    The cards not named fill the hands by seat in canonical order; the prisoners not named follow in theirs.
+    Unnamed cards fill the hands by seat in canonical order; unnamed prisoners follow in theirs.
     """
     state = Prisoners.start(players, options)
     log = state.resolve(dealer)
@@ -35,7 +35,7 @@ def begun(hands: dict[int, str], pile: str, *, players: int = 4, dealer: int = 0
 
 
 def deck_for(hands: dict[int, str], state: Prisoners) -> list[str]:
-    """The deck that deals these hands; the dealer gets the last card of each lap."""
+    """Return the deck that deals these hands; the dealer gets the last card of each lap."""
     cards, players = bid_cards(state.options["decks"]), state.players
     size = len(cards) // players
     own = {seat: hands.get(seat, "").split() for seat in range(players)}
@@ -50,18 +50,18 @@ def deck_for(hands: dict[int, str], state: Prisoners) -> list[str]:
 
 
 def filled(first: list[str], cards: list[str]) -> list[str]:
-    """These cards first, then the others in their order."""
+    """Return these cards first, then the others in order."""
     return [*first, *(Counter(cards) - Counter(first)).elements()]
 
 
 def say(state: Prisoners, *said: str) -> list[Json]:
-    """The seats in turn bid these cards, or pass at an empty text; gives the events."""
+    """Bid these cards for the seats in turn, an empty text being a pass. Return the events."""
     actions = [{"type": "bid", "cards": cards.split()} if cards else PASS for cards in said]
     return [event for action in actions for event in state.apply(state.pending()[0], action)]
 
 
 def all_pass(state: Prisoners) -> list[Json]:
-    """Whoever is asked about this prisoner passes; gives the events."""
+    """Pass for every seat asked about this prisoner. Return the events."""
     settled, log = len(state.turned), list[Json]()
     while state.pending() and len(state.turned) == settled:
         log += say(state, "")
@@ -69,6 +69,6 @@ def all_pass(state: Prisoners) -> list[Json]:
 
 
 def row(log: list[Json], event: str) -> Json:
-    """The only event of this name."""
+    """Return the only event with this name."""
     (only,) = named(log, event)
     return only

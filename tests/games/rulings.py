@@ -1,4 +1,4 @@
-"""Lists the rulings that no test bears in its name; ends with 1 if there are any. ``python -m tests.games.rulings``"""
+"""List the rulings that no test has in its name; exit with 1 if there are any. ``python -m tests.games.rulings``"""
 
 import sys
 

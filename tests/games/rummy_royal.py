@@ -1,4 +1,4 @@
-"""Deals of Rummy Royal for its tests: hands as the page writes them, and seats that act in turn."""
+"""Deals of Rummy Royal for tests: hands in the notation of the page, and moves of seats in turn."""
 
 from referee.games.cards import DECK
 from referee.games.rummy_royal import BOARD, RummyRoyal
@@ -19,7 +19,7 @@ NOBODY_OUT = {
 def begun(
     hands: dict[int, Cards] | None = None, extra: Cards = "", *, seats: int = 9, dealer: int = 0, **options: object
 ) -> RummyRoyal:
-    """Deal 1 before the dealer's choice, with these cards in these hands, filled up with cards nobody names."""
+    """Return deal 1 before the dealer's choice, with these hands, filled up with unnamed cards."""
     state = RummyRoyal.start(seats, options)
     state.resolve(dealer)
     state.resolve(deck_for(state, hands or {}, extra))
@@ -27,7 +27,7 @@ def begun(
 
 
 def deck_for(state: RummyRoyal, hands: dict[int, Cards], extra: Cards = "") -> list[str]:
-    """The deck that deals these cards: one at a time from the dealer's left, the extra hand last in each lap."""
+    """Return the deck that deals these cards one at a time from the dealer's left, the extra hand last in each lap."""
     order = state.seats_from((state.dealer or 0) + 1)
     places = [hands.get(seat, "").split() for seat in order] + [extra.split()]
     spare = [card for card in DECK if not any(card in place for place in places)]
@@ -39,7 +39,7 @@ def deck_for(state: RummyRoyal, hands: dict[int, Cards], extra: Cards = "") -> l
 
 
 def choose(state: RummyRoyal, *choices: str) -> list[Json]:
-    """The seats in turn keep, sell, swap, pass or bid one more; gives the events."""
+    """Keep, sell, swap, pass or bid one more for the seats in turn. Return the events."""
     log: list[Json] = []
     for choice in choices:
         action = {"type": choice, "amount": state.amount + 1} if choice == "bid" else {"type": choice}
@@ -48,19 +48,19 @@ def choose(state: RummyRoyal, *choices: str) -> list[Json]:
 
 
 def lead(state: RummyRoyal, cards: Cards) -> list[Json]:
-    """The seats in turn lead these cards; gives the events."""
+    """Lead these cards for the seats in turn. Return the events."""
     return [
         event for card in cards.split() for event in state.apply(state.pending()[0], {"type": "lead", "card": card})
     ]
 
 
 def leads(state: RummyRoyal) -> Cards:
-    """What the seat that is asked may lead."""
+    """Return what the asked seat may lead."""
     return " ".join(action["card"] for action in state.legal(state.pending()[0]))
 
 
 def told(log: list[Json]) -> list[str]:
-    """The play in few words: ``1 2c`` a lead or a card that was forced, ``1 seq 9`` a payment, ``stop red``,
+    """Return the play in short form: ``1 2c`` a lead or a forced card, ``1 seq 9`` a payment, ``stop red``,
     ``1 no red``, ``1 out``."""
     words = {
         "play": lambda row: f"{row['seat']} {row['card']}",
@@ -73,5 +73,5 @@ def told(log: list[Json]) -> list[str]:
 
 
 def board(each: int, **others: int) -> dict[str, int]:
-    """So many chips on each space, but for the named ones."""
+    """Return the same number of chips on each space, except for the named ones."""
     return {space: others.get(space, each) for space in BOARD}

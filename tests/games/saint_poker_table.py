@@ -1,4 +1,4 @@
-"""Positions of Saint Poker written down, and moves in short."""
+"""Positions of Saint Poker for tests, and moves in short form."""
 
 from referee.games.cards import DECK, in_order
 from referee.games.poker import rank
@@ -13,7 +13,7 @@ def ranked(cards: Cards) -> list[int]:
 
 
 def dealt(hands: list[Cards], future: Cards = "", **options: object) -> SaintPoker:
-    """Round 1 with these cards in the hands, filled up to ten with cards nobody names."""
+    """Return round 1 with these hands, filled up to ten with unnamed cards."""
     state = SaintPoker.start(len(hands), options)
     named_cards = {*" ".join(hands).split(), *future.split()}
     spare = [card for card in DECK if card not in named_cards]
@@ -25,7 +25,7 @@ def dealt(hands: list[Cards], future: Cards = "", **options: object) -> SaintPok
 
 
 def selecting(river: Cards, hands: list[Cards], *, round: int = 1, **options: object) -> SaintPoker:
-    """The selection of this round, written down: the first cards of the river come from the future river."""
+    """Return this round at its selection; the first cards of the river come from the future river."""
     seats = len(hands)
     state = SaintPoker.start(seats, options)
     state.awaiting, state.unsent, state.round = None, [], round
@@ -37,7 +37,7 @@ def selecting(river: Cards, hands: list[Cards], *, round: int = 1, **options: ob
 
 
 def river(state: SaintPoker, *cards: str) -> list[Json]:
-    """All seats choose their river card, the last seat first; gives the events."""
+    """Choose the river cards of all seats, the last seat first. Return the events."""
     for seat in range(len(cards) - 1, 0, -1):
         assert state.apply(seat, {"type": "river", "card": cards[seat]}) == []
     return state.apply(0, {"type": "river", "card": cards[0]})
@@ -50,5 +50,5 @@ def select(state: SaintPoker, *pairs: Cards) -> list[Json]:
 
 
 def take(state: SaintPoker, *cards: str) -> list[Json]:
-    """The seats in turn take these cards; gives the events."""
+    """Take these cards for the seats in turn. Return the events."""
     return [event for card in cards for event in state.apply(state.pending()[0], {"type": "take", "card": card})]

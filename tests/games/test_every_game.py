@@ -1,4 +1,4 @@
-"""What holds for any game: a new one passes this file untouched, with an entry in ``hooks.py``."""
+"""Properties of every game. A new game passes this file unchanged, given an entry in ``hooks.py``."""
 
 import copy
 import pickle
@@ -15,7 +15,7 @@ from referee.errors import BadOption, IllegalAction, IllegalOutcome
 from referee.games import catalogue
 from referee.games.cards import DECK, UNKNOWN
 from referee.games.state import State
-from referee.match import rows
+from referee.match import log
 from referee.match.canonical import Json, dumps
 from tests.games.hooks import HOOKS, unseen
 from tests.games.playing import one_step, positions, random_outcome
@@ -28,7 +28,7 @@ some = settings(max_examples=20, deadline=None, derandomize=True, database=None)
 
 @st.composite
 def fresh(draw: st.DrawFn, name: str) -> tuple[State, Random]:
-    """A fresh match with any number of seats and any options, and dice to play it."""
+    """Return a new match with any number of seats and any options, and dice to play it."""
     game = catalogue()[name]
     seats = draw(st.sampled_from(game.seats))
     options: Json = {}
@@ -52,7 +52,7 @@ def fresh(draw: st.DrawFn, name: str) -> tuple[State, Random]:
 
 
 def fitting(game: type[State], seats: int, options: Json) -> State:
-    """A match with as many of these options as hang together."""
+    """Return a match with as many of these options as are compatible."""
     while True:
         try:
             return game.start(seats, options)
@@ -67,7 +67,7 @@ def image(state: State) -> bytes:
 
 
 def sampled(state: State, dice: Random, share: float = 0.15) -> Iterator[State]:
-    """Some positions of a random match that wait for seats."""
+    """Return some positions of a random match in which decisions are due."""
     return (now for now in positions(state, dice) if now.pending() and dice.random() < share)
 
 
@@ -213,7 +213,7 @@ WRONG: list[Any] = [None, True, False, 0, -1, 99, 10**30, 1.0, NAN, "", "??", "2
 
 
 def spoilt(action: Json, dice: Random) -> Iterator[Any]:
-    """Answers that look much like this legal one."""
+    """Return answers that resemble this legal one."""
     yield {**action, "more": 1}
     yield [action]
     yield list(action.items())
@@ -236,7 +236,7 @@ def near(value: Any, dice: Random) -> Iterator[Any]:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Equal as JSON values are: neither is True the number 1, nor 1.0."""
+    """Return whether two values are equal as JSON: True and 1.0 differ from 1."""
     if type(left) is not type(right):
         return False
     if isinstance(left, dict):
@@ -247,7 +247,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 def unordered(action: Json) -> Json:
-    """A list of cards means the same in any order."""
+    """Return the value with lists of cards sorted, as their order has no meaning."""
     return {key: sorted(value) if isinstance(value, list) else value for key, value in action.items()}
 
 
@@ -279,7 +279,7 @@ def played_out(state: State, dice: Random) -> bytes:
     return dumps(log)
 
 
-# -- seats that choose at once --
+# -- seats that choose concurrently --
 
 
 @every_game
@@ -359,14 +359,14 @@ def test_masking_hides_cards_and_nothing_else(name: str, data: st.DataObject) ->
             for viewer in (None, *range(state.players)):
                 readings = [
                     state.mask_event(event, viewer),
-                    *rows.visible_events(type(state), [event], viewer, state.options),
+                    *log.visible_events(type(state), [event], viewer, state.options),
                 ]
                 assert all(differs_by_cards_only(event, reading, cards) for reading in readings if reading is not None)
             assert dumps(event) == before
 
 
 def differs_by_cards_only(full: Any, masked: Any, cards: set[str]) -> bool:
-    """Same shape, same lengths; where they differ a card has become unknown."""
+    """Return whether the values differ only in cards that have become unknown."""
     if isinstance(full, dict):
         return full.keys() == masked.keys() and all(
             differs_by_cards_only(full[key], masked[key], cards) for key in full
@@ -380,7 +380,7 @@ def differs_by_cards_only(full: Any, masked: Any, cards: set[str]) -> bool:
 @settings(max_examples=12, deadline=None, derandomize=True, database=None)
 @given(data=st.data())
 def test_twin_worlds_look_the_same(name: str, data: st.DataObject) -> None:
-    """Two worlds that differ only in what a viewer may not know give that viewer the same bytes."""
+    """Require that two worlds which differ only in secrets give the viewer the same bytes."""
     state, dice = data.draw(fresh(name))
     deal, steps, dealing = state.clone(), list[Step](), False
     wanted, found, deals = 0, 0, 0
@@ -418,7 +418,7 @@ def take(state: State, step: Step) -> list[Json]:
 
 
 def compared_with_a_twin(deal: State, steps: list[Step], viewer: int | None, dice: Random) -> bool:
-    """Deals the hidden cards anew, plays the same moves and compares; False when no such deal was found."""
+    """Redeal the hidden cards, play the same moves and compare. Return False if no such deal was found."""
     open_steps = without_sealed(deal, steps)
     one, news = replayed(deal, open_steps)
     secret = [*HOOKS[one.name].secret(one, viewer)]
@@ -442,7 +442,7 @@ def compared_with_a_twin(deal: State, steps: list[Step], viewer: int | None, dic
 
 
 def dealt_anew(outcome: Any, secret: list[str], dice: Random) -> Any:
-    """A deck with some of its secret cards in other places; what was drawn stays as it is."""
+    """Return a deck with some of its secret cards exchanged; other outcomes stay the same."""
     places = unseen(outcome, secret) if isinstance(outcome, list) else []
     moving = dice.sample(places, dice.randint(min(2, len(places)), len(places)))
     moved = dict(zip(moving, dice.sample(moving, len(moving)), strict=True))
@@ -450,7 +450,7 @@ def dealt_anew(outcome: Any, secret: list[str], dice: Random) -> Any:
 
 
 def without_sealed(deal: State, steps: list[Step]) -> list[Step]:
-    """The steps before the answers that still lie sealed."""
+    """Return the steps before the answers that are still sealed."""
     state = deal.clone()
     for step in steps:
         take(state, step)
@@ -463,7 +463,7 @@ def replayed(deal: State, steps: list[Step]) -> tuple[State, list[Json]]:
 
 
 def seal_some(state: State, viewer: int | None, dice: Random) -> None:
-    """Some of the others make their secret choice, not all of a question."""
+    """Let some, but not all, of the other seats make their secret choice."""
     others = [seat for seat in state.pending() if seat != viewer]
     if not state.together or len(state.pending()) < 2:
         return
@@ -472,8 +472,8 @@ def seal_some(state: State, viewer: int | None, dice: Random) -> None:
 
 
 def seen(state: State, news: list[Json], viewer: int | None) -> bytes:
-    """All that reaches a viewer: news, view, own list, and what is public about the question."""
-    view: Json = {"news": rows.visible_events(type(state), news, viewer, state.options), "to_act": state.to_act()}
+    """Return all that reaches a viewer: events, observation, legal actions, and the public part of the question."""
+    view: Json = {"news": log.visible_events(type(state), news, viewer, state.options), "to_act": state.to_act()}
     view |= {"scores": state.scores(), "placements": state.placements(), "returns": state.returns()}
     # That a move is forced shows in the timing, so it must follow from public facts.
     view["forced"] = [state.forced_action(seat) is not None for seat in state.to_act()]

@@ -1,4 +1,4 @@
-"""The pages for bot authors tell of the games as they are; each game is in the catalogue, so none is forgotten."""
+"""The rules pages agree with the games in the catalogue."""
 
 import re
 import subprocess
@@ -120,7 +120,7 @@ PAGE = """
 ```
 
 - **PN-01**: chips.
-- PN-03: the dealer. PN-02 is told elsewhere.
+- PN-03: the dealer. PN-02 is explained elsewhere.
 """
 
 

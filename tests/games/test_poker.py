@@ -1,4 +1,4 @@
-"""Ranking hands: against a plain enumeration of all hands of five, and the lists written on the rules page."""
+"""Ranking of hands, compared with a plain enumeration of all hands of five and with the rules page."""
 
 from collections import Counter
 from itertools import combinations
@@ -15,7 +15,7 @@ def ranked(cards: str) -> list[int]:
 
 
 def plain_rank(five: tuple[str, ...]) -> list[int]:
-    """Five cards ranked the slow way, straight from the table of categories."""
+    """Rank five cards the slow way, directly from the table of categories."""
     values = sorted((RANK[card] for card in five), reverse=True)
     groups = sorted(((times, value) for value, times in Counter(values).items()), reverse=True)
     times, ties = [times for times, _ in groups], [value for _, value in groups]

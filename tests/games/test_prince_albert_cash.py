@@ -27,7 +27,7 @@ CHECKED = "0:k 1:k 2:k"
 
 
 def betting(hands: list[str], chips: list[int]) -> PrinceAlbert:
-    """Betting 1 of a match at table stakes where the seats have so many chips left after an ante of 1."""
+    """Return betting 1 of a match at table stakes, with these chips left after an ante of 1."""
     state = begun(hands, cash=True, stack=1)
     state.chips = chips
     state.open_betting("bet1", 0)

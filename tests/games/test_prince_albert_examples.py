@@ -362,7 +362,7 @@ def test_conformity(
 
 
 def whole_match(seats: int, options: Json, seed: int) -> tuple[PrinceAlbert, int, list[Json]]:
-    """Chance takes from one source, the seats from another, 1000 further on."""
+    """Play a match with chance from one source and the seats' choices from another, seeded 1000 higher."""
     state, decisions, log = PrinceAlbert.start(seats, options), 0, list[Json]()
     chance, choice = generator(seed), generator(seed + 1000)
     while not state.over:

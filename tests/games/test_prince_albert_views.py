@@ -208,7 +208,7 @@ def test_the_longest_round_is_reached_and_its_views_keep_their_size(seats: int, 
 
 
 def longest(state: PrinceAlbert, seat: int) -> str:
-    """The move that puts off the end of the round."""
+    """Return the move that delays the end of the round."""
     match state.phase:
         case "bidding":
             return "p" if len(state.queue) > 1 and state.bid is None else f"b{state.highest_bid}"

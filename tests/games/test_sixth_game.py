@@ -1,6 +1,6 @@
-"""CONTRIBUTING's recipe for a game, followed to the letter in a copy of the project, with a game of some forty lines.
+"""The recipe for a game in CONTRIBUTING, followed in a copy of the project with a game of some forty lines.
 
-Whatever tests hold for every game must then hold for it without being touched.
+All tests of every game must then pass for it unchanged.
 """
 
 import shutil
@@ -21,7 +21,7 @@ COMMON = (  # tests that run over the catalogue
 )
 SHOWN = ("tests/viewer/test_viewer_tables.py", "tests/match/test_sentences.py")
 
-GAME = '''"""Highest Card: deal of two cards each, then all show one at once; the highest one wins."""
+GAME = '''"""Highest Card: deal of two cards each, then all show one together; the highest one wins."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -125,7 +125,7 @@ Show the better one of two cards.
 | id | ruling |
 | --- | --- |
 | HC-01 | Suits decide between cards of a rank. |
-| HC-02 | All show at once. |
+| HC-02 | All show together. |
 """
 
 TESTS = '''"""Highest Card by its rulings."""
@@ -221,7 +221,7 @@ OPTIONAL = {"referee/players/highest_card.py": HOUSE_PLAYER, "referee/viewer/tab
 
 @pytest.fixture(scope="module")
 def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project as it is."""
+    """Return a copy of the project."""
     copy = tmp_path_factory.mktemp("untouched")
     for part in PARTS:
         source = ROOT / part
@@ -234,7 +234,7 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def bare(untouched: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project with all that a game must have."""
+    """Return the project with everything that a game must have."""
     copy = tmp_path_factory.mktemp("bare") / "project"
     shutil.copytree(untouched, copy, symlinks=True)
     (copy / RULES).write_text(GAME)
@@ -246,7 +246,7 @@ def bare(untouched: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def project(bare: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project with a game on a par with the others, and its golden log."""
+    """Return the project with a complete game and its golden log."""
     copy = tmp_path_factory.mktemp("complete") / "project"
     shutil.copytree(bare, copy, symlinks=True)
     for name, text in OPTIONAL.items():
@@ -262,14 +262,14 @@ def contents(copy: Path) -> dict[str, bytes]:
 
 
 def insert(path: Path, after: str, text: str) -> None:
-    """Puts the text behind the one place where ``after`` stands."""
+    """Insert the text after the only occurrence of ``after``."""
     head, found, tail = path.read_text().partition(after)
     assert found, f"{path} has no {after!r}"
     path.write_text(head + found + text + tail)
 
 
 def lowest_card(copy: Path) -> str:
-    """What seat 0 is asked about first in the match of the page's question."""
+    """Return the card that seat 0 is asked about first in the match of the page's question."""
     return ran(
         copy,
         "-c",
@@ -285,7 +285,7 @@ def ran(copy: Path, *arguments: str) -> str:
 
 
 def started(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs this Python in the copy, whose packages come before those that are installed."""
+    """Run this Python code in the copy, whose packages take precedence over the installed ones."""
     environment = surroundings(PYTHONPATH=str(copy), PYTHONDONTWRITEBYTECODE="1")
     return subprocess.run(
         [sys.executable, *arguments],

@@ -14,7 +14,7 @@ from referee.ladders.audit_findings import Difference
 from referee.ladders.ladder_audit import check_ladder
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingCount
 from referee.match.canonical import dumps
-from referee.match.rows import link_row, parse_row
+from referee.match.log import link_row, parse_row
 from referee.matches import deal_groups, logs
 from referee.matches.tables import Match, MatchLog, Result
 from referee.workflows import voiding

@@ -1,4 +1,4 @@
-"""Matches for tests: headers, seeded chance and seats that choose by a written rule."""
+"""Matches for tests: headers, seeded chance and seats that choose by a rule."""
 
 from collections.abc import Callable
 from random import Random
@@ -36,7 +36,7 @@ def at_random(dice: Random) -> Chooser:
 
 
 def played(head: Json, choose: Chooser, source: CommittedChance | None = None) -> Match:
-    """A whole match, each open question answered by ``choose`` in rising order of seats."""
+    """Play a whole match; ``choose`` answers each open question, by ascending seat."""
     match = Match(head, source or chance(head["seats"]))
     match.begin()
     while not match.over:
@@ -46,5 +46,5 @@ def played(head: Json, choose: Chooser, source: CommittedChance | None = None) -
 
 
 def tables() -> list[tuple[str, int]]:
-    """Every game with its fewest and its most seats."""
+    """Return every game with its fewest and its most seats."""
     return [(name, seats) for name, rules in catalogue().items() for seats in (rules.seats[0], rules.seats[-1])]

@@ -1,4 +1,4 @@
-"""Canonical JSON: the spelling anybody can repeat with the standard library."""
+"""Canonical JSON: the standard library produces the same spelling."""
 
 import json
 

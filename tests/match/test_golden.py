@@ -1,9 +1,9 @@
-"""Golden logs: what the engine wrote once, it writes today, byte for byte."""
+"""Golden logs: the engine still writes them byte for byte."""
 
 import pytest
 
 from referee.games import catalogue
-from referee.match.log import verify
+from referee.match.verification import verify
 from tests.golden import RECORDED, path, recorded
 
 

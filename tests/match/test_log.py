@@ -1,4 +1,4 @@
-"""Verification from the bytes alone: a good log passes, a touched one is refused with its row."""
+"""Verification from the bytes alone: a valid log passes, an altered one is refused with its row."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,9 +7,9 @@ from random import Random
 import pytest
 
 from referee.match.canonical import Json, dumps
-from referee.match.log import reveal_line, verify, visible
+from referee.match.log import digest, parse_row, reveal_line, visible
 from referee.match.match import Answer
-from referee.match.rows import digest, parse_row
+from referee.match.verification import verify
 from tests.golden import RECORDED, path
 from tests.match.playing import SEED, at_random, header, played, tables
 
@@ -23,7 +23,7 @@ def good() -> list[bytes]:
 
 
 def relinked(rows: Rows) -> list[bytes]:
-    """The rows as a careful forger would store them: links made to fit again."""
+    """Return the rows as a careful forger would store them, with repaired links."""
     lines: list[bytes] = []
     for row in rows:
         lines.append(dumps({**row, "prev": digest(lines[-1]) if lines else None}))
@@ -75,7 +75,7 @@ def golden(name: str) -> list[bytes]:
 
 
 def with_retired_seats() -> list[bytes]:
-    """Return a match with many rows after its last answer, when no bot is called any more."""
+    """Return a match with many rows after its last answer, because all seats are retired."""
     match = played(header("saint-poker", 3), lambda request: Answer(request.seat, trouble="deadline"))
     assert match.retired == {0, 1, 2}
     assert sum(b'"retired":true' in line for line in match.lines) > 20
@@ -108,7 +108,7 @@ def test_K18_a_row_taken_out_anywhere_is_missed(name: str) -> None:
 
 
 @named_log
-def test_K18_a_log_cut_short_anywhere_is_told_by_the_row_that_follows(name: str) -> None:
+def test_K18_a_log_cut_short_anywhere_is_reported_at_the_missing_row(name: str) -> None:
     lines = LOGS[name]()
     rows = [parse_row(line) for line in lines]
     for end in range(1, len(rows) - 1):
@@ -244,8 +244,7 @@ def test_members_of_a_wrong_kind_are_refused_not_crashed_on(good: list[bytes], v
                 assert not accepted or (number, name) in HARMLESS, (number, name, value)
 
 
-# What a forger of all links may change unseen: the account of who sat there and how long it took. The links
-# themselves are what ``relinked`` mends.
+# With repaired links, a forger can change players and times undetected; ``relinked`` overwrites ``prev`` itself.
 HARMLESS = {(number, name) for number in range(200) for name in ("prev",)} | {
     (0, "players"),
     (0, "match"),

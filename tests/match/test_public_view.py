@@ -1,11 +1,10 @@
-"""A log as the public may read it while it grows, and where its rounds begin."""
+"""The public view of a growing log, and where its rounds begin."""
 
 import pytest
 
 from referee.games import game
 from referee.match.canonical import Json
-from referee.match.log import PublicView, opens_round, visible
-from referee.match.rows import parse_row, visible_events
+from referee.match.log import PublicView, opens_round, parse_row, visible, visible_events
 from tests.golden import FOLDER
 
 LOGS = sorted(FOLDER.glob("*.ndjson"))
@@ -40,7 +39,7 @@ def test_each_round_begins_once_and_nothing_of_it_comes_in_another_way(name: str
     openings = [event for event in events if event["event"] == game(header["game"]).opening]
     count = "deal" if "deal" in openings[0] else "round"
 
-    begun = [event.get(count, 1) for event in openings]  # a game of a single round need not count it
+    begun = [event.get(count, 1) for event in openings]  # a game of a single round need not number it
     rounds = [row for row in rows if opens_round(row, header)]
 
     assert begun == list(range(1, len(begun) + 1))

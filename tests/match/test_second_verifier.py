@@ -1,4 +1,4 @@
-"""The verifier that stands in the docs: small, on its own, and of one mind with ours about links and deals."""
+"""The independent verifier in the documentation agrees with ours about links and deals."""
 
 import ast
 import gzip
@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from referee.match.chance import CommittedChance
-from referee.match.log import reveal_line
-from referee.match.rows import digest, parse_row
+from referee.match.log import digest, parse_row, reveal_line
 from tests.golden import RECORDED, path
 from tests.match.playing import GROUP, SEED, at_random, header, played, tables
 from tests.match.test_log import forged, relinked, set_commitment, set_deal, set_nonce, set_seed

@@ -1,4 +1,4 @@
-"""What an event says to people: one presentation, the same words in the terminal and in the viewer."""
+"""Sentences about events are the same in the terminal and in the viewer."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 
 from referee.games import game
 from referee.match.canonical import Json
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 from referee.viewer.presentation import presentation
 from referee.viewer.sentences import Sentences, plainly
 from tests.golden import RECORDED, path

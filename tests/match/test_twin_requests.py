@@ -1,4 +1,4 @@
-"""Twin worlds as a bot would meet them: the whole body of its question must not depend on what it may not know."""
+"""Twin worlds on the wire: the body of a question must not depend on what the bot may not know."""
 
 from itertools import product, takewhile
 from random import Random
@@ -15,7 +15,7 @@ from tests.match.playing import chance, header, tables
 
 
 class Swapped:
-    """The outcomes of another source, with two cards exchanged in one of its decks."""
+    """The outcomes of another source, with two cards exchanged in one deck."""
 
     def __init__(self, source: Chance, deck: int, one: str, other: str) -> None:
         self._source, self._deck = source, deck
@@ -37,7 +37,7 @@ def advanced(head: Json, source: Chance, answers: list[Answer]) -> Match:
 
 
 def dealt_now(match: Match) -> dict[int, list[str]]:
-    """The decks since the last answer, by their number in the match."""
+    """Return the decks since the last answer, by their number in the match."""
     rows = [row for row in match.log.rows if row["type"] != "chance" or row["chance"]["kind"] == "deck"]
     fresh = [row["outcome"] for row in takewhile(lambda row: row["type"] == "chance", reversed(rows))]
     last = sum(row["type"] == "chance" for row in rows) - 1
@@ -45,7 +45,7 @@ def dealt_now(match: Match) -> dict[int, list[str]]:
 
 
 def question(match: Match, viewer: int) -> bytes | None:
-    """The body for this seat, if it is asked now."""
+    """Return the body for this seat, if it is asked now."""
     asked = [request for request in match.requests() if request.seat == viewer]
     return Questions(match.header, viewer).ask(asked[0])[1] if asked else None
 

@@ -8,8 +8,8 @@ from sqlalchemy import text
 
 from referee.errors import NotReady, StaleEpoch
 from referee.match.chance import commitment
-from referee.match.log import verify
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
+from referee.match.verification import verify
 from referee.matches import deal_groups, logs, matches
 from referee.matches.deal_groups import WrongMasterKey
 from referee.workflows import deal_group_closing, match_cancellation, retirement

@@ -1,7 +1,7 @@
-"""Dutch pairings beside those of a published engine, and those that need care.
+"""Dutch pairings compared with those of a published engine, and difficult cases.
 
-The results of the events below were drawn for this test. Their pairings and seats are those that bbpPairings
-(Bierema Boyz Programming; FIDE C.04.3, Dutch system) finds for these results, which was run once to write them down.
+The results of the tournaments below are random. Their pairings and seats are those of bbpPairings (Bierema Boyz
+Programming; FIDE C.04.3, Dutch system) for these results, recorded once.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import pytest
 from referee.pairing import Bye, Entrant, Leg, PairingRound, PlayedRound, Table, TournamentState, formats
 from referee.pairing.seeded_random import shuffle
 
-# A stage a line: first seat, result of it (+ won, = tied, - lost), second seat; a number alone had the bye.
+# One round per line: first seat, result of it (+ won, = tied, - lost), second seat; a number alone had the bye.
 FOURTEEN = (
     "1=8 9-2 3+10 11+4 5+12 13-6 7+14",
     "2+7 6+3 11=5 4-1 8=9 10+13 12=14",
@@ -34,7 +34,7 @@ SWISS = formats()["swiss"]
 RESULTS = {"+": (1, 2), "=": (1, 1), "-": (2, 1)}
 
 
-def stage_of(line: str) -> PlayedRound:
+def round_of(line: str) -> PlayedRound:
     tables, legs, byes = [], [], []
     for word in line.split():
         sign = next((sign for sign in RESULTS if sign in word), None)
@@ -47,52 +47,52 @@ def stage_of(line: str) -> PlayedRound:
     return PlayedRound(PairingRound(tuple(tables), tuple(byes)), tuple(legs))
 
 
-def event_of(entrants: int, lines: Sequence[str], stages: int) -> TournamentState:
-    """Seeded by number, with the first seat drawn for the first of them."""
-    draw = next(lot for lot in (bytes([at]) for at in count()) if shuffle((0, 1), lot, "first seat")[0] == 0)
+def tournament_of(entrants: int, lines: Sequence[str], rounds: int) -> TournamentState:
+    """Return a tournament seeded by number, in which the first entrant draws the first seat."""
+    draw_key = next(lot for lot in (bytes([at]) for at in count()) if shuffle((0, 1), lot, "first seat")[0] == 0)
     people = tuple(Entrant(str(at), seed=at) for at in range(1, entrants + 1))
-    return TournamentState(2, {"stages": stages}, 1, people, tuple(map(stage_of, lines)), draw)
+    return TournamentState(2, {"stages": rounds}, 1, people, tuple(map(round_of, lines)), draw_key)
 
 
-def paired(event: TournamentState) -> set[tuple[str, ...]]:
-    stage = SWISS.next_stage(event)
-    assert stage is not None
-    return {table.entrants for table in stage.tables} | {(bye.entrant,) for bye in stage.byes}
+def paired(tournament: TournamentState) -> set[tuple[str, ...]]:
+    pairing_round = SWISS.next_round(tournament)
+    assert pairing_round is not None
+    return {table.entrants for table in pairing_round.tables} | {(bye.entrant,) for bye in pairing_round.byes}
 
 
 @pytest.mark.parametrize(
     ("lines", "before"), [(lines, before) for lines in (FOURTEEN, FIFTEEN) for before in range(len(lines))]
 )
-def test_stages_are_paired_and_seated_as_a_published_engine_does(lines: Sequence[str], before: int) -> None:
+def test_rounds_are_paired_and_seated_as_a_published_engine_does(lines: Sequence[str], before: int) -> None:
     entrants = 14 if lines is FOURTEEN else 15
-    wanted = stage_of(lines[before]).stage
+    wanted = round_of(lines[before]).round
 
-    stage = SWISS.next_stage(event_of(entrants, lines[:before], len(lines)))
+    pairing_round = SWISS.next_round(tournament_of(entrants, lines[:before], len(lines)))
 
-    assert stage is not None
-    assert {table.entrants for table in stage.tables} == {table.entrants for table in wanted.tables}
-    assert stage.byes == wanted.byes
+    assert pairing_round is not None
+    assert {table.entrants for table in pairing_round.tables} == {table.entrants for table in wanted.tables}
+    assert pairing_round.byes == wanted.byes
 
 
 def test_an_odd_number_at_one_score_sends_its_lowest_down() -> None:
     """1 to 5 have won. 1, 3 and 5 had the first seat and 2 and 4 the second, so of 1 and 2 against 3 and 4 not 1-3
     and 2-4, but 1-4 and 2-3 give everybody the seat it is due. 5 moves down to 6, who had the second seat."""
-    event = event_of(10, ["1+6 7-2 3+8 9-4 5+10"], 4)
+    tournament = tournament_of(10, ["1+6 7-2 3+8 9-4 5+10"], 4)
 
-    assert {("4", "1"), ("2", "3"), ("6", "5")} <= paired(event)
+    assert {("4", "1"), ("2", "3"), ("6", "5")} <= paired(tournament)
 
 
 def test_the_last_pair_left_does_not_meet_again_however_good_the_other_pairs_are() -> None:
     """After 1-2 and 3-4, then 1-3 and 2-4, only 1-4 and 2-3 are left, whatever the scores."""
-    event = event_of(4, ["1+2 3+4", "1+3 2+4"], 3)
+    tournament = tournament_of(4, ["1+2 3+4", "1+3 2+4"], 3)
 
-    assert {frozenset(pair) for pair in paired(event)} == {frozenset({"1", "4"}), frozenset({"2", "3"})}
+    assert {frozenset(pair) for pair in paired(tournament)} == {frozenset({"1", "4"}), frozenset({"2", "3"})}
 
 
 def test_when_all_have_met_all_they_meet_again() -> None:
-    event = event_of(4, ["1+2 3+4", "3-1 4-2", "1+4 2+3"], 4)
+    tournament = tournament_of(4, ["1+2 3+4", "3-1 4-2", "1+4 2+3"], 4)
 
-    assert len(paired(event)) == 2
+    assert len(paired(tournament)) == 2
 
 
 def test_siblings_of_one_owner_meet_only_when_nobody_else_is_left() -> None:
@@ -107,6 +107,6 @@ def test_siblings_of_one_owner_meet_only_when_nobody_else_is_left() -> None:
 def test_nobody_takes_a_seat_a_third_time_running_while_there_is_another_way() -> None:
     """1, 2, 3, 4 had the first seat twice and are due the second; so 1-2 and 3-4 are not possible though all four
     have won twice: each meets one of those who have lost."""
-    event = event_of(8, ["1+5 2+6 3+7 4+8", "1+6 2+5 3+8 4+7"], 4)
+    tournament = tournament_of(8, ["1+5 2+6 3+7 4+8", "1+6 2+5 3+8 4+7"], 4)
 
-    assert paired(event) == {("7", "1"), ("8", "2"), ("5", "3"), ("6", "4")}
+    assert paired(tournament) == {("7", "1"), ("8", "2"), ("5", "3"), ("6", "4")}

@@ -1,4 +1,4 @@
-"""Round robins and gauntlets as formats, deal groups of tables, and lots."""
+"""Round robins and gauntlets, deal groups, and random seating."""
 
 from collections import Counter
 from dataclasses import replace
@@ -14,7 +14,7 @@ from referee.pairing.seating import assign_seats
 from referee.pairing.seeded_random import shuffle
 
 
-def event_of(
+def tournament_of(
     format: str, seats: int, entrants: int, *, cycles: int = 1, champion: str | None = None
 ) -> TournamentState:
     known = formats()[format]
@@ -23,21 +23,24 @@ def event_of(
     return TournamentState(seats, known.options(given_options, seats), cycles, people, (), b"draw" * 8)
 
 
-def after(event: TournamentState, stage: PairingRound) -> TournamentState:
-    return replace(event, played=(*event.played, PlayedRound(stage, ((),) * len(stage.tables))))
+def after(tournament: TournamentState, pairing_round: PairingRound) -> TournamentState:
+    return replace(
+        tournament, played=(*tournament.played, PlayedRound(pairing_round, ((),) * len(pairing_round.tables)))
+    )
 
 
-def carried_out(format: str, event: TournamentState) -> list[PairingRound]:
-    stages = []
-    while (stage := formats()[format].next_stage(event)) is not None:
-        assert len({one for table in stage.tables for one in table.entrants}) == event.seats * len(stage.tables)
-        stages.append(stage)
-        event = after(event, stage)
-    return stages
+def carried_out(format: str, tournament: TournamentState) -> list[PairingRound]:
+    rounds = []
+    while (pairing_round := formats()[format].next_round(tournament)) is not None:
+        seated = {entrant for table in pairing_round.tables for entrant in table.entrants}
+        assert len(seated) == tournament.seats * len(pairing_round.tables)
+        rounds.append(pairing_round)
+        tournament = after(tournament, pairing_round)
+    return rounds
 
 
-def tables(stages: list[PairingRound]) -> list[tuple[str, ...]]:
-    return [table.entrants for stage in stages for table in stage.tables]
+def tables(rounds: list[PairingRound]) -> list[tuple[str, ...]]:
+    return [table.entrants for pairing_round in rounds for table in pairing_round.tables]
 
 
 def test_the_formats_are_known_by_their_names() -> None:
@@ -54,35 +57,37 @@ def test_the_formats_are_known_by_their_names() -> None:
 def test_every_set_of_entrants_meets_the_promised_number_of_times(
     seats: int, entrants: int, format: str, times: int
 ) -> None:
-    event = event_of(format, seats, entrants, cycles=2)
+    tournament = tournament_of(format, seats, entrants, cycles=2)
 
-    stages = carried_out(format, event)
+    rounds = carried_out(format, tournament)
 
-    met = Counter(frozenset(table) for table in tables(stages))
-    assert met == dict.fromkeys(map(frozenset, combinations([one.id for one in event.entrants], seats)), 2 * times)
-    assert formats()[format].expected_matches(event) == met.total()
+    met = Counter(frozenset(table) for table in tables(rounds))
+    assert met == dict.fromkeys(
+        map(frozenset, combinations([entrant.id for entrant in tournament.entrants], seats)), 2 * times
+    )
+    assert formats()[format].expected_matches(tournament) == met.total()
 
 
 def test_in_a_double_round_robin_everybody_has_both_seats_against_everybody() -> None:
-    stages = carried_out("double_round_robin", event_of("double_round_robin", 2, 5))
+    rounds = carried_out("double_round_robin", tournament_of("double_round_robin", 2, 5))
 
-    assert sorted(tables(stages)) == sorted((f"e{a}", f"e{b}") for a in range(5) for b in range(5) if a != b)
+    assert sorted(tables(rounds)) == sorted((f"e{a}", f"e{b}") for a in range(5) for b in range(5) if a != b)
 
 
 def test_places_in_the_schedule_are_drawn() -> None:
-    event = event_of("round_robin", 2, 8)
-    other = replace(event, draw=b"other draw")
+    tournament = tournament_of("round_robin", 2, 8)
+    other = replace(tournament, draw_key=b"other draw")
 
-    assert carried_out("round_robin", event) == carried_out("round_robin", event)
-    assert carried_out("round_robin", event)[0] != carried_out("round_robin", other)[0]
+    assert carried_out("round_robin", tournament) == carried_out("round_robin", tournament)
+    assert carried_out("round_robin", tournament)[0] != carried_out("round_robin", other)[0]
 
 
-def test_tables_with_somebody_who_left_are_not_played_and_stages_without_tables_are_passed_over() -> None:
-    event = event_of("round_robin", 3, 5)  # ten tables, one a stage
-    whole = tables(carried_out("round_robin", event))
-    first = formats()["round_robin"].next_stage(event)
+def test_tables_with_somebody_who_left_are_not_played_and_rounds_without_tables_are_passed_over() -> None:
+    tournament = tournament_of("round_robin", 3, 5)  # ten tables, one per round
+    whole = tables(carried_out("round_robin", tournament))
+    first = formats()["round_robin"].next_round(tournament)
     assert first is not None
-    left = replace(event, entrants=(replace(event.entrants[0], active=False), *event.entrants[1:]))
+    left = replace(tournament, entrants=(replace(tournament.entrants[0], active=False), *tournament.entrants[1:]))
 
     rest = tables(carried_out("round_robin", after(left, first)))
 
@@ -107,48 +112,53 @@ def test_a_round_robin_too_large_says_what_is_possible() -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.integers(2, 5), st.integers(0, 9), st.integers(1, 3))
 def test_everybody_meets_the_champion_equally_often(seats: int, more: int, cycles: int) -> None:
-    event = event_of("gauntlet", seats, seats + more, cycles=cycles, champion="e1")
+    tournament = tournament_of("gauntlet", seats, seats + more, cycles=cycles, champion="e1")
 
-    stages = carried_out("gauntlet", event)
+    rounds = carried_out("gauntlet", tournament)
 
-    met = Counter(one for table in tables(stages) for one in table)
-    assert met.pop("e1") == len(stages) == formats()["gauntlet"].expected_matches(event)
+    met = Counter(entrant for table in tables(rounds) for entrant in table)
+    assert met.pop("e1") == len(rounds) == formats()["gauntlet"].expected_matches(tournament)
     assert set(met.values()) <= {cycles, cycles + 1}
     assert sum(count > cycles for count in met.values()) <= max(0, seats - 2)
     assert len(met) == seats + more - 1
-    champion_sat = Counter(table.index("e1") for table in tables(stages))
+    champion_sat = Counter(table.index("e1") for table in tables(rounds))
     counts = [champion_sat[seat] for seat in range(seats)]
     assert max(counts) - min(counts) <= 2
 
 
 def test_late_challengers_get_all_their_tables_and_those_who_left_none() -> None:
-    event = event_of("gauntlet", 2, 3)
-    first = formats()["gauntlet"].next_stage(event)
+    tournament = tournament_of("gauntlet", 2, 3)
+    first = formats()["gauntlet"].next_round(tournament)
     assert first is not None
     (met,) = set(first.tables[0].entrants) - {"e0"}
     (waiting,) = {"e1", "e2"} - {met}
-    people = tuple(replace(one, active=one.id != waiting) for one in event.entrants)
+    people = tuple(replace(entrant, active=entrant.id != waiting) for entrant in tournament.entrants)
 
-    rest = carried_out("gauntlet", after(replace(event, entrants=(*people, Entrant("late", since=2))), first))
+    rest = carried_out(
+        "gauntlet", after(replace(tournament, entrants=(*people, Entrant("late", first_round=2))), first)
+    )
 
     assert [set(table) for table in tables(rest)] == [{"e0", "late"}]
 
 
 def test_the_champion_is_named_or_the_best_seed_and_without_it_all_is_over() -> None:
-    event = event_of("gauntlet", 2, 4)
+    tournament = tournament_of("gauntlet", 2, 4)
     gauntlet = formats()["gauntlet"]
-    seeded = replace(event, entrants=(*event.entrants[:2], *(replace(one, seed=5) for one in event.entrants[2:])))
+    seeded = replace(
+        tournament,
+        entrants=(*tournament.entrants[:2], *(replace(entrant, seed=5) for entrant in tournament.entrants[2:])),
+    )
 
-    stage = gauntlet.next_stage(seeded)
-    assert stage is not None
-    assert "e2" in stage.tables[0].entrants
+    pairing_round = gauntlet.next_round(seeded)
+    assert pairing_round is not None
+    assert "e2" in pairing_round.tables[0].entrants
 
-    gone = replace(event, entrants=(replace(event.entrants[0], active=False), *event.entrants[1:]))
-    assert gauntlet.next_stage(gone) is None
+    gone = replace(tournament, entrants=(replace(tournament.entrants[0], active=False), *tournament.entrants[1:]))
+    assert gauntlet.next_round(gone) is None
     assert gauntlet.expected_matches(gone) == 0
 
     with pytest.raises(BadOption, match="nobody is not entered"):
-        gauntlet.next_stage(replace(event, options={"champion": "nobody"}))
+        gauntlet.next_round(replace(tournament, options={"champion": "nobody"}))
     with pytest.raises(BadOption, match="champion"):
         gauntlet.options({"champion": 3}, 2)
     with pytest.raises(BadOption, match="3 seats, but only 2"):
@@ -163,27 +173,27 @@ def test_the_champion_is_named_or_the_best_seed_and_without_it_all_is_over() -> 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 15), min_size=2, max_size=4, unique=True), max_size=30), st.integers(1, 6))
 def test_nobody_meets_a_deal_twice_not_even_through_a_sibling(seatings: list[list[int]], limit: int) -> None:
-    stage = [[f"e{one}" for one in table] for table in seatings]
+    tables = [[f"e{number}" for number in table] for table in seatings]
     owner_of = {f"e{at}": f"e{at // 3}" if at < 9 else "" for at in range(16)}
 
-    groups = sections(stage, owner_of, limit)
+    groups = sections(tables, owner_of, limit)
 
-    assert sorted(index for group in groups for index in group) == list(range(len(stage)))
+    assert sorted(index for group in groups for index in group) == list(range(len(tables)))
     for group in groups:
         assert group == sorted(group)
         assert 1 <= len(group) <= limit
-        people = [{owner_of[one] or f"alone {one}" for one in stage[index]} for index in group]
+        people = [{owner_of[entrant] or f"alone {entrant}" for entrant in tables[index]} for index in group]
         assert sum(map(len, people)) == len(set().union(*people))
 
 
 def test_a_group_takes_whatever_fits() -> None:
-    stage = [("a1", "b"), ("a2", "c"), ("d", "e"), ("f", "g")]
+    pairing_round = [("a1", "b"), ("a2", "c"), ("d", "e"), ("f", "g")]
 
-    assert sections(stage, {"a1": "ann", "a2": "ann"}) == [[0, 2, 3], [1]]
-    assert sections(stage, {"a1": "ann", "a2": "ann"}, limit=2) == [[0, 2], [1, 3]]
+    assert sections(pairing_round, {"a1": "ann", "a2": "ann"}) == [[0, 2, 3], [1]]
+    assert sections(pairing_round, {"a1": "ann", "a2": "ann"}, limit=2) == [[0, 2], [1, 3]]
 
 
-# -- lots and seats --
+# -- random draws and seats --
 
 
 def test_lots_are_drawn_from_the_draw_and_the_purpose_alone() -> None:

@@ -1,4 +1,4 @@
-"""The continuous ladder: whom it seats next, and that nobody gets more than a fair share."""
+"""The continuous ladder: next tables, and fair shares of owners."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ import pytest
 
 from referee.errors import BadOption
 from referee.pairing import Entrant, TournamentState
-from referee.pairing.ladder import LadderFormat, next_tables, share
+from referee.pairing.ladder import LadderFormat, LadderState, max_seats_per_owner, next_tables
 from referee.ratings.elo import MICRO
 
 LADDER = LadderFormat()
@@ -25,19 +25,15 @@ def tables(
     serial: int = 1,
     busy: Mapping[str, int] | None = None,
     met: Mapping[frozenset[str], int] | None = None,
-    sat: Mapping[str, Sequence[int]] | None = None,
+    seat_counts: Mapping[str, Sequence[int]] | None = None,
     **given: int,
 ) -> list[tuple[str, ...]]:
     return next_tables(
         entrants,
-        seats=seats,
-        options=LADDER.options(given, seats),
+        LadderState(seats, LADDER.options(given, seats), busy or {}, met or {}, seat_counts or {}),
         want=want,
-        draw=bytes(32),
+        draw_key=bytes(32),
         serial=serial,
-        busy=busy,
-        met=met,
-        sat=sat,
     )
 
 
@@ -79,7 +75,9 @@ def test_a_bot_sits_in_no_more_matches_than_it_may() -> None:
     bots = [bot(name) for name in "ABCD"]
 
     assert len(tables(bots, want=9)) == 2
-    assert Counter(one for table in tables(bots, want=9, per_bot=3) for one in table) == dict.fromkeys("ABCD", 3)
+    assert Counter(entrant for table in tables(bots, want=9, per_bot=3) for entrant in table) == dict.fromkeys(
+        "ABCD", 3
+    )
     assert {*tables(bots, want=9, busy={"A": 1, "C": 1})[0]} == {"B", "D"}
 
 
@@ -107,7 +105,7 @@ def test_recent_meetings_cost_a_spread_of_rating_each() -> None:
 def test_everybody_sits_where_it_has_sat_least() -> None:
     sat = {"A": [5, 0, 1], "B": [0, 5, 5], "C": [3, 3, 0]}
 
-    assert tables([bot(name) for name in "ABC"], seats=3, sat=sat) == [("B", "A", "C")]
+    assert tables([bot(name) for name in "ABC"], seats=3, seat_counts=sat) == [("B", "A", "C")]
 
 
 def test_the_same_question_has_one_answer_and_the_next_number_another() -> None:
@@ -132,21 +130,21 @@ def test_the_same_question_has_one_answer_and_the_next_number_another() -> None:
 def test_owners_share_the_seats_as_water_finds_its_level(
     bots: tuple[int, ...], at_once: int, per_bot: int, level: int
 ) -> None:
-    assert share(bots, at_once, per_bot, 2) == level
+    assert max_seats_per_owner(bots, at_once, per_bot, 2) == level
 
 
 def played(
     owners: Mapping[str, int], count: int, at_once: int, met: Counter[frozenset[str]]
 ) -> tuple[Counter[str], float]:
-    """Matches of each bot when so many were played, a few at once, and the mean distance in rating; counts ``met``."""
+    """Play ``count`` matches, some concurrently. Return matches by bot and the mean rating distance; update ``met``."""
     rng = Random(7)
     bots = {f"{owner}.{number}": owner for owner, many in owners.items() for number in range(many)}
-    ratings = {one: int(rng.gauss(1500, 200)) for one in bots}
+    ratings = {entrant: int(rng.gauss(1500, 200)) for entrant in bots}
     games, busy = Counter[str](), Counter[str]()
     flying: list[tuple[str, ...]] = []
     distance = made = 0
     while made < count:
-        people = [bot(one, ratings[one], games[one], owner) for one, owner in bots.items()]
+        people = [bot(entrant, ratings[entrant], games[entrant], owner) for entrant, owner in bots.items()]
         for table in tables(people, at_once - len(flying), busy=busy, met=met, serial=made, at_once=at_once):
             made += 1
             distance += abs(ratings[table[0]] - ratings[table[1]])
@@ -165,8 +163,8 @@ def test_an_owner_of_many_bots_plays_no_more_than_others() -> None:
     games, _ = played(owners, 600, 6, Counter())
 
     of_owner = Counter[str]()
-    for one, many in games.items():
-        of_owner[one.split(".")[0]] += many
+    for entrant, many in games.items():
+        of_owner[entrant.split(".")[0]] += many
     mean = 2 * 600 / len(owners)  # 57 matches each
     assert all(abs(many - mean) <= 25 for many in of_owner.values()), of_owner
     assert min(games[f"many.{number}"] for number in range(20)) >= 1, "a bot of the great owner never plays"
@@ -192,11 +190,11 @@ def test_few_who_meet_all_the_time_still_meet_neighbours_most() -> None:
 def test_thousands_are_sorted_out_near_their_place() -> None:
     rng = Random(1)
     bots = [bot(f"{n}", int(rng.gauss(1500, 300)), rng.randrange(500), f"owner {n % 3000}") for n in range(10_000)]
-    rating = {one.id: one.rating for one in bots}
+    rating = {entrant.id: entrant.rating for entrant in bots}
 
     made = tables(bots, want=50, seats=4, at_once=100)
 
-    assert len({one for table in made for one in table}) == 200
+    assert len({entrant for table in made for entrant in table}) == 200
     spans = sorted(max(map(rating.__getitem__, table)) - min(map(rating.__getitem__, table)) for table in made)
     assert spans[len(spans) // 2] < 20 * MICRO
 
@@ -204,11 +202,11 @@ def test_thousands_are_sorted_out_near_their_place() -> None:
 # -- the format --
 
 
-def test_it_has_no_stages_and_is_never_done() -> None:
-    event = TournamentState(2, LADDER.options({}, 2), 1, (bot("A"), bot("B")), (), bytes(32))
+def test_it_has_no_rounds_and_is_never_done() -> None:
+    tournament = TournamentState(2, LADDER.options({}, 2), 1, (bot("A"), bot("B")), (), bytes(32))
 
-    assert LADDER.next_stage(event) is None
-    assert LADDER.expected_matches(event) == 0
+    assert LADDER.next_round(tournament) is None
+    assert LADDER.expected_matches(tournament) == 0
     assert LADDER.takes_late_entries
 
 

@@ -1,4 +1,4 @@
-"""Swiss stages: simulated events, whatever happens in them, and what must hold at every stage of each."""
+"""Swiss rounds: properties of every round in simulated tournaments, with withdrawals and late entries."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,131 +14,140 @@ from referee.errors import BadOption
 from referee.pairing import Bye, Entrant, Leg, PairingRound, PlayedRound, Table, TournamentState, bye_points, formats
 from referee.pairing.history import read_history
 from referee.pairing.matching import augment_matching
-from referee.pairing.swiss import default_stages, most_stages
+from referee.pairing.swiss import default_rounds, max_rounds
 
 SWISS = formats()["swiss"]
 
 
-def event_of(
-    seats: int, entrants: int, *, stages: int | None = None, owners: int = 0, draw: bytes = b"draw" * 8
+def tournament_of(
+    seats: int, entrants: int, *, rounds: int | None = None, owners: int = 0, draw_key: bytes = b"draw" * 8
 ) -> TournamentState:
-    """``owners`` own two entrants each."""
+    """Return a Swiss tournament in which ``owners`` own two entrants each."""
     people = tuple(Entrant(f"e{at}", f"owner {at // 2}" if at < 2 * owners else "") for at in range(entrants))
-    return TournamentState(seats, SWISS.options({"stages": stages}, seats), 1, people, (), draw)
+    return TournamentState(seats, SWISS.options({"stages": rounds}, seats), 1, people, (), draw_key)
 
 
-def played(event: TournamentState, stage: PairingRound, dice: Random, *, cancelled: float = 0.0) -> TournamentState:
-    """The event after the stage, with results by the dice."""
+def played(
+    tournament: TournamentState, pairing_round: PairingRound, dice: Random, *, cancelled: float = 0.0
+) -> TournamentState:
+    """Return the tournament after the round, with random results."""
     legs = []
-    for table in stage.tables:
-        placements = tuple(dice.randint(1, event.seats) for _ in table.entrants)
-        leg = Leg(table.entrants, placements, (0,) * event.seats)
+    for table in pairing_round.tables:
+        placements = tuple(dice.randint(1, tournament.seats) for _ in table.entrants)
+        leg = Leg(table.entrants, placements, (0,) * tournament.seats)
         legs.append(() if dice.random() < cancelled else (leg,))
-    return replace(event, played=(*event.played, PlayedRound(stage, tuple(legs))))
+    return replace(tournament, played=(*tournament.played, PlayedRound(pairing_round, tuple(legs))))
 
 
-def simulated(event: TournamentState, dice: Random) -> Iterator[tuple[TournamentState, PairingRound]]:
-    """Each stage with the event before it."""
-    while (stage := SWISS.next_stage(event)) is not None:
-        yield event, stage
-        event = played(event, stage, dice)
+def simulated(tournament: TournamentState, dice: Random) -> Iterator[tuple[TournamentState, PairingRound]]:
+    """Yield each round with the tournament before it."""
+    while (pairing_round := SWISS.next_round(tournament)) is not None:
+        yield tournament, pairing_round
+        tournament = played(tournament, pairing_round, dice)
 
 
-def meetings(stage: PairingRound) -> set[frozenset[str]]:
-    return {frozenset(pair) for table in stage.tables for pair in combinations(table.entrants, 2)}
+def meetings(pairing_round: PairingRound) -> set[frozenset[str]]:
+    return {frozenset(pair) for table in pairing_round.tables for pair in combinations(table.entrants, 2)}
 
 
-def assert_whole(event: TournamentState, stage: PairingRound) -> None:
-    """Everybody who is there plays once or has a bye; no more byes than must be; none twice before all had one."""
-    there = [entrant.id for entrant in event.entrants if entrant.active and entrant.since <= len(event.played) + 1]
-    resting = [bye.entrant for bye in stage.byes]
-    seated = [one for table in stage.tables for one in table.entrants]
+def assert_whole(tournament: TournamentState, pairing_round: PairingRound) -> None:
+    """Require one table or bye per active entrant, the fewest byes possible, no second bye before all had one."""
+    there = [
+        entrant.id
+        for entrant in tournament.entrants
+        if entrant.active and entrant.first_round <= len(tournament.played) + 1
+    ]
+    resting = [bye.entrant for bye in pairing_round.byes]
+    seated = [entrant for table in pairing_round.tables for entrant in table.entrants]
     assert sorted([*seated, *resting]) == sorted(there)
-    assert len(resting) == len(there) % event.seats
-    rested = Counter(bye.entrant for stage_played in event.played for bye in stage_played.stage.byes)
+    assert len(resting) == len(there) % tournament.seats
+    rested = Counter(bye.entrant for stage_played in tournament.played for bye in stage_played.round.byes)
     if resting:
-        fewest = sorted(rested[one] for one in there)[: len(resting)]
-        assert sorted(rested[one] for one in resting) == fewest
+        fewest = sorted(rested[entrant] for entrant in there)[: len(resting)]
+        assert sorted(rested[entrant] for entrant in resting) == fewest
 
 
 # -- tables of two --
 
 
-@settings(max_examples=25, deadline=None)  # a whole event each
+@settings(max_examples=25, deadline=None)  # a whole tournament each
 @given(st.integers(4, 15), st.integers(0, 3), st.integers(0, 2**32))
 def test_pairs_over_a_whole_event(entrants: int, owners: int, seed: int) -> None:
     dice = Random(seed)
-    event = event_of(2, entrants, stages=min(7, most_stages(entrants, 2)), owners=min(owners, entrants // 2))
-    owner_of = {entrant.id: entrant.owner or entrant.id for entrant in event.entrants}
+    tournament = tournament_of(2, entrants, rounds=min(7, max_rounds(entrants, 2)), owners=min(owners, entrants // 2))
+    owner_of = {entrant.id: entrant.owner or entrant.id for entrant in tournament.entrants}
     met: set[frozenset[str]] = set()
     matches: Counter[str] = Counter()
 
-    for before, stage in simulated(event, dice):
-        assert_whole(before, stage)
-        assert SWISS.next_stage(before) == stage
-        people = [one for table in stage.tables for one in table.entrants]
-        assert_as_few_as_possible(people, meetings(stage), met, owner_of)
-        met |= meetings(stage)
+    for before, pairing_round in simulated(tournament, dice):
+        assert_whole(before, pairing_round)
+        assert SWISS.next_round(before) == pairing_round
+        people = [entrant for table in pairing_round.tables for entrant in table.entrants]
+        assert_as_few_as_possible(people, meetings(pairing_round), met, owner_of)
+        met |= meetings(pairing_round)
         matches.update(people)
 
-    assert len({matches[entrant.id] for entrant in event.entrants}) <= 2
-    assert min(matches[entrant.id] for entrant in event.entrants) >= event.options["stages"] - 1
+    assert len({matches[entrant.id] for entrant in tournament.entrants}) <= 2
+    assert min(matches[entrant.id] for entrant in tournament.entrants) >= tournament.options["stages"] - 1
 
 
 def assert_as_few_as_possible(
     people: list[str], pairs: set[frozenset[str]], met: set[frozenset[str]], owner_of: dict[str, str]
 ) -> None:
-    """As many new opponents as any pairing has; and no siblings when a pairing without both exists."""
+    """Require the maximum number of new opponents, and no siblings when a pairing without both exists."""
 
-    def strangers(one: int, other: int) -> bool:
-        return frozenset((people[one], people[other])) not in met
+    def strangers(entrant: int, other: int) -> bool:
+        return frozenset((people[entrant], people[other])) not in met
 
-    def unrelated(one: int, other: int) -> bool:
-        return strangers(one, other) and owner_of[people[one]] != owner_of[people[other]]
+    def unrelated(entrant: int, other: int) -> bool:
+        return strangers(entrant, other) and owner_of[people[entrant]] != owner_of[people[other]]
 
     numbers = range(len(people))
     assert 2 * len(pairs - met) == len(augment_matching(numbers, strangers, {}))
     if len(augment_matching(numbers, unrelated, {})) == len(people):
-        assert all(len({owner_of[one] for one in pair}) == 2 for pair in pairs)
+        assert all(len({owner_of[entrant] for entrant in pair}) == 2 for pair in pairs)
 
 
-@settings(max_examples=25, deadline=None)  # a whole event each
+@settings(max_examples=25, deadline=None)  # a whole tournament each
 @given(st.integers(16, 40), st.integers(0, 2**32))
 @example(20, 422962034)
 def test_seats_of_pairs_never_differ_by_more_than_two_nor_repeat_three_times(entrants: int, seed: int) -> None:
     dice = Random(seed)
-    event = event_of(2, entrants, stages=default_stages(entrants, 2))
+    tournament = tournament_of(2, entrants, rounds=default_rounds(entrants, 2))
 
-    *_, (before, stage) = simulated(event, dice)
+    *_, (before, pairing_round) = simulated(tournament, dice)
 
-    of = read_history(played(before, stage, dice))
+    history = read_history(played(before, pairing_round, dice))
     last_stage_may = 1  # a top scorer may have to take what is left there
-    uneven = [one for one, (first, second) in enumerate(of.sat) if abs(first - second) > 2]
+    uneven = [entrant for entrant, (first, second) in enumerate(history.seat_counts) if abs(first - second) > 2]
     assert len(uneven) <= last_stage_may
-    half = default_stages(entrants, 2) - 1  # of what could be had before it; a win counts two
-    assert all(read_history(before).score[one] > half for one in uneven)
+    half = default_rounds(entrants, 2) - 1  # of the possible score before it; a win counts two
+    assert all(read_history(before).score[entrant] > half for entrant in uneven)
     assert (
-        sum(len(set(seats[at : at + 3])) == 1 for seats in of.lately for at in range(len(seats) - 2)) <= last_stage_may
+        sum(len(set(seats[at : at + 3])) == 1 for seats in history.recent_seats for at in range(len(seats) - 2))
+        <= last_stage_may
     )
 
 
 def test_the_strongest_meet_the_upper_half_of_the_rest_first() -> None:
-    event = event_of(2, 8)
-    seeded = replace(event, entrants=tuple(replace(one, seed=at + 1) for at, one in enumerate(event.entrants)))
+    tournament = tournament_of(2, 8)
+    seeded = replace(
+        tournament, entrants=tuple(replace(entrant, seed=at + 1) for at, entrant in enumerate(tournament.entrants))
+    )
 
-    stage = SWISS.next_stage(seeded)
+    pairing_round = SWISS.next_round(seeded)
 
-    assert stage is not None
-    assert [set(table.entrants) for table in stage.tables] == [{f"e{at}", f"e{at + 4}"} for at in range(4)]
-    first_seats = [table.entrants[0] for table in stage.tables]
-    assert first_seats in (["e0", "e5", "e2", "e7"], ["e4", "e1", "e6", "e3"])  # by turns from a seat drawn by lot
+    assert pairing_round is not None
+    assert [set(table.entrants) for table in pairing_round.tables] == [{f"e{at}", f"e{at + 4}"} for at in range(4)]
+    first_seats = [table.entrants[0] for table in pairing_round.tables]
+    assert first_seats in (["e0", "e5", "e2", "e7"], ["e4", "e1", "e6", "e3"])  # alternating from a random seat
 
 
 def test_a_bye_goes_to_the_lowest_score_and_counts_as_a_win() -> None:
-    """Stage 1: e6 rests, e3, e4, e5 lose. Stage 2: one of the three rests, the lowest number of them: e5."""
+    """Round 1: e6 has the bye, e3, e4, e5 lose. Round 2: of these three the lowest-ranked, e5, has the bye."""
     people = tuple(Entrant(f"e{at}", seed=at + 1) for at in range(7))
-    event = TournamentState(2, {"stages": 3}, 1, people, (), b"x" * 32)
-    first = SWISS.next_stage(event)
+    tournament = TournamentState(2, {"stages": 3}, 1, people, (), b"x" * 32)
+    first = SWISS.next_round(tournament)
     assert first is not None
     assert first.byes == (Bye("e6", "odd"),)
 
@@ -146,7 +155,7 @@ def test_a_bye_goes_to_the_lowest_score_and_counts_as_a_win() -> None:
         (Leg(table.entrants, (1, 2) if table.entrants[0] < table.entrants[1] else (2, 1), (0, 0)),)
         for table in first.tables
     )
-    second = SWISS.next_stage(replace(event, played=(PlayedRound(first, legs),)))
+    second = SWISS.next_round(replace(tournament, played=(PlayedRound(first, legs),)))
 
     assert second is not None
     assert second.byes == (Bye("e5", "odd"),)
@@ -155,92 +164,96 @@ def test_a_bye_goes_to_the_lowest_score_and_counts_as_a_win() -> None:
     ]  # among those with a win
 
 
-# -- tables of more --
+# -- larger tables --
 
 
-@settings(max_examples=25, deadline=None)  # a whole event each
+@settings(max_examples=25, deadline=None)  # a whole tournament each
 @given(st.integers(3, 5), st.integers(0, 30), st.integers(0, 4), st.integers(0, 2**32))
 def test_tables_of_more_over_a_whole_event(seats: int, more: int, owners: int, seed: int) -> None:
     dice = Random(seed)
-    event = event_of(seats, seats + more, owners=min(owners, (seats + more) // 2))
+    tournament = tournament_of(seats, seats + more, owners=min(owners, (seats + more) // 2))
     matches: Counter[str] = Counter()
 
-    for before, stage in simulated(event, dice):
-        assert_whole(before, stage)
-        matches.update(one for table in stage.tables for one in table.entrants)
+    for before, pairing_round in simulated(tournament, dice):
+        assert_whole(before, pairing_round)
+        matches.update(entrant for table in pairing_round.tables for entrant in table.entrants)
 
-    stages = default_stages(seats + more, seats)
-    assert set(matches.values()) <= {stages, stages - 1}
-    assert max(max(sat) - min(sat) for sat in read_history(played(before, stage, dice)).sat) <= 3
+    rounds = default_rounds(seats + more, seats)
+    assert set(matches.values()) <= {rounds, rounds - 1}
+    assert max(max(sat) - min(sat) for sat in read_history(played(before, pairing_round, dice)).seat_counts) <= 3
 
 
 def test_tables_of_four_meet_anew_where_there_is_room() -> None:
     dice = Random(4)
     met: Counter[frozenset[str]] = Counter()
 
-    for _, stage in simulated(event_of(4, 64, stages=5, owners=8), dice):
-        met.update(meetings(stage))
-        assert all(len({int(one[1:]) // 2 for one in table.entrants if int(one[1:]) < 16}) == sum(
-            int(one[1:]) < 16 for one in table.entrants) for table in stage.tables)  # fmt: skip
+    for _, pairing_round in simulated(tournament_of(4, 64, rounds=5, owners=8), dice):
+        met.update(meetings(pairing_round))
+        assert all(len({int(entrant[1:]) // 2 for entrant in table.entrants if int(entrant[1:]) < 16}) == sum(
+            int(entrant[1:]) < 16 for entrant in table.entrants) for table in pairing_round.tables)  # fmt: skip
 
     assert met.total() == 5 * 16 * 6
     assert max(met.values()) == 1
 
 
-# -- what comes between --
+# -- changes during a tournament --
 
 
-@settings(max_examples=25, deadline=None)  # a whole event each
+@settings(max_examples=25, deadline=None)  # a whole tournament each
 @given(st.integers(2, 4), st.integers(0, 2**32))
 def test_late_entries_withdrawals_and_cancelled_tables(seats: int, seed: int) -> None:
     dice = Random(seed)
-    event = event_of(seats, 14, stages=6)
-    while (stage := SWISS.next_stage(event)) is not None:
-        assert_whole(event, stage)
-        event = played(event, stage, dice, cancelled=0.1)
-        people = [replace(one, active=one.active and dice.random() > 0.08) for one in event.entrants]
+    tournament = tournament_of(seats, 14, rounds=6)
+    while (pairing_round := SWISS.next_round(tournament)) is not None:
+        assert_whole(tournament, pairing_round)
+        tournament = played(tournament, pairing_round, dice, cancelled=0.1)
+        people = [replace(entrant, active=entrant.active and dice.random() > 0.08) for entrant in tournament.entrants]
         if dice.random() < 0.5:
-            people.append(Entrant(f"late{len(people)}", since=len(event.played) + 1 + dice.randrange(2)))
-        event = replace(event, entrants=tuple(people))
+            people.append(Entrant(f"late{len(people)}", first_round=len(tournament.played) + 1 + dice.randrange(2)))
+        tournament = replace(tournament, entrants=tuple(people))
 
-    left = sum(one.active and one.since <= len(event.played) + 1 for one in event.entrants)
-    assert len(event.played) == 6 or left < seats
+    left = sum(entrant.active and entrant.first_round <= len(tournament.played) + 1 for entrant in tournament.entrants)
+    assert len(tournament.played) == 6 or left < seats
 
 
 def test_who_was_to_meet_and_did_not_may_meet_again() -> None:
-    event = event_of(2, 2, stages=1)
-    stage = SWISS.next_stage(event)
-    assert stage is not None
+    tournament = tournament_of(2, 2, rounds=1)
+    pairing_round = SWISS.next_round(tournament)
+    assert pairing_round is not None
 
-    again = SWISS.next_stage(replace(event, options={"stages": 2}, played=(PlayedRound(stage, ((),)),)))
+    again = SWISS.next_round(replace(tournament, options={"stages": 2}, played=(PlayedRound(pairing_round, ((),)),)))
 
     assert again is not None
-    assert meetings(again) == meetings(stage)
-    assert read_history(replace(event, played=(PlayedRound(stage, ((),)),))).met == [{}, {}]
+    assert meetings(again) == meetings(pairing_round)
+    assert read_history(replace(tournament, played=(PlayedRound(pairing_round, ((),)),))).met == [{}, {}]
 
 
 def test_matches_at_one_table_are_one_meeting_and_several_results() -> None:
-    stage = PairingRound((Table(("e0", "e1")),), (Bye("e2", "odd"),))
+    pairing_round = PairingRound((Table(("e0", "e1")),), (Bye("e2", "odd"),))
     leg = Leg(("e0", "e1"), (1, 2), (0, 0))
     turned = Leg(("e1", "e0"), (1, 1), (0, 0))
 
-    of = read_history(replace(event_of(2, 3), played=(PlayedRound(stage, ((leg, turned),)),)))
+    history = read_history(replace(tournament_of(2, 3), played=(PlayedRound(pairing_round, ((leg, turned),)),)))
 
-    at = {one: place for place, one in enumerate(of.ids)}
-    assert [of.score[at[one]] for one in ("e0", "e1", "e2")] == [3, 1, 4]  # in halves; the bye for both matches
-    assert of.met[at["e0"]] == {at["e1"]: 1}
-    assert of.sat[at["e0"]] == [1, 1]
+    at = {entrant: place for place, entrant in enumerate(history.ids)}
+    assert [history.score[at[entrant]] for entrant in ("e0", "e1", "e2")] == [
+        3,
+        1,
+        4,
+    ]  # in half points; the bye counts for both matches
+    assert history.met[at["e0"]] == {at["e1"]: 1}
+    assert history.seat_counts[at["e0"]] == [1, 1]
     assert bye_points(2) == 1
     assert bye_points(4) * 2 == 1
 
 
 def test_another_draw_pairs_otherwise() -> None:
-    stages = {SWISS.next_stage(event_of(2, 20, draw=bytes([lot]) * 32)) for lot in range(3)}
+    rounds = {SWISS.next_round(tournament_of(2, 20, draw_key=bytes([lot]) * 32)) for lot in range(3)}
 
-    assert len(stages) == 3
+    assert len(rounds) == 3
 
 
-# -- what is refused --
+# -- refusals --
 
 
 def test_options_are_complete_and_strange_ones_refused() -> None:
@@ -251,34 +264,34 @@ def test_options_are_complete_and_strange_ones_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("entrants", "seats", "stages", "cycles", "reason"),
+    ("entrants", "seats", "rounds", "cycles", "reason"),
     [
         (3, 4, None, 1, "4 seats, but only 3"),
-        (6, 2, 6, 1, "at most 5 stages, not 6"),
-        (7, 2, 8, 1, "at most 7 stages, not 8"),
-        (11, 4, 4, 1, "at most 3 stages, not 4"),  # three byes a stage
-        (8, 2, 3, 2, "one cycle"),
+        (6, 2, 6, 1, "at most 5 rounds, not 6"),
+        (7, 2, 8, 1, "at most 7 rounds, not 8"),
+        (11, 4, 4, 1, "at most 3 rounds, not 4"),  # three byes a round
+        (8, 2, 3, 2, "must be 1"),
     ],
 )
-def test_events_that_cannot_be_are_refused(entrants: int, seats: int, stages: int, cycles: int, reason: str) -> None:
+def test_events_that_cannot_be_are_refused(entrants: int, seats: int, rounds: int, cycles: int, reason: str) -> None:
     with pytest.raises(BadOption, match=reason):
-        SWISS.check(entrants, seats, {"stages": stages}, cycles)
+        SWISS.check(entrants, seats, {"stages": rounds}, cycles)
 
 
-@pytest.mark.parametrize(("entrants", "seats", "stages"), [(8, 2, 3), (9, 2, 4), (2, 2, 1), (3, 2, 2), (64, 4, 5)])
-def test_stages_by_default(entrants: int, seats: int, stages: int) -> None:
-    assert default_stages(entrants, seats) == stages
-    event = event_of(seats, entrants)
-    assert SWISS.expected_matches(event) == stages * (entrants // seats)
+@pytest.mark.parametrize(("entrants", "seats", "rounds"), [(8, 2, 3), (9, 2, 4), (2, 2, 1), (3, 2, 2), (64, 4, 5)])
+def test_rounds_by_default(entrants: int, seats: int, rounds: int) -> None:
+    assert default_rounds(entrants, seats) == rounds
+    tournament = tournament_of(seats, entrants)
+    assert SWISS.expected_matches(tournament) == rounds * (entrants // seats)
 
 
 def test_what_a_stand_in_plays_brings_no_points() -> None:
-    event = event_of(2, 4)
-    ids = [one.id for one in event.entrants]
+    tournament = tournament_of(2, 4)
+    ids = [entrant.id for entrant in tournament.entrants]
     legs = tuple((Leg(seated, (1, 2), (1, -1), (False, True)),) for seated in ((ids[0], ids[1]), (ids[2], ids[3])))
-    stage = PairingRound(tuple(Table(leg.entrants) for (leg,) in legs))
+    pairing_round = PairingRound(tuple(Table(leg.entrants) for (leg,) in legs))
 
-    of = read_history(replace(event, played=(PlayedRound(stage, legs),)))
+    history = read_history(replace(tournament, played=(PlayedRound(pairing_round, legs),)))
 
-    assert set(of.score) == {0}
-    assert all(sum(met.values()) == 1 for met in of.met)
+    assert set(history.score) == {0}
+    assert all(sum(met.values()) == 1 for met in history.met)

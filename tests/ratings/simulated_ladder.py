@@ -1,4 +1,4 @@
-"""Seasons of bots whose strengths are known: does the ladder find their order, do the intervals keep their word?
+"""Simulated seasons of bots of known strength: accuracy of the ladder's order and of the fit's intervals.
 
 ``python -m tests.ratings.simulated_ladder`` prints a table; a short form of it is among the tests.
 """
@@ -16,12 +16,12 @@ from referee.ratings.elo import START, elo_changes
 from referee.ratings.strengths import POINTS, Fit, Result, fit
 
 SPREAD = 200.0  # standard deviation of the true strengths, in points
-CANDIDATES = 4  # a neighbour is drawn from so many times the seats nearest in rating
+CANDIDATES = 4  # rivals are drawn from this many times the number of seats, nearest in rating
 
 
 @dataclass(frozen=True, slots=True)
 class Season:
-    """Who is how strong, in points about a mean of 0, and what happened, in order."""
+    """Strengths in points around a mean of 0, and results in order."""
 
     truth: dict[str, float]
     results: list[Result]
@@ -29,10 +29,10 @@ class Season:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Kendall's tau of two rankings against the truth, and how often the fit's claims are true.
+    """Kendall's tau of two rankings against the truth, and how often the claims of the fit hold.
 
     ``covered``: the share of bots whose strength lies in its 95 % interval. ``superior`` and ``promised``: the share
-    of neighbours in the ranking that stand rightly, and the share the likelihoods of superiority say.
+    of neighbours in the ranking that are in the right order, and the share that the likelihoods of superiority claim.
     """
 
     tau_elo: float
@@ -43,9 +43,9 @@ class Findings:
 
 
 def season(bots: int, matches: int, seats: int, seed: int, *, close: bool = False, shared: float = 0.0) -> Season:
-    """Results drawn from the model; tables drawn at random, or (``close``) among bots whose ladder ratings are near.
+    """Return results drawn from the model, at random tables or (``close``) among bots with similar ladder ratings.
 
-    ``shared`` is the chance that a place is shared with the one above, whoever holds it.
+    ``shared`` is the probability that a placement is tied with the one above.
     """
     dice = Random(seed)
     drawn = [dice.gauss(0, SPREAD) for _ in range(bots)]
@@ -54,7 +54,7 @@ def season(bots: int, matches: int, seats: int, seed: int, *, close: bool = Fals
     results: list[Result] = []
     for _ in range(matches):
         table = near(list(truth), ladder, seats, dice) if close else dice.sample(list(truth), seats)
-        # Plackett and Luce's order is that of exponential times whose rates are the strengths.
+        # The Plackett–Luce order is that of exponential times with the strengths as rates.
         times = {bot: log(dice.expovariate(1)) - truth[bot] / POINTS for bot in table}
         place, places = 0, {}
         for bot in sorted(table, key=times.__getitem__):
@@ -67,7 +67,7 @@ def season(bots: int, matches: int, seats: int, seed: int, *, close: bool = Fals
 
 
 class Ladder:
-    """The fold of results in their order, as the record keeps it."""
+    """Ladder ratings, updated by results in order."""
 
     def __init__(self) -> None:
         self.values: dict[str, int] = {}
@@ -85,7 +85,7 @@ class Ladder:
 
 
 def folded(results: Sequence[Result]) -> dict[str, int]:
-    """The ladder's values after these results."""
+    """Return the ladder's ratings after these results."""
     ladder = Ladder()
     for result in results:
         ladder.rate(result)
@@ -93,7 +93,7 @@ def folded(results: Sequence[Result]) -> dict[str, int]:
 
 
 def near(bots: list[str], ladder: Ladder, seats: int, dice: Random) -> list[str]:
-    """A bot at random and rivals from among those who stand nearest."""
+    """Return a random bot and rivals of similar rating."""
     first = dice.choice(bots)
     own = ladder.values.get(first, START)
     nearest = sorted(bots, key=lambda bot: (abs(ladder.values.get(bot, START) - own), dice.random()))
@@ -122,7 +122,7 @@ def covered(played: Season, found: Fit) -> float:
 
 
 def kendall(truth: dict[str, float], found: dict[str, int] | dict[str, float]) -> float:
-    """Tau: pairs in the right order less those in the wrong one, as a share of all."""
+    """Return tau: pairs in the right order minus those in the wrong order, as a share of all pairs."""
     pairs = list(combinations(found, 2))
     signs = [(truth[one] - truth[other]) * (found[one] - found[other]) for one, other in pairs]
     return sum((sign > 0) - (sign < 0) for sign in signs) / len(pairs)

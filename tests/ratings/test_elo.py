@@ -20,7 +20,7 @@ TABLES = st.integers(2, 10).flatmap(
     )
 )
 Table = tuple[list[int], list[int], list[int]]
-FROZEN = {  # SHA-256 of the changes at 500 frozen tables, by seats: ladders of record hang on every digit
+FROZEN = {  # SHA-256 of the changes at 500 fixed tables, by seats: stored ladders depend on every digit
     2: "71dde671bc250199170008f1",
     3: "181e2ef78d8c81c2e6f6ab51",
     4: "f3d6719ea85e33fe87153a35",
@@ -34,7 +34,7 @@ FROZEN = {  # SHA-256 of the changes at 500 frozen tables, by seats: ladders of 
 
 
 def frozen_tables(seats: int) -> Iterator[Table]:
-    """500 tables from Knuth's MMIX generator, close and far apart, whole points among them: the same for ever."""
+    """Return 500 fixed tables from Knuth's MMIX generator, with close, distant and whole-point ratings."""
     state = seats
 
     def below(limit: int) -> int:
@@ -50,7 +50,7 @@ def frozen_tables(seats: int) -> Iterator[Table]:
 
 
 def spelled_out(ratings: list[int], games: list[int], placements: list[int]) -> list[int]:
-    """The definition, pair by pair, in fractions."""
+    """Return the changes by the definition, pair by pair, in fractions."""
     changes = [0] * len(ratings)
     for one in range(len(ratings)):
         for other in range(one):
@@ -204,7 +204,7 @@ def test_nobody_moves_where_fewer_than_two_are_rated(rated: list[bool]) -> None:
 
 
 def test_a_table_with_a_stand_in_is_a_smaller_table() -> None:
-    # Seats 0 and 2 alone: the whole stake of 40 on one pair, expectation 1/2.
+    # Only seats 0 and 2 count: the whole stake of 40 is on one pair, expectation 1/2.
     assert elo_changes([START] * 3, [0] * 3, [1, 2, 3], [True, False, True]) == [20 * MICRO, 0, -20 * MICRO]
 
 

@@ -1,4 +1,4 @@
-"""Bots of known strength are found in their order, and intervals are as wide as they say; what order matters."""
+"""Simulated ladders rank bots of known strength correctly, with intervals of the claimed width."""
 
 from random import Random
 
@@ -8,7 +8,7 @@ from tests.ratings.simulated_ladder import Season, findings, folded, mean_of, se
 
 def test_known_strengths_are_recovered() -> None:
     # Eight seasons of 30 bots and 750 tables of four: 240 intervals, whose share that covers has an error of 1.4 %.
-    # The bounds are three of these errors from 95 %: errors told a third too small or a half too large would fail.
+    # The bounds are three of these errors from 95 %: errors a third too small or a half too large would fail.
     mean = mean_of([findings(season(30, 750, 4, seed)) for seed in range(1, 9)])
 
     print(mean)

@@ -1,4 +1,4 @@
-"""The sequential test: worked by hand, and on simulated scores of deal groups."""
+"""The sequential test: worked examples, and simulated scores of deal groups."""
 
 from math import log
 from random import Random
@@ -12,7 +12,7 @@ EVENTS = 300
 
 
 def pairs(rng: Random, elo: float, drawn: float = 0.3) -> float:
-    """The mean of a deal played twice with the seats turned: half of the deals favour a seat, so both win once."""
+    """Return the mean score of a deal played on both seats. Half of the deals favour a seat: each player wins once."""
     if rng.random() < 0.5:
         return 0.5
     won = expected_score(elo) * 2 - 0.5  # of the deals that skill decides, so that the mean is as expected
@@ -20,7 +20,7 @@ def pairs(rng: Random, elo: float, drawn: float = 0.3) -> float:
 
 
 def accepted_h1(elo: float, seed: int) -> tuple[float, float]:
-    """How often H1 is accepted at this distance, and after how many groups a verdict is given."""
+    """Return how often H1 is accepted at this distance, and the mean number of groups to a verdict."""
     rng, test = Random(seed), Hypotheses(0, 60)
     verdicts, groups = 0, 0
     for _ in range(EVENTS):
@@ -35,7 +35,7 @@ def accepted_h1(elo: float, seed: int) -> tuple[float, float]:
 def test_false_alarms_are_about_as_frequent_as_allowed() -> None:
     alarms, groups = accepted_h1(0, seed=1)
 
-    assert alarms <= 0.08  # 5 %, and two standard errors of 300 events
+    assert alarms <= 0.08  # 5 %, and two standard errors of 300 tests
     assert groups < 400
 
 
@@ -49,7 +49,7 @@ def test_a_difference_is_missed_about_as_often_as_allowed() -> None:
 def test_the_ratio_is_as_worked_out_by_hand() -> None:
     running = run_test(Hypotheses(0, 100), [1.0, 0.5, 0.5, 1.0])
 
-    # Mean 0.75, squared distances 4/16, with the group in advance variance (0.25 + 0.25) / 4 = 0.125;
+    # Mean 0.75, squared distances 4/16, with the prior group variance (0.25 + 0.25) / 4 = 0.125;
     # 100 Elo are 0.640065: 4 * 0.140065 * (1.5 - 1.140065) / 0.25.
     assert running.ratio == pytest.approx(0.80663, abs=1e-4)
     assert running.verdict is None

@@ -1,4 +1,4 @@
-"""Strengths from all results at once: closed forms, published figures, ties, priors, errors."""
+"""Jointly fitted strengths: closed forms, published figures, ties, priors, errors."""
 
 from itertools import pairwise, permutations
 from math import erf, exp, isfinite, log, sqrt
@@ -15,7 +15,7 @@ from referee.ratings.strengths.covariance import Errors
 from referee.ratings.strengths.maximum_likelihood import maximise_likelihood
 from referee.ratings.strengths.model import likelihood
 
-ALMOST_NONE = 1e-6  # a prior that leaves published maximum likelihood estimates as they are
+ALMOST_NONE = 1e-6  # a prior too small to change published maximum likelihood estimates
 
 # Baseball, American League East 1987: home team, visitors, won by each. A. Agresti, Categorical Data Analysis, second
 # edition (2002), pages 437 and 438.
@@ -53,13 +53,13 @@ def by_id(found: Fit) -> dict[str, Strength]:
 
 
 def gap(found: Fit, one: str, other: str) -> float:
-    """In logarithms of strength."""
+    """Return the difference in logarithms of strength."""
     rows = by_id(found)
     return (rows[one].points - rows[other].points) / POINTS
 
 
 def log_likelihood(results: list[Result], levels: dict[str, float], prior: float) -> float:
-    """The definition, by all orders of the tied."""
+    """Return the log-likelihood by the definition, over all orders of tied bots."""
     total = sum(prior * (level / 2 - log(1 + exp(level))) for level in levels.values())
     for bots, placements, _ in results:
         said = dict(zip(bots, placements, strict=True))
@@ -157,7 +157,7 @@ def test_with_all_drivers_and_a_draw_each_it_is_as_the_package_has_it() -> None:
     assert {"84", "85", "86", "87"} < {row.id for row in found.rows}
 
 
-# -- climbing --
+# -- maximisation --
 
 
 @settings(max_examples=25)
@@ -178,7 +178,7 @@ def test_the_likelihood_is_that_of_the_definition(results: list[Result], drawn: 
 @settings(max_examples=25)
 @given(TABLES, st.booleans())
 def test_the_fit_is_at_the_top(results: list[Result], newton: bool) -> None:
-    # The likelihood has one top, where nothing slopes.
+    # The likelihood has one maximum, where all slopes are 0.
     said = likelihood(results, 1.0)
 
     levels, _, converged = maximise_likelihood(said, 1_000, tolerance=1e-6, newton=newton)
@@ -198,7 +198,7 @@ def test_every_step_makes_the_results_likelier(newton: bool) -> None:
 
 
 def test_many_bots_without_newton_arrive_too() -> None:
-    # A star: 30 bots lost 20 matches each to one. Unless all are moved together, a thousand steps are not enough.
+    # A star: 30 bots lost 20 matches each to one. Unless all are shifted together, a thousand steps are not enough.
     results = [match for number in range(30) for match in duels(20, 0, "star", f"bot {number}")]
 
     slow, quick = fit(results, iterations=500, exact=0), fit(results)
@@ -229,13 +229,13 @@ def test_the_order_of_results_and_seats_leaves_no_trace(results: list[Result], d
 
 
 def test_who_won_all_and_who_met_nobody_else_is_finite() -> None:
-    # Two islands, and on each one bot that won all.
+    # Two islands, each with one bot that won every match.
     found = by_id(fit([*duels(50, 0, "a", "b"), *duels(3, 0, "c", "d")]))
 
     points = [found[bot].points for bot in "acdb"]
     assert points == sorted(points, reverse=True)
     assert all(isfinite(row.low) and isfinite(row.high) for row in found.values())
-    assert found["a"].se > 100  # without the prior both would be without end
+    assert found["a"].se > 100  # without the prior both would be infinite
 
 
 def test_seats_not_rated_and_lonely_ones_say_nothing() -> None:
@@ -255,7 +255,7 @@ def test_a_bot_cannot_sit_twice_in_a_result() -> None:
         fit([(("a", "b"), (1,), None)])
 
 
-# -- how sure --
+# -- errors --
 
 
 def test_bots_alike_may_hold_each_others_ranks() -> None:
@@ -268,7 +268,7 @@ def test_bots_alike_may_hold_each_others_ranks() -> None:
     assert first.superior_to_next == pytest.approx(0.5)
     assert second.superior_to_next is not None
     assert second.superior_to_next > 0.99
-    assert first.id == "a"  # of equals the lower id stands first
+    assert first.id == "a"  # of equal strengths the lower id comes first
 
 
 def test_errors_from_the_diagonal_come_close() -> None:

@@ -1,4 +1,4 @@
-"""What was chance in a score: error bars and luck-adjusted scores."""
+"""Error bars and luck-adjusted scores."""
 
 from fractions import Fraction
 from math import sqrt
@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.standings import Adjusted, MatchOutcome, Mean, bootstrap, luck_adjusted
+from referee.standings import LuckAdjusted, MatchOutcome, Mean, bootstrap, luck_adjusted
 from referee.standings.error_bars import COUNTS
-from tests.standings.test_standings import ENTRANTS, HALF, Happened, events, outcome, some
+from tests.standings.test_standings import ENTRANTS, HALF, Happened, outcome, some, tournaments
 
 DRAW = bytes(range(32))
 
@@ -26,7 +26,7 @@ def test_counts_of_a_group_have_mean_and_variance_of_one() -> None:
 
 
 def test_a_score_of_few_groups_has_no_error_bar() -> None:
-    bars = bootstrap("ABC", [outcome("AB", [1, 2]), outcome("BA", [1, 2])], draw=DRAW)
+    bars = bootstrap("ABC", [outcome("AB", [1, 2]), outcome("BA", [1, 2])], draw_key=DRAW)
 
     assert (bars["A"].points_per_match, bars["A"].low, bars["A"].high, bars["A"].groups) == (HALF, None, None, 1)
     assert (bars["C"].points_per_match, bars["C"].low, bars["C"].groups) == (None, None, 0)
@@ -44,12 +44,14 @@ def test_error_bars_cover_the_truth_when_groups_are_resampled_and_not_when_match
     ]
 
     def share_that_covers(results: list[MatchOutcome]) -> float:
-        bars = bootstrap(firsts, results, draw=DRAW, samples=400).values()
+        bars = bootstrap(firsts, results, draw_key=DRAW, samples=400).values()
         return sum(bar.low <= 0.6 <= bar.high for bar in bars if bar.low and bar.high) / len(firsts)
 
-    by_deal = [outcome((one, other), placed, deal) for one, other, placed, deal in deals for _ in range(2)]
+    by_deal = [outcome((entrant, other), placed, deal) for entrant, other, placed, deal in deals for _ in range(2)]
     by_match = [
-        outcome((one, other), placed, f"{deal} {twin}") for one, other, placed, deal in deals for twin in range(2)
+        outcome((entrant, other), placed, f"{deal} {twin}")
+        for entrant, other, placed, deal in deals
+        for twin in range(2)
     ]
 
     assert 0.9 <= share_that_covers(by_deal) <= 0.99
@@ -58,7 +60,7 @@ def test_error_bars_cover_the_truth_when_groups_are_resampled_and_not_when_match
 
 def test_an_error_bar_is_as_wide_as_theory_says() -> None:
     # 100 matches, each a group of its own, 50 won: 1.96 * sqrt(0.25 / 100) = 0.098 to each side.
-    bar = bootstrap("AB", [outcome("AB", [1 + n % 2, 2 - n % 2], f"{n}") for n in range(100)], draw=DRAW)["A"]
+    bar = bootstrap("AB", [outcome("AB", [1 + n % 2, 2 - n % 2], f"{n}") for n in range(100)], draw_key=DRAW)["A"]
 
     assert bar.low == pytest.approx(0.402, abs=0.015)
     assert bar.high == pytest.approx(0.598, abs=0.015)
@@ -67,26 +69,26 @@ def test_an_error_bar_is_as_wide_as_theory_says() -> None:
 def test_an_error_bar_of_few_groups_is_wider() -> None:
     # 8 and 100 deals, half of them won. Student's t with 7 degrees of freedom is 2.365, and sqrt(8 / 7) is 1.069.
     few, many = (
-        bootstrap("A", [outcome("AB", [1 + n % 2, 2 - n % 2], f"{n}") for n in range(deals)], draw=DRAW, samples=4000)[
-            "A"
-        ]
+        bootstrap(
+            "A", [outcome("AB", [1 + n % 2, 2 - n % 2], f"{n}") for n in range(deals)], draw_key=DRAW, samples=4000
+        )["A"]
         for deals in (8, 96)
     )
 
     assert few.low is not None
     assert many.low is not None
-    normal = sqrt(12) * (0.5 - many.low)  # what 96 deals would tell, had there been 8
+    normal = sqrt(12) * (0.5 - many.low)  # the width for 96 deals, scaled to 8
     assert (0.5 - few.low) / normal == pytest.approx(2.365 * 1.069 / 1.96, abs=0.25)
 
 
 @some
-@given(events(), st.randoms(use_true_random=False))
-def test_error_bars_follow_from_results_and_draw_alone(event: Happened, dice: Any) -> None:
-    results, _ = event
+@given(tournaments(), st.randoms(use_true_random=False))
+def test_error_bars_follow_from_results_and_draw_alone(tournament: Happened, dice: Any) -> None:
+    results, _ = tournament
 
-    bars = bootstrap(ENTRANTS, results, draw=DRAW, samples=50)
+    bars = bootstrap(ENTRANTS, results, draw_key=DRAW, samples=50)
 
-    assert bootstrap(ENTRANTS, dice.sample(results, len(results)), draw=DRAW, samples=50) == bars
+    assert bootstrap(ENTRANTS, dice.sample(results, len(results)), draw_key=DRAW, samples=50) == bars
     for bar in bars.values():
         if bar.low is not None and bar.high is not None:
             assert bar.points_per_match is not None
@@ -99,7 +101,7 @@ def test_large_sums_do_not_spill_over() -> None:
     # 5 seats and 3: units of 1/8 and 1/4; the same deal a thousand times over.
     many = [outcome("ABCDE", [1, 2, 3, 4, 5], f"{n % 3}") for n in range(3000)]
 
-    bars = bootstrap("ABCDE", many, draw=DRAW, samples=64)
+    bars = bootstrap("ABCDE", many, draw_key=DRAW, samples=64)
 
     assert [(bar.low, bar.high) for bar in bars.values()] == [(1, 1), (0.75, 0.75), (0.5, 0.5), (0.25, 0.25), (0, 0)]
 
@@ -119,10 +121,10 @@ def test_luck_is_what_all_with_the_same_cards_had() -> None:
     adjusted = luck_adjusted("ABCD", results)
 
     # A: +3 and +2, mean 5/2, error sqrt(((1/2)^2 + (1/2)^2) / 1 / 2) = 1/2. Points: 0 and 1/4.
-    assert adjusted["A"] == Adjusted(
+    assert adjusted["A"] == LuckAdjusted(
         points=Mean(Fraction(1, 8), 0.125), returns=Mean(Fraction(5, 2), 0.5), matches=2, groups=2
     )
-    values = {entrant: one.returns.value for entrant, one in adjusted.items() if one}
+    values = {entrant: value.returns.value for entrant, value in adjusted.items() if value}
     assert values == {"A": Fraction(5, 2), "B": Fraction(-1, 2), "C": Fraction(-5, 2), "D": Fraction(1, 2)}
 
 
@@ -133,7 +135,7 @@ def test_a_seat_that_one_alone_held_says_nothing_about_luck() -> None:
     adjusted = luck_adjusted("ABCD", alone + one_deal)
 
     assert adjusted["A"] is adjusted["B"] is None
-    assert adjusted["C"] == Adjusted(Mean(HALF, None), Mean(Fraction(0), None), matches=2, groups=1)
+    assert adjusted["C"] == LuckAdjusted(Mean(HALF, None), Mean(Fraction(0), None), matches=2, groups=1)
 
 
 def test_matches_of_one_deal_are_not_taken_for_independent() -> None:
@@ -153,13 +155,13 @@ def test_matches_of_one_deal_are_not_taken_for_independent() -> None:
 
 
 @some
-@given(events(), st.randoms(use_true_random=False))
-def test_luck_adjusted_scores_cancel_out(event: Happened, dice: Any) -> None:
-    full = [MatchOutcome(one.entrants, one.placements, one.returns, one.group) for one in event[0]]
+@given(tournaments(), st.randoms(use_true_random=False))
+def test_luck_adjusted_scores_cancel_out(tournament: Happened, dice: Any) -> None:
+    full = [MatchOutcome(result.entrants, result.placements, result.returns, result.group) for result in tournament[0]]
 
     adjusted = luck_adjusted(ENTRANTS, full)
 
-    told = [one for one in adjusted.values() if one]
-    assert sum(one.points.value * one.matches for one in told) == 0
-    assert sum(one.returns.value * one.matches for one in told) == 0
+    found = [value for value in adjusted.values() if value]
+    assert sum(value.points.value * value.matches for value in found) == 0
+    assert sum(value.returns.value * value.matches for value in found) == 0
     assert luck_adjusted(ENTRANTS, dice.sample(full, len(full))) == adjusted

@@ -1,4 +1,4 @@
-"""Tournament tables: points, byes, tie-breaks in their order, shared places."""
+"""Standings: points, byes, tie-breaks in order, shared ranks."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from referee.pairing import Entrant, Leg, PlayedRound, TournamentState, formats
 from referee.pairing.history import read_history
-from referee.standings import TIE_BREAKS, MatchOutcome, RankedEntrant, ScoredBye, event_table, points, table
+from referee.standings import TIE_BREAKS, MatchOutcome, RankedEntrant, ScoredBye, points, table, tournament_table
 
 NONE, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 some = settings(max_examples=20, deadline=None, derandomize=True, database=None)
@@ -24,7 +24,7 @@ def outcome(entrants: Any, placements: Any, group: str = "g", **others: Any) -> 
 
 
 def column(rows: list[RankedEntrant], name: str) -> dict[Any, float | None]:
-    """Of each entrant, as published: with decimals."""
+    """Return a column by entrant, as decimals like the published ones."""
     values = {row.entrant: row.tie_breaks[name] for row in rows}
     return {entrant: None if value is None else float(value) for entrant, value in values.items()}
 
@@ -80,7 +80,7 @@ def test_a_bye_brings_its_points_and_is_no_match() -> None:
     ]
 
 
-def test_a_seat_played_by_a_stand_in_brings_its_entrant_nothing_and_the_others_their_points() -> None:
+def test_a_seat_played_by_a_substitute_brings_its_entrant_nothing_and_the_others_their_points() -> None:
     rows = table("ABC", [outcome("ABC", [1, 2, 3], scored=(False, True, True))])
 
     assert [(row.entrant, row.points, row.matches) for row in rows] == [("B", HALF, 1), ("A", 0, 0), ("C", 0, 1)]
@@ -130,7 +130,7 @@ def test_the_swiss_table_of_a_published_exercise() -> None:
     assert column(rows, "buchholz") == dict(zip(players, HELD_BUCHHOLZ, strict=True))
     assert column(rows, "sonneborn_berger") == dict(zip(players, HELD_SONNEBORN_BERGER, strict=True))
     assert column(rows, "wins") == dict(zip(players, HELD_GAMES_WON, strict=True))
-    # 1 and 16 are level on Buchholz and never met: Sonneborn-Berger parts them. 8 and 11 likewise.
+    # 1 and 16 are level on Buchholz and never met: Sonneborn-Berger separates them. 8 and 11 likewise.
     assert [row.entrant for row in rows] == [2, 3, 4, 1, 16, 6, 11, 8, 5, 15, 12, 14, 7, 13, 9, 10]
     assert [row.place for row in rows] == list(players)
 
@@ -172,9 +172,9 @@ def test_tables_of_three_divide_what_opponents_bring() -> None:
     assert column(rows, "points") == {"A": 1.5, "B": 1.25, "C": 0, "D": 1.75, "E": 1.5, "F": 0}
     # A: (B + C) / 2 + (D + F) / 2 = 5/8 + 7/8. F: (D + E) / 2 + (A + D) / 2.
     assert column(rows, "buchholz") == {"A": 1.5, "B": 1.5, "C": 2.75, "D": 1.5, "E": 1.5, "F": 3.25}
-    # A left B and C behind, then F: 5/8. E was level with D, before F, level with B, before C: 7/16 + 5/16.
+    # A was ahead of B and C, then of F: 5/8. E was level with D, before F, level with B, before C: 7/16 + 5/16.
     assert (column(rows, "sonneborn_berger")["A"], column(rows, "sonneborn_berger")["E"]) == (0.625, 0.75)
-    assert column(rows, "head_to_head")["A"] is None  # A and E, level up to there, never met
+    assert column(rows, "head_to_head")["A"] is None  # A and E, tied so far, never met
     assert [row.entrant for row in rows] == ["D", "E", "A", "B", "F", "C"]
 
 
@@ -207,7 +207,7 @@ def test_a_withdrawal_costs_opponents_half_a_point_of_buchholz_a_match_at_most()
 
     rows = table("ABCW", results, [ScoredBye("B", NONE)], tie_breaks=["points", "buchholz"])
 
-    # A met W (1 point and 1/2 for the match it missed) and C (0). B met C and rested: its own point again.
+    # A met W (1 point and 1/2 for the match it missed) and C (0). B met C and had a bye: its own point again.
     assert column(rows, "buchholz") == {"A": 1.5, "B": 1, "C": 2, "W": 2}
 
 
@@ -228,11 +228,15 @@ def test_places_of_a_knockout_and_values_of_a_ladder_are_taken_as_given() -> Non
     assert places(knockout) == places(ladder) == {"B": 1, "A": 2, "C": 3}
 
 
-def test_a_bye_of_a_swiss_stands_for_all_matches_of_its_stage() -> None:
-    # Stage 1 plays each table's deal on both seats; a bye at tables of two is a win.
-    results = [outcome("AB", [1, 2], stage=1), outcome("BA", [1, 2], stage=1), outcome("AC", [1, 2], stage=2)]
+def test_a_bye_of_a_swiss_stands_for_all_matches_of_its_round() -> None:
+    # Round 1 plays each table's deal on both seats; a bye at tables of two is a win.
+    results = [
+        outcome("AB", [1, 2], tournament_round=1),
+        outcome("BA", [1, 2], tournament_round=1),
+        outcome("AC", [1, 2], tournament_round=2),
+    ]
 
-    rows = event_table("swiss", 2, "ABC", results, [(1, "C", "odd"), (2, "B", "odd")])
+    rows = tournament_table("swiss", 2, "ABC", results, [(1, "C", "odd"), (2, "B", "odd")])
 
     assert [(row.entrant, row.byes) for row in rows] == [("A", 0), ("B", 1), ("C", 1)]
     assert column(rows, "points") == {"A": 2, "B": 2, "C": 2}
@@ -243,22 +247,22 @@ def test_a_bye_of_a_swiss_stands_for_all_matches_of_its_stage() -> None:
 def test_a_swiss_pairs_by_the_points_that_its_table_shows(seats: int, entrants: int) -> None:
     dice, swiss = Random(seats), formats()["swiss"]
     people = tuple(Entrant(f"bot {number}") for number in range(entrants))
-    event = TournamentState(seats, swiss.options({}, seats), 1, people, (), bytes(32))
+    tournament = TournamentState(seats, swiss.options({}, seats), 1, people, (), bytes(32))
     results: list[MatchOutcome] = []
     byes: list[tuple[int, str, str]] = []
-    while stage := swiss.next_stage(event):
-        number = len(event.played) + 1
+    while pairing_round := swiss.next_round(tournament):
+        number = len(tournament.played) + 1
         legs = []
-        for table_of in stage.tables:
+        for table_of in pairing_round.tables:
             placed = [1 + dice.randrange(seats) for _ in range(seats)]
             legs.append((Leg(table_of.entrants, tuple(placed), (0,) * seats),))
-            results.append(outcome(table_of.entrants, placed, stage=number))
-        byes += [(number, bye.entrant, bye.reason) for bye in stage.byes]
-        event = replace(event, played=(*event.played, PlayedRound(stage, tuple(legs))))
+            results.append(outcome(table_of.entrants, placed, tournament_round=number))
+        byes += [(number, bye.entrant, bye.reason) for bye in pairing_round.byes]
+        tournament = replace(tournament, played=(*tournament.played, PlayedRound(pairing_round, tuple(legs))))
 
-    rows = event_table("swiss", seats, [one.id for one in people], results, byes)
+    rows = tournament_table("swiss", seats, [entrant.id for entrant in people], results, byes)
 
-    known = read_history(event)
+    known = read_history(tournament)
     assert byes
     assert {row.entrant: row.points for row in rows} == {
         entrant: Fraction(score, 2 * (seats - 1)) for entrant, score in zip(known.ids, known.score, strict=True)
@@ -266,7 +270,7 @@ def test_a_swiss_pairs_by_the_points_that_its_table_shows(seats: int, entrants: 
 
 
 def test_byes_of_other_formats_bring_nothing() -> None:
-    (row,) = event_table("knockout", 2, "A", [], [(1, "A", "odd")], given={"bracket": {"A": 1}})
+    (row,) = tournament_table("knockout", 2, "A", [], [(1, "A", "odd")], given={"bracket": {"A": 1}})
 
     assert (row.place, row.points, row.byes) == (1, NONE, 0)
 
@@ -282,8 +286,8 @@ Happened = tuple[list[MatchOutcome], list[ScoredBye]]
 
 
 @st.composite
-def events(draw: st.DrawFn) -> Happened:
-    """Matches of any form, unfair and incomplete, among some of the entrants."""
+def tournaments(draw: st.DrawFn) -> Happened:
+    """Return random matches among some of the entrants, unbalanced and incomplete."""
 
     def match(number: int) -> MatchOutcome:
         seated = draw(st.permutations(ENTRANTS))[: draw(st.integers(2, 4))]
@@ -301,9 +305,9 @@ def events(draw: st.DrawFn) -> Happened:
 
 
 @some
-@given(events(), st.randoms(use_true_random=False))
-def test_the_order_of_results_and_entrants_cannot_matter(event: Happened, dice: Any) -> None:
-    results, byes = event
+@given(tournaments(), st.randoms(use_true_random=False))
+def test_the_order_of_results_and_entrants_cannot_matter(tournament: Happened, dice: Any) -> None:
+    results, byes = tournament
     for tie_breaks in TIE_BREAKS.values():
         rows = {row.entrant: row for row in table(ENTRANTS, results, byes, tie_breaks=tie_breaks)}
         mixed = dice.sample(results, len(results)), dice.sample(byes, len(byes))
@@ -314,13 +318,13 @@ def test_the_order_of_results_and_entrants_cannot_matter(event: Happened, dice: 
 
 
 @some
-@given(events())
-def test_points_add_up_and_equals_share_a_place(event: Happened) -> None:
-    full = [MatchOutcome(one.entrants, one.placements, one.returns, one.group) for one in event[0]]
+@given(tournaments())
+def test_points_add_up_and_equals_share_a_place(tournament: Happened) -> None:
+    full = [MatchOutcome(result.entrants, result.placements, result.returns, result.group) for result in tournament[0]]
 
     rows = table(ENTRANTS, full, tie_breaks=TIE_BREAKS["swiss"])
 
-    assert sum(row.points for row in rows) == sum(Fraction(len(one.entrants), 2) for one in full)
+    assert sum(row.points for row in rows) == sum(Fraction(len(result.entrants), 2) for result in full)
     for above, below in pairwise(rows):
         assert above.points >= below.points
         assert above.place <= below.place
@@ -329,7 +333,7 @@ def test_points_add_up_and_equals_share_a_place(event: Happened) -> None:
 
 
 def test_sums_are_exact() -> None:
-    # A third and a sixth are no binary fractions: 30 times 1/3 is 10.
+    # 1/3 and 1/6 are not binary fractions: 30 times 1/3 is 10.
     rows = table("ABCD", [outcome("ABCD", [1, 3, 2, 4])] * 30)
 
     assert [row.points for row in rows] == [30, 20, 10, 0]

@@ -1,4 +1,4 @@
-"""What the page of tournaments shows of standings is what they give, and its list of columns is complete."""
+"""The example of standings on the tournaments page runs, and its list of columns is complete."""
 
 import doctest
 import re
@@ -24,13 +24,13 @@ def test_the_example_of_the_page_runs() -> None:
 def test_the_page_tells_the_columns_of_every_format_in_their_order() -> None:
     rows = dict(re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| ((?:`\w+`(?:, )?)+) \|$", PAGE, re.MULTILINE))
 
-    told = {
+    documented = {
         format: tuple(re.findall(r"`(\w+)`", columns))
         for formats, columns in rows.items()
         for format in re.findall(r"`(\w+)`", formats)
     }
 
-    assert told == dict(TIE_BREAKS)
+    assert documented == dict(TIE_BREAKS)
 
 
 def test_the_page_explains_every_column() -> None:

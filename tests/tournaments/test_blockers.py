@@ -10,7 +10,7 @@ from sqlalchemy import select, text, update
 from referee.bots import house_bots
 from referee.errors import Conflict
 from referee.ladders.tables import Rating
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 from referee.matches.recording import MatchUpdate
 from referee.matches.tables import Match, MatchSeat, Result
 from referee.tournaments import entries, lifecycle

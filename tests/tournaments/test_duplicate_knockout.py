@@ -1,6 +1,6 @@
 """A knockout in duplicate deals: the matches of one set, seats rotated, are one leg."""
 
-from referee.pairing.knockout import places
+from referee.pairing.knockout import rank_entrants
 from referee.tournaments.rounds import event_of
 from referee.tournaments.tables import Tournament
 from tests.database.scripted import play_due
@@ -23,4 +23,4 @@ def test_a_duplicate_set_counts_as_one_leg(world: World) -> None:
         assert tournament.status == "finished"
         assert len(event.played) == 1
         assert len(event.played[0].legs[0]) in (2, 3)
-        assert {one for _, one in places(event)} == {*entered}
+        assert {one for _, one in rank_entrants(event)} == {*entered}

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from referee.errors import BadOption, Conflict
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 from referee.tournaments import entries as entering
 from referee.tournaments import lifecycle, starting
 from referee.tournaments.tables import Tournament

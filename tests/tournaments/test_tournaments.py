@@ -203,5 +203,5 @@ def test_a_match_that_is_played_again_is_waited_for(world: World) -> None:
 
     with world.database.read() as session:
         counted = outcomes.outcomes(session, tournament_id)
-    assert [outcome.stage for outcome in counted] == [1, 1, 2, 2]
+    assert [outcome.tournament_round for outcome in counted] == [1, 1, 2, 2]
     assert progress_of(world, tournament_id).by_status == {"finished": 4, "void": 1}

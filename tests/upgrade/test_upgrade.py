@@ -12,8 +12,8 @@ from sqlalchemy import select
 
 from referee.cli.admin import CANCELLED_FOR_UPGRADE
 from referee.db.revisions import check
-from referee.match.log import verify
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
+from referee.match.verification import verify
 from referee.matches import logs, matches
 from referee.matches.tables import Match
 from referee.protocol.messages import PROTOCOL

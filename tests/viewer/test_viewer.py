@@ -13,9 +13,8 @@ import pytest
 
 from referee.errors import BadLog
 from referee.match.chance import RecordedChance
-from referee.match.log import HEADER_MEMBERS
+from referee.match.log import HEADER_MEMBERS, parse_row
 from referee.match.match import Match, is_answer
-from referee.match.rows import parse_row
 from referee.protocol.fault_advice import ADVICE
 from referee.viewer import FOLDER, advice, bundle, standalone
 from referee.viewer.questions import questions

@@ -21,8 +21,8 @@ from referee.games import catalogue
 from referee.house.server import House, serve
 from referee.house.strategies import players
 from referee.ladders.audit import audit
-from referee.match.log import VerificationReport, verify
 from referee.match.time_limits import Limits
+from referee.match.verification import VerificationReport, verify
 from referee.matches import deal_groups, logs, matches
 from referee.matches.matches import MatchPlan
 from referee.matches.tables import Match

@@ -10,8 +10,8 @@ from referee.bots import bots, house_bots
 from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.house.seat import HouseSeat
+from referee.match.log import parse_row
 from referee.match.match import Request
-from referee.match.rows import parse_row
 from referee.tournaments.tables import Tournament
 from tests.protocol.schemas import check
 from tests.surroundings import MASTER_KEY

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from referee.bots import bots
 from referee.games import catalogue
 from referee.ladders.tables import Rating
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 from referee.match.time_limits import Limits
 from referee.matches import claims, matches
 from referee.matches.tables import Fault, MatchSeat

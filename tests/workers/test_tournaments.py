@@ -14,7 +14,7 @@ from referee.db.engine import Database
 from referee.db.ids import new_id
 from referee.db.upgrading import upgrade
 from referee.match.canonical import Json
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 from referee.matches.tables import Match
 from referee.tournaments.tables import Tournament
 from referee.webhooks.tables import Delivery, Webhook

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from sqlalchemy import select
 
 from referee.bots import bots, handshakes, house_bots
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 from referee.webhooks.tables import Delivery, Webhook
 from referee.workflows import handshake_results, health
 from tests.database.world import MANIFEST, START, World

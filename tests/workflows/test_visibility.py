@@ -7,9 +7,8 @@ import pytest
 from sqlalchemy import select, update
 
 from referee.match.canonical import Json
-from referee.match.log import opens_round, visible
+from referee.match.log import opens_round, parse_row, visible
 from referee.match.match import Answer
-from referee.match.rows import parse_row
 from referee.matches import deal_groups
 from referee.matches.deal_progress import DealGroupProgress
 from referee.matches.recording import MatchUpdate, record_batch

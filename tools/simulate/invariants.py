@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 
 from referee.pairing import PairingRound, PlayedRound, TournamentState
 from referee.pairing.gauntlet import champion_of
-from referee.pairing.knockout import bracket, places
+from referee.pairing.knockout import rank_entrants, render_bracket
 from tools.simulate.simulation import History
 
 Pairs = frozenset[frozenset[str]]
@@ -24,7 +24,7 @@ def check(history: History) -> None:
 
 
 def a_stage_seats_everybody_once(event: TournamentState, stage: PairingRound, number: int) -> None:
-    there = {one.id for one in event.entrants if one.active and one.since <= number}
+    there = {one.id for one in event.entrants if one.active and one.first_round <= number}
     sitting = [one for table in stage.tables for one in table.entrants]
     resting = [bye.entrant for bye in stage.byes]
     assert len({*sitting, *resting}) == len(sitting) + len(resting), "somebody is twice in a stage"
@@ -36,7 +36,7 @@ def a_stage_seats_everybody_once(event: TournamentState, stage: PairingRound, nu
 def the_end_is_the_end(history: History) -> None:
     known, end = history.scenario.format, history.end
     assert end is not None
-    assert known.next_stage(end) is None
+    assert known.next_round(end) is None
     assert len(end.played) == len(history.decided)
     if history.scenario.mishaps.calm:
         assert known.expected_matches(end) == history.matches, "planned at the end is not what was played"
@@ -96,7 +96,7 @@ def gauntlet(history: History) -> None:
     end = history.end
     assert end is not None
     champion = champion_of(end)
-    there = [one for one in end.entrants if one.active and one.since <= len(end.played) + 1 and one != champion]
+    there = [one for one in end.entrants if one.active and one.first_round <= len(end.played) + 1 and one != champion]
     if champion is None or len(there) < end.seats - 1:
         return
     assert all(met[one.id] >= end.cycles for one in there), "a challenger misses the champion"
@@ -135,7 +135,7 @@ def swiss_in_calm(history: History, rested: Counter[str]) -> None:
     assert end is not None
     stages = end.options["stages"]
     assert stages is None or len(end.played) == stages, "stages are missing"
-    sat = Counter(one for played in end.played for table in played.stage.tables for one in table.entrants)
+    sat = Counter(one for played in end.played for table in played.round.tables for one in table.entrants)
     assert all(sat[one.id] + rested[one.id] == len(end.played) for one in end.entrants), "somebody misses a stage"
     assert max(rested.values(), default=0) <= 1, "a second bye"
     if 2 * len(end.played) <= len(end.entrants):  # with many stages for few entrants, rematches come first
@@ -187,9 +187,9 @@ def _pairable(people: frozenset[str], barred: Pairs) -> bool:
 def knockout(history: History) -> None:
     end = history.end
     assert end is not None
-    table = places(end)
+    table = rank_entrants(end)
     assert [place for place, _ in table] == sorted(place for place, _ in table)
-    bracket(end, None)
+    render_bracket(end, None)
     if not history.decided:
         return
     who_took_part = {one for _, stage in history.decided for one in _everybody(stage)}
@@ -234,9 +234,9 @@ def _fields_shrink(history: History) -> None:
 def _points_decide(end: TournamentState) -> None:
     """Of a pair the one with more points is in the next stage, the other not, but for the third place."""
     for before, after in pairwise(end.played):
-        on = {one for table in after.stage.tables if table.label != "third_place" for one in table.entrants}
-        on |= {bye.entrant for bye in after.stage.byes}
-        for table, legs in zip(before.stage.tables, before.legs, strict=True):
+        on = {one for table in after.round.tables if table.label != "third_place" for one in table.entrants}
+        on |= {bye.entrant for bye in after.round.byes}
+        for table, legs in zip(before.round.tables, before.legs, strict=True):
             points = Counter(
                 one
                 for leg in legs
@@ -251,8 +251,8 @@ def _points_decide(end: TournamentState) -> None:
 
 
 def _the_strongest_meet_in_the_final(history: History) -> None:
-    """Seeds as bracket() tells them: no table holds two of the best 2, 4, 8 … before as many tables are left."""
-    picture = bracket(history.end)  # type: ignore[arg-type]  # there is an end
+    """Seeds as in render_bracket(): no table holds two of the best 2, 4, 8 … before as many tables are left."""
+    picture = render_bracket(history.end)  # type: ignore[arg-type]  # there is an end
     if history.scenario.event.seats > 2:
         return
     for stage in picture["stages"]:

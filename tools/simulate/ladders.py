@@ -6,7 +6,7 @@ from functools import partial
 from random import Random
 
 from referee.pairing import Entrant
-from referee.pairing.ladder import LadderFormat, next_tables, share
+from referee.pairing.ladder import LadderFormat, LadderState, max_seats_per_owner, next_tables
 from referee.ratings.elo import MICRO
 
 STEPS = 40
@@ -45,9 +45,9 @@ def _kept_going(entrants: list[Entrant], seats: int, options: dict[str, int], rn
         met = Counter(frozenset((one, two)) for table in recent for one in table for two in table if one < two)
         want = rng.randint(0, options["at_once"])
 
-        asked = partial(next_tables, seats=seats, options=options, want=want, draw=draw, serial=step)
-        tables = asked(people, busy=busy, met=met, sat=sat)
-        again = asked([*people], busy={**busy}, met={**met}, sat={**sat})
+        asked = partial(next_tables, want=want, draw_key=draw, serial=step)
+        tables = asked(people, LadderState(seats, options, busy, met, sat))
+        again = asked([*people], LadderState(seats, {**options}, {**busy}, {**met}, {**sat}))
         assert again == tables, "asked again, the ladder decided otherwise"
         _allowed(people, tables, flying, seats, options, want)
         flying += tables
@@ -81,7 +81,7 @@ def _allowed(
     assert all(busy[one] <= options["per_bot"] for one in busy if busy[one] > before[one]), "a bot is in too many"
     assert len(tables) <= want
     assert len(tables) + len(flying) <= options["at_once"] or not tables, "too many matches in flight"
-    level = share([*bots.values()], options["at_once"], options["per_bot"], seats)
+    level = max_seats_per_owner([*bots.values()], options["at_once"], options["per_bot"], seats)
     held = Counter(owner[one] for one in busy.elements())
     grown = {owner[one] for table in tables for one in table}
     assert all(held[one] <= level for one in grown), "an owner holds more than its share"

@@ -8,7 +8,7 @@ from referee.pairing import Bye, Entrant, Leg, PairingRound, PlayedRound, Table,
 
 def rebuilt(event: TournamentState) -> TournamentState:
     """The same event made of fresh objects, by way of text."""
-    kept = json.loads(json.dumps({**asdict(event), "options": dict(event.options), "draw": event.draw.hex()}))
+    kept = json.loads(json.dumps({**asdict(event), "options": dict(event.options), "draw_key": event.draw_key.hex()}))
     return TournamentState(
         seats=kept["seats"],
         options=kept["options"],
@@ -16,13 +16,13 @@ def rebuilt(event: TournamentState) -> TournamentState:
         entrants=tuple(Entrant(**one) for one in kept["entrants"]),
         played=tuple(
             PlayedRound(
-                stage=PairingRound(
+                round=PairingRound(
                     tables=tuple(
                         Table(tuple(table["entrants"]), table["label"], table["legs"])
-                        for table in played["stage"]["tables"]
+                        for table in played["round"]["tables"]
                     ),
-                    byes=tuple(Bye(**bye) for bye in played["stage"]["byes"]),
-                    label=played["stage"]["label"],
+                    byes=tuple(Bye(**bye) for bye in played["round"]["byes"]),
+                    label=played["round"]["label"],
                 ),
                 legs=tuple(
                     tuple(Leg(tuple(leg["entrants"]), tuple(leg["placements"]), tuple(leg["returns"])) for leg in legs)
@@ -31,5 +31,5 @@ def rebuilt(event: TournamentState) -> TournamentState:
             )
             for played in kept["played"]
         ),
-        draw=bytes.fromhex(kept["draw"]),
+        draw_key=bytes.fromhex(kept["draw_key"]),
     )

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from referee.pairing import Entrant, Format, Leg, PairingRound, PlayedRound, Table, TournamentState
-from referee.pairing.swiss import most_stages
+from referee.pairing.swiss import max_rounds
 from referee.ratings.elo import MICRO
 from tools.simulate.record import rebuilt
 
@@ -80,10 +80,10 @@ def drawn(known: Format, rng: Random, most: int = 24) -> Scenario:
     return Scenario(known, TournamentState(seats, options, cycles, entrants, (), rng.randbytes(32)), mishaps)
 
 
-def _entrant(number: int, count: int, rng: Random, since: int = 1) -> Entrant:
+def _entrant(number: int, count: int, rng: Random, first_round: int = 1) -> Entrant:
     owner = rng.choice(("", f"owner {rng.randrange(1 + count // 2)}"))
     seed = rng.choice((None, rng.randint(1, count)))
-    return Entrant(f"e{number}", owner, int(rng.gauss(1500, 200)) * MICRO, seed, since)
+    return Entrant(f"e{number}", owner, int(rng.gauss(1500, 200)) * MICRO, seed, first_round)
 
 
 def _options(name: str, seats: int, entrants: Sequence[Entrant], rng: Random) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def _options(name: str, seats: int, entrants: Sequence[Entrant], rng: Random) ->
         case "gauntlet":
             return {"champion": rng.choice((None, rng.choice(entrants).id))}
         case "swiss":
-            return {"stages": rng.choice((None, rng.randint(1, min(11, most_stages(len(entrants), seats)))))}
+            return {"stages": rng.choice((None, rng.randint(1, min(11, max_rounds(len(entrants), seats)))))}
     return {}
 
 
@@ -108,8 +108,8 @@ def played_out(scenario: Scenario, rng: Random) -> History:
     history = History(scenario)
     known, event = scenario.format, scenario.event
     most = 40 * len(event.entrants) * event.cycles + 100
-    while (stage := known.next_stage(event)) is not None:
-        assert known.next_stage(rebuilt(event)) == stage, "asked again, the format decided otherwise"
+    while (stage := known.next_round(event)) is not None:
+        assert known.next_round(rebuilt(event)) == stage, "asked again, the format decided otherwise"
         history.decided.append((event, stage))
         assert len(history.decided) <= most, "the event does not end"
         event = _after(scenario, event, stage, rng)
@@ -127,7 +127,7 @@ def _after(scenario: Scenario, event: TournamentState, stage: PairingRound, rng:
     event = _left(event, mishaps.withdraws, mishaps.returns, rng)
     if rng.random() < mishaps.joins and len(event.entrants) < 40:
         count = len(event.entrants)
-        joined = _entrant(count, count, rng, since=len(event.played) + rng.choice((1, 1, 2)))
+        joined = _entrant(count, count, rng, first_round=len(event.played) + rng.choice((1, 1, 2)))
         event = replace(event, entrants=(*event.entrants, joined))
     return event
 

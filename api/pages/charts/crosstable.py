@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from referee.standings.crosstable import Met
+from referee.standings.crosstable import HeadToHead
 
 Json = dict[str, Any]
 
@@ -11,7 +11,7 @@ Json = dict[str, Any]
 LEVELS: Final = ("l3", "l2", "l1", "even", "w1", "w2", "w3")
 
 
-def grid(entrants: Sequence[tuple[int, str, str]], met: Mapping[Any, Mapping[Any, Met]]) -> list[Json]:
+def grid(entrants: Sequence[tuple[int, str, str]], met: Mapping[Any, Mapping[Any, HeadToHead]]) -> list[Json]:
     """A row for each entrant (place, id, name), with a cell against each of the others; None where they never met."""
     return [
         {
@@ -34,7 +34,7 @@ def level(share: float) -> str:
     return LEVELS[len(LEVELS) - 1 - min(int((1 - share) * 2 * steps), steps - 1)]
 
 
-def _cell(found: Met | None) -> Json | None:
+def _cell(found: HeadToHead | None) -> Json | None:
     if found is None:
         return {"matches": 0, "level": "unmet"}
     points = float(found.points)

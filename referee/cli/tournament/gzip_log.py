@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from referee.errors import RefereeError
 from referee.match.canonical import Json
-from referee.match.rows import parse_row
+from referee.match.log import parse_row
 
 LONGEST_LOG = 256 << 20  # bytes, unpacked; the longest match of any game is far below
 

@@ -1,7 +1,7 @@
-"""How strong bots are, from all their results at once, and how sure that is. The ladder is in ``ratings``.
+"""Strengths of all bots, fitted jointly to all results, with their errors. The ladder is in ``elo``.
 
-The model is Plackett and Luce's (``model``), the strengths are found by climbing its likelihood (``climb``), their
-errors come from its curvature (``covariance``).
+The model is that of Plackett and Luce (``model``). The strengths maximise its likelihood (``maximum_likelihood``), and
+its curvature gives their errors (``covariance``).
 """
 
 from bisect import bisect_left, bisect_right
@@ -14,20 +14,20 @@ from referee.ratings.strengths.covariance import Errors, RoughErrors
 from referee.ratings.strengths.maximum_likelihood import maximise_likelihood
 from referee.ratings.strengths.model import Likelihood, likelihood
 
-POINTS = 400 / log(10)  # points of a factor e in strength: ten to one is 400 points, as on the ladder
+POINTS = 400 / log(10)  # points per factor e in strength: ten to one is 400 points, as on the ladder
 MEAN = 1_500.0
 NORMAL_95 = 1.959964
-EXACT = 400  # up to so many bots, errors come from the whole curvature, which costs bots cubed
+EXACT = 400  # up to this number of bots, errors use the full curvature, which takes O(bots³)
 
 Result = tuple[Sequence[str], Sequence[int], Sequence[bool] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """A bot's strength in points (the mean of all is 1500), its 95 % interval and standard error.
+    """A bot's strength in points (the mean of all bots is 1500), its 95 % interval and standard error.
 
-    ``superior_to_next`` is the probability that it is stronger than the next in the ranking (None: it is the last).
-    ``best_rank`` and ``worst_rank`` are the ranks that the intervals of all leave open.
+    ``superior_to_next`` is the probability that the bot is stronger than the next in the ranking (None for the last).
+    ``best_rank`` and ``worst_rank`` are the limits of its rank that follow from the intervals of all bots.
     """
 
     id: str
@@ -45,7 +45,7 @@ class Strength:
 class Fit:
     """Strengths from the strongest down.
 
-    ``converged``: they are the likeliest, to a hundredth of a point. ``exact``: their errors come from the whole
+    ``converged``: they maximise the likelihood, to a hundredth of a point. ``exact``: their errors use the full
     curvature of the likelihood.
     """
 
@@ -56,25 +56,27 @@ class Fit:
 
 
 def fit(results: Iterable[Result], *, prior: float = 1.0, iterations: int = 1_000, exact: int = EXACT) -> Fit:
-    """The strengths that make the results likeliest.
+    """Return the strengths that maximise the likelihood of the results.
 
-    A result gives, by seat, bots, placements (1 is best, equal numbers tie) and which seats are rated (None: all);
-    results with fewer than two rated seats say nothing. ``prior`` is the number of drawn matches each bot has played
-    besides, with a player of strength 1. With more than ``exact`` bots the errors are approximate: opponents count as
-    if their strengths were known, which is close when each bot met many. Raises ValueError where a result's columns
-    differ in length, where it seats a bot twice, or where ``prior`` is not above 0.
+    A result has, by seat, bots, placements (1 is best, equal numbers tie) and flags of rated seats (None: all are
+    rated). Results with fewer than two rated seats are ignored. ``prior`` is the number of additional draws of each bot
+    against a player of strength 1. With more than ``exact`` bots the errors are approximate: they treat opponents'
+    strengths as known, which is close when each bot met many.
+
+    Raise ``ValueError`` when the columns of a result differ in length, when it seats a bot twice, or when ``prior`` is
+    not above 0.
     """
     if not prior > 0:
         raise ValueError(f"prior must be above 0, not {prior}")
-    said = likelihood(results, prior)
-    whole = len(said.ids) <= exact
-    levels, taken, converged = maximise_likelihood(said, iterations, tolerance=0.01 / POINTS, newton=whole)
-    spread = Errors(said, levels) if whole else RoughErrors(said, levels)
-    return Fit(_rows(said, levels, spread), taken, converged, whole)
+    model = likelihood(results, prior)
+    whole = len(model.ids) <= exact
+    levels, taken, converged = maximise_likelihood(model, iterations, tolerance=0.01 / POINTS, newton=whole)
+    spread = Errors(model, levels) if whole else RoughErrors(model, levels)
+    return Fit(_rows(model, levels, spread), taken, converged, whole)
 
 
-def _rows(said: Likelihood, levels: list[float], spread: Errors | RoughErrors) -> list[Strength]:
-    """``levels`` are the logarithms of the strengths, by number of the bot."""
+def _rows(model: Likelihood, levels: list[float], spread: Errors | RoughErrors) -> list[Strength]:
+    """Return the rows of a fit; ``levels`` are the logarithms of the strengths by bot number."""
     if not levels:
         return []
     mean = sum(levels) / len(levels)
@@ -89,12 +91,12 @@ def _rows(said: Likelihood, levels: list[float], spread: Errors | RoughErrors) -
     ]
     return [
         Strength(
-            id=said.ids[bot],
+            id=model.ids[bot],
             points=points[bot],
             low=points[bot] - reach[bot],
             high=points[bot] + reach[bot],
             se=POINTS * spread.error_of(bot),
-            matches=said.matches[bot],
+            matches=model.matches[bot],
             superior_to_next=above,
             best_rank=1 + len(lows) - bisect_right(lows, points[bot] + reach[bot]),
             worst_rank=len(highs) - bisect_left(highs, points[bot] - reach[bot]),
@@ -104,5 +106,5 @@ def _rows(said: Likelihood, levels: list[float], spread: Errors | RoughErrors) -
 
 
 def _normal(deviation: float) -> float:
-    """The normal distribution's share below."""
+    """Return the cumulative normal distribution."""
     return (1 + erf(deviation / sqrt(2))) / 2

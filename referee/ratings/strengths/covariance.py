@@ -1,7 +1,7 @@
-"""How sure strengths are: the curvature of the likelihood where it is highest, and its inverse.
+"""Errors of strengths, from the curvature of the likelihood at its maximum.
 
 The observed information is minus the matrix of second derivatives by the logarithms of the strengths; its inverse
-approximates their covariance. Strengths are told about their mean, so the errors are those of the distance from it.
+approximates their covariance. Strengths are reported relative to their mean, so errors are those of the distance to it.
 """
 
 from collections.abc import Sequence
@@ -12,29 +12,29 @@ from referee.ratings.strengths.model import Likelihood
 
 
 class Curvature:
-    """The observed information, taken apart into L L' (A.-L. Cholesky): it costs a sixth of bots cubed."""
+    """The observed information A in its Cholesky factorisation L L', computed in bots³ / 6 multiplications."""
 
-    def __init__(self, said: Likelihood, levels: Sequence[float]) -> None:
+    def __init__(self, model: Likelihood, levels: Sequence[float]) -> None:
         strengths = [exp(level) for level in levels]
         matrix = [[0.0] * (bot + 1) for bot in range(len(levels))]
-        for members, weight in said.choices:
+        for members, weight in model.choices:
             total = sum([strengths[bot] for bot in members])
             shares = [strengths[bot] / total for bot in members]
-            for place, bot in enumerate(members):
-                row, part = matrix[bot], weight * shares[place]
+            for index, bot in enumerate(members):
+                row, part = matrix[bot], weight * shares[index]
                 row[bot] += part
-                for other, share in zip(members[: place + 1], shares, strict=False):
+                for other, share in zip(members[: index + 1], shares, strict=False):
                     row[other] -= part * share
         for bot, strength in enumerate(strengths):
-            matrix[bot][bot] += said.prior * strength / (1 + strength) ** 2
-        for one, row in enumerate(matrix):
-            for other, above in enumerate(matrix[:one]):
+            matrix[bot][bot] += model.prior * strength / (1 + strength) ** 2
+        for bot, row in enumerate(matrix):
+            for other, above in enumerate(matrix[:bot]):
                 row[other] = (row[other] - sum(map(mul, row[:other], above))) / above[other]
-            row[one] = sqrt(row[one] - sum(map(mul, row[:one], row)))
+            row[bot] = sqrt(row[bot] - sum(map(mul, row[:bot], row)))
         self._lower = matrix
 
     def solve(self, right: Sequence[float]) -> list[float]:
-        """x of A x = right."""
+        """Return the x that solves A x = ``right``."""
         half = self.forward_substitute(right, 0)
         for bot in reversed(range(len(half))):
             row = self._lower[bot]
@@ -44,7 +44,7 @@ class Curvature:
         return half
 
     def forward_substitute(self, right: Sequence[float], first: int) -> list[float]:
-        """y of L y = right, where all before ``first`` is known to be zero; given from ``first`` on."""
+        """Return the y that solves L y = ``right``, from row ``first`` on; all rows before are known to be zero."""
         found: list[float] = []
         for bot in range(first, len(self._lower)):
             row = self._lower[bot]
@@ -52,17 +52,20 @@ class Curvature:
         return found
 
     def column(self, bot: int) -> list[float]:
-        """The bot's column of the inverse of L, from its own row down; products of two give the inverse of A."""
+        """Return the bot's column of the inverse of L, from its own row down.
+
+        Products of two columns are the elements of the inverse of A.
+        """
         unit = [0.0] * len(self._lower)
         unit[bot] = 1.0
         return self.forward_substitute(unit, bot)
 
 
 class Errors:
-    """Standard errors of the logarithms of strengths, about their mean."""
+    """Standard errors of the logarithms of strengths, relative to their mean."""
 
-    def __init__(self, said: Likelihood, levels: Sequence[float]) -> None:
-        curvature = Curvature(said, levels)
+    def __init__(self, model: Likelihood, levels: Sequence[float]) -> None:
+        curvature = Curvature(model, levels)
         count = len(levels)
         self._columns = [curvature.column(bot) for bot in range(count)]
         self._squares = [sum(map(mul, column, column)) for column in self._columns]
@@ -70,29 +73,29 @@ class Errors:
         self._all = fsum(self._with_all)
 
     def error_of(self, bot: int) -> float:
-        """Of the bot's distance from the mean of all."""
+        """Return the error of the bot's distance to the mean of all bots."""
         count = len(self._columns)
         return sqrt(max(0.0, self._squares[bot] - 2 * self._with_all[bot] / count + self._all / count**2))
 
-    def error_of_difference(self, one: int, other: int) -> float:
-        """Of the distance of two bots."""
-        first, second = min(one, other), max(one, other)
+    def error_of_difference(self, bot: int, other: int) -> float:
+        """Return the error of the difference between two bots."""
+        first, second = min(bot, other), max(bot, other)
         common = sum(map(mul, self._columns[first][second - first :], self._columns[second]))
-        return sqrt(max(0.0, self._squares[one] + self._squares[other] - 2 * common))
+        return sqrt(max(0.0, self._squares[bot] + self._squares[other] - 2 * common))
 
 
 class RoughErrors:
-    """The same from the diagonal of the information alone, as if all opponents' strengths were known.
+    """Approximate standard errors from the diagonal of the information, as if all opponents' strengths were known.
 
-    What is not known about the opponents is missing; it counts the less the more of them a bot met (U. von Luxburg,
+    They neglect the uncertainty of the opponents, which matters less the more opponents a bot met (U. von Luxburg,
     A. Radl and M. Hein, Hitting and Commute Times in Large Random Neighborhood Graphs, Journal of Machine Learning
     Research 15, 2014, show why).
     """
 
-    def __init__(self, said: Likelihood, levels: Sequence[float]) -> None:
+    def __init__(self, model: Likelihood, levels: Sequence[float]) -> None:
         strengths = [exp(level) for level in levels]
-        known = [said.prior * strength / (1 + strength) ** 2 for strength in strengths]
-        for members, weight in said.choices:
+        known = [model.prior * strength / (1 + strength) ** 2 for strength in strengths]
+        for members, weight in model.choices:
             total = sum([strengths[bot] for bot in members])
             for bot in members:
                 share = strengths[bot] / total
@@ -100,9 +103,9 @@ class RoughErrors:
         self._squares = [1 / information for information in known]
 
     def error_of(self, bot: int) -> float:
-        """Of the bot's strength."""
+        """Return the error of the bot's strength."""
         return sqrt(self._squares[bot])
 
-    def error_of_difference(self, one: int, other: int) -> float:
-        """Of the distance of two bots."""
-        return sqrt(self._squares[one] + self._squares[other])
+    def error_of_difference(self, bot: int, other: int) -> float:
+        """Return the error of the difference between two bots."""
+        return sqrt(self._squares[bot] + self._squares[other])

@@ -1,8 +1,8 @@
-"""The likeliest strengths: minorisation and maximisation, then Newton's method. What is climbed is ``model``.
+"""Maximum likelihood strengths: minorise-maximise (MM) steps, then Newton's method. ``model`` is the likelihood.
 
-Each step of the first kind, of D. R. Hunter, MM algorithms for generalized Bradley–Terry models, Annals of Statistics
-32 (2004), pages 384–406, makes the results likelier from wherever it starts, but may take thousands of steps to the
-last digit; Newton's method takes a few from there, and needs the curvature, which costs bots cubed.
+An MM step (D. R. Hunter, MM algorithms for generalized Bradley–Terry models, Annals of Statistics 32 (2004), pages
+384–406) increases the likelihood from any starting point, but the last digits may take thousands of steps. Newton's
+method needs only a few from there, but also the curvature, which takes O(bots³).
 """
 
 from math import exp, log
@@ -10,47 +10,47 @@ from math import exp, log
 from referee.ratings.strengths.covariance import Curvature
 from referee.ratings.strengths.model import Likelihood
 
-_NEAR = 0.1  # where Newton's method takes over: steps of less than this in the logarithm of every strength
+_NEAR = 0.1  # Newton's method takes over when all logarithms change by less than this
 _HALVINGS = 30
 
 
 def maximise_likelihood(
-    said: Likelihood, limit: int, *, tolerance: float, newton: bool
+    model: Likelihood, limit: int, *, tolerance: float, newton: bool
 ) -> tuple[list[float], int, bool]:
-    """The logarithms of the strengths, the number of steps, and whether they are within ``tolerance`` of the best.
+    """Return the logarithms of the strengths, the number of steps, and whether they are within ``tolerance``.
 
-    After ``limit`` steps it stops where it is. Without ``newton`` the distance left is judged by how the steps shrink.
+    Stop after ``limit`` steps. Without ``newton``, estimate the remaining distance from how the steps shrink.
     """
-    levels = [0.0] * len(said.ids)
+    levels = [0.0] * len(model.ids)
     if not levels:
         return levels, 0, True
     before: float | None = None
     for taken in range(1, limit + 1):
-        higher = _shift_to_prior(_minorise_maximise_step(said, levels))
+        higher = _shift_to_prior(_minorise_maximise_step(model, levels))
         step = max(abs(new - old) for new, old in zip(higher, levels, strict=True))
         levels = higher
         if newton and step < _NEAR:
-            return _newton_steps(said, levels, taken, limit, tolerance)
-        # Steps that shrink by a factor r each still have r / (1 - r) of the last one before them.
+            return _newton_steps(model, levels, taken, limit, tolerance)
+        # If each step is r times the one before, the remaining steps add up to r / (1 - r) of the last one.
         if before is not None and (step == 0 or (step < before and step * step / (before - step) < tolerance)):
             return levels, taken, True
         before = step
     return levels, limit, False
 
 
-def _minorise_maximise_step(said: Likelihood, levels: list[float]) -> list[float]:
-    """One step: the maximum of the minorising function, in which the strengths are apart from each other."""
+def _minorise_maximise_step(model: Likelihood, levels: list[float]) -> list[float]:
+    """Return the maximum of the minorising function, in which the strengths are independent of each other."""
     strengths = [exp(level) for level in levels]
-    chances = [said.prior / (1 + strength) for strength in strengths]
-    for members, weight in said.choices:
+    chances = [model.prior / (1 + strength) for strength in strengths]
+    for members, weight in model.choices:
         share = weight / sum([strengths[bot] for bot in members])
         for bot in members:
             chances[bot] += share
-    return [log((won + said.prior / 2) / chance) for won, chance in zip(said.wins, chances, strict=True)]
+    return [log((won + model.prior / 2) / chance) for won, chance in zip(model.wins, chances, strict=True)]
 
 
 def _shift_to_prior(levels: list[float]) -> list[float]:
-    """All levels moved by as much as the prior likes best; to the results it is the same."""
+    """Shift all levels by the amount that maximises the prior. This does not change the likelihood of the results."""
     move = 0.0
     for _ in range(_HALVINGS):
         shares = [1 / (1 + exp(-level - move)) for level in levels]
@@ -64,25 +64,25 @@ def _shift_to_prior(levels: list[float]) -> list[float]:
 
 
 def _newton_steps(
-    said: Likelihood, levels: list[float], taken: int, limit: int, tolerance: float
+    model: Likelihood, levels: list[float], taken: int, limit: int, tolerance: float
 ) -> tuple[list[float], int, bool]:
-    """A curvature serves as long as the ways it shows shrink well: it is the dear part."""
-    height, before = said.log(levels), float("inf")
-    curvature = Curvature(said, levels)
+    """Run Newton's method. Reuse the factored curvature while steps keep shrinking: factoring dominates the cost."""
+    height, before = model.log(levels), float("inf")
+    curvature = Curvature(model, levels)
     for step in range(taken, limit + 1):
-        way = curvature.solve(said.slope(levels))
-        length = max(map(abs, way))
+        direction = curvature.solve(model.slope(levels))
+        length = max(map(abs, direction))
         if length < tolerance:
-            return [level + part for level, part in zip(levels, way, strict=True)], step, True
+            return [level + part for level, part in zip(levels, direction, strict=True)], step, True
         if length > before / 4:
-            curvature = Curvature(said, levels)
-            way = curvature.solve(said.slope(levels))
-            length = max(map(abs, way))
+            curvature = Curvature(model, levels)
+            direction = curvature.solve(model.slope(levels))
+            length = max(map(abs, direction))
         for _ in range(_HALVINGS):
-            higher = [level + part for level, part in zip(levels, way, strict=True)]
-            reached = said.log(higher)
+            higher = [level + part for level, part in zip(levels, direction, strict=True)]
+            reached = model.log(higher)
             if reached >= height:
                 break
-            way = [part / 2 for part in way]
+            direction = [part / 2 for part in direction]
         levels, height, before = higher, reached, length
     return levels, limit, False

@@ -1,10 +1,10 @@
-"""The likelihood of results: Plackett and Luce's model with ties and a prior. Climbing it is ``climb``.
+"""The likelihood of results in the Plackett–Luce model with ties and a prior.
 
-A table's winner is bot i with probability g_i / (sum of g over the table), the next is drawn likewise from the rest,
-and so on (R. L. Plackett, The Analysis of Permutations, Applied Statistics 24, 1975); with two seats it is the model
-of R. A. Bradley and M. E. Terry, Biometrika 39 (1952). Ties: the logarithm of the likelihood is averaged over all
-orders of the tied, which with two seats is half a win each. Prior: each bot has drawn so many further matches with a
-player of strength 1, so that all strengths are finite, whoever met whom and whoever won all.
+Bot i wins a table with probability g_i / (sum of g over the table); the next is drawn in the same way from the rest,
+and so on (R. L. Plackett, The Analysis of Permutations, Applied Statistics 24, 1975). With two seats this is the model
+of R. A. Bradley and M. E. Terry, Biometrika 39 (1952). Ties: the log-likelihood is averaged over all orders of the
+tied bots; with two seats a tie is half a win each. Prior: each bot has ``prior`` additional draws against a player of
+strength 1, so that all strengths are finite whatever the results.
 """
 
 from collections import defaultdict
@@ -16,28 +16,28 @@ from math import comb, exp, log
 
 @dataclass(frozen=True, slots=True)
 class Likelihood:
-    """Its logarithm is: sum of wins_i log g_i − sum of weight log (sum of g over members) + the prior's part.
+    """The log-likelihood: sum of wins_i log g_i − sum of weight log (sum of g over members) + the prior's part.
 
-    Bots are numbered in the order of their ids, choices are sorted: the order of results leaves no trace.
+    Bots are numbered by sorted id, and choices are sorted, so that the order of the results does not matter.
     """
 
     ids: list[str]
     matches: list[int]
     wins: list[float]
-    choices: list[tuple[tuple[int, ...], float]]  # members, and how often one was chosen out of them
+    choices: list[tuple[tuple[int, ...], float]]  # members, and how often one of them was chosen
     prior: float
 
     def log(self, levels: Sequence[float]) -> float:
-        """At strengths of these logarithms."""
+        """Return the log-likelihood at strengths with these logarithms."""
         strengths = [exp(level) for level in levels]
-        said = sum(won * level for won, level in zip(self.wins, levels, strict=True))
-        said -= sum(weight * log(sum([strengths[bot] for bot in members])) for members, weight in self.choices)
-        return said + self.prior * sum(
+        total = sum(won * level for won, level in zip(self.wins, levels, strict=True))
+        total -= sum(weight * log(sum([strengths[bot] for bot in members])) for members, weight in self.choices)
+        return total + self.prior * sum(
             level / 2 - log(1 + strength) for level, strength in zip(levels, strengths, strict=True)
         )
 
     def slope(self, levels: Sequence[float]) -> list[float]:
-        """Its derivatives by each level."""
+        """Return the derivatives of the log-likelihood by each level."""
         strengths = [exp(level) for level in levels]
         slopes = [won + self.prior * (0.5 - g / (1 + g)) for won, g in zip(self.wins, strengths, strict=True)]
         for members, weight in self.choices:
@@ -50,23 +50,23 @@ class Likelihood:
 def likelihood(
     results: Iterable[tuple[Sequence[str], Sequence[int], Sequence[bool] | None]], prior: float
 ) -> Likelihood:
-    """What results (bots, placements, rated seats) say; ``prior`` is a number of drawn matches.
+    """Return the likelihood of results (bots, placements, rated seats); ``prior`` is a number of draws.
 
-    Raises ValueError where the columns of a result differ in length or a bot sits twice.
+    Raise ``ValueError`` when the columns of a result differ in length or a bot sits twice.
     """
-    forms: dict[tuple[tuple[str, ...], ...], int] = defaultdict(int)
+    results_by_form: dict[tuple[tuple[str, ...], ...], int] = defaultdict(int)
     for bots, placements, rated in results:
         groups = _groups(bots, placements, rated)
         if sum(map(len, groups)) >= 2:
-            forms[groups] += 1
-    ids = sorted({bot for groups in forms for group in groups for bot in group})
-    number = {bot: place for place, bot in enumerate(ids)}
+            results_by_form[groups] += 1
+    ids = sorted({bot for groups in results_by_form for group in groups for bot in group})
+    number = {bot: index for index, bot in enumerate(ids)}
     matches, wins = [0] * len(ids), [0.0] * len(ids)
     choices: dict[tuple[int, ...], float] = defaultdict(float)
-    for form, times in sorted(forms.items()):
+    for form, times in sorted(results_by_form.items()):
         numbered = [tuple(number[bot] for bot in group) for group in form]
         for group in numbered:
-            # The last one left is not chosen: among the tied at the end it is each of them equally often.
+            # The last bot left is not chosen; each of the bots tied for last is that one equally often.
             won = 1 - 1 / len(group) if group is numbered[-1] else 1.0
             for bot in group:
                 matches[bot] += times
@@ -79,13 +79,13 @@ def likelihood(
 def _groups(
     bots: Sequence[str], placements: Sequence[int], rated: Sequence[bool] | None
 ) -> tuple[tuple[str, ...], ...]:
-    """The rated bots of a result from the best down, those who tie together, in the order of their ids."""
+    """Return the rated bots of a result, best first; tied bots form a group sorted by id."""
     seated = zip(bots, placements, [True] * len(bots) if rated is None else rated, strict=True)
-    places: dict[int, list[str]] = defaultdict(list)
+    by_placement: dict[int, list[str]] = defaultdict(list)
     for bot, placement, counts in seated:
         if counts:
-            places[placement].append(bot)
-    groups = tuple(tuple(sorted(places[placement])) for placement in sorted(places))
+            by_placement[placement].append(bot)
+    groups = tuple(tuple(sorted(by_placement[placement])) for placement in sorted(by_placement))
     named = [bot for group in groups for bot in group]
     if len(set(named)) < len(named):
         raise ValueError(f"a bot sits twice in one result: {', '.join(named)}")
@@ -93,9 +93,12 @@ def _groups(
 
 
 def _choices(groups: list[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Out of whom the next was chosen, as a share of the orders of the tied. A choice out of one says nothing."""
-    for place, group in enumerate(groups):
-        below = [bot for lower in groups[place + 1 :] for bot in lower]
+    """Yield the sets out of which the next bot was chosen, weighted by the share of tie orders with that choice.
+
+    A choice out of one bot carries no information and is omitted.
+    """
+    for index, group in enumerate(groups):
+        below = [bot for lower in groups[index + 1 :] for bot in lower]
         for left in range(1, len(group) + 1):
             if left + len(below) < 2:
                 continue

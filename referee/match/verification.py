@@ -1,0 +1,197 @@
+"""Verification of a match log from its bytes alone: links, rules, legality, deals and completeness."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from referee.errors import BadLog, RefereeError
+from referee.games import game
+from referee.games.state import Seat
+from referee.match.canonical import Json, dumps
+from referee.match.chance import CommittedChance, RecordedChance, commitment
+from referee.match.log import HEADER_MEMBERS, digest, parse_row
+from referee.match.match import LOG_FORMAT, Match, is_answer
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationReport:
+    """The result of verifying a log.
+
+    ``row`` and ``reason`` describe the first error. ``revealed``: the deals were checked against the seed, which a log
+    without its reveal row still keeps secret. ``cut_short``: the only error is that rows are missing at the end.
+    """
+
+    ok: bool
+    rows: int
+    match: str = ""
+    game: str = ""
+    row: int | None = None
+    reason: str = ""
+    revealed: bool = False
+    placements: list[int] = field(default_factory=list)
+    cut_short: bool = False
+
+
+def verify(lines: Iterable[bytes]) -> VerificationReport:
+    """Replay a log from its bytes alone and check links, rules, legality, deals, and completeness up to the result.
+
+    ``lines`` are the rows as stored, with or without their line ends.
+    """
+    stored = [line.rstrip(b"\r\n") for line in lines]
+    try:
+        return _verify_rows(stored)
+    except BadLog as error:
+        cut_short = isinstance(error, _CutShort)
+        revealed = cut_short and error.row < len(stored)  # the reveal row is in place of the missing row
+        return VerificationReport(
+            ok=False, rows=len(stored), row=error.row, reason=error.reason, revealed=revealed, cut_short=cut_short
+        )
+
+
+class _CutShort(BadLog):
+    """Raised for a log whose rows are valid but end before the match is over."""
+
+
+def _verify_rows(lines: Sequence[bytes]) -> VerificationReport:
+    rows = [_parse_canonical_row(number, line) for number, line in enumerate(lines)]
+    if not rows:
+        raise BadLog(0, "the log is empty")
+    _check_links(lines, rows)
+    header = _parse_header(rows[0])
+    revealed = rows[-1]["type"] == "reveal"
+    played = len(rows) - revealed
+    match = _replay_rows(header, lines[:played], rows[:played])
+    if revealed:
+        _check_reveal(header, rows)
+    if not match.over or len(match.lines) > played:
+        raise _CutShort(played, _describe_missing_row(match, rows[:played]))
+    return VerificationReport(
+        ok=True,
+        rows=len(rows),
+        match=header["match"],
+        game=header["game"],
+        revealed=revealed,
+        placements=match.state.placements(),
+    )
+
+
+def _parse_canonical_row(number: int, line: bytes) -> Json:
+    try:
+        row = parse_row(line)
+    except (ValueError, RecursionError) as error:
+        raise BadLog(number, f"not a JSON object: {error}") from None
+    try:
+        spelled = dumps(row)
+    except TypeError as error:
+        raise BadLog(number, f"not a row that a log can contain: {error}") from None
+    if spelled != line:
+        raise BadLog(number, "not in canonical spelling (sorted keys, no blanks)")
+    if not isinstance(row.get("type"), str) or row.get("row") != number:
+        raise BadLog(number, f"expected a row numbered {number} with a type")
+    return row
+
+
+def _check_links(lines: Sequence[bytes], rows: Sequence[Json]) -> None:
+    before: str | None = None
+    for number, row in enumerate(rows):
+        if row.get("prev", ...) != before:
+            raise BadLog(number, f"its link is not the hash of row {number - 1}: one of the two was altered")
+        before = digest(lines[number])
+
+
+def _parse_header(row: Json) -> Json:
+    if row["type"] != "header" or row.get("log_format") != LOG_FORMAT:
+        raise BadLog(0, f"expected a header of log format {LOG_FORMAT}")
+    header = {name: value for name, value in row.items() if name not in ("type", "row", "prev")}
+    try:
+        if header.keys() != HEADER_MEMBERS or set(header["time"]) != {"budget_ms", "bank_ms"}:
+            raise BadLog(0, f"the header must have just these members: {', '.join(sorted(HEADER_MEMBERS))}")
+        rules = game(header["game"])
+        if header["rules_version"] != rules.rules_version:
+            known = rules.rules_version
+            raise BadLog(0, f"rules version {header['rules_version']}, this engine knows version {known}")
+        Match(header, RecordedChance([]))
+    except (KeyError, TypeError) as error:
+        raise BadLog(0, f"the header is incomplete: {error!r}") from None
+    except RefereeError as error:
+        raise BadLog(0, str(error)) from error
+    return header
+
+
+def _replay_rows(header: Json, lines: Sequence[bytes], rows: Sequence[Json]) -> Match:
+    """Replay the recorded answers and outcomes and compare each row with the one that the rules produce.
+
+    Return the match, which may continue beyond the last row. Raise ``BadLog`` for a row that differs or is superfluous.
+    """
+    match, compared = Match(header, RecordedChance(rows)), 0
+    try:
+        match.begin()
+        compared = match.agree(lines, compared)
+        for number, row in enumerate(rows):
+            if is_answer(row):
+                match.replay(number, row)
+                compared = match.agree(lines, compared)
+            elif number >= compared:
+                _check_open_point(match, number, row)
+    except RefereeError as error:
+        # If a row before the failure differs, this raises: that row is the cause.
+        compared = match.agree(lines, compared)
+        fault = error if isinstance(error, BadLog) else BadLog(len(match.lines), str(error))
+        if fault.row < len(lines):
+            raise fault from error  # otherwise the outcome of a draw is missing after the last row
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadLog(len(match.lines), f"a row is malformed: {error!r}") from error
+    if compared < len(lines):  # the last rows belong to a decision point that is still open
+        raise BadLog(len(lines), _describe_missing_row(match, rows, [row["seat"] for row in rows[compared:]]))
+    return match
+
+
+def _check_open_point(match: Match, number: int, row: Json) -> None:
+    """Raise ``BadLog`` for a row that contains no answer and that the match does not write by itself.
+
+    Accept rows of a decision point whose rows are written together once all its seats have decided.
+    """
+    if match.over:
+        raise BadLog(number, "superfluous row: the match was over already")
+    if row.get("n") != match.n or row.get("seat") not in list(match.state.sealed):
+        raise BadLog(number, f"expected a decision of seat {min(match.state.pending())} here")
+
+
+def _describe_missing_row(match: Match, rows: Sequence[Json], sealed: Collection[Seat] = ()) -> str:
+    """Return a message that names the first row missing after ``rows``, which end with answers of ``sealed`` seats."""
+    number = len(rows)
+    if number < len(match.log.rows):
+        row = match.log.rows[number]
+        missing = f"a decision of seat {row['seat']}" if row["type"] == "decision" else f"the {row['type']} row"
+    elif asked := match.state.chance():
+        missing = f"the outcome of a {asked['kind']}"
+    else:
+        missing = f"a decision of seat {min({*match.state.pending(), *match.state.sealed} - {*sealed})}"
+    return f"the log ends before the match is over: expected {missing} here"
+
+
+def _check_reveal(header: Json, rows: Sequence[Json]) -> None:
+    """Raise ``BadLog`` unless the seed fits its commitment and every outcome follows from seed and nonces."""
+    last, reveal = len(rows) - 1, rows[-1]
+    group = header["group"]
+    try:
+        seed, nonces = bytes.fromhex(reveal["seed"]), reveal["nonces"]
+        hashes: list[Any] = reveal["nonce_hashes"]
+        if commitment(seed, group["id"]) != group["commitment"]:
+            raise BadLog(last, "the seed is not the one promised by the commitment in the header")
+        if not len(nonces) == len(hashes) == len(group["entries"]):
+            raise BadLog(last, f"expected a nonce and a hash for each of {len(group['entries'])} entries")
+        for entry, (nonce, promised) in enumerate(zip(nonces, hashes, strict=True)):
+            if nonce and digest(nonce.encode()) != promised:
+                raise BadLog(last, f"nonce {entry} does not fit its hash")
+        source = CommittedChance(seed, group["id"], nonces)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadLog(last, f"the reveal is malformed: {error!r}") from None
+    draws: dict[str, int] = {}
+    for number, row in enumerate(rows):
+        if row["type"] == "chance":
+            asked = row["chance"]
+            k = draws.setdefault(asked["kind"], 0)
+            draws[asked["kind"]] += 1
+            if source.outcome(asked, k) != row["outcome"]:
+                raise BadLog(number, f"{asked['kind']} {k} does not follow from the revealed seed and nonces")
