@@ -20,7 +20,7 @@ from referee.db.engine import Database
 from referee.ladders.ledger_entries import LedgerRow, ledger_rows
 from referee.matches.download_seats import DownloadSeat
 from referee.tournaments import bulk
-from referee.tournaments.bulk import DownloadCursor, DownloadExtent, Named, ResultFilter
+from referee.tournaments.bulk import DownloadCursor, DownloadExtent, NextLog, ResultFilter
 
 COUNTS: Final = "finished"  # what else a log's match may be is told after it
 ROWS_A_PIECE: Final = 500  # of a ledger, written at a time
@@ -126,7 +126,7 @@ def _cell(value: object) -> object:
 
 def _list_logs(
     database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadExtent
-) -> Iterator[Named]:
+) -> Iterator[NextLog]:
     while True:
         with database.read() as session:
             page = bulk.next_logs(session, tournament_id, place, extent.until, extent.ended)
@@ -136,7 +136,7 @@ def _list_logs(
         place = page[-1].place
 
 
-def _remark(named: Named, *, damaged: bool) -> bytes:
+def _remark(named: NextLog, *, damaged: bool) -> bytes:
     said = {"match": named.match_id, "reason": named.reason, "type": "damaged" if damaged else named.status}
     return gzip.compress(orjson.dumps(said, option=orjson.OPT_SORT_KEYS) + b"\n", mtime=0)
 

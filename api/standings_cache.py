@@ -15,7 +15,7 @@ from referee.ratings.strengths import Fit, Result, Strength, fit
 from referee.standings import ErrorBar, HeadToHead, LuckAdjusted, RankedEntrant, bootstrap, crosstable, luck_adjusted
 from referee.tournaments import tournaments
 from referee.tournaments.entries import EnteredBot, entered_bots
-from referee.tournaments.standings import EventResults, event_results
+from referee.tournaments.standings import TournamentResults, event_results
 
 Json = dict[str, Any]
 Item = TypeVar("Item")
@@ -29,15 +29,15 @@ FEWEST_SAMPLES: Final = 200  # … and beyond
 
 NO_BAR: Final = ErrorBar(None, None, None, 0)
 
-EVENTS: Final = Shelf[EventResults](MOST_KEPT, lambda made: len(made.outcomes) + len(made.entrants) + 1)
+EVENTS: Final = Shelf[TournamentResults](MOST_KEPT, lambda made: len(made.outcomes) + len(made.entrants) + 1)
 LADDERS: Final = Shelf[LadderResults](MOST_KEPT, lambda made: len(made.results) + 1)
 _FITTING = threading.Semaphore(1)  # one in a process: it takes seconds of CPU
 
 
-def of_event(tournament_id: str) -> CacheEntry[EventResults]:
+def of_event(tournament_id: str) -> CacheEntry[TournamentResults]:
     """The results of an event that count now. Raises ``NotFound``, and ``Conflict`` for a huge event."""
 
-    def make(before: EventResults | None, *, patient: bool) -> EventResults:
+    def make(before: TournamentResults | None, *, patient: bool) -> TournamentResults:
         with database().read() as session:
             tournament = tournaments.get_tournament(session, tournament_id)
             return event_results(session, tournament, before, patient=patient)
@@ -55,41 +55,41 @@ def of_ladder(ladder_id: str) -> CacheEntry[LadderResults]:
     return LADDERS.get(ladder_id, make)
 
 
-def table(kept: CacheEntry[EventResults]) -> list[RankedEntrant]:
+def table(kept: CacheEntry[TournamentResults]) -> list[RankedEntrant]:
     """The standings, best first."""
     return kept.part("table", kept.made.table)
 
 
-def order(kept: CacheEntry[EventResults]) -> dict[str, int]:
+def order(kept: CacheEntry[TournamentResults]) -> dict[str, int]:
     """Everybody by place in the list, from 0."""
     return kept.part("order", lambda: {str(row.entrant): at for at, row in enumerate(table(kept))})
 
 
-def met(kept: CacheEntry[EventResults]) -> Mapping[Hashable, Mapping[Hashable, HeadToHead]]:
+def met(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable, Mapping[Hashable, HeadToHead]]:
     """Return who scored what against whom, everybody in the order of the table."""
     made = kept.made
     return kept.part("crosstable", lambda: crosstable([row.entrant for row in table(kept)], made.outcomes))
 
 
-def less_luck(kept: CacheEntry[EventResults]) -> Mapping[Hashable, LuckAdjusted | None]:
+def less_luck(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable, LuckAdjusted | None]:
     """Return everybody's score less the luck of the cards; None where nobody else held the same cards."""
     made = kept.made
     return kept.part("luck", lambda: luck_adjusted(made.entrants, made.outcomes))
 
 
-def error_bars(kept: CacheEntry[EventResults]) -> dict[Any, ErrorBar]:
+def error_bars(kept: CacheEntry[TournamentResults]) -> dict[Any, ErrorBar]:
     made = kept.made
     return kept.part(
         "bars", lambda: bootstrap(made.entrants, made.outcomes, draw_key=made.draw, samples=samples_of(made))
     )
 
 
-def samples_of(made: EventResults) -> int:
+def samples_of(made: TournamentResults) -> int:
     """How many samples the error bars of an event of this size rest on."""
     return next((samples for results, samples in SAMPLES if len(made.outcomes) <= results), FEWEST_SAMPLES)
 
 
-def event_fit(kept: CacheEntry[EventResults]) -> Fit:
+def event_fit(kept: CacheEntry[TournamentResults]) -> Fit:
     """The strengths of an event's bots; 409 for more results, or bots, than can be fitted in time."""
     made = kept.made
     if len(made.outcomes) > MOST_FITTED:
@@ -120,7 +120,7 @@ def names(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, str]:
     return {bot_id: person.name for bot_id, person in people(tournament_id, bot_ids).items()}
 
 
-def snapshot(kept: CacheEntry[EventResults]) -> Json:
+def snapshot(kept: CacheEntry[TournamentResults]) -> Json:
     """Return up to which result, and how many, a table counts."""
     return {"as_of_seq": kept.made.as_of_seq, "results": len(kept.made.outcomes)}
 
@@ -132,7 +132,7 @@ def attach_people(tournament_id: str, rows: Sequence[RankedEntrant]) -> list[Ext
 
 
 def attach_error_bars(
-    kept: CacheEntry[EventResults], tournament_id: str, rows: Sequence[RankedEntrant], *, computed: bool = True
+    kept: CacheEntry[TournamentResults], tournament_id: str, rows: Sequence[RankedEntrant], *, computed: bool = True
 ) -> list[Extended]:
     """Return rows of the standings as they are shown. Error bars take long: unless ``computed``, all are empty."""
     bars = error_bars(kept) if computed else dict.fromkeys((row.entrant for row in rows), NO_BAR)

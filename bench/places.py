@@ -21,8 +21,8 @@ from referee.accounts.tables import Account
 from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.ladders import ledger, ranks, ratings
-from referee.ladders.ledger import Counting
-from referee.ladders.rating_replay import Held
+from referee.ladders.ledger import RatedResult
+from referee.ladders.rating_replay import RatingState
 from referee.ladders.tables import Rating
 from referee.matches.tables import DealGroup, Match
 from referee.ratings.elo import MICRO, START
@@ -112,7 +112,7 @@ class Standings:
         with self.database.write() as session:
             _bare_match(session, match_id)
             ledger.take_turn(session)
-            ledger.count(session, [Counting(self.ladder_id, match_id, seated, order, [True] * SEATS)])
+            ledger.count(session, [RatedResult(self.ladder_id, match_id, seated, order, [True] * SEATS)])
 
     def _fill(self, session: Session) -> None:
         owner = f"acc_{len(self.bots)}"
@@ -120,7 +120,7 @@ class Standings:
             insert(Account),
             [{"id": owner, "name": owner, "normalized_name": owner, "role": "owner", "created_at": MOMENT}],
         )
-        held = [Held(round(self.dice.gauss(START, SPREAD)), 50) for _ in self.bots]
+        held = [RatingState(round(self.dice.gauss(START, SPREAD)), 50) for _ in self.bots]
         for start in range(0, len(self.bots), PORTION):
             some = list(zip(self.bots, held, strict=True))[start : start + PORTION]
             session.execute(insert(Bot), [_bot(bot_id, owner) for bot_id, _ in some])

@@ -55,9 +55,9 @@ def main() -> None:
     benchmark.report(figures)
 
 
-def of_size(kind: Callable[[World, change_notifier.Announcer], Watched], count: int, window_s: float) -> Json:
+def of_size(kind: Callable[[World, change_notifier.ChangeNotifier], Watched], count: int, window_s: float) -> Json:
     with world() as place, redis_server(place.settings.data_dir) as redis_url:
-        watched = kind(place, change_notifier.Announcer(queues.connect(redis_url)))
+        watched = kind(place, change_notifier.ChangeNotifier(queues.connect(redis_url)))
         with api(place, redis_url) as (port, pid):
             ours, theirs = multiprocessing.get_context("fork").Pipe()
             what = (port, watched.path, watched.ready, watched.number, count, theirs)
@@ -101,7 +101,7 @@ def changing(watched: Watched, seconds: float) -> dict[int, float]:
 # -- an event, in which matches end --
 
 
-def event(place: World, announcer: change_notifier.Announcer) -> Watched:
+def event(place: World, announcer: change_notifier.ChangeNotifier) -> Watched:
     with place.database.write() as session:
         bots = enlisted(session, BOTS)
         tournament_id = played(session, bots)
@@ -148,7 +148,7 @@ def ended(place: World, tournament_id: str, table: list[str]) -> int:
 # -- a match, of which each decision is told at once --
 
 
-def match(place: World, announcer: change_notifier.Announcer) -> Watched:
+def match(place: World, announcer: change_notifier.ChangeNotifier) -> Watched:
     playing, match_id = begun(place)
     recorded = 0
 

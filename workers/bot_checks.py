@@ -1,4 +1,4 @@
-"""The check of a registered bot: whoever answers must know its secret, then say what it plays; and its examination."""
+"""Run handshakes (challenge, then manifest) and checks (the conformance suite) of registered bots."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ from referee.botclient.address_guard import Policy
 from referee.botclient.client import BotCaller, CallLimits, HandshakeResult, Target
 from referee.bots import bots, handshakes
 from referee.bots import checks as examinations
-from referee.bots.checks import Claimed, ExaminationOutcome
+from referee.bots.checks import ClaimedCheck, ExaminationOutcome
 from referee.bots.tables import Bot
 from referee.conformance.context import Pace
 from referee.conformance.report import ConformanceReport
@@ -26,15 +26,18 @@ from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.protocol.signing import bot_secrets
 from referee.workflows import handshake_results
-from workers.batch_writer import Recorder
+from workers.batch_writer import BatchWriter
 
 log = logging.getLogger(__name__)
 
 PACE: Final = Pace(idle_s=1.0, asking_s=25.0, within_s=90.0, scenarios=6)
 
 
-async def check_bot(check: handshakes.ClaimedHandshake, recorder: Recorder, policy: Policy, master_key: bytes) -> None:
-    """1. A signed challenge; before it is met nothing else is sent there. 2. The manifest. 3. The report."""
+async def check_bot(
+    check: handshakes.ClaimedHandshake, recorder: BatchWriter, policy: Policy, master_key: bytes
+) -> None:
+    """Perform a handshake: 1. Send a signed challenge, nothing else before it succeeds. 2. Fetch the manifest.
+    3. Record the report."""
     secrets = bot_secrets(master_key, check.bot_id, check.secret_generations)
     caller = BotCaller(Target(check.bot_id, check.url, secrets, max_concurrent_requests=1), policy)
     try:
@@ -60,25 +63,30 @@ async def check_bot(check: handshakes.ClaimedHandshake, recorder: Recorder, poli
     try:
         await recorder.write(handshake_results.finish_check, check.bot_id, check.epoch, report, manifest)
     except StaleEpoch as error:
-        log.info("check is void", extra={"bot": check.bot_id, "reason": str(error)})
+        log.info("handshake_claim_lost", extra={"bot": check.bot_id, "reason": str(error)})
 
 
 @dataclass(frozen=True, slots=True)
-class Suite:
-    """How a service examines: shorter than a bot's author does, and never for long."""
+class CheckParameters:
+    """Parameters of a check by the service, which is shorter than a check by command and limited in time."""
 
     questions: int = 60
-    told_every_s: float = 0.5  # at most so often it is written how far it is
-    held_every_s: float = 3.0  # and at least so often that it is still ours
+    told_every_s: float = 0.5  # shortest interval between two writes of the progress
+    held_every_s: float = 3.0  # longest interval between two writes, which renew the lease
     pace: Pace = PACE
 
 
 async def examine_bot(
-    claimed: Claimed, recorder: Recorder, policy: Policy, limits: CallLimits, master_key: bytes, suite: Suite
+    claimed: ClaimedCheck,
+    recorder: BatchWriter,
+    policy: Policy,
+    limits: CallLimits,
+    master_key: bytes,
+    suite: CheckParameters,
 ) -> None:
-    """The conformance suite on a bot whose address is proven; what it found is recorded, and attested.
+    """Run the conformance suite on a bot whose address is verified; record the outcome and issue a certificate.
 
-    Cancelled it gives the examination back. Raises ``Unavailable`` when it is we who cannot call, or write.
+    Release the claim when cancelled. Raise ``Unavailable`` when our network or the database is down.
     """
     bot, secrets = await recorder.read(_to_be_called, claimed.bot_id, master_key)
     seed = token_hex(8)
@@ -90,17 +98,17 @@ async def examine_bot(
             questions=suite.questions,
             dice=Random(f"referee check|{seed}"),  # noqa: S311  # picks questions; `referee check --seed` asks the same
             pace=replace(suite.pace, at_once=claimed.at_once),
-            tell=(told := _Told()).tell,
+            tell=(progress := _Progress()).tell,
             signs_later=True,
             unproven_ends=True,
         )
     )
     try:
-        await _tell_until_over(examining, told, claimed, recorder, suite)
+        await _record_progress(examining, progress, claimed, recorder, suite)
         outcome = _outcome(await examining, seed)
         await recorder.write(examinations.finish, claimed, outcome)
     except StaleEpoch as error:
-        log.info("examination is void", extra={"bot": claimed.bot_id, "reason": str(error)})
+        log.info("check_claim_lost", extra={"bot": claimed.bot_id, "reason": str(error)})
     except asyncio.CancelledError:
         await recorder.write(examinations.give_back, claimed)
         raise
@@ -110,8 +118,8 @@ async def examine_bot(
 
 
 @dataclass(slots=True)
-class _Told:
-    """How far an examination is."""
+class _Progress:
+    """Progress of a check: questions sent, questions in total, current step."""
 
     at: tuple[int, int, str] = (0, 0, "")
 
@@ -119,20 +127,24 @@ class _Told:
         self.at = asked, max(asked, planned), what
 
 
-async def _tell_until_over(
-    examining: asyncio.Task[ConformanceReport], told: _Told, claimed: Claimed, recorder: Recorder, suite: Suite
+async def _record_progress(
+    examining: asyncio.Task[ConformanceReport],
+    progress: _Progress,
+    claimed: ClaimedCheck,
+    recorder: BatchWriter,
+    suite: CheckParameters,
 ) -> None:
-    """Writes how far it is while it goes on. Raises ``StaleEpoch`` as soon as it is no longer ours."""
-    written, silent_s = told.at, 0.0
+    """Record the progress of a check until it ends. Raise ``StaleEpoch`` as soon as the claim is lost."""
+    written, silent_s = progress.at, 0.0
     while not (await asyncio.wait({examining}, timeout=suite.told_every_s))[0]:
         silent_s += suite.told_every_s
-        if told.at == written and silent_s < suite.held_every_s:
+        if progress.at == written and silent_s < suite.held_every_s:
             continue
-        written, silent_s = told.at, 0.0
+        written, silent_s = progress.at, 0.0
         try:
             await recorder.write_soon(examinations.tell, claimed, *written)
         except Unavailable as error:
-            log.warning("progress not recorded", extra={"bot": claimed.bot_id, "reason": str(error)})
+            log.warning("check_progress_not_recorded", extra={"bot": claimed.bot_id, "reason": str(error)})
 
 
 def _to_be_called(session: Session, bot_id: str, master_key: bytes) -> tuple[Bot, tuple[str, ...]]:
@@ -141,7 +153,7 @@ def _to_be_called(session: Session, bot_id: str, master_key: bytes) -> tuple[Bot
 
 
 def _outcome(report: ConformanceReport, seed: str) -> ExaminationOutcome:
-    """Of a bot that was replaced meanwhile nothing is known: neither version was looked at."""
+    """Return the outcome to store. If the bot changed its version during the check, no version was checked."""
     bot = report.bot or {}
     replaced = any(finding.id == "same_version" for finding in report.of("fail"))
     return ExaminationOutcome(
@@ -157,7 +169,7 @@ def _outcome(report: ConformanceReport, seed: str) -> ExaminationOutcome:
 
 
 def _step(step: HandshakeResult) -> Json:
-    """One call as its owner reads of it."""
+    """Return one call of a handshake for the report to the owner."""
     reply = step.reply
     return {
         "ok": not step.fault,

@@ -1,7 +1,7 @@
-"""Our own way out: when nobody can be reached any more it is not the bots that fail, and no match pays for it.
+"""Detect outages of our own network, so that bots are not blamed for them.
 
-What is known is what the calls of this process brought. A connection that was open when the line went dead shows
-itself as a late answer and stays the bot's; whoever is connected to anew is told apart.
+The evidence is the outcome of this process's calls. A call on a connection that was open when the network failed looks
+like a late answer and counts as the bot's fault; only failures to connect are examined.
 """
 
 import time
@@ -13,15 +13,15 @@ from referee.botclient.client import Reply
 Verdict = Literal["fault", "unclear", "down"]
 
 WINDOW_S: Final = 10.0
-OWNERS: Final = 3  # so many whose bots cannot be reached, and nobody else's can
-LONGEST_S: Final = 600.0  # in all; then faults count again: matches must not wait for ever, nor again and again
-PROBE_S: Final = 2.0  # between two attempts while the line is down
+OWNERS: Final = 3  # owners whose bots must be unreachable, while no bot at all is reachable
+LONGEST_S: Final = 600.0  # all outages together; afterwards faults count again, so that matches do not wait forever
+PROBE_S: Final = 2.0  # between two attempts during an outage
 
 
 def is_unconnected(reply: Reply) -> bool:
-    """Whether the call ended before there was a connection, or with one of old that broke and no new one to be had.
+    """Return whether the call failed to connect, or lost an old connection and could not open a new one.
 
-    Who takes a connection and then hangs up was reached.
+    A bot that accepts a connection and then closes it was reached.
     """
     if reply.dialled:
         return False
@@ -29,30 +29,30 @@ def is_unconnected(reply: Reply) -> bool:
     return late or reply.fault in ("unreachable", "dns_failed")
 
 
-class Uplink:
-    """The calls of one process, as far as they tell whether it can still call at all."""
+class Connectivity:
+    """Outcomes of the calls of one process, from which outages of its network are inferred."""
 
     def __init__(self, seconds: Callable[[], float] = time.monotonic, *, probe_s: float = PROBE_S) -> None:
         self.probe_s = probe_s
         self._seconds = seconds
-        self._called: dict[str, float] = {}  # owners, and when one of their bots was called last
-        self._failed: dict[str, float] = {}  # owners, and when that failed last, since anybody answered
+        self._called: dict[str, float] = {}  # by owner: the last call to one of their bots
+        self._failed: dict[str, float] = {}  # by owner: the last failure to connect since any bot was reached
         self._answered_at = float("-inf")
         self._down_since: float | None = None
         self._last_outage = (float("inf"), float("inf"))
-        self._waited_s = 0.0  # in outages that are over
+        self._waited_s = 0.0  # in past outages
 
     @property
     def is_down(self) -> bool:
-        """Whether matches wait for the line."""
+        """Return whether an outage is in progress."""
         return self._down_since is not None
 
     def calling(self, owner_id: str) -> None:
-        """A bot of this owner is called now."""
+        """Record that a bot of this owner is being called."""
         self._called[owner_id] = self._seconds()
 
     def record_success(self) -> None:
-        """Somebody was reached: the line is well."""
+        """Record that a bot was reached. This ends an outage."""
         self._answered_at = self._seconds()
         if self._down_since is not None:
             self._last_outage = self._down_since, self._answered_at
@@ -61,17 +61,19 @@ class Uplink:
         self._down_since = None
 
     def record_failure(self, owner_id: str) -> float:
-        """A bot of this owner could not be connected to; gives the time of it, for ``verdict``."""
+        """Record that connecting to a bot of this owner failed. Return the time, for ``verdict``."""
         self._failed[owner_id] = self._seconds()
         return self._failed[owner_id]
 
     def verdict(self, failed_at: float) -> Verdict:
-        """What a call means that could not connect, and said so then: the bot's fault; our line is down; or it is not
-        known yet, because bots of other owners are being called.
+        """Return the cause of a failure to connect at ``failed_at``: the bot (``fault``), our network (``down``), or
+        ``unclear`` while calls to bots of other owners are pending.
 
-        It is the bot's fault when somebody was reached since (unless it failed while the line was down), when too few
-        others were called within 10 s to tell, when those 10 s brought no more failures, and when the line has been
-        down for 10 minutes in all: three who refuse calls together must not hold up their rivals for hours.
+        It is the bot's fault
+
+        - if any bot was reached since, unless the failure fell into an outage;
+        - if bots of fewer than ``OWNERS`` owners were called within ``WINDOW_S``, or it passed with too few failures;
+        - if outages have lasted ``LONGEST_S`` in all: three bots that refuse calls together must not delay others.
         """
         moment = self._seconds()
         if self._answered_at > failed_at:

@@ -1,4 +1,4 @@
-"""What a wake-up sets going in a work-horse. The jobs carry no match but the one that must be played alone."""
+"""The RQ jobs that run in a work-horse."""
 
 import asyncio
 
@@ -8,12 +8,12 @@ from workers import runner
 
 
 def run_due() -> None:
-    """Plays and checks all that is due."""
+    """Play the matches, and run the handshakes, checks and deliveries, that are due."""
     _run(None)
 
 
 def run_alone(match_id: str) -> None:
-    """Plays a match that cost others their lives, in a process that holds nothing else."""
+    """Play only this match, which other runners lost, so that a crash affects no other match."""
     _run(match_id)
 
 

@@ -1,4 +1,4 @@
-"""Holding claims on: a thread of its own renews the leases, so that a busy event loop loses none."""
+"""Renew the leases of running matches from a background thread, so that a busy event loop does not lose them."""
 
 import asyncio
 import logging
@@ -17,16 +17,16 @@ RENEW_S = 3.0
 
 
 class LeaseRenewer:
-    """Renews what is held every ``RENEW_S`` seconds and cancels the tasks of matches that were lost."""
+    """Renew registered claims every ``RENEW_S`` seconds; cancel the task of a match whose claim was lost."""
 
     def __init__(self, database: Database, *, renew_s: float = RENEW_S) -> None:
         self._database = database
         self._renew_s = renew_s
-        self._held: dict[Claim, asyncio.Task[None]] = {}
+        self._tasks: dict[Claim, asyncio.Task[None]] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._loop = asyncio.get_running_loop()
-        self._thread = threading.Thread(target=self._renew_for_ever, name="leases", daemon=True)
+        self._thread = threading.Thread(target=self._renew_loop, name="leases", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -36,39 +36,39 @@ class LeaseRenewer:
         self._thread.join()
 
     @contextmanager
-    def holding(self, claim: Claim) -> Iterator[None]:
-        """Holds the claim while the block runs; a lost one cancels the task that runs it."""
+    def keep_claim(self, claim: Claim) -> Iterator[None]:
+        """Keep ``claim`` renewed while the block runs. Cancel the current task if another runner claims the match."""
         task = asyncio.current_task()
         assert task is not None
         with self._lock:
-            self._held[claim] = task
+            self._tasks[claim] = task
         try:
             yield
         finally:
             with self._lock:
-                self._held.pop(claim, None)
+                self._tasks.pop(claim, None)
 
-    def _renew_for_ever(self) -> None:
+    def _renew_loop(self) -> None:
         while not self._stopped.wait(self._renew_s):
             with self._lock:
-                held = dict(self._held)
+                tasks = dict(self._tasks)
             try:
                 with self._database.write(durable=False) as session:
-                    ours = claims.renew(session, held)
+                    ours = claims.renew(session, tasks)
             except Unavailable as error:
-                log.warning("leases not renewed", extra={"reason": str(error)})
+                log.warning("lease_renewal_failed", extra={"reason": str(error)})
                 continue
-            except Exception:  # the outermost line of this thread: without it every match here would be lost
-                log.exception("leases not renewed")
+            except Exception:  # last resort of this thread: if it ended, every match of this runner would be lost
+                log.exception("lease_renewal_failed")
                 continue
-            for claim, task in held.items():
+            for claim, task in tasks.items():
                 if claim.match_id not in ours:
-                    self._loop.call_soon_threadsafe(self._lose, claim, task)
+                    self._loop.call_soon_threadsafe(self._cancel_lost, claim, task)
 
-    def _lose(self, claim: Claim, task: asyncio.Task[None]) -> None:
-        # Looked up again: the match may have ended, and with it its claim, since it was asked for.
+    def _cancel_lost(self, claim: Claim, task: asyncio.Task[None]) -> None:
+        # Check again: the match, and its claim, may have ended since the renewal.
         with self._lock:
-            lost = self._held.pop(claim, None) is not None
+            lost = self._tasks.pop(claim, None) is not None
         if lost:
-            log.info("claim lost", extra={"match": claim.match_id})
+            log.info("claim_lost", extra={"match": claim.match_id})
             task.cancel()

@@ -1,4 +1,4 @@
-"""One claimed match from the record to its result: nonces, questions, rows, the end, and who is told of it."""
+"""Play one claimed match: open its deal group, ask the bots, record rows and the result, notify the bots."""
 
 import asyncio
 import logging
@@ -19,75 +19,75 @@ from referee.match.log import digest
 from referee.match.match import FAULTS, Answer, Match, Request
 from referee.matches import deal_groups
 from referee.matches.claims import Claim
-from referee.matches.recording import Evidence, MatchUpdate, Sealed
+from referee.matches.recording import FaultReport, MatchUpdate, PendingAnswer
 from referee.protocol import messages
 from referee.protocol.signing import bot_secrets
 from referee.workflows import health, match_end, match_loading
 from referee.workflows.match_loading import Loaded, RunnerSeat
-from workers.batch_writer import RETRY_S, Recorder
-from workers.connectivity import Uplink, is_unconnected
+from workers.batch_writer import RETRY_S, BatchWriter
+from workers.connectivity import Connectivity, is_unconnected
 from workers.house_seat import dice_of_match
 
 log = logging.getLogger(__name__)
 
-NONCE_MS = 3_000  # for each of the two steps of a group's start
+NONCE_MS = 3_000  # for each of the two calls that open a deal group
 NOTICE_MS = 2_000
-UNCLEAR_S = 0.1  # between two looks whether others can be reached
-OPENING_S = 0.2  # between two looks at a group that another runner opens
+UNCLEAR_S = 0.1  # between two looks at the cause of a failure to connect
+OPENING_S = 0.2  # between two looks at a deal group that another runner is opening
 
 
 class HandedOver(RefereeError):
-    """The runner stops: the match goes on elsewhere from what is recorded."""
+    """Raised when the runner stops; another one continues the match from its recorded rows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Playing:
+class MatchContext:
     """A claimed match and what is needed to play it."""
 
     claim: Claim
-    recorder: Recorder
+    recorder: BatchWriter
     policy: Policy
     limits: CallLimits
     master_key: bytes
     stopping: Callable[[], bool]
-    uplink: Uplink
-    hold: Callable[[], AbstractContextManager[None]]  # keeps the claim ours while the block runs
-    announce: Callable[[], None]  # tells those who watch that the record has changed
+    uplink: Connectivity
+    hold: Callable[[], AbstractContextManager[None]]  # keeps the claim renewed while the block runs
+    announce: Callable[[], None]  # notifies spectators that the database has changed
 
     def caller(self, player: RunnerSeat) -> BotCaller:
-        """A connection of its own to a bot."""
+        """Return a new connection to a bot."""
         keys = bot_secrets(self.master_key, player.bot_id, player.secret_generations)
         return BotCaller(
             Target(player.bot_id, player.url, keys, player.max_concurrent_requests), self.policy, self.limits
         )
 
 
-async def play(playing: Playing) -> bool:
-    """Plays to the end; False when the match was ended or claimed by others meanwhile.
+async def play(playing: MatchContext) -> bool:
+    """Play the match to its end. Return False if it was ended or claimed by others meanwhile.
 
-    Raises ``HandedOver`` when the runner stops, ``Unavailable`` when bots cannot be called or the record not read.
+    Raise ``HandedOver`` when the runner stops, ``Unavailable`` when our network or the database is down.
     """
     try:
-        # The claim is let go before the result is stored, which checks it once more: afterwards the match is
-        # nobody's, and whoever renews claims would take that for a loss.
+        # Stop renewing the claim before storing the result, which verifies it once more and ends it: the lease
+        # renewer would take that for a lost claim.
         with playing.hold():
             loaded = await _load_when_dealt(playing)
-            table = _Table(playing, loaded)
+            table = _MatchSession(playing, loaded)
             await table.play()
         await table.finish()
         playing.announce()
     except StaleEpoch as error:
-        log.info("match is another's now", extra={"match": playing.claim.match_id, "reason": str(error)})
+        log.info("claim_lost", extra={"match": playing.claim.match_id, "reason": str(error)})
         return False
-    await _tell_the_end(playing, loaded, table)
+    await _notify_end(playing, loaded, table)
     return True
 
 
-# -- the nonces of the deal group --
+# -- opening the deal group --
 
 
-async def _load_when_dealt(playing: Playing) -> Loaded:
-    """The match as recorded, once its deal group is open: by us, or by whoever plays another of its matches."""
+async def _load_when_dealt(playing: MatchContext) -> Loaded:
+    """Load the match once its deal group is open. Open the group if no other runner is doing so; otherwise wait."""
     while True:
         loaded = await playing.recorder.read(match_loading.load, playing.claim.match_id, master_key=playing.master_key)
         if loaded.group_state != "new":
@@ -101,11 +101,11 @@ async def _load_when_dealt(playing: Playing) -> Loaded:
             if not playing.stopping():
                 return loaded
         if playing.stopping():
-            raise HandedOver("told to stop")
+            raise HandedOver("stop_requested")
 
 
-async def _entries(playing: Playing, loaded: Loaded) -> Sequence[RunnerSeat]:
-    """The bots of the deal group, in entry order; nearly always those of this match."""
+async def _entries(playing: MatchContext, loaded: Loaded) -> Sequence[RunnerSeat]:
+    """Return the bots of the deal group, in entry order; mostly those of this match."""
     entries = loaded.header["group"]["entries"]
     if entries == [player.bot_id for player in loaded.players]:
         return loaded.players
@@ -113,12 +113,13 @@ async def _entries(playing: Playing, loaded: Loaded) -> Sequence[RunnerSeat]:
 
 
 async def _gather_nonces(
-    playing: Playing, opening: deal_groups.Opening, players: Sequence[RunnerSeat]
+    playing: MatchContext, opening: deal_groups.Opening, players: Sequence[RunnerSeat]
 ) -> tuple[list[str], list[str]] | None:
-    """1. Everybody's hash, recorded. 2. Everybody is shown all hashes and gives the nonce; one that does not fit
-    its hash counts as none. 3. All are recorded before anything is drawn.
+    """Open the deal group; return hashes and nonces, or None when another runner opens it meanwhile.
 
-    Gives hashes and nonces; None when another opens the group meanwhile.
+    1. Ask each bot for the hash of its nonce and record the hashes.
+    2. Send all hashes to each bot and ask for its nonce. A nonce that does not match its hash counts as empty.
+    3. Record the nonces before any chance is drawn from them.
     """
     group_id, epoch = opening.group_id, opening.epoch
     callers = [None if house_bots.is_house(player.url) else playing.caller(player) for player in players]
@@ -126,20 +127,20 @@ async def _gather_nonces(
         hashes = opening.nonce_hashes
         if hashes is None:
             body = messages.group_start_body(group_id, opening.commitment)
-            told = await _ask_all(callers, body, f"{group_id}_hash", messages.read_nonce_hash)
-            hashes = await playing.recorder.write(deal_groups.record_nonce_hashes, group_id, epoch, told)
+            received = await _ask_all(callers, body, f"{group_id}_hash", messages.read_nonce_hash)
+            hashes = await playing.recorder.write(deal_groups.record_nonce_hashes, group_id, epoch, received)
         body = messages.group_start_body(group_id, opening.commitment, hashes)
-        told = await _ask_all(callers, body, f"{group_id}_nonce", messages.read_nonce)
+        received = await _ask_all(callers, body, f"{group_id}_nonce", messages.read_nonce)
         nonces = [
             nonce if nonce and digest(nonce.encode()) == promised else ""
-            for nonce, promised in zip(told, hashes, strict=True)
+            for nonce, promised in zip(received, hashes, strict=True)
         ]
         await playing.recorder.write(deal_groups.open_group, group_id, epoch, nonces)
     except StaleEpoch:
-        log.info("group is opened by another", extra={"group": group_id})
+        log.info("deal_group_claim_lost", extra={"group": group_id})
         return None
     except asyncio.CancelledError:
-        # All matches of the group wait for this: whoever takes one next shall not have to wait for the lease too.
+        # All matches of the group wait for its opening: release it, so that nobody must wait for the lease to expire.
         with suppress(Unavailable):
             await playing.recorder.write(deal_groups.give_back_opening, group_id, epoch)
         raise
@@ -153,27 +154,27 @@ async def _gather_nonces(
 async def _ask_all(
     callers: Sequence[BotCaller | None], body: bytes, id: str, read: Callable[[bytes], str]
 ) -> list[str]:
-    """What each bot says, "" where it says nothing that can be used, or is none to be called."""
+    """Return the answer of each bot; "" for an unusable one and for house bots."""
 
-    async def ask(place: int, caller: BotCaller | None) -> str:
+    async def ask(index: int, caller: BotCaller | None) -> str:
         if caller is None:
             return ""
-        reply = await client.notify(caller, body, f"{id}_{place}", NONCE_MS)
+        reply = await client.notify(caller, body, f"{id}_{index}", NONCE_MS)
         try:
             return read(reply.body) if reply.ok else ""
         except messages.BadBody:
             return ""
 
-    return list(await asyncio.gather(*(ask(place, caller) for place, caller in enumerate(callers))))
+    return list(await asyncio.gather(*(ask(index, caller) for index, caller in enumerate(callers))))
 
 
 # -- the match --
 
 
-class _Table:
-    """A match with its bots in their seats."""
+class _MatchSession:
+    """A match being played, with the bots in its seats."""
 
-    def __init__(self, playing: Playing, loaded: Loaded) -> None:
+    def __init__(self, playing: MatchContext, loaded: Loaded) -> None:
         self._playing = playing
         self._loaded = loaded
         self._chance = CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or [])
@@ -181,11 +182,11 @@ class _Table:
         self.match = Match.resume(loaded.header, self._chance, loaded.lines, sealed)
         self.seats = [_seat(playing, loaded, player) for player in loaded.players]
         self._recorded = len(loaded.lines)
-        self._cut_off: set[int] = set()  # seats asked again although they may have read the question
+        self._cut_off: set[int] = set()  # seats asked again once although they may have read the question
         self._tail: MatchUpdate | None = None  # rows that are stored with the result
 
     async def play(self) -> None:
-        """Drives the match to its end."""
+        """Play the match to its end."""
         try:
             await self._play()
         finally:
@@ -193,12 +194,12 @@ class _Table:
                 seat.close()
 
     async def finish(self) -> None:
-        """Stores the result, once the whole log has been checked against the rules.
+        """Replay the whole log to verify it, then store the result.
 
-        While the record cannot be written this waits: giving the match back would ask its last question again.
+        Wait while the database is not available: another runner would ask the last question again.
         """
         await asyncio.to_thread(self._replay)
-        tail = self._tail or self._record(evidence=[])
+        tail = self._tail or self._next_update(evidence=[])
         state = self.match.state
         outcome = match_end.MatchResult(state.placements(), state.returns(), state.scores(), self.match.faults)
         stored = False
@@ -209,30 +210,30 @@ class _Table:
                 )
                 stored = True
             except Unavailable as error:
-                log.warning("result not stored, trying again", extra={"match": tail.match_id, "reason": str(error)})
+                log.warning("result_write_failed", extra={"match": tail.match_id, "reason": str(error)})
                 await asyncio.sleep(RETRY_S)
 
     async def _play(self) -> None:
         if not self.match.over and self._recorded < len(self.match.lines):
-            await self._playing.recorder.write_durably(self._record(evidence=[]))
+            await self._playing.recorder.write_durably(self._next_update(evidence=[]))
         await drive(self.match, self._ask, self._note)
 
     def _unreachable_seats(self) -> set[int]:
-        """Seats that were given up: not asked any more, or at an address that may not be called."""
+        """Return seats that were retired or whose address the policy refuses."""
         refused = {row["seat"] for row in self.match.log.rows if row.get("fault") == "egress_denied"}
         return self.match.retired | refused
 
     def _replay(self) -> None:
-        """Plays the whole log once more: what depends on anything but the record must not become a result."""
+        """Raise ``BadLog`` unless a replay yields the same log: a result must follow from the recorded rows alone."""
         again = Match.resume(self._loaded.header, self._chance, self.match.lines)
         if again.lines != self.match.lines:
             raise BadLog(len(again.lines), f"match {self._loaded.id} does not replay")
 
     async def _ask(self, request: Request) -> Answer:
-        """The seat's answer. While our own line is down the question is asked again and again, at no charge.
+        """Return the seat's answer. During an outage of our network, repeat the question without charging the bot.
 
-        Whoever may have read the question is let off once a match: bots of three owners that hang up together and
-        refuse to be called would else think as long as they please.
+        A bot that may have read the question is asked again only once per match: otherwise bots of three owners could
+        gain thinking time by closing and refusing connections together.
         """
         seat, uplink = self.seats[request.seat], self._playing.uplink
         owner_id = self._loaded.players[request.seat].owner_id
@@ -240,7 +241,7 @@ class _Table:
             uplink.calling(owner_id)
             answer = await seat.ask(request)
             if seat.last is None:  # a house player in this process
-                await asyncio.sleep(0)  # a table of house players alone must let other matches have their turn
+                await asyncio.sleep(0)  # a match of house players alone must not starve other matches
                 return answer
             if not is_unconnected(seat.last[1]):
                 uplink.record_success()
@@ -256,35 +257,35 @@ class _Table:
     async def _is_its_fault(self, failed_at: float) -> bool:
         uplink = self._playing.uplink
         while (verdict := uplink.verdict(failed_at)) == "unclear":
-            await self._rest(UNCLEAR_S)
+            await self._pause(UNCLEAR_S)
         if verdict == "down":
-            log.warning("nobody can be reached, asking again", extra={"match": self._loaded.id})
-            await self._rest(uplink.probe_s)
+            log.warning("network_outage", extra={"match": self._loaded.id})
+            await self._pause(uplink.probe_s)
         return verdict == "fault"
 
-    async def _rest(self, seconds: float) -> None:
+    async def _pause(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
         if self._playing.stopping():
-            raise HandedOver("told to stop")
+            raise HandedOver("stop_requested")
 
     def _note(self, match: Match, rows: list[Json], answer: Answer) -> Awaitable[None]:
-        """Writes an answer down before anything comes of it."""
+        """Record an answer before it takes effect."""
         evidence = self._evidence(answer.seat, rows)
-        sealed = [] if rows else [Sealed(match.n, answer.seat, answer.to_json())]
-        record = self._record(evidence, sealed)
+        sealed = [] if rows else [PendingAnswer(match.n, answer.seat, answer.to_json())]
+        update = self._next_update(evidence, sealed)
         if match.over:
-            self._tail = record
-        return self._write_update(record)
+            self._tail = update
+        return self._write_update(update)
 
-    async def _write_update(self, record: MatchUpdate) -> None:
-        if record is self._tail:  # stored with the result
+    async def _write_update(self, update: MatchUpdate) -> None:
+        if update is self._tail:  # stored with the result
             return
-        await self._playing.recorder.write_durably(record)
+        await self._playing.recorder.write_durably(update)
         if self._playing.stopping():
-            raise HandedOver("told to stop")
+            raise HandedOver("stop_requested")
 
-    def _record(self, evidence: Sequence[Evidence], sealed: Sequence[Sealed] = ()) -> MatchUpdate:
-        """What is not recorded yet."""
+    def _next_update(self, evidence: Sequence[FaultReport], sealed: Sequence[PendingAnswer] = ()) -> MatchUpdate:
+        """Return what is not recorded yet, and count it as recorded."""
         start, self._recorded = self._recorded, len(self.match.lines)
         new = self.match.log.rows[start:]
         points = [row["n"] for row in new if row["type"] == "decision"]
@@ -298,14 +299,14 @@ class _Table:
             evidence=evidence,
         )
 
-    def _evidence(self, seat: int, rows: Sequence[Json]) -> list[Evidence]:
-        """What the owner of a bot gets to see of a fault."""
+    def _evidence(self, seat: int, rows: Sequence[Json]) -> list[FaultReport]:
+        """Return the fault report for the bot's owner, if the last call was a fault."""
         fault, call = self.match.last_fault, self.seats[seat].last
         if not fault or call is None:
             return []
         body, reply = call
         return [
-            Evidence(
+            FaultReport(
                 n=rows[0]["n"] if rows else self.match.n,
                 seat=seat,
                 bot_id=self._loaded.players[seat].bot_id,
@@ -318,7 +319,7 @@ class _Table:
         ]
 
 
-def _seat(playing: Playing, loaded: Loaded, player: RunnerSeat) -> BotSeat | HouseSeat:
+def _seat(playing: MatchContext, loaded: Loaded, player: RunnerSeat) -> BotSeat | HouseSeat:
     if house_bots.is_house(player.url):
         name = house_bots.player_name(player.url)
         return HouseSeat(name, loaded.header["game"], dice_of_match(loaded.id, playing.master_key))
@@ -326,7 +327,7 @@ def _seat(playing: Playing, loaded: Loaded, player: RunnerSeat) -> BotSeat | Hou
 
 
 def timing_fields(reply: client.Reply) -> Json:
-    """Where the time of a call went, in milliseconds."""
+    """Return the latency breakdown of a call in milliseconds."""
     timing = reply.timing
     return {
         "total_ms": reply.ms,
@@ -340,15 +341,15 @@ def timing_fields(reply: client.Reply) -> Json:
 # -- after the end --
 
 
-async def _tell_the_end(playing: Playing, loaded: Loaded, table: _Table) -> None:
-    """Tells the seats the result and, when the deal group is over, its seed. Nothing depends on their answers."""
+async def _notify_end(playing: MatchContext, loaded: Loaded, table: _MatchSession) -> None:
+    """Send the result to the seats and, when the deal group is closed, its seed. Their answers are ignored."""
     rows = table.match.log.rows
-    tellers = []
+    notices = []
     for player in _remote_players(loaded.players):
         facts = messages.match_facts(loaded.header, player.seat)
         body = messages.match_end_body(facts, rows[-1], messages.faults_of(rows, player.seat))
-        tellers.append(_tell(playing, player, body, f"{loaded.id}_end_{player.seat}"))
-    await asyncio.gather(*tellers)
+        notices.append(_send_notice(playing, player, body, f"{loaded.id}_end_{player.seat}"))
+    await asyncio.gather(*notices)
     revealed = await playing.recorder.read(deal_groups.reveal_of, loaded.group_id, playing.master_key)
     if revealed is not None:
         group = loaded.header["group"]
@@ -356,18 +357,18 @@ async def _tell_the_end(playing: Playing, loaded: Loaded, table: _Table) -> None
         entries = await _entries(playing, loaded)
         await asyncio.gather(
             *(
-                _tell(playing, player, body, f"{group['id']}_end_{place}")
-                for place, player in enumerate(_remote_players(entries))
+                _send_notice(playing, player, body, f"{group['id']}_end_{index}")
+                for index, player in enumerate(_remote_players(entries))
             )
         )
 
 
 def _remote_players(players: Sequence[RunnerSeat]) -> list[RunnerSeat]:
-    """Those that are reached over HTTP."""
+    """Return the bots that are called over HTTP."""
     return [player for player in players if not house_bots.is_house(player.url)]
 
 
-async def _tell(playing: Playing, player: RunnerSeat, body: bytes, id: str) -> None:
+async def _send_notice(playing: MatchContext, player: RunnerSeat, body: bytes, id: str) -> None:
     caller = playing.caller(player)
     try:
         await client.notify(caller, body, id, NOTICE_MS)

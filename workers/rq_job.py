@@ -1,14 +1,14 @@
-"""RQ's job as a wake-up: a thing that can always be thrown away, however little of it Redis still knows."""
+"""RQ's job class, changed so that a job can be deleted even if Redis has lost parts of it."""
 
 from rq.executions import Execution, ExecutionRegistry
 from rq.job import Job
 
 
 class WakeUp(Job):
-    """A job whose end never fails on an execution that Redis has forgotten.
+    """A job whose deletion does not fail on an execution that has expired in Redis.
 
-    RQ lists an execution for a minute longer than it keeps it, and reading one that is gone raises. Deleting the
-    job of a killed worker does just that, in the maintenance of all other workers, and would end them.
+    RQ lists executions for a minute longer than it stores them, and reading an expired one raises. When workers clean
+    up the job of a killed worker, they read its executions, and the error would end all of them.
     """
 
     @property
@@ -18,6 +18,6 @@ class WakeUp(Job):
 
 class _Executions(ExecutionRegistry):
     def get_executions(self, start: int = 0, end: int = -1) -> list[Execution]:
-        """By their ids, which is all that deleting them takes."""
+        """Return executions made from their ids, which is all that deletion needs."""
         ids = self.get_execution_ids(start, end)
         return [Execution(id, self.job_id, connection=self.connection) for id in ids]

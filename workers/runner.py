@@ -1,6 +1,6 @@
-"""Plays what is due: claims matches and checks from the record, many at once in one event loop, until none is left.
+"""Claim and run what is due in one event loop: matches, handshakes, checks and deliveries, until nothing is left.
 
-How a match goes is the match's; here it is loaded, driven, written down, closed, and handed on when we must stop.
+When the runner must stop, it releases its claims, and other runners continue.
 """
 
 import asyncio
@@ -22,24 +22,24 @@ from referee.matches.claims import Claim
 from referee.settings import Settings
 from referee.workflows import examination_claims
 from workers import queues, shutdown
-from workers.batch_writer import Recorder
-from workers.bot_checks import Suite, check_bot, examine_bot
-from workers.connectivity import Uplink
+from workers.batch_writer import BatchWriter
+from workers.bot_checks import CheckParameters, check_bot, examine_bot
+from workers.connectivity import Connectivity
 from workers.lease_renewal import LeaseRenewer
-from workers.match_runner import HandedOver, Playing, play
+from workers.match_runner import HandedOver, MatchContext, play
 from workers.webhook_sender import WebhookSender
 
 log = logging.getLogger(__name__)
 
-CLAIM_AT_ONCE = 8  # a few at a time, so that runners that begin together share what is due
-REST = 10  # times as long as a claim took that brought nothing: all that is due may wait for bots that are full
-MOST_REST_S = 1.0  # at most, since a claim may be slow only because the database is busy
-LOOK_S = 0.25  # between two looks for more while there is room
-LIFETIME_S = 300.0  # then nothing new is taken: a fresh work-horse goes on
-LAST_CALL_S = 3000.0  # then what is still being played is handed on, well before RQ's alarm
-OUTAGE_S = 1.0  # before a match that we, not a bot, could not go on with is given back
-EXAMINED_AT_ONCE = 3  # bots; what they are asked is made up in threads, beside the matches
-GRACE_S = 2.0  # for the open questions when we are told to stop
+CLAIM_AT_ONCE = 8  # matches per claim, so that runners that start together share what is due
+REST = 10  # pause after a claim that found nothing, in multiples of its duration
+MOST_REST_S = 1.0  # longest such pause, since a claim may be slow only because the database is busy
+LOOK_S = 0.25  # between two looks for more work while there is room
+LIFETIME_S = 300.0  # age after which nothing new is claimed; a new work-horse continues
+LAST_CALL_S = 3000.0  # age at which running matches are handed over, well before RQ's timeout
+OUTAGE_S = 1.0  # before a match interrupted by an outage of ours is released
+EXAMINED_AT_ONCE = 3  # concurrent checks; threads prepare their questions beside the matches
+GRACE_S = 2.0  # for open questions after a stop request
 
 
 @dataclass
@@ -55,15 +55,15 @@ class RunnerCounters:
 
 
 class Runner:
-    """One event loop full of matches. ``run`` ends when nothing is due, or soon after ``stop``."""
+    """Run many matches concurrently in one event loop. ``run`` returns when nothing is due, or soon after ``stop``."""
 
     def __init__(
         self,
         settings: Settings,
         database: Database,
         *,
-        uplink: Uplink | None = None,
-        suite: Suite | None = None,
+        uplink: Connectivity | None = None,
+        suite: CheckParameters | None = None,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self.tally = RunnerCounters()
@@ -71,37 +71,37 @@ class Runner:
         self._friendlies = quotas.friendlies_at_once(settings.runner_slots)
         self._master_key = settings.master_key
         self._database = database
-        self._recorder = Recorder(database)
+        self._recorder = BatchWriter(database)
         self._policy = Policy.from_settings(settings)
         self._limits = CallLimits()
-        self._uplink = uplink or Uplink()
-        self._suite = suite or Suite()
+        self._uplink = uplink or Connectivity()
+        self._suite = suite or CheckParameters()
         self._examining = 0
         redis = None if settings.redis_url is None else queues.connect(settings.redis_url)
-        self._announcer = change_notifier.Announcer(redis)
-        self._courier = WebhookSender(self._recorder, self._policy, self._master_key)
+        self._announcer = change_notifier.ChangeNotifier(redis)
+        self._webhook_sender = WebhookSender(self._recorder, self._policy, self._master_key)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._seconds = seconds
         self._born = seconds()
         self._resting_s = 0.0  # the age of the runner until which it claims nothing
-        self._something_ended = False  # since we last began to look for more
+        self._something_ended = False  # since the last look for more work
 
     def stop(self) -> None:
-        """Asks for the end: open questions may still be answered, nothing new is asked."""
-        log.info("told to stop")
+        """Request the end of ``run``: wait briefly for open questions, ask no new ones."""
+        log.info("stop_requested")
         self._stopping.set()
 
     async def run(self, *, alone: str | None = None) -> RunnerCounters:
-        """Plays all that is due; with ``alone`` that one match, which others have lost, and nothing else."""
-        self._holder = LeaseRenewer(self._database)
-        self._holder.start()
+        """Run all that is due; with ``alone`` only that match, which other runners lost."""
+        self._lease_renewer = LeaseRenewer(self._database)
+        self._lease_renewer.start()
         try:
             await self._play_on(alone)
         finally:
-            await asyncio.gather(self._end_tasks(), self._courier.stop())
-            self._holder.stop()
-        log.info("runner done", extra=vars(self.tally))
+            await asyncio.gather(self._end_tasks(), self._webhook_sender.stop())
+            self._lease_renewer.stop()
+        log.info("runner_finished", extra=vars(self.tally))
         return self.tally
 
     async def _play_on(self, alone: str | None) -> None:
@@ -111,22 +111,22 @@ class Runner:
             self._something_ended = False
             if alone is None and self._age_s() < LIFETIME_S:
                 await self._take()
-            if not self._tasks and not self._courier.is_busy:
+            if not self._tasks and not self._webhook_sender.is_busy:
                 if self._something_ended:
-                    continue  # what follows from it, as an examination from a check, may not have been seen yet
+                    continue  # it may have made more work due, as a handshake makes a check due
                 return
             if self._age_s() > LAST_CALL_S:
                 self.stop()
             await self._wait_for_room()
 
     async def _take(self) -> None:
-        """Takes what is due and fits in; nothing while a match wants a work-horse of its own."""
+        """Claim what is due, as far as there is room. Claim no matches while one must be played alone."""
         try:
             todo = await self._recorder.read(claims.sweep)
             room = min(self._slots - len(self._tasks), CLAIM_AT_ONCE)
             if todo.checks_due:
                 await self._take_checks()
-            await self._courier.collect()
+            await self._webhook_sender.collect()
             while room > 0 and (todo.due or todo.expired) and not todo.alone and not self._rests():
                 asked_s = self._age_s()
                 self.tally.claims += 1
@@ -137,14 +137,14 @@ class Runner:
                     self._resting_s = ended_s + min(REST * (ended_s - asked_s), MOST_REST_S)
                 room = min(self._slots - len(self._tasks), CLAIM_AT_ONCE) if taken else 0
         except Unavailable as error:
-            log.warning("nothing claimed", extra={"reason": str(error)})
+            log.warning("claim_failed", extra={"reason": str(error)})
 
     def _rests(self) -> bool:
-        """Return whether the runner is resting because its last claim found nothing.
+        """Return whether the runner pauses because its last claim found nothing.
 
         A claim looks through all due matches, and a match that ends frees only its own bots. With a claim after every
-        match, a tournament whose bots are full would cost time quadratic in its matches. One claim after the rest
-        therefore covers all matches that ended during it. A runner that plays nothing does not rest.
+        match, a tournament whose bots are full would cost time quadratic in its matches. One claim after the pause
+        therefore covers all matches that ended during it. A runner that plays nothing does not pause.
         """
         return bool(self._tasks) and self._age_s() < self._resting_s
 
@@ -157,7 +157,7 @@ class Runner:
                 self._spawn(self._examine(claimed))
 
     async def _wait_for_room(self) -> None:
-        """Waits a little, less when half of the places come free: looking at the record is not for nothing."""
+        """Wait up to ``LOOK_S``, less when half of the slots become free: each look for work costs a query."""
         stop = asyncio.create_task(self._stopping.wait())
         look_at = asyncio.get_running_loop().time() + LOOK_S
         while (left_s := look_at - asyncio.get_running_loop().time()) > 0 and not self._stopping.is_set():
@@ -167,7 +167,7 @@ class Runner:
         stop.cancel()
 
     async def _end_tasks(self) -> None:
-        """Lets open questions be answered for a moment, then drops them; their matches go to others."""
+        """Wait ``GRACE_S`` for open questions, then cancel them; other runners continue their matches."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=GRACE_S)
         for task in self._tasks:
@@ -188,8 +188,8 @@ class Runner:
         self._something_ended = True
 
     async def _match(self, claim: Claim) -> None:
-        """The edge of a match: nothing that goes wrong in one reaches another."""
-        playing = Playing(
+        """Play a match; handle every error here, so that it affects no other match."""
+        playing = MatchContext(
             claim=claim,
             recorder=self._recorder,
             policy=self._policy,
@@ -197,7 +197,7 @@ class Runner:
             master_key=self._master_key,
             stopping=self._stopping.is_set,
             uplink=self._uplink,
-            hold=lambda: self._holder.holding(claim),
+            hold=lambda: self._lease_renewer.keep_claim(claim),
             announce=self._announcer.say,
         )
         try:
@@ -209,40 +209,40 @@ class Runner:
             await asyncio.sleep(OUTAGE_S)
             await self._hand_on(claim, str(reason))
         except asyncio.CancelledError:
-            # Lost to another runner, or dropped at the end: giving back what is not ours changes nothing.
-            await self._hand_on(claim, "dropped")
+            # Lost to another runner, or cancelled at the end. Releasing a lost claim changes nothing.
+            await self._hand_on(claim, "cancelled")
             raise
         except Exception:
-            # Our own mistake. The claim runs out by itself, which counts as lost: after two the match is played
-            # alone, and one that never gets on ends as stuck instead of going round for ever.
+            # A bug of ours. The lease expires, so the claim counts as lost: after two lost claims the match is played
+            # alone, and one that makes no progress becomes stuck instead of being claimed forever.
             self.tally.failed += 1
-            log.exception("match failed", extra={"match": claim.match_id})
+            log.exception("match_failed", extra={"match": claim.match_id})
 
     async def _hand_on(self, claim: Claim, reason: str) -> None:
         self.tally.handed_on += 1
-        log.info("match handed on", extra={"match": claim.match_id, "reason": reason})
+        log.info("match_handed_over", extra={"match": claim.match_id, "reason": reason})
         try:
             await self._recorder.write(claims.give_back, [claim])
         except Unavailable as error:
-            log.warning("claim not given back, it will run out", extra={"reason": str(error)})
+            log.warning("claim_not_released", extra={"match": claim.match_id, "reason": str(error)})
 
     async def _check(self, check: handshakes.ClaimedHandshake) -> None:
         try:
             await check_bot(check, self._recorder, self._policy, self._master_key)
             self.tally.checked += 1
         except Unavailable as error:
-            log.warning("check not recorded, it will be repeated", extra={"bot": check.bot_id, "reason": str(error)})
+            log.warning("handshake_not_recorded", extra={"bot": check.bot_id, "reason": str(error)})
         except Exception:
-            log.exception("check failed", extra={"bot": check.bot_id})
+            log.exception("handshake_failed", extra={"bot": check.bot_id})
 
-    async def _examine(self, claimed: examinations.Claimed) -> None:
+    async def _examine(self, claimed: examinations.ClaimedCheck) -> None:
         try:
             await examine_bot(claimed, self._recorder, self._policy, self._limits, self._master_key, self._suite)
             self.tally.examined += 1
         except Unavailable as error:
-            log.warning("not examined, it will be repeated", extra={"bot": claimed.bot_id, "reason": str(error)})
+            log.warning("check_not_recorded", extra={"bot": claimed.bot_id, "reason": str(error)})
         except Exception:
-            log.exception("examination failed", extra={"bot": claimed.bot_id})
+            log.exception("check_failed", extra={"bot": claimed.bot_id})
         finally:
             self._examining -= 1
 
@@ -251,7 +251,7 @@ class Runner:
 
 
 async def run(settings: Settings, database: Database, *, alone: str | None = None) -> RunnerCounters:
-    """A runner in this event loop, which stops at the word of its worker."""
+    """Run a runner in this event loop until nothing is due or its worker requests a stop."""
     runner = Runner(settings, database)
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(shutdown.SIGNAL, runner.stop)

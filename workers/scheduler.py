@@ -1,8 +1,6 @@
-"""The scheduler: looks at the record again and again, and does what follows from the time or from what was lost.
+"""The scheduler: poll the database, wake runners for due work, advance tournaments, clean up.
 
-Events are carried on in ``workers.tournaments``.
-
-It holds nothing: several may run, any may be killed, and a queue that was emptied is refilled within a sweep.
+It has no state of its own: several may run, any may be killed, and an emptied queue is refilled by the next sweep.
 ``python -m workers.scheduler``
 """
 
@@ -25,7 +23,7 @@ from referee.settings import Settings
 from referee.webhooks import deliveries
 from referee.workflows import deal_group_closing
 from workers import queues
-from workers.tournaments import Events
+from workers.tournaments import TournamentAdvancer
 
 log = logging.getLogger(__name__)
 
@@ -33,19 +31,24 @@ SWEEP_S = 1.0
 
 
 class Scheduler:
-    """One sweep after the other, until stopped."""
+    """Repeat sweeps over the database."""
 
     def __init__(self, database: Database, redis: Redis, master_key: bytes) -> None:
         self._database = database
         self._redis = redis
         self._master_key = master_key
-        self._events = Events(database, master_key)
-        self._announcer = change_notifier.Announcer(redis)
-        self._has_house = False
+        self._events = TournamentAdvancer(database, master_key)
+        self._announcer = change_notifier.ChangeNotifier(redis)
+        self._prepared = False
 
     def sweep(self) -> None:
-        """1. Wakes runners for what is due, whatever becomes of the rest. 2. Closes deal groups. 3. Forgets the
-        answers to requests, and the messages to owners, that came long ago. 4. Carries events on."""
+        """Sweep once.
+
+        1. Wake runners for due work, before anything that may fail.
+        2. Close deal groups whose matches have all ended.
+        3. Delete old idempotency keys and webhook deliveries.
+        4. Start and advance tournaments.
+        """
         with self._database.read() as session:
             left_open = deal_groups.left_open(session)
             answers_old = idempotency.any_old(session)
@@ -76,30 +79,32 @@ class Scheduler:
                 log.error("group not closed", extra={"group": group_id, "reason": str(error)})
 
     def _prepare(self) -> None:
-        if not self._has_house:
+        if not self._prepared:
             with self._database.write() as session:
                 house_bots.house_bots(session)
-            self._has_house = True
+            self._prepared = True
             with self._database.write() as session:
                 checks.catch_up(session)
 
     def run(self, stopped: threading.Event, *, every_s: float = SWEEP_S) -> None:
-        """Sweeps every ``every_s`` seconds; a record or a queue that cannot answer is tried again. Before the first
-        the house bots are made, so that who looks for rivals finds them, and bots attested by older rules are
-        made due to be examined."""
+        """Sweep every ``every_s`` seconds; log errors and continue.
+
+        Before the first sweep, create the house bots, so that owners find opponents, and schedule checks of bots whose
+        certificates are for outdated rules.
+        """
         while not stopped.is_set():
             try:
                 self._prepare()
                 self.sweep()
             except Unavailable as error:
-                log.warning("sweep put off", extra={"reason": str(error)})
+                log.warning("sweep_postponed", extra={"reason": str(error)})
             except Exception:
-                log.exception("sweep failed")
+                log.exception("sweep_failed")
             stopped.wait(every_s)
 
 
 def main() -> int:
-    """Sweeps until told to stop."""
+    """Sweep until a signal requests the end. Return exit status 2 without Redis or with an unusable database."""
     logging_setup.keep()
     settings = Settings.load()
     if settings.redis_url is None:
@@ -111,7 +116,7 @@ def main() -> int:
     database = Database.from_settings(settings)
     if not usable_at_start(database):
         return 2
-    gc.freeze()  # what is here stays: garbage is looked for in what comes later
+    gc.freeze()  # exclude imported modules from garbage collection
     Scheduler(database, queues.connect(settings.redis_url), settings.master_key).run(stopped)
     database.dispose()
     return 0

@@ -1,8 +1,8 @@
-"""The word from a worker to its work-horse: stop at the next decision and give the leases back.
+"""Ask a work-horse to stop at the next decision and release its claims.
 
-It travels as SIGUSR1, because RQ has its own use for SIGTERM. A runner turns it into an act of its own:
-``loop.add_signal_handler(stopping.SIGNAL, stop)`` and then, for a word that came before the loop was there,
-``if stopping.requested(): stop()``.
+A worker sends SIGUSR1, since RQ handles SIGTERM itself. A runner installs its own handler with
+``loop.add_signal_handler(shutdown.SIGNAL, stop)`` and then, for a signal that came earlier, calls ``stop`` if
+``shutdown.is_stop_requested()``.
 """
 
 import signal
@@ -15,12 +15,12 @@ _requested = False
 
 
 def is_stop_requested() -> bool:
-    """Whether this process was told to stop since ``listen``."""
+    """Return whether this process has received the signal since ``listen``."""
     return _requested
 
 
 def listen() -> None:
-    """Notes the word from now on; the first thing a work-horse does."""
+    """Record the signal from now on. A work-horse calls this first."""
     global _requested
     _requested = False
     signal.signal(SIGNAL, _note)

@@ -1,6 +1,6 @@
-"""Events carried on by the scheduler: those whose time has come are started, those that run go on, step by step.
+"""Start tournaments that are due and advance running ones, step by step. The scheduler calls this.
 
-What is kept here is only when to look at an event again; whoever begins anew looks at once.
+The only state is when to look at a tournament again; after a restart, all are looked at immediately.
 """
 
 import logging
@@ -14,24 +14,24 @@ from referee.tournaments import progression, starting
 
 log = logging.getLogger(__name__)
 
-TURN_S: Final = 0.5  # that an event may take before the others have their turn
-TROUBLED_S: Final = 10.0  # before an event that went wrong is tried again
-REST: Final = 10  # a look in vain is followed by a rest of so many times as long
+TURN_S: Final = 0.5  # a tournament may take before the others have their turn
+TROUBLED_S: Final = 10.0  # before a tournament that raised an error is tried again
+REST: Final = 10  # a look that finds nothing to do is followed by a pause of this many times its duration
 
 
-class Events:
-    """All events that run or are about to."""
+class TournamentAdvancer:
+    """Advance all tournaments that are running or due to start."""
 
     def __init__(self, database: Database, master_key: bytes, seconds: Callable[[], float] = time.monotonic) -> None:
         self._database = database
         self._master_key = master_key
         self._seconds = seconds
-        self._resting: dict[str, float] = {}  # until when
+        self._paused_until: dict[str, float] = {}  # by tournament
 
     def carry_on(self) -> bool:
-        """Starts what is due and carries on what runs; whether there may be something for runners now.
+        """Start due tournaments and advance running ones. Return whether there may be new work for runners.
 
-        What goes wrong in one event is logged and of no concern to the others.
+        An error in one tournament is logged and does not affect the others.
         """
         with self._database.read() as session:
             due = starting.due_by_themselves(session, current_time(session))
@@ -39,13 +39,17 @@ class Events:
         for tournament_id in self._awake(due):
             if self._try_step(tournament_id, self._start):
                 running.append(tournament_id)
-        self._resting = {one: until for one, until in self._resting.items() if one in (*due, *running)}
+        self._paused_until = {
+            tournament_id: until
+            for tournament_id, until in self._paused_until.items()
+            if tournament_id in (*due, *running)
+        }
         took_steps = [self._try_step(tournament_id, self._take_turn) for tournament_id in self._awake(running)]
         return any(took_steps)
 
     def _awake(self, tournament_ids: list[str]) -> list[str]:
         moment = self._seconds()
-        return [one for one in tournament_ids if self._resting.get(one, moment) <= moment]
+        return [each for each in tournament_ids if self._paused_until.get(each, moment) <= moment]
 
     def _start(self, tournament_id: str) -> bool:
         try:
@@ -55,7 +59,7 @@ class Events:
             return False  # its organiser, or another scheduler, was first
 
     def _take_turn(self, tournament_id: str) -> bool:
-        """Takes steps until the event has to wait or its turn is over; whether any was taken."""
+        """Take steps until the tournament must wait or its turn is over. Return whether any was taken."""
         begun = self._seconds()
         any_step = False
         while self._seconds() < begun + TURN_S:
@@ -63,18 +67,18 @@ class Events:
             step = progression.carry_on(self._database, tournament_id, master_key=self._master_key)
             if step is None:
                 ended = self._seconds()
-                self._resting[tournament_id] = ended + REST * (ended - looked)
+                self._paused_until[tournament_id] = ended + REST * (ended - looked)
                 break
             any_step = True
-            log.info("event carried on", extra={"tournament": tournament_id, "step": step})
+            log.info("tournament_advanced", extra={"tournament": tournament_id, "step": step})
         return any_step
 
     def _try_step(self, tournament_id: str, what: Callable[[str], bool]) -> bool:
         try:
             return what(tournament_id)
         except Unavailable:
-            raise  # the record's trouble is everybody's
+            raise  # the database is down for all tournaments
         except Exception:
-            log.exception("event not carried on", extra={"tournament": tournament_id})
-            self._resting[tournament_id] = self._seconds() + TROUBLED_S
+            log.exception("tournament_failed", extra={"tournament": tournament_id})
+            self._paused_until[tournament_id] = self._seconds() + TROUBLED_S
             return False

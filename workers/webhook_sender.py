@@ -1,6 +1,6 @@
-"""Tells owners what happened: claims deliveries that are due and posts them, signed, beside the matches of a runner.
+"""Send webhook deliveries: claim those that are due and POST them, signed, concurrently with a runner's matches.
 
-When a delivery is due and what a failure leads to is the record's; what may be called is the guard's.
+Retries are decided in ``referee.webhooks.deliveries``, allowed addresses in ``address_guard``.
 """
 
 import asyncio
@@ -16,26 +16,26 @@ from referee.errors import StaleEpoch, Unavailable
 from referee.protocol.signing import webhook_secret
 from referee.webhooks import deliveries
 from referee.webhooks.deliveries import DeliveryJob, DeliveryOutcome
-from workers.batch_writer import Recorder
+from workers.batch_writer import BatchWriter
 
 log = logging.getLogger(__name__)
 
-AT_ONCE = 32  # a runner, beside its matches
-DEADLINE_MS = 10_000  # from looking up the name to the last byte of the answer
-LONG_S = 0.05  # for a claim: it looked at very many that are due at addresses that take no more now
-REST = 10  # times as long as a long claim took: it keeps others from writing meanwhile
-GRACE_S = 2.0  # for answers under way when we are told to stop
+AT_ONCE = 32  # concurrent deliveries of a runner
+DEADLINE_MS = 10_000  # from the DNS lookup to the last byte of the response
+LONG_S = 0.05  # a claim that takes longer has looked at many deliveries to addresses at their limit
+REST = 10  # pause after such a claim, in multiples of its duration, since it blocks other writers
+GRACE_S = 2.0  # for pending responses after a stop request
 
-# An answer of 2xx says that the message arrived, whatever is wrong with the rest of it: nothing of it is used.
-_NO_MATTER = ("", "bad_status", "bad_content_type", "encoding_refused", "response_too_large")
+# A 2xx status means that the message arrived, whatever is wrong with the rest of the response, which is not used.
+_IGNORED_FAULTS = ("", "bad_status", "bad_content_type", "encoding_refused", "response_too_large")
 
 
 class WebhookSender:
-    """Sends what is due, a task each, so that a slow receiver holds up nobody but itself."""
+    """Send due deliveries, each in its own task, so that a slow receiver delays no other."""
 
     def __init__(
         self,
-        recorder: Recorder,
+        recorder: BatchWriter,
         policy: Policy,
         master_key: bytes,
         *,
@@ -58,26 +58,26 @@ class WebhookSender:
         return bool(self._tasks)
 
     async def collect(self) -> None:
-        """Begins to send what is due and fits in. Raises ``Unavailable`` when the record cannot answer."""
+        """Start sending due deliveries, as far as there is room. Raise ``Unavailable`` when the database is down."""
         room = AT_ONCE - len(self._tasks)
         asked_at = self._seconds()
         if room <= 0 or asked_at < self._resting_until or not await self._recorder.read(deliveries.any_due):
             return
-        parcels = await self._recorder.write(deliveries.claim_due, room)
+        jobs = await self._recorder.write(deliveries.claim_due, room)
         if (took_s := self._seconds() - asked_at) > LONG_S:
             self._resting_until = self._seconds() + REST * took_s
-        for parcel in parcels:
-            task = asyncio.create_task(self._send(parcel))
-            self._tasks[task] = parcel
+        for job in jobs:
+            task = asyncio.create_task(self._send(job))
+            self._tasks[task] = job
             task.add_done_callback(lambda done: self._tasks.pop(done, None))
 
     async def wait(self) -> None:
-        """Returns when all that was collected has been sent, well or not."""
+        """Return when every collected delivery has succeeded or failed."""
         while self._tasks:
             await asyncio.wait(self._tasks)
 
     async def stop(self, *, grace_s: float = GRACE_S) -> None:
-        """Lets answers come in for a moment, then drops the calls: others send these messages again."""
+        """Wait ``grace_s`` for pending responses, then cancel the calls and release the claims."""
         if not self._tasks:
             return
         await asyncio.wait(self._tasks, timeout=grace_s)
@@ -88,42 +88,40 @@ class WebhookSender:
         try:
             await self._recorder.write(deliveries.give_back, list(dropped.values()))
         except Unavailable as error:
-            log.warning("deliveries not given back, their leases will run out", extra={"reason": str(error)})
+            log.warning("deliveries_not_released", extra={"reason": str(error)})
 
-    async def _send(self, parcel: DeliveryJob) -> None:
-        """The edge of a delivery: nothing that goes wrong in one reaches another."""
-        where = {"webhook": parcel.webhook_id, "delivery": parcel.delivery_id}
+    async def _send(self, job: DeliveryJob) -> None:
+        """Attempt a delivery; handle every error here, so that it affects no other delivery."""
+        where = {"webhook": job.webhook_id, "delivery": job.delivery_id}
         try:
-            outcome = outcome_of(await self._posted(parcel))
-            await self._recorder.write(
-                deliveries.finish, parcel.delivery_id, parcel.epoch, outcome, spread=self._chance()
-            )
+            outcome = outcome_of(await self._post(job))
+            await self._recorder.write(deliveries.finish, job.delivery_id, job.epoch, outcome, spread=self._chance())
             self.delivered += outcome.problem is None
-            log.info("delivery tried", extra={**where, "answer": outcome.answer, "problem": outcome.problem})
+            log.info("delivery_attempted", extra={**where, "status": outcome.answer, "error": outcome.problem})
         except StaleEpoch as error:
-            log.info("delivery is void", extra={**where, "reason": str(error)})
+            log.info("delivery_claim_lost", extra={**where, "reason": str(error)})
         except Unavailable as error:
-            log.warning("delivery not recorded, it will be repeated", extra={**where, "reason": str(error)})
+            log.warning("delivery_not_recorded", extra={**where, "reason": str(error)})
         except Exception:
-            log.exception("delivery failed", extra=where)
+            log.exception("delivery_failed", extra=where)
 
-    async def _posted(self, parcel: DeliveryJob) -> Reply:
+    async def _post(self, job: DeliveryJob) -> Reply:
         secrets = tuple(
-            webhook_secret(self._master_key, parcel.webhook_id, generation) for generation in parcel.secret_generations
+            webhook_secret(self._master_key, job.webhook_id, generation) for generation in job.secret_generations
         )
-        caller = BotCaller(Target(parcel.webhook_id, parcel.url, secrets, max_concurrent_requests=1), self._policy)
+        caller = BotCaller(Target(job.webhook_id, job.url, secrets, max_concurrent_requests=1), self._policy)
         try:
-            # A connection of its own: the next message may be a day away.
-            path = "" if urlsplit(parcel.url).path else "/"
-            return await caller.post(path, parcel.body, parcel.delivery_id, self._deadline_ms)
+            # Not reused: the next message may be a day away.
+            path = "" if urlsplit(job.url).path else "/"
+            return await caller.post(path, job.body, job.delivery_id, self._deadline_ms)
         finally:
             caller.close()
 
 
 def outcome_of(reply: Reply) -> DeliveryOutcome:
-    """What a reply means for the delivery it answers."""
+    """Return the outcome of a delivery from the response to it."""
     answer = reply.status or None
-    if 200 <= reply.status < 300 and reply.fault in _NO_MATTER:
+    if 200 <= reply.status < 300 and reply.fault in _IGNORED_FAULTS:
         return DeliveryOutcome(answer)
     if reply.fault == "bad_status":
         return DeliveryOutcome(answer, f"{reply.status}, expected 2xx")

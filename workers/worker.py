@@ -1,6 +1,6 @@
-"""A worker process: it waits for wake-ups and forks a work-horse for each. What a horse does is in ``jobs``.
+"""A worker process: wait for wake-ups and fork a work-horse for each. The work itself is in ``jobs``.
 
-``python -m workers.worker`` imports everything before it forks: 15 ms a job instead of 350.
+``python -m workers.worker`` imports everything before it forks, so that a job starts in 15 ms instead of 350.
 """
 
 import gc
@@ -21,7 +21,7 @@ from referee.db.revisions import usable_at_start
 from referee.runtime import logging_setup, parent_death
 from referee.settings import Settings
 from workers import (
-    jobs,  # noqa: F401  # loaded here, so that every horse has it from birth
+    jobs,  # noqa: F401  # imported before the fork, so that work-horses need not
     queues,
     shutdown,
 )
@@ -29,65 +29,65 @@ from workers.rq_job import WakeUp
 
 log = logging.getLogger(__name__)
 
-MONITORING_S = 3  # between two heartbeats of a horse at work
-LOST_AFTER = 3  # heartbeats missed until a job counts as abandoned
-WORKER_TTL_S = 20  # RQ blocks for 15 s less; an idle worker cleans up only when that returns
+MONITORING_S = 3  # between two heartbeats while a work-horse runs
+LOST_AFTER = 3  # missed heartbeats after which a job counts as abandoned
+WORKER_TTL_S = 20  # RQ's blocking pop lasts 15 s less; an idle worker cleans up only when it returns
 MAINTENANCE_S = 5
 RECONNECT_S = 1.0
 
 
 class RunnerWorker(Worker):
-    """RQ's forking worker, quick to notice the dead, with horses that neither outlive it nor stop at random."""
+    """RQ's forking worker, with fast detection of dead workers, and work-horses that stop gracefully with it."""
 
-    max_connection_wait_time = 2.0  # Redis may be away; be back soon after it
+    max_connection_wait_time = 2.0  # reconnect soon after Redis is back
 
     def get_heartbeat_ttl(self, job: Job) -> int:
-        """RQ adds a minute to every interval; three missed heartbeats are proof enough."""
+        """Return the TTL of a heartbeat: three intervals, where RQ adds a minute."""
         return LOST_AFTER * MONITORING_S
 
     def maintain_heartbeats(self, job: Job) -> None:
-        """A horse needs no Redis for the matches it holds, so a silent Redis must not cost it its worker."""
+        """Send heartbeats; survive an outage of Redis, which the matches of the work-horse do not need."""
         try:
             super().maintain_heartbeats(job)
         except RedisError as error:
-            log.warning("no heartbeat, redis unreachable", extra={"error": str(error)})
+            log.warning("heartbeat_failed", extra={"reason": str(error)})
 
     def set_current_job_working_time(self, current_job_working_time: float, pipeline: Pipeline | None = None) -> None:
-        """Said to Redis for show, between any two looks at the horse."""
+        """Report the working time to Redis; survive an outage of Redis, since nothing depends on it."""
         try:
             super().set_current_job_working_time(current_job_working_time, pipeline)
         except RedisError as error:
-            log.debug("working time not shown, redis unreachable", extra={"error": str(error)})
+            log.debug("working_time_not_reported", extra={"reason": str(error)})
 
     def execute_job(self, job: Job, queue: Queue) -> None:
-        """When Redis is away at the end of a horse, the wake-up is lost, not the worker: the scheduler repeats it."""
+        """Run a job. If Redis is away when it ends, only the wake-up is lost, and the scheduler repeats it."""
         try:
             super().execute_job(job, queue)
         except RedisError as error:
             if self.horse_pid:
                 raise
-            log.warning("end of a job not noted, redis unreachable", extra={"error": str(error)})
+            log.warning("job_end_not_recorded", extra={"reason": str(error)})
             self._wait_for_redis()
 
     def fork_work_horse(self, job: Job, queue: Queue) -> None:
         self._parent = os.getpid()
         super().fork_work_horse(job, queue)
-        if self._stop_requested:  # told before there was a horse to pass it on to
+        if self._stop_requested:  # the request came before there was a work-horse to pass it on to
             self.handle_warm_shutdown_request()
 
     def main_work_horse(self, job: Job, queue: Queue) -> None:
-        """Ties the horse to its worker before it touches anything: an orphan would play beside its successor."""
+        """Make the work-horse die with its worker, then run it: an orphan would play in parallel with its successor."""
         parent_death.tie(self._parent, signal.SIGKILL)
         shutdown.listen()
         super().main_work_horse(job, queue)
 
     def handle_warm_shutdown_request(self) -> None:
-        """Passes the word on to the horse alone; its process group may not be its own yet."""
+        """Pass the request on to the work-horse alone, which may not have its own process group yet."""
         if self.horse_pid:
             try:
                 os.kill(self.horse_pid, shutdown.SIGNAL)
             except ProcessLookupError:
-                log.debug("the horse was already done")
+                log.debug("work_horse_already_ended")
 
     def _wait_for_redis(self) -> None:
         while not self._stop_requested:
@@ -100,7 +100,7 @@ class RunnerWorker(Worker):
 
 
 def main() -> int:
-    """Works until told to stop; the exit status says whether there was anything to connect to."""
+    """Work until a signal requests the end. Return exit status 2 without Redis or with an unusable database."""
     logging_setup.keep()
     settings = Settings.load()
     if settings.redis_url is None:
@@ -117,7 +117,7 @@ def main() -> int:
         maintenance_interval=MAINTENANCE_S,
         job_monitoring_interval=MONITORING_S,
     )
-    gc.freeze()  # what is here stays, and a horse shares its memory as long as nobody looks through it for garbage
+    gc.freeze()  # work-horses share this memory as long as no garbage collection touches it
     worker.work(logging_level="WARNING")
     return 0
 

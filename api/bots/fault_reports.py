@@ -14,7 +14,7 @@ from api.views import record
 from referee.botclient import curl
 from referee.conformance.report import percentiles
 from referee.matches import fault_reports, response_stats
-from referee.matches.fault_reports import Told
+from referee.matches.fault_reports import ReportedFault
 
 Json = dict[str, Any]
 
@@ -25,7 +25,7 @@ PACES: Final = Shelf[Sequence[response_stats.TimedMatch]](
 )
 
 
-def attach_remedy(told: Told) -> Extended:
+def attach_remedy(told: ReportedFault) -> Extended:
     """Return a fault with what was played instead and, for the owner of the bot, the command that asks it again."""
     curl = _curl_command(told) if told.owner_id == viewer_id() else None
     return Extended(told, played=fault_reports.played_instead(record(), told.fault), curl=curl)
@@ -52,13 +52,13 @@ def histogram(times_ms: Sequence[int]) -> list[Json]:
     return [{"from_ms": EDGES_MS[at], "decisions": counted[at]} for at in range(min(counted), max(counted) + 1)]
 
 
-def _stretch(one: response_stats.Stretch) -> Extended:
+def _stretch(one: response_stats.ResponsePeriod) -> Extended:
     figures = percentiles(one.ms)
     counted = dict(sorted(one.faults.items()))
     return Extended(one, decisions=figures["calls"], ms=figures, histogram=histogram(one.ms), faults=counted)
 
 
-def _curl_command(told: Told) -> str | None:
+def _curl_command(told: ReportedFault) -> str | None:
     """The command that asks the bot the same again; None where not all of the question was kept."""
     request = told.fault.request
     if not request or is_cut(request) or not told.url:

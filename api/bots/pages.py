@@ -24,7 +24,7 @@ from referee.bots.tables import Bot
 from referee.db.paging import LARGEST_PAGE
 from referee.ladders import ranks, ratings
 from referee.ladders.ranks import LadderRank
-from referee.ladders.ratings import Change
+from referee.ladders.ratings import DescribedChange
 from referee.ladders.tables import Ladder
 from referee.matches import bot_stats, matches
 from referee.matches.bot_stats import BotTotals
@@ -47,7 +47,7 @@ class History:
 
     ladder: Ladder
     drawn: Markup
-    changes: Sequence[Change]
+    changes: Sequence[DescribedChange]
     more: bool
 
 
@@ -121,7 +121,7 @@ def find_rank(ladder_id: str, bot_id: str) -> LadderRank:
 
 def history(ladder: Ladder, of: Bot) -> History:
     """The last steps of a rating, read in as many pages as they take."""
-    changes: list[Change] = []
+    changes: list[DescribedChange] = []
     cursor: Sequence[Any] | None = None
     while len(changes) < STEPS:
         read = ratings.history(record(), ladder.id, of.id, limit=min(LARGEST_PAGE, STEPS - len(changes)), cursor=cursor)
@@ -184,7 +184,7 @@ def _ladders_to_plot(ladders: Sequence[Ladder]) -> Sequence[Ladder]:
     return chosen
 
 
-def _move(change: Change) -> RatingStep:
+def _move(change: DescribedChange) -> RatingStep:
     told = f"{change.kind}: {change.reason}" if change.reason else change.kind
     version = (change.version or "none") if change.version_changed else None
     return RatingStep(change.before / MICRO, change.after / MICRO, change.kind, version, told)

@@ -83,7 +83,7 @@ class LeaderboardEntry:
 def all_ladders() -> Response:
     number = whole_number("page", 1, LAST_PAGE)
     found = leaderboard.ladders_by_game(record(), start=LADDERS * (number - 1), limit=LADDERS + 1)
-    by_game: dict[str, list[leaderboard.Summary]] = {}
+    by_game: dict[str, list[leaderboard.LadderSummary]] = {}
     for summary in leaderboard.summaries(record(), found[:LADDERS]):
         by_game.setdefault(summary.ladder.game, []).append(summary)
     before = f"?page={number - 1}" if number > 1 else None

@@ -26,7 +26,7 @@ from referee.standings import TIE_BREAKS
 from referee.tournaments import entries as entering
 from referee.tournaments import progress as progresses
 from referee.tournaments import tournaments, watching
-from referee.tournaments.standings import EventResults
+from referee.tournaments.standings import TournamentResults
 from referee.tournaments.tables import TOURNAMENT_STATES, Tournament, TournamentEntry
 
 pages = Blueprint("tournaments", __name__)
@@ -146,7 +146,7 @@ def entry_page(event: Tournament) -> tuple[NumberedPage, list[tuple[TournamentEn
     return numbered, entering.list_entries(record(), event.id, limit=LINES, cursor=numbered.cursor).items
 
 
-def _lines(kept: CacheEntry[EventResults], tournament_id: str, rows: Sequence[Any]) -> list[Json]:
+def _lines(kept: CacheEntry[TournamentResults], tournament_id: str, rows: Sequence[Any]) -> list[Json]:
     ids = [str(row.entrant) for row in rows]
     substitutes = entering.substitute_names(record(), tournament_id, ids)
     shown = StandingsRow(many=True).dump(standings_cache.attach_error_bars(kept, tournament_id, rows))

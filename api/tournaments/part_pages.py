@@ -29,7 +29,7 @@ from referee.matches.tables import MATCH_STATES
 from referee.tournaments import bulk, round_lists, tournaments
 from referee.tournaments.round_lists import StagePage
 from referee.tournaments.rounds import newest
-from referee.tournaments.standings import EventResults
+from referee.tournaments.standings import TournamentResults
 from referee.tournaments.tables import Tournament
 
 pages = Blueprint("tournament_parts", __name__)
@@ -158,7 +158,7 @@ def _byes(found: StagePage) -> list[Json]:
 
 
 def _from_results(
-    template: str, tournament_id: str, context: Callable[[str, CacheEntry[EventResults], int], Json]
+    template: str, tournament_id: str, context: Callable[[str, CacheEntry[TournamentResults], int], Json]
 ) -> Response:
     """Return a page of what ``context`` computes from the results; of a huge event it says why there is none."""
     event = _get_started_tournament(tournament_id)
@@ -170,7 +170,7 @@ def _from_results(
     return page(template, **head(event), **context(event.id, kept, number))
 
 
-def _crosstable(tournament_id: str, kept: CacheEntry[EventResults], number: int) -> Json:
+def _crosstable(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) -> Json:
     table = standings_cache.table(kept)
     numbered = numbered_page(number, MET, len(table))
     rows = numbered.rows(table)
@@ -180,7 +180,7 @@ def _crosstable(tournament_id: str, kept: CacheEntry[EventResults], number: int)
     return {"grid": grid, "levels": heat.LEVELS, "numbered": numbered}
 
 
-def _luck(tournament_id: str, kept: CacheEntry[EventResults], number: int) -> Json:
+def _luck(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) -> Json:
     table, adjusted = standings_cache.table(kept), standings_cache.less_luck(kept)
     found = [(row, less) for row in table if (less := adjusted[str(row.entrant)]) is not None]
     compared = [row for row, less in sorted(found, key=lambda pair: -pair[1].points.value)]

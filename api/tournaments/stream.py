@@ -139,7 +139,7 @@ class EventHub(Hub[EventFeed]):
                 self._told = None
             return feeds
 
-    def _tell_matches(self, feeds: dict[str, EventFeed], page: list[watching.Ended], told: int) -> None:
+    def _tell_matches(self, feeds: dict[str, EventFeed], page: list[watching.EndedMatch], told: int) -> None:
         by_event: dict[str, list[bytes]] = {}
         for ended in page:
             by_event.setdefault(ended.tournament_id, []).append(match_message(ended))
@@ -211,7 +211,7 @@ class EventHub(Hub[EventFeed]):
             return {"as_of_seq": None, "results": None, "items": [], "reason": str(error)}
 
 
-def match_message(ended: watching.Ended) -> bytes:
+def match_message(ended: watching.EndedMatch) -> bytes:
     data = {
         "id": ended.match_id,
         "seq": ended.seq,

@@ -1,4 +1,4 @@
-"""Accounts and the tokens that open them. What an account may do is judged where it is done."""
+"""Accounts and their API tokens."""
 
 import hashlib
 import secrets
@@ -25,7 +25,7 @@ _CHECK_DIGITS: Final = 6
 
 
 def create_account(session: Session, name: str, role: str = "owner") -> Account:
-    """A new account; raises ``BadOption`` for a bad name or role and ``NameTaken``."""
+    """Create an account. Raise ``BadOption`` for a bad name or role, ``NameTaken`` if a name looks like it."""
     if role not in ROLES:
         raise BadOption("role", f"must be one of {', '.join(ROLES)}")
     name = checked_name(name)
@@ -60,7 +60,10 @@ def find_account(session: Session, name: str) -> Account:
 
 
 def create_token(session: Session, account_id: str, name: str) -> tuple[Token, str]:
-    """A new token and its text, which is kept nowhere: the caller shows it once."""
+    """Create a token; return it and its text, which is not stored: the caller shows it once.
+
+    Raise ``NotFound`` if there is no such account, ``QuotaExceeded`` if it has too many tokens.
+    """
     session.execute(select(Account.id).where(Account.id == account_id).with_for_update())
     if session.get(Account, account_id) is None:
         raise NotFound("account", account_id)
@@ -82,13 +85,13 @@ def create_token(session: Session, account_id: str, name: str) -> tuple[Token, s
 
 
 def account_of(session: Session, token_text: str) -> Account | None:
-    """The account a token opens; None when it is malformed, unknown or revoked."""
+    """Return the account that a token belongs to, None when the token is malformed, unknown or revoked."""
     token = token_of(session, token_text)
     return None if token is None else session.get(Account, token.account_id)
 
 
 def token_of(session: Session, token_text: str) -> Token | None:
-    """The living token with this text, else None."""
+    """Return the token with this text, None when it is malformed, unknown or revoked."""
     if not is_token_text(token_text):
         return None
     found = select(Token).where(Token.sha256 == _digest(token_text), Token.revoked_at.is_(None))
@@ -96,7 +99,7 @@ def token_of(session: Session, token_text: str) -> Token | None:
 
 
 def touch_token(session: Session, token_id: str) -> bool:
-    """Notes that the token was used, to the hour; tells whether that wrote anything."""
+    """Record that the token was used, to the hour. Return whether anything was written."""
     token = session.get(Token, token_id)
     moment = current_time(session)
     if token is None or (token.last_used_at is not None and moment - token.last_used_at < LAST_USE_STEP):
@@ -106,13 +109,13 @@ def touch_token(session: Session, token_id: str) -> bool:
 
 
 def list_tokens(session: Session, account_id: str) -> list[Token]:
-    """All tokens of the account, the newest first, revoked ones among them."""
+    """Return all tokens of the account, including revoked ones, newest first."""
     query = select(Token).where(Token.account_id == account_id)
     return list(session.scalars(query.order_by(Token.created_at.desc(), Token.id)))
 
 
 def revoke_token(session: Session, account_id: str, token_id: str) -> Token:
-    """Ends a token of this account; a second time changes nothing."""
+    """Revoke a token of this account; do nothing if it is revoked already. Raise ``NotFound``."""
     token = session.get(Token, token_id)
     if token is None or token.account_id != account_id:
         raise NotFound("token", token_id)
@@ -122,12 +125,12 @@ def revoke_token(session: Session, account_id: str, token_id: str) -> Token:
 
 
 def require_role(account: Account, *roles: str) -> None:
-    """Raises ``Forbidden`` unless the account has one of the roles; an admin has all."""
+    """Raise ``Forbidden`` unless the account has one of the roles; an admin has all."""
     if account.role != "admin" and account.role not in roles:
         raise Forbidden(f"this needs the role {' or '.join(roles)}, the account is {account.role}")
 
 
-# -- the text of a token: ref_, 32 random bytes in base 62, a checksum that catches slips of the hand --
+# -- the text of a token: ref_, 32 random bytes in base 62, a checksum that detects typing errors --
 
 
 def new_token_text() -> str:

@@ -1,4 +1,4 @@
-"""Bots as registered by their owners: names, addresses, states. Calling them is the runners', checks in ``checks``."""
+"""Registered bots: names, addresses, states, secrets. Handshakes and checks have their own modules."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,22 +21,22 @@ from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
 
 OLD_SECRET_LASTS: Final = timedelta(hours=24)
 DEFAULT_MAX_CALLS: Final = 8
-NAMED_AT_ONCE: Final = 500
-MOST_SOUR: Final = 3  # matches in a row to whose end a bot could not be called: then it is paused
+NAMED_AT_ONCE: Final = 500  # ids in one query
+MOST_SOUR: Final = 3  # consecutive matches at whose end a bot was unreachable; then it is paused
 
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
-    """How many bots that are not retired an owner, and a host, may have."""
+    """Limits of bots that are not retired, per owner and per host."""
 
     per_owner: int = 20
     per_host: int = 50
 
 
 def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Quotas | None = None) -> Bot:
-    """A new bot, unverified, its check due. ``url`` is already parsed and rebuilt by the guard.
+    """Create an unverified bot whose handshake is due. ``url`` has been parsed and rebuilt by the address guard.
 
-    Raises ``BadOption`` for a bad name, ``NameTaken`` and ``QuotaExceeded``.
+    Raise ``BadOption`` for a bad name, ``NameTaken`` if a name looks like it, ``QuotaExceeded``.
     """
     name = checked_name(name)
     queue_up(session, "bot names and quotas")
@@ -67,7 +67,7 @@ def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Qu
 
 
 def get_bot(session: Session, bot_id: str, *, owner_id: str | None = None) -> Bot:
-    """The bot; with ``owner_id`` only if it is his. Raises ``NotFound``."""
+    """Return the bot. Raise ``NotFound`` if there is none, or if it is not ``owner_id``'s."""
     bot = session.get(Bot, bot_id)
     if bot is None or (owner_id is not None and bot.owner_id != owner_id):
         raise NotFound("bot", bot_id)
@@ -75,7 +75,7 @@ def get_bot(session: Session, bot_id: str, *, owner_id: str | None = None) -> Bo
 
 
 def names_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
-    """What these bots are called, by id."""
+    """Return the names of these bots by id."""
     return _by_id(session, Bot.name, bot_ids)
 
 
@@ -86,7 +86,7 @@ def owners_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
 
 def _by_id(session: Session, column: InstrumentedAttribute[str], bot_ids: Iterable[str]) -> dict[str, str]:
     wanted = sorted(set(bot_ids))
-    portions = [wanted[at : at + NAMED_AT_ONCE] for at in range(0, len(wanted), NAMED_AT_ONCE)]
+    portions = [wanted[start : start + NAMED_AT_ONCE] for start in range(0, len(wanted), NAMED_AT_ONCE)]
     found = (session.execute(select(Bot.id, column).where(Bot.id.in_(ids))) for ids in portions)
     return {bot_id: value for rows in found for bot_id, value in rows}
 
@@ -121,8 +121,11 @@ def edit(
     url: str | None = None,
     quotas: Quotas | None = None,
 ) -> Bot:
-    """Renames or moves a bot. A new address counts when it has answered a new challenge; until then matches that
-    are arranged go to the old one and no new ones are. Raises ``Conflict`` for an old revision."""
+    """Change the name or the address of a bot. Raise ``Conflict`` for an old revision.
+
+    A new address is used once it has passed a handshake. Until then matches already created use the old address, and
+    no new ones are created.
+    """
     bot = _at_revision(session, bot_id, revision)
     if name is not None and (name := checked_name(name)) != bot.name:
         queue_up(session, "bot names and quotas")
@@ -154,8 +157,11 @@ def pause(session: Session, bot_id: str, reason: str | None = None, *, revision:
 
 
 def resume(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
-    """Ends a pause; the bot is verified if its address still is the one that answered the challenge. One that could
-    not be called to the end of its last matches is checked first."""
+    """End a pause. Raise ``Conflict`` if the bot is not paused.
+
+    The bot is verified if its address is the one that passed the last handshake. A bot that was paused because it was
+    unreachable must pass another handshake first.
+    """
     bot = _at_revision(session, bot_id, revision)
     if bot.status != "paused":
         raise Conflict(f"the bot is {bot.status}, not paused")
@@ -181,7 +187,7 @@ def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
 
 
 def rotate_secret(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
-    """Moves to the next secret; the one before signs too for a day."""
+    """Advance to the next secret. The previous one also signs for a day."""
     bot = _at_revision(session, bot_id, revision)
     bot.secret_generation += 1
     bot.previous_secret_until = current_time(session) + OLD_SECRET_LASTS
@@ -190,14 +196,17 @@ def rotate_secret(session: Session, bot_id: str, *, revision: int | None = None)
 
 
 def signing_generations(bot: Bot, moment: datetime) -> tuple[int, ...]:
-    """The generations of the secret whose keys sign a call to this bot: the present one first; for a day the one
-    before; and always the next, so that a match which began before a rotation has signatures that hold after it."""
+    """Return the generations of the secret that sign calls to this bot: the current one, the next, maybe the previous.
+
+    The next one signs so that matches started before a rotation are signed validly after it; the previous one signs
+    for a day after a rotation.
+    """
     before = bot.previous_secret_until is not None and bot.previous_secret_until > moment
     return (bot.secret_generation, bot.secret_generation + 1, *([bot.secret_generation - 1] if before else []))
 
 
 def request_check(session: Session, bot_id: str, *, thorough: bool = False) -> Bot:
-    """Asks for another challenge and manifest, ``thorough`` for an examination besides; one under way is enough."""
+    """Request another handshake, with ``thorough`` also a check. Pending ones are not requested twice."""
     bot = _at_revision(session, bot_id, None)
     if thorough and not checks.is_pending(session, bot_id):
         checks.want(session, bot_id)
@@ -208,13 +217,13 @@ def request_check(session: Session, bot_id: str, *, thorough: bool = False) -> B
 
 def _make_check_due(session: Session, bot: Bot) -> None:
     bot.check_state, bot.check_due_at = "due", current_time(session)
-    bot.revoke_claim()  # a check of the old address that is under way counts for nothing
+    bot.revoke_claim()  # the result of a running handshake with the old address is ignored
     bot.checks_lost = 0
 
 
 def _at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:
     locked = select(Bot).where(Bot.id == bot_id).with_for_update()
-    # Fresh: it may have been read, and changed by another, before the lock was had.
+    # Read again after locking: another transaction may have changed it.
     bot = session.scalar(locked.execution_options(populate_existing=True))
     if bot is None:
         raise NotFound("bot", bot_id)
@@ -248,7 +257,7 @@ def _check_quotas(session: Session, owner_id: str, host: str, quotas: Quotas) ->
 def _check_host_quota(session: Session, host: str, quotas: Quotas) -> None:
     there = select(func.count()).where(Bot.host == host, Bot.status != "retired")
     if session.scalars(there).one() >= quotas.per_host:
-        raise QuotaExceeded(f"at most {quotas.per_host} bots may live on one host")
+        raise QuotaExceeded(f"at most {quotas.per_host} bots may have addresses on one host")
 
 
 def _host(url: str) -> str:

@@ -1,7 +1,7 @@
-"""Certificates of bots, and the one rule about them: who plays rated needs one that fits.
+"""Certificates of bots. To play rated matches of a game, a bot needs a certificate that is valid for it.
 
-A certificate fits a game while it has not ended, the bot has its version, the game has its version of the rules, and it
-attests the protocol that is spoken today.
+A certificate is valid for a game while it has not ended and its version of the bot, version of the rules and protocol
+are the current ones.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,24 +21,27 @@ from referee.errors import NoCertificate
 from referee.games import catalogue
 from referee.protocol.messages import PROTOCOL
 
-ENDS: Final = ("replaced", "failed")  # what the later examination brought
+ENDS: Final = ("replaced", "failed")  # why a certificate ended: the outcome of a later check
 
 
 def missing(session: Session, bot: Bot, game: str) -> str | None:
-    """Why this bot may not play this game rated, and what to do; None when it may. The house needs no certificate."""
+    """Return why this bot may not play this game rated and what to do about it, None when it may.
+
+    House bots need no certificate.
+    """
     if bot.status == house_bots.STATUS or session.scalar(select(Bot.id).where(Bot.id == bot.id, fits(game))):
         return None
     return f"bot {bot.name!r} has no certificate for {game}: {_explain_missing_certificate(session, bot, game)}"
 
 
 def demand(session: Session, bot: Bot, game: str) -> None:
-    """Raises ``NoCertificate`` where one is missing."""
+    """Raise ``NoCertificate`` if the bot may not play this game rated."""
     if reason := missing(session, bot, game):
         raise NoCertificate(reason)
 
 
 def fits(game: str) -> ColumnElement[bool]:
-    """Whether the bot of the row has a certificate that fits the game."""
+    """Return the condition for bots that have a valid certificate for the game."""
     rules = catalogue().get(game)
     return exists().where(
         Certificate.bot_id == Bot.id,
@@ -69,18 +72,18 @@ def had_one(game: str) -> ColumnElement[bool]:
 
 
 def present(session: Session, bot: Bot) -> Certificate | None:
-    """The certificate that holds for the bot as it is now, for one of its games at least."""
+    """Return the newest certificate of the current version of the bot that is valid for at least one game, or None."""
     found = session.scalars(_newest(bot)).all()
-    return next((one for one in found if fitting_games(one, bot)), None)
+    return next((certificate for certificate in found if fitting_games(certificate, bot)), None)
 
 
 def why_none(session: Session, bot: Bot) -> str:
-    """Why there is no certificate, and what to do."""
+    """Return why the bot has no certificate and what to do about it."""
     return _explain_missing_certificate(session, bot, None)
 
 
 def fitting_games(certificate: Certificate, bot: Bot) -> list[str]:
-    """The games for which it fits the bot as it is now."""
+    """Return the games for which the certificate is valid, given the current version of the bot."""
     if certificate.ended_at is not None or (certificate.version, certificate.protocol) != (bot.version, PROTOCOL):
         return []
     today = rules_today(certificate.rules)
@@ -88,19 +91,19 @@ def fitting_games(certificate: Certificate, bot: Bot) -> list[str]:
 
 
 def certified_games(session: Session, bot: Bot, *, since: datetime) -> set[str]:
-    """Games with a fitting certificate issued since then."""
+    """Return the games for which the bot has a valid certificate issued since ``since``."""
     found = session.scalars(_newest(bot).where(Certificate.issued_at >= since))
     return {game for certificate in found for game in fitting_games(certificate, bot)}
 
 
-def protocol_of(one: Examination) -> str:
-    """Return the protocol that the last examination asked for."""
-    protocol: str = (one.report or {}).get("protocol", PROTOCOL)
+def protocol_of(examination: Examination) -> str:
+    """Return the protocol version that the last check used."""
+    protocol: str = (examination.report or {}).get("protocol", PROTOCOL)
     return protocol
 
 
 def rules_today(games: Iterable[str]) -> dict[str, int]:
-    """The present version of the rules of those of these games that there are."""
+    """Return the current versions of the rules of those of ``games`` that are known."""
     known = catalogue()
     return {game: known[game].rules_version for game in games if game in known}
 
@@ -108,7 +111,7 @@ def rules_today(games: Iterable[str]) -> dict[str, int]:
 def list_certificates(
     session: Session, bot_id: str, *, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[Certificate]:
-    """All a bot ever had, the newest first."""
+    """Return all certificates of a bot, including ended ones, newest first."""
     query = select(Certificate).where(Certificate.bot_id == bot_id)
     return newest_first(session, query, Certificate.issued_at, Certificate.id, limit=limit, cursor=cursor)
 
@@ -122,7 +125,7 @@ def issue(
     protocol: str = PROTOCOL,
     warnings: Iterable[str] = (),
 ) -> Certificate:
-    """A certificate of today for this version of the bot."""
+    """Issue a certificate for this version of the bot."""
     certificate = Certificate(
         id=new_id("certificate"),
         bot_id=bot_id,
@@ -139,7 +142,7 @@ def issue(
 
 
 def end_of_version(session: Session, bot_id: str, version: str, reason: str) -> None:
-    """Ends the certificates of this version."""
+    """End the certificates of this version."""
     of_version = Certificate.bot_id == bot_id, Certificate.version == version, Certificate.ended_at.is_(None)
     session.execute(update(Certificate).where(*of_version).values(ended_at=current_time(session), ended_reason=reason))
 
@@ -151,18 +154,18 @@ def _newest(bot: Bot) -> Any:
 
 
 def _explain_missing_certificate(session: Session, bot: Bot, game: str | None) -> str:
-    one = session.get(Examination, bot.id)
-    ask = f"POST /api/v1/bots/{bot.id}/check has it examined"
-    if bot.check_state != "idle" or (one is not None and one.state != "idle"):
-        return "it is being examined just now; ask again in a moment"
+    last = session.get(Examination, bot.id)
+    request = f"request a check with POST /api/v1/bots/{bot.id}/check"
+    if bot.check_state != "idle" or (last is not None and last.state != "idle"):
+        return "a check is in progress; try again in a moment"
     if game is not None and game not in bot.games:
         return f"its manifest does not list {game}"
-    if one is None or one.ended_at is None:
-        return f"it was never examined; {ask}"
-    if one.version == bot.version and protocol_of(one) != PROTOCOL:
-        return f"it was not examined by protocol {PROTOCOL}; {ask}"
-    if game is not None and one.version == bot.version and one.rules.get(game) != rules_today([game]).get(game):
-        return f"it was not examined by the present rules of {game}; {ask}"
-    if one.version != bot.version:
-        return f"version {bot.version!r} was never examined; {ask}"
-    return f"its last examination failed; its owner sees what to mend in GET /api/v1/bots/{bot.id}, then {ask}"
+    if last is None or last.ended_at is None:
+        return f"it was never checked; {request}"
+    if last.version == bot.version and protocol_of(last) != PROTOCOL:
+        return f"it was not checked with protocol {PROTOCOL}; {request}"
+    if game is not None and last.version == bot.version and last.rules.get(game) != rules_today([game]).get(game):
+        return f"it was not checked by the current rules of {game}; {request}"
+    if last.version != bot.version:
+        return f"version {bot.version!r} was never checked; {request}"
+    return f"its last check failed; fix what GET /api/v1/bots/{bot.id} reports to its owner, then {request}"

@@ -1,6 +1,6 @@
-"""Examinations of bots in the record: when one is due, whose it is, what came of it. What is asked is the suite's.
+"""Schedule, claim and finish checks of bots: runs of the conformance suite, stored as ``Examination``.
 
-Certificates are in ``certificates``, the challenge and the manifest that come before in ``checks``.
+A check follows a successful handshake (``handshakes``); a check that passed issues a certificate (``certificates``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,17 +20,17 @@ from referee.protocol.messages import PROTOCOL
 
 Json = dict[str, Any]
 
-YOUNG: Final = timedelta(days=30)  # so long a certificate spares its bot the suite at checks nobody asked for
-REPEATED_AFTER: Final = timedelta(hours=1)  # then what was not passed is looked at again at the next check
-PROVEN: Final = ("verified", "paused")  # others are sent nothing but the challenge
+YOUNG: Final = timedelta(days=30)  # age of a certificate below which only a request of the owner causes a check
+REPEATED_AFTER: Final = timedelta(hours=1)  # after a failed check, until a handshake causes another
+PROVEN: Final = ("verified", "paused")  # bots in other states only receive the challenge
 LOST_BEFORE_GIVEN_UP: Final = 3
 GIVEN_UP: Final = {"verdict": "referee_failed", "findings": [], "detail": "the referee could not finish it"}
 LEASES: Final = Leases(Examination, state="state", lost="lost_claims")
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
-    """An examination that is ours. ``at_once`` calls its bot takes besides what it plays."""
+class ClaimedCheck:
+    """A claimed check. ``at_once`` is the number of concurrent calls that the bot accepts beyond its matches."""
 
     bot_id: str
     epoch: int
@@ -40,8 +40,10 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class ExaminationOutcome:
-    """What an examination found. ``asked`` and ``passed`` give the version of the rules by game; ``games`` and
-    ``max_concurrent_requests`` are of the manifest that names ``version``."""
+    """The outcome of a check. ``asked`` and ``passed`` map games to versions of the rules.
+
+    ``games`` and ``max_concurrent_requests`` come from the manifest with this ``version``.
+    """
 
     version: str | None
     asked: Mapping[str, int]
@@ -54,7 +56,7 @@ class ExaminationOutcome:
 
 
 def get_or_create_examination(session: Session, bot_id: str) -> Examination:
-    """The row of a bot, made if there is none yet."""
+    """Return the row of a bot; create it if there is none."""
     found = find_examination(session, bot_id)
     if found not in session:
         session.add(found)
@@ -90,14 +92,14 @@ def drop(session: Session, bot_id: str) -> None:
 
 
 def call_off(session: Session, bot_id: str) -> None:
-    """After a check that failed nothing is examined; where it was to be, it follows the next check that goes well."""
+    """Postpone a pending check after a failed handshake; it follows the next handshake that succeeds."""
     if is_pending(session, bot_id):
         drop(session, bot_id)
         want(session, bot_id)
 
 
 def is_pending(session: Session, bot_id: str) -> bool:
-    """Whether the bot is due to be examined, or is being."""
+    """Return whether a check of the bot is due or running."""
     state = session.scalar(select(Examination.state).where(Examination.bot_id == bot_id))
     return state not in (None, "idle")
 
@@ -113,7 +115,7 @@ def follow_check(session: Session, bot: Bot, moment: datetime) -> None:
 
 
 def catch_up(session: Session) -> None:
-    """Make bots due to be examined whose certificate is for rules or a protocol that are no longer those of today."""
+    """Make checks due for bots whose certificate is for outdated rules or an outdated protocol."""
     moment = current_time(session)
     held = select(Certificate, Bot).join(Bot, and_(Bot.id == Certificate.bot_id, Bot.version == Certificate.version))
     held = held.where(Certificate.ended_at.is_(None), Bot.status.in_(PROVEN), Bot.url == Bot.verified_url)
@@ -122,30 +124,30 @@ def catch_up(session: Session) -> None:
             follow_check(session, bot, moment)
 
 
-def tell(session: Session, claimed: Claimed, asked: int, planned: int, what: str) -> None:
+def tell(session: Session, claimed: ClaimedCheck, asked: int, planned: int, what: str) -> None:
     """Notes how far it is, and holds the claim on. Raises ``StaleEpoch`` when it is no longer ours."""
     LEASES.update(
         session, claimed.bot_id, claimed.epoch, questions_sent=asked, questions_total=planned, current_step=what[:40]
     )
 
 
-def give_back(session: Session, claimed: Claimed) -> None:
-    """Lets others begin it anew, at once; nothing was lost."""
+def give_back(session: Session, claimed: ClaimedCheck) -> None:
+    """Release a claim, so that the check is due again immediately and does not count as lost."""
     LEASES.release(session, [(claimed.bot_id, claimed.epoch)])
 
 
-def finish(session: Session, claimed: Claimed, outcome: ExaminationOutcome) -> None:
-    """Notes what it found and issues the certificate for what was passed; those before it of this version end.
+def finish(session: Session, claimed: ClaimedCheck, outcome: ExaminationOutcome) -> None:
+    """Record the outcome of a check, end earlier certificates of this version, and issue one for the games that passed.
 
-    Raises ``StaleEpoch`` when it was claimed anew, or the address changed.
+    Raise ``StaleEpoch`` when the check was claimed again or the address changed.
     """
-    # The bot first, as whoever changes a bot locks the two; fresh, for it may have changed since it was read.
+    # Lock the bot first, the order of all who change a bot, and read it again: it may have changed.
     locked = select(Bot).where(Bot.id == claimed.bot_id).with_for_update()
     bot = session.scalars(locked.execution_options(populate_existing=True)).one()
-    one = LEASES.lock(session, claimed.bot_id, claimed.epoch)
+    examination = LEASES.lock(session, claimed.bot_id, claimed.epoch)
     moment = current_time(session)
     version = bot.version if outcome.version is None else printable(outcome.version)[:128]
-    end_examination(one, version, dict(outcome.asked), outcome.report, moment)
+    end_examination(examination, version, dict(outcome.asked), outcome.report, moment)
     if version is None:
         return
     certificates.end_of_version(session, bot.id, version, "replaced" if outcome.passed else "failed")
@@ -157,10 +159,13 @@ def finish(session: Session, claimed: Claimed, outcome: ExaminationOutcome) -> N
         _note_replaced(session, claimed, bot, version, outcome)
 
 
-def _note_replaced(session: Session, claimed: Claimed, bot: Bot, version: str, outcome: ExaminationOutcome) -> None:
-    """The bot has become another since its last check: it is what was examined, unless it was called again meanwhile.
+def _note_replaced(
+    session: Session, claimed: ClaimedCheck, bot: Bot, version: str, outcome: ExaminationOutcome
+) -> None:
+    """Adopt the version that was checked, which is not the one of the last handshake.
 
-    Another check would not do: a manifest that names a new version every time would be examined for ever.
+    If another handshake took place meanwhile, its version is newer: then a check of that one is scheduled. Deviation
+    none is, since a bot that announces a new version every time would be checked endlessly.
     """
     if claimed.since is not None and bot.checked_at is not None and bot.checked_at > claimed.since:
         follow_check(session, bot, current_time(session))
@@ -171,17 +176,17 @@ def _note_replaced(session: Session, claimed: Claimed, bot: Bot, version: str, o
     bot.revision += 1
 
 
-def _is_needed(session: Session, one: Examination, bot: Bot, moment: datetime) -> bool:
-    if one.requested_by_owner:
+def _is_needed(session: Session, last: Examination, bot: Bot, moment: datetime) -> bool:
+    if last.requested_by_owner:
         return True
     rules = certificates.rules_today(bot.games)
     attested = certificates.certified_games(session, bot, since=moment - YOUNG)
     lacking = {game: version for game, version in rules.items() if game not in attested}
     if not lacking:
         return False
-    seen = one.ended_at is not None and one.version == bot.version and certificates.protocol_of(one) == PROTOCOL
-    seen = seen and all(one.rules.get(game) == version for game, version in lacking.items())
-    return not seen or one.ended_at is None or one.ended_at <= moment - REPEATED_AFTER
+    seen = last.ended_at is not None and last.version == bot.version and certificates.protocol_of(last) == PROTOCOL
+    seen = seen and all(last.rules.get(game) == version for game, version in lacking.items())
+    return not seen or last.ended_at is None or last.ended_at <= moment - REPEATED_AFTER
 
 
 def end_examination(one: Examination, version: str | None, rules: Json, report: Json, moment: datetime) -> None:

@@ -1,6 +1,6 @@
-"""Checks of bots: due ones are claimed by runners, who send the challenge and read the manifest.
+"""Claim and finish handshakes of bots. Runners send the challenge and read the manifest.
 
-The examination that follows where one is needed is in ``checks``.
+The check that may follow is in ``checks``.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from referee.db.names import printable
 from referee.protocol.messages import Manifest
 
 CHECKS_AT_ONCE = 10
-LOST_BEFORE_GIVEN_UP = 3  # a check whose claimers die one after the other must not take the matches beside it along
+LOST_BEFORE_GIVEN_UP = 3  # a handshake that kills its runners must not keep killing the matches beside it
 GIVEN_UP = {
     "ok": False,
     "challenge": {"ok": False, "code": "referee_failed", "detail": "the referee could not finish this check"},
@@ -29,7 +29,7 @@ LEASES: Final = Leases(Bot, state="check_state", lost="checks_lost")
 
 @dataclass(frozen=True, slots=True)
 class ClaimedHandshake:
-    """A claimed check, with all that is needed to carry it out."""
+    """A claimed handshake, with all that a runner needs to perform it."""
 
     bot_id: str
     epoch: int
@@ -39,7 +39,7 @@ class ClaimedHandshake:
 
 
 def claim_due_checks(session: Session, limit: int = CHECKS_AT_ONCE) -> list[ClaimedHandshake]:
-    """Checks that are due, or whose claimer has gone; each is given to one asker at a time."""
+    """Claim handshakes that are due or whose lease expired. After three lost claims, end one as failed instead."""
     query = select(Bot.id).where(Bot.status != "retired").order_by(Bot.check_due_at, Bot.id).limit(limit)
     moment = current_time(session)
     taken = []

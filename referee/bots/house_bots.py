@@ -1,5 +1,7 @@
-"""House bots: the strategies of ``referee.house`` as bots of the database, made when first wanted. They play in the
-runner's process; nobody owns them, and nothing they do is rated."""
+"""House bots: the strategies of ``referee.house`` as rows of ``bots``, created when first needed.
+
+They play in the runner's process, belong to a reserved account and are never rated.
+"""
 
 from typing import Final
 
@@ -16,28 +18,28 @@ from referee.errors import NotFound
 from referee.games import catalogue
 from referee.house.strategies import players
 
-SCHEME: Final = "house:"  # of their addresses; the guard lets nobody register such a one
+SCHEME: Final = "house:"  # of their addresses; the address guard refuses it in registrations
 STATUS: Final = "house"
 MAX_CALLS: Final = 1_000_000  # they are called in this process: no number of tables is too many
 
-# No name that can be given has this key, so that no account and no bot stands in the way.
+# No valid name has this key, so that no other account or bot can take it.
 _OWNER_KEY: Final = SCHEME
 
 
 def is_house(url: str) -> bool:
-    """Whether who sits here is asked in this process."""
+    """Return whether the bot at this address plays in this process."""
     return url.startswith(SCHEME)
 
 
 def player_name(url: str) -> str:
-    """``sound`` of ``house:sound``."""
+    """Return the name of the player: ``sound`` for ``house:sound``."""
     return url.removeprefix(SCHEME)
 
 
 def house_bot(session: Session, name: str) -> Bot:
-    """The house bot that plays as ``random``, ``first`` or ``sound``, made if there is none yet.
+    """Return the house bot that plays as ``random``, ``first`` or ``sound``; create it if there is none.
 
-    Raises ``NotFound`` when there is no such player.
+    Raise ``NotFound`` when there is no such player.
     """
     if name not in players():
         raise NotFound("house player", name)
@@ -51,18 +53,18 @@ def house_bot(session: Session, name: str) -> Bot:
 
 
 def house_bots(session: Session) -> list[Bot]:
-    """All of them, by name; those that are missing are made."""
+    """Return all house bots, by name; create those that are missing."""
     return [house_bot(session, name) for name in sorted(players())]
 
 
 def list_house_bots(session: Session) -> list[Bot]:
-    """Those that were made so far, by name."""
+    """Return the house bots that exist, by name."""
     return list(session.scalars(select(Bot).where(Bot.status == STATUS).order_by(Bot.name)))
 
 
 def resolve_bot_ids(session: Session, bot_ids: list[str]) -> list[str]:
-    """Ids of bots, where a house bot may be named by its address (``house:sound``) instead of its id."""
-    return [house_bot(session, player_name(one)).id if is_house(one) else one for one in bot_ids]
+    """Return ids of bots; replace addresses of house bots (``house:sound``) by their ids."""
+    return [house_bot(session, player_name(bot_id)).id if is_house(bot_id) else bot_id for bot_id in bot_ids]
 
 
 def _find_house_bot(session: Session, name: str) -> Bot | None:
@@ -105,6 +107,6 @@ def _owner(session: Session) -> Account:
 
 
 def _bring_up_to_date(bot: Bot) -> None:
-    """A new release may play better, or more games."""
+    """Update the version and the games, which change with releases."""
     if bot.version != __version__ or bot.games != sorted(catalogue()):
         bot.version, bot.games = __version__, sorted(catalogue())

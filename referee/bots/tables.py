@@ -1,4 +1,4 @@
-"""Registered bots, their examinations and the certificates that came of them."""
+"""Tables of bots, their checks and certificates."""
 
 from datetime import datetime
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Id, Json, Name, Word, one_of
+from referee.db.base import Base, Id, Json, Name, ShortString, one_of
 from referee.db.leases import Leased
 
 BOT_STATES = ("unverified", "verified", "paused", "retired", "house")
@@ -31,7 +31,7 @@ class Bot(Leased, Base):
     url: Mapped[str] = mapped_column(String(2048))
     verified_url: Mapped[str | None] = mapped_column(String(2048))
     host: Mapped[str] = mapped_column(String(255), index=True)
-    status: Mapped[str] = mapped_column(Word)
+    status: Mapped[str] = mapped_column(ShortString)
     status_reason: Mapped[str | None] = mapped_column(Text)
     version: Mapped[str | None] = mapped_column(String(128))
     games: Mapped[list[Any]]
@@ -40,48 +40,48 @@ class Bot(Leased, Base):
     previous_secret_until: Mapped[datetime | None]
     revision: Mapped[int]
     created_at: Mapped[datetime] = mapped_column(index=True)
-    check_state: Mapped[str] = mapped_column(Word)
+    check_state: Mapped[str] = mapped_column(ShortString)
     check_due_at: Mapped[datetime | None]
-    epoch: Mapped[int] = mapped_column("check_epoch")  # the claims on a bot are those of its checks
-    checks_lost: Mapped[int]  # claims of this check in a row whose claimer died
+    epoch: Mapped[int] = mapped_column("check_epoch")  # claims on a bot are claims on its handshake
+    checks_lost: Mapped[int]  # consecutive claims on this handshake whose lease expired
     check_report: Mapped[Json | None]
     checked_at: Mapped[datetime | None]
     unreachable_streak: Mapped[int] = mapped_column(default=0)  # in a row, in which it was not called to the end
 
 
 class Examination(Leased, Base):
-    """The conformance suite as it is run on a bot: the examination that is due or under way, and what the last found.
+    """The check of a bot with the conformance suite: the one that is due or running, and the outcome of the last.
 
-    ``report`` is for the owner alone: it may hold what the bot answered.
+    ``report`` is only for the owner: it may contain replies of the bot.
     """
 
     __tablename__ = "examinations"
     __table_args__ = (one_of("state", EXAMINATION_STATES), Index(None, "state", "due_at"))
 
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
-    state: Mapped[str] = mapped_column(Word)
+    state: Mapped[str] = mapped_column(ShortString)
     requested_by_owner: Mapped[bool]  # by its owner: it is examined whatever certificates it has, and before others
     due_at: Mapped[datetime | None]
     lost_claims: Mapped[int]  # claims in a row whose claimer died
     questions_sent: Mapped[int]  # questions, so far
     questions_total: Mapped[int]
-    current_step: Mapped[str] = mapped_column(Word)  # is looked at now
+    current_step: Mapped[str] = mapped_column(ShortString)  # is looked at now
     version: Mapped[str | None] = mapped_column(String(128))  # of the bot, in the last that ended
     rules: Mapped[Json]  # versions of the rules by game, in the last that ended
     report: Mapped[Json | None]
     ended_at: Mapped[datetime | None]
-    excused_before: Mapped[datetime | None]  # events begun by then took the bot when there were no certificates
+    excused_before: Mapped[datetime | None]  # tournaments started by then need no certificate
 
     @property
     def last_report(self) -> Json | None:
-        """Return the report of the last examination, None while the next is due or under way."""
+        """Return the report of the last check, None while the next is due or running."""
         return self.report if self.state == "idle" else None
 
 
 class Certificate(Base):
-    """What an examination attests: this version of a bot keeps the protocol in these games, by these rules.
+    """The statement that this version of a bot passed its check in these games, by these versions of the rules.
 
-    It holds until a later examination of the same version replaces or refutes it.
+    It is valid until a later check of the same version ends it.
     """
 
     __tablename__ = "certificates"
@@ -90,10 +90,10 @@ class Certificate(Base):
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"))
     version: Mapped[str] = mapped_column(String(128))
-    rules: Mapped[Json]  # versions of the rules by game that was passed
-    engine_version: Mapped[str] = mapped_column(Word)
-    protocol: Mapped[str] = mapped_column(Word)
+    rules: Mapped[Json]  # versions of the rules by game that passed
+    engine_version: Mapped[str] = mapped_column(ShortString)
+    protocol: Mapped[str] = mapped_column(ShortString)
     warnings: Mapped[list[Any]]  # ids of rules that only warn
     issued_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
-    ended_reason: Mapped[str | None] = mapped_column(Word)
+    ended_reason: Mapped[str | None] = mapped_column(ShortString)

@@ -16,7 +16,7 @@ from referee.db.engine import LONG_IDLE_S, Database
 from referee.ladders import audit as auditing
 from referee.ladders import repairs
 from referee.ladders.audit import Difference
-from referee.ladders.repairs import Repaired
+from referee.ladders.repairs import RepairReport
 from referee.runtime.installation import record_of
 
 SHOWN = 100
@@ -40,7 +40,7 @@ def audit(data: Path | None, *, repair: bool, read_only: bool, as_json: bool) ->
     settings, database = record_of(data)
     found, count = _find_differences(database)
     frozen = [] if read_only else _freeze_ladders(database, found)
-    mended: list[Repaired] = []
+    mended: list[RepairReport] = []
     left, count_left = found, count
     for _ in range(MOST_ROUNDS if repair else 0):
         again = _repair_ladders(database, left)
@@ -73,7 +73,7 @@ def _freeze_ladders(database: Database, found: list[Difference]) -> list[str]:
         return repairs.freeze(session, found)
 
 
-def _repair_ladders(database: Database, found: list[Difference]) -> list[Repaired]:
+def _repair_ladders(database: Database, found: list[Difference]) -> list[RepairReport]:
     with database.read() as session:
         frozen = repairs.in_doubt(session)
     doubted = repairs.doubtful_matches(found) if len(found) < KEPT else None
@@ -84,7 +84,7 @@ def _repair_ladders(database: Database, found: list[Difference]) -> list[Repaire
     return mended
 
 
-def _tell(folder: Path, left: list[Difference], count: int, mended: list[Repaired], frozen: list[str]) -> None:
+def _tell(folder: Path, left: list[Difference], count: int, mended: list[RepairReport], frozen: list[str]) -> None:
     for one in mended:
         click.echo(f"ladder {one.ladder_id} repaired by act {one.seq}: {one.reason}")
     for difference in left[:SHOWN]:
@@ -97,7 +97,7 @@ def _tell(folder: Path, left: list[Difference], count: int, mended: list[Repaire
 
 
 def _as_json(
-    found: list[Difference], frozen: list[str], mended: list[Repaired], left: list[Difference]
+    found: list[Difference], frozen: list[str], mended: list[RepairReport], left: list[Difference]
 ) -> dict[str, object]:
     return {
         "holds": not left,

@@ -1,4 +1,4 @@
-"""What all tables share: times in UTC, names of constraints, lengths of columns."""
+"""The declarative base and column types of all tables: times in UTC, names of constraints, lengths of strings."""
 
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """Times in UTC: stored so on both databases, read back aware of it."""
+    """Times in UTC: stored in UTC on both databases, read back as aware datetimes. Naive times are refused."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -31,7 +31,7 @@ class UtcTime(TypeDecorator[datetime]):
         if value is None:
             return None
         if value.tzinfo is None:
-            raise ValueError(f"{value} lacks its time zone")
+            raise ValueError(f"{value} has no time zone")
         return value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
@@ -41,9 +41,9 @@ class UtcTime(TypeDecorator[datetime]):
 
 
 class Base(DeclarativeBase):
-    """Root of the tables; constraints have names by rule, so that a migration can address them."""
+    """Base class of the tables. Constraints are named by convention, so that migrations can refer to them."""
 
-    __table__: ClassVar[Table]  # so typed, statements on the tables themselves need no cast
+    __table__: ClassVar[Table]  # with this type, statements on the tables themselves need no cast
     metadata = MetaData(
         naming_convention={
             "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -53,7 +53,7 @@ class Base(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
-    type_annotation_map = {  # noqa: RUF012  # declared so by SQLAlchemy
+    type_annotation_map = {  # noqa: RUF012  # SQLAlchemy declares it as an instance attribute
         datetime: UtcTime(),
         dict[str, Any]: JSON(none_as_null=True),
         list[Any]: JSON(none_as_null=True),
@@ -63,11 +63,11 @@ class Base(DeclarativeBase):
 
 Id = String(40)
 Name = String(64)
-Word = String(40)  # one of a few
-Counted = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts up by itself in INTEGER keys only
+ShortString = String(40)  # states, kinds, versions
+AutoIncrement = BigInteger().with_variant(Integer(), "sqlite")  # SQLite autoincrements INTEGER keys only
 
 
 def one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
-    """The column holds one of these words."""
+    """Return a constraint that limits ``column`` to ``values``."""
     listed = ", ".join(f"'{value}'" for value in values)
     return CheckConstraint(f"{column} IN ({listed})", name=column)

@@ -1,6 +1,6 @@
-"""The clocks of the record: one that dates rows and orders nothing, one that judges leases and never jumps.
+"""The clocks of the database: wall-clock time for timestamps, and time since boot, which never jumps, for leases.
 
-A PostgreSQL record judges leases by the server's clock instead; see ``db.lease_now``.
+On PostgreSQL, leases use the server's clock instead; see ``engine.lease_now``.
 """
 
 import time
@@ -12,20 +12,20 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What the record asks of time."""
+    """Source of both times; tests pass a fake."""
 
     def utc_now(self) -> datetime:
-        """The date and time, in UTC."""
+        """Return the date and time in UTC."""
         ...
 
     def boot(self) -> tuple[str, float]:
-        """The id of this boot of the machine and the seconds since, stretches of sleep included."""
+        """Return the id of the current boot and the seconds since it, including time suspended."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class SystemClock:
-    """The machine's own clocks."""
+    """The clocks of the operating system."""
 
     def utc_now(self) -> datetime:
         return datetime.now(UTC)
@@ -41,6 +41,6 @@ def _boot_id() -> str:
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
-        # Elsewhere than on Linux the monotonic clock alone must do: after a restart of the machine it begins
-        # anew, so leases of the boot before seem to last longer than they should, never shorter.
+        # Only Linux has boot ids. Elsewhere the monotonic clock restarts with the machine, so leases from before the
+        # restart seem to last longer than they should, never shorter.
         return "unknown"

@@ -1,7 +1,4 @@
-"""The database: SQLite in WAL mode beside the program, or PostgreSQL by URL; transactions to read and to write.
-
-What the tables hold is the business of ``schema``; what is done with them, of the files beside it.
-"""
+"""Connect to the database (SQLite in WAL mode, or PostgreSQL) and open transactions for reading and writing."""
 
 import fcntl
 import os
@@ -37,7 +34,7 @@ LONG_IDLE_S = 600.0  # for work that computes between two statements: migrations
 
 
 class Database:
-    """Where the record is kept. Safe to share between threads; a forked child opens connections of its own."""
+    """The connection pool of one database. Safe to share between threads; a forked child opens its own connections."""
 
     def __init__(
         self,
@@ -47,7 +44,7 @@ class Database:
         write_wait_s: float = WRITE_WAIT_S,
         write_idle_s: float = WRITE_IDLE_S,
     ) -> None:
-        import_module("referee.schema")  # foreign keys lead to tables of areas that a caller may not have imported
+        import_module("referee.schema")  # foreign keys refer to tables of areas that the caller may not have imported
         self.url: URL = parsed_url(url)
         self.clock: Clock = clock or SystemClock()
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
@@ -93,19 +90,19 @@ class Database:
     @contextmanager
     def _session(self, options: dict[str, Any]) -> Iterator[Session]:
         engine = self._engine.execution_options(**options)
-        with _saying_outages(), Session(engine, expire_on_commit=False) as session:
+        with _translating_outages(), Session(engine, expire_on_commit=False) as session:
             session.info["database"] = self
             with session.begin():
                 yield session
 
     @contextmanager
     def changing_schema(self) -> Iterator[Connection]:
-        """A connection for migrations: one transaction, no other writer, foreign keys not enforced meanwhile."""
+        """Open a connection for migrations: one transaction, no other writers, foreign keys not enforced."""
         options = {"referee_durable": True}
         engine = self._engine.execution_options(**options)
         if self.is_sqlite:
             _make_private_file(Path(str(self.url.database)))
-        with self._gate(), _saying_outages(), engine.connect() as connection:
+        with self._gate(), _translating_outages(), engine.connect() as connection:
             if self.is_sqlite:
                 _set(connection, "foreign_keys", "OFF")
             try:
@@ -122,38 +119,39 @@ class Database:
     def looking(self) -> Iterator[Connection]:
         """Open a connection that leaves no trace: it creates no file and changes neither database nor journal mode."""
         engine = _read_only_engine(self.url) if self.is_sqlite else self._engine
-        with _saying_outages(), engine.connect() as connection:
+        with _translating_outages(), engine.connect() as connection:
             yield connection
 
     def dispose(self) -> None:
-        """Closes all connections; they open again when needed."""
+        """Close all connections; they are opened again when needed."""
         self._engine.dispose()
 
     def _after_fork(self) -> None:
-        # The parent's connections and locks stay the parent's: the child forgets them without closing.
+        # Connections and locks of the parent stay the parent's: the child drops them without closing them.
         self._engine.dispose(close=False)
         self._gate = _gate(self.url, self._write_wait_s)
 
 
 def parsed_url(text: str) -> URL:
-    """Return the URL of a database, with the driver we use. Raise ``BadSettings`` for what is none of ours."""
+    """Return the URL of a database with the driver we use. Raise ``BadSettings`` if it is not SQLite or PostgreSQL."""
     try:
         url = make_url(text)
         return url.set(drivername=_DRIVERS[url.get_backend_name()])
     except (ArgumentError, KeyError, ValueError):
-        # Without the URL: there may be a password in it.
+        # The message omits the URL: it may contain a password.
         raise BadSettings("DATABASE_URL must be like postgresql://user@host/name or sqlite:////path/to/file") from None
 
 
 def current_time(session: Session) -> Any:
-    """The date and time to put on rows."""
+    """Return the date and time for timestamps of rows."""
     return database_of(session).clock.utc_now()
 
 
 def lease_now(session: Session) -> tuple[str, float]:
-    """The clock that leases are set and judged by: (id of the boot, seconds).
+    """Return the time by which leases are set and expire: (boot id, seconds).
 
-    On one host the time since boot; on PostgreSQL the server's clock, the same for all hosts (boot id "").
+    On SQLite, the seconds since the host booted. On PostgreSQL, the server's clock, the same for all hosts, with the
+    boot id "".
     """
     database = database_of(session)
     if database.is_sqlite:
@@ -166,7 +164,7 @@ def database_of(session: Session) -> Database:
 
 
 def queue_up(session: Session, what: str) -> None:
-    """Lets transactions that do ``what`` pass one after the other; SQLite's do anyway."""
+    """Take the advisory lock named ``what`` until the transaction ends. On SQLite writers take turns anyway."""
     if not database_of(session).is_sqlite:
         session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))"), {"what": what})
 
@@ -177,7 +175,7 @@ def is_writing() -> bool:
 
 
 def count_changed_rows(session: Session, statement: Executable, *args: Any) -> int:
-    """Executes a statement and tells how many rows it changed."""
+    """Execute a statement; return how many rows it changed."""
     return cast("CursorResult[Any]", session.execute(statement, *args)).rowcount
 
 
@@ -194,7 +192,7 @@ def _sqlite(url: URL, wait_s: float) -> Engine:
 
     @event.listens_for(engine, "connect")
     def set_up(connection: sqlite3.Connection, _: Any) -> None:
-        connection.isolation_level = None  # the driver's own BEGIN comes too late: snapshots conflict
+        connection.isolation_level = None  # the driver would send BEGIN too late, and snapshots would conflict
         for name, value in (("journal_mode", "WAL"), ("foreign_keys", "ON"), ("synchronous", "FULL")):
             connection.execute(f"PRAGMA {name}={value}").close()
 
@@ -221,7 +219,7 @@ def _keep_set(connection: Connection, pragma: str, value: str) -> None:
 
 
 def _set(connection: Connection, pragma: str, value: str) -> None:
-    # Past SQLAlchemy, which would begin a transaction first; these settings are ignored inside one.
+    # Bypasses SQLAlchemy, which would begin a transaction first; SQLite ignores these pragmas inside one.
     cast(sqlite3.Connection, connection.connection.dbapi_connection).execute(f"PRAGMA {pragma}={value}").close()
 
 
@@ -235,7 +233,7 @@ def _read_only_engine(url: URL) -> Engine:
 
 
 class _Turnstile:
-    """Lets one writer of this host in at a time. SQLite's own wait is unfair: it let some starve for seconds."""
+    """Admit one writer of this host at a time. SQLite's own busy wait is unfair: some writers starved for seconds."""
 
     def __init__(self, path: Path, wait_s: float) -> None:
         self._path = path
@@ -247,7 +245,7 @@ class _Turnstile:
     def __call__(self) -> Iterator[None]:
         deadline = time.monotonic() + self._wait_s
         if not self._threads.acquire(timeout=self._wait_s):
-            raise Unavailable(f"no turn to write within {self._wait_s} s")
+            raise Unavailable(f"the write lock was not free within {self._wait_s} s")
         try:
             file = self._open_lock_file()
             self._lock(file, deadline)
@@ -270,7 +268,7 @@ class _Turnstile:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if time.monotonic() >= deadline:
-                    raise Unavailable(f"no turn to write within {self._wait_s} s") from None
+                    raise Unavailable(f"the write lock was not free within {self._wait_s} s") from None
                 time.sleep(pause_s)
                 pause_s = min(pause_s * 2, 0.005)
             else:
@@ -281,12 +279,12 @@ class _Turnstile:
 
 
 def _postgres(url: URL, wait_s: float) -> Engine:
-    line = {name: value for name, value in _LINE.items() if name not in url.query}
+    keepalive = {name: value for name, value in _CLIENT_KEEPALIVE.items() if name not in url.query}
     engine = create_engine(
-        url, pool_size=POOL_SIZE, max_overflow=20, pool_pre_ping=True, pool_timeout=wait_s, connect_args=line
+        url, pool_size=POOL_SIZE, max_overflow=20, pool_pre_ping=True, pool_timeout=wait_s, connect_args=keepalive
     )
     limits = {"lock_timeout": wait_s, "idle_in_transaction_session_timeout": READ_IDLE_S}
-    settings = _SERVER_LINE | {name: int(seconds * 1000) for name, seconds in limits.items()}
+    settings = _SERVER_KEEPALIVE | {name: int(seconds * 1000) for name, seconds in limits.items()}
 
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _: Any) -> None:
@@ -299,14 +297,14 @@ def _postgres(url: URL, wait_s: float) -> Engine:
 
 # Both ends of a connection notice within about 10 s that the other end has vanished; with the default settings of the
 # operating systems this takes minutes to hours. Parameters in the URL take precedence.
-_LINE: dict[str, int] = {
+_CLIENT_KEEPALIVE: dict[str, int] = {
     "connect_timeout": 10,  # seconds
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,  # milliseconds
 }
-_SERVER_LINE: dict[str, int] = {
+_SERVER_KEEPALIVE: dict[str, int] = {
     "tcp_keepalives_idle": 5,
     "tcp_keepalives_interval": 2,
     "tcp_keepalives_count": 3,
@@ -328,20 +326,20 @@ def _gate(url: URL, wait_s: float) -> Callable[[], AbstractContextManager[None]]
 
 
 @contextmanager
-def _saying_outages() -> Iterator[None]:
-    """Makes ``Unavailable`` of errors that asking again later may cure."""
+def _translating_outages() -> Iterator[None]:
+    """Translate transient database errors to ``Unavailable``."""
     try:
         yield
     except DBAPIError as error:
         if _is_outage(error):
-            raise Unavailable(f"the record cannot answer: {error.orig}") from error
+            raise Unavailable(f"the database is not available: {error.orig}") from error
         raise
-    except (sqlite3.OperationalError, PoolTimeout) as error:  # while a connection was being had or set up
-        raise Unavailable(f"the record cannot answer: {error}") from error
+    except (sqlite3.OperationalError, PoolTimeout) as error:  # while a connection was opened or set up
+        raise Unavailable(f"the database is not available: {error}") from error
 
 
 def _is_outage(error: DBAPIError) -> bool:
-    """Whether asking again later may help: locked, full, gone, chosen as victim of a deadlock."""
+    """Return whether the error is transient: locked, full, connection lost, deadlock victim."""
     if error.connection_invalidated:
         return True
     state = getattr(error.orig, "sqlstate", None)
@@ -367,7 +365,7 @@ def _note_write() -> Iterator[None]:
         _WRITES.open -= 1
 
 
-_HERE: weakref.WeakSet[Database] = weakref.WeakSet()  # all databases of this process, for its children
+_HERE: weakref.WeakSet[Database] = weakref.WeakSet()  # all databases of this process, for forked children
 
 
 def _forget_connections() -> None:

@@ -1,4 +1,4 @@
-"""Requests marked with a key take effect once: the answer is kept in the transaction of the effect."""
+"""Idempotency keys: a request with a key takes effect once; its response is stored in the same transaction."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ KEPT = timedelta(hours=24)
 
 
 class Idempotency(Base):
-    """The answer given to a request that its client marked with a key."""
+    """The response to a request that has an idempotency key."""
 
     __tablename__ = "idempotency"
 
@@ -30,21 +30,22 @@ class Idempotency(Base):
 
 
 class IdempotencyMismatch(Conflict):
-    """The key came before, with another body."""
+    """Raised if the key was used before with another request."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """The answer given the first time."""
+class StoredResponse:
+    """The response to the first request."""
 
     status: int
     body: bytes
 
 
-def begin(session: Session, account_id: str, key: str, body_hash: str) -> Stored | None:
-    """None when the request is new: carry it out and call ``finish`` in this transaction. Else what was answered.
+def begin(session: Session, account_id: str, key: str, body_hash: str) -> StoredResponse | None:
+    """Return the stored response, or None for a new request: carry it out and call ``finish`` in this transaction.
 
-    Of two at once, the second waits here until the first is committed. Raises ``IdempotencyMismatch``.
+    Of two concurrent requests with one key, the second waits here until the first is committed. Raise
+    ``IdempotencyMismatch`` if the key was used with another request.
     """
     moment = current_time(session)
     stale = Idempotency.created_at < moment - KEPT
@@ -52,33 +53,33 @@ def begin(session: Session, account_id: str, key: str, body_hash: str) -> Stored
     row = {"account_id": account_id, "key": key, "body_hash": body_hash, "created_at": moment}
     if session.scalar(insert_once(session, Idempotency, row).returning(Idempotency.key)) is not None:
         return None
-    # Fresh: the row may be older than this transaction's first look at the table.
+    # Read again: this transaction may have read the table before the row was committed.
     known = session.get_one(Idempotency, (account_id, key), populate_existing=True)
     if known.body_hash != body_hash:
         raise IdempotencyMismatch("this idempotency key was used with another request")
     if known.status is None or known.body is None:
-        raise Conflict("the first request with this idempotency key is still being carried out")
-    return Stored(known.status, known.body)
+        raise Conflict("the first request with this idempotency key is still in progress")
+    return StoredResponse(known.status, known.body)
 
 
 def finish(session: Session, account_id: str, key: str, status: int, body: bytes) -> None:
-    """Keeps the answer for whoever asks again."""
+    """Store the response for repetitions of the request."""
     ours = (Idempotency.account_id == account_id, Idempotency.key == key)
     session.execute(update(Idempotency).where(*ours).values(status=status, body=body))
 
 
 def any_old(session: Session) -> bool:
-    """Whether ``forget_old`` has something to do."""
+    """Return whether ``forget_old`` would delete anything."""
     old = select(Idempotency.key).where(Idempotency.created_at < current_time(session) - KEPT).limit(1)
     return session.scalar(old) is not None
 
 
 def forget_old(session: Session) -> int:
-    """Drops the answers older than a day; tells how many."""
+    """Delete responses older than a day; return how many."""
     return count_changed_rows(session, delete(Idempotency).where(Idempotency.created_at < current_time(session) - KEPT))
 
 
 def insert_once(session: Session, table: type[Any], row: dict[str, Any]) -> Any:
-    """An INSERT that does nothing where the key is there already."""
+    """Return an INSERT that does nothing if the key exists."""
     make = sqlite_insert if database_of(session).is_sqlite else postgres_insert
     return make(table).values(**row).on_conflict_do_nothing()

@@ -1,4 +1,4 @@
-"""Identifiers: a prefix that names the kind, then 128 random bits. Nothing can be read from them or guessed."""
+"""Identifiers: a prefix that names the kind, then 128 random bits. They reveal nothing and cannot be guessed."""
 
 import re
 import secrets
@@ -18,11 +18,11 @@ PREFIXES: Final = {
 }
 PATTERN: Final = re.compile(r"[a-z]+_[0-9a-z]{26}")
 
-_DIGITS: Final = "0123456789abcdefghjkmnpqrstvwxyz"  # no i, l, o, u: they are misread
+_DIGITS: Final = "0123456789abcdefghjkmnpqrstvwxyz"  # no i, l, o, u: they are easily misread
 
 
 def new_id(kind: str) -> str:
-    """A fresh id of this kind (``bot``, ``match``, …) or with this prefix (``mat``, …)."""
+    """Return a new id of this kind (``bot``, ``match``, …) or with this prefix (``mat``, …)."""
     prefix = PREFIXES.get(kind, kind)
     number = secrets.randbits(128)
     return f"{prefix}_" + "".join(_DIGITS[number >> shift & 31] for shift in range(125, -1, -5))

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from referee.db.engine import lease_now
 from referee.errors import StaleEpoch
 
-LEASE_S: Final = 15.0  # longer than the longest decision and the longest wait to write together
+LEASE_S: Final = 15.0  # longer than the longest decision plus the longest wait for the write lock
 NO_LEASE: Final = {"lease_boot": None, "lease_until": None}
 
 Fence = tuple[str, int]  # the key of a claimed row and the epoch of the claim
@@ -31,7 +31,7 @@ class Leased:
         self.lease_boot = self.lease_until = None
 
     def revoke_claim(self) -> None:
-        """Make the writes of whoever has claimed this row fail from now on."""
+        """Make later writes of the current claimer of this row fail."""
         self.epoch += 1
         self.end_lease()
 
@@ -87,7 +87,7 @@ class Leases(Generic[Row]):
         return lost if self._due == self._claimed else or_(self._state == self._due, lost)
 
     def leased(self, boot: str, seconds: float) -> ColumnElement[bool]:
-        """Return the condition for rows that somebody is working on."""
+        """Return the condition for rows with a valid lease."""
         return and_(self._state == self._claimed, ~is_lease_expired(self._columns, boot, seconds))
 
     def fence(self, key: Any, epoch: Any) -> ColumnElement[bool]:
@@ -99,7 +99,7 @@ class Leases(Generic[Row]):
     def claim(self, session: Session, candidates: Select[str]) -> list[Row]:
         """Claim those of ``candidates``, a query of keys, that are claimable and that nobody else has locked.
 
-        Return the claimed rows, freshly read, in the order of the query.
+        Return the claimed rows, reread, in the order of the query.
         """
         boot, seconds = lease_now(session)
         query = candidates.where(self.claimable(boot, seconds)).with_for_update(of=self._table, skip_locked=True)
@@ -135,7 +135,7 @@ class Leases(Generic[Row]):
         """Return the values of a lease that begins now."""
         return {"lease_boot": boot, "lease_until": seconds + self._lease_s}
 
-    # -- what a claimer does --
+    # -- while claimed --
 
     def renew(self, session: Session, claims: Iterable[Fence]) -> set[str]:
         """Renew the leases of the claims that are still valid; return the keys of their rows."""
@@ -156,23 +156,24 @@ class Leases(Generic[Row]):
         return set(session.scalars(query.with_for_update()))
 
     def release(self, session: Session, claims: Iterable[Fence], **values: Any) -> int:
-        """Make the rows due at once, set ``values`` in them, and return how many there were.
+        """Make the rows due immediately, set ``values`` in them, and return how many there were.
 
-        A released claim was not lost. Claims that are no longer valid are passed over.
+        Released claims do not count as lost. Claims that are no longer valid are ignored.
         """
         freed = update(self._table).where(self._any_of(claims))
-        return self._changed(session, freed.values({self._state: self._due, **NO_LEASE, **values}))
+        return self._count_changed(session, freed.values({self._state: self._due, **NO_LEASE, **values}))
 
     def update(self, session: Session, key: str, epoch: int, **values: Any) -> None:
         """Change the claimed row and renew its lease. Raise ``StaleEpoch`` when the claim is no longer valid."""
         lease = self.lease(*lease_now(session))
-        if not self._changed(session, update(self._table).where(self.fence(key, epoch)).values({**values, **lease})):
+        change = update(self._table).where(self.fence(key, epoch)).values({**values, **lease})
+        if not self._count_changed(session, change):
             raise self._stale(key, epoch)
 
     def lock(self, session: Session, key: str, epoch: int, *, key_share: bool = False) -> Row:
-        """Return the claimed row, locked and freshly read. Raise ``StaleEpoch`` when the claim is no longer valid.
+        """Return the claimed row, locked and reread. Raise ``StaleEpoch`` when the claim is no longer valid.
 
-        With ``key_share`` others may refer to the row meanwhile.
+        With ``key_share`` other transactions may insert references to the row meanwhile.
         """
         query = select(self._model).where(self.fence(key, epoch)).with_for_update(key_share=key_share)
         row = session.scalar(query.execution_options(populate_existing=True))
@@ -183,7 +184,7 @@ class Leases(Generic[Row]):
     def _any_of(self, claims: Iterable[Fence]) -> ColumnElement[bool]:
         return and_(tuple_(self._key, self._epoch).in_(list(claims)), self._state == self._claimed)
 
-    def _changed(self, session: Session, statement: Update) -> int:
+    def _count_changed(self, session: Session, statement: Update) -> int:
         return session.connection().execute(statement).rowcount
 
     def _stale(self, key: str, epoch: int) -> StaleEpoch:

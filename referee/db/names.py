@@ -1,4 +1,4 @@
-"""Names people give to things: which are allowed, and which look so alike that only one may exist."""
+"""Validate names that people choose, and detect names that look alike, of which only one may exist."""
 
 import json
 import unicodedata
@@ -17,11 +17,10 @@ _PUNCTUATION: Final = " -_."
 # Of the code points with the property Default_Ignorable, those that count as letters: they draw nothing.
 _FILLERS: Final = "\N{HANGUL CHOSEONG FILLER}\N{HANGUL JUNGSEONG FILLER}\N{HANGUL FILLER}\N{HALFWIDTH HANGUL FILLER}"
 
-_NO_FILLERS: Final = dict.fromkeys(map(ord, _FILLERS))  # names given before they were refused may hold some
+_NO_FILLERS: Final = dict.fromkeys(map(ord, _FILLERS))  # names from before they were refused may contain some
 
-# Letters that pass for others at a glance, each by the one it is mistaken for; after case-folding. Unicode's table of
-# confusable characters has many more. These add to it, and are merged further: small letters by what their capitals
-# look like, 5 with s, j with i.
+# Letters that are easily mistaken for others, with the letter each is mistaken for; after case-folding. They extend
+# Unicode's table of confusable characters and merge more: small letters whose capitals look alike, 5 with s, j with i.
 _LOOKALIKES: Final = str.maketrans(
     {
         **dict(zip("авекмнорстухѕіјԛԝһԁъьзбчгп", "abekmhopctyxsijqwhdbb36yrn", strict=True)),  # Cyrillic
@@ -34,65 +33,64 @@ _LOOKALIKES: Final = str.maketrans(
         **dict(zip("0158", "olsb", strict=True)),
         "i": "l",
         "j": "l",
-        "!": "l",  # of the click letter that looks like it
+        "!": "l",  # the click letter looks like it
         "_": "-",
         " ": "-",
         ".": "-",
-        ":": "-",  # of letters that look like a colon: keys with one are those of house bots
+        ":": "-",  # some letters look like a colon; keys with a colon belong to house bots
     }
 )
 
 
 def checked_name(text: str, field: str = "name") -> str:
-    """The name in its canonical spelling; raises ``BadOption`` naming ``field`` when it is not allowed.
+    """Return the name in its canonical form (NFKC); raise ``BadOption`` for ``field`` when it is not allowed.
 
-    3 to 32 letters, digits, single blanks and ``-_.``, beginning and ending with a letter or a digit.
+    A name has 3 to 32 letters, digits, single spaces and ``-_.``, and begins and ends with a letter or a digit.
     """
     name = unicodedata.normalize("NFKC", text) if len(text) <= 4 * LONGEST else text
     if not SHORTEST <= len(name) <= LONGEST:
         raise BadOption(field, f"must have {SHORTEST} to {LONGEST} characters")
     if not all(_is_plain(sign) or sign in _PUNCTUATION for sign in name):
-        raise BadOption(field, "may hold only letters, digits, blanks and the signs - _ .")
+        raise BadOption(field, "may contain only letters, digits, spaces and the characters - _ .")
     if not (_is_plain(name[0]) and _is_plain(name[-1])) or "  " in name:
-        raise BadOption(field, "must begin and end with a letter or a digit and hold no two blanks in a row")
+        raise BadOption(field, "must begin and end with a letter or a digit and have no two spaces in a row")
     return name
 
 
 def name_key(name: str) -> str:
-    """Return what two names share when one may be mistaken for the other.
+    """Return a key that is the same for names that may be mistaken for each other.
 
-    Keys are stored. Whatever changes them, such as another version of the table, needs a migration like 0005.
+    Keys are stored: a change that alters them, such as another version of the table, needs a migration like 0005.
     """
     plain = _without_accents(unicodedata.normalize("NFKC", name).translate(_NO_FILLERS))
     if _reads_as_latin(plain):
         plain = plain.translate(_capitals())
     key = _without_accents(plain.casefold())
-    for _ in range(
-        3
-    ):  # a capital of the table has a small letter of its own, which is an alien i, that an i, that an l
+    for _ in range(3):  # the longest chain: a capital to its own small letter, to a foreign i, to i, to l
         key = key.translate(_confusables())
     return key.replace("rn", "m").replace("vv", "w")[:LONGEST_KEY]
 
 
 def spare_key(key: str, id: str) -> str:
-    """Return a key for somebody whose name another has, or may have now. No name has this one: it holds a blank."""
+    """Return a key for a row whose name is, or may be, given to another. No name has this key: it contains a space."""
     return f"{key[:LONGEST_SPARE]} {id}"
 
 
 def spare_keys_begin(key: str) -> str:
-    """Return what all keys begin with that ``spare_key`` gives for names with this key."""
+    """Return the common prefix of all keys that ``spare_key`` returns for ``key``."""
     return spare_key(key, "")
 
 
 def printable(text: str) -> str:
-    """Text that both databases can hold: no NUL, no lone surrogates."""
+    """Return the text with NUL and lone surrogates replaced, which databases cannot store."""
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
 
 
 def _reads_as_latin(name: str) -> bool:
-    """Return whether capitals of other alphabets are read here as the Latin letters that they look like.
+    """Return whether readers take capitals of other alphabets in this name for the Latin letters that they look like.
 
-    So it is among Latin letters, and where no letter looks foreign. Elsewhere a capital is read as its small letter.
+    They do if the name has Latin letters, or if all of its letters look Latin. Otherwise a capital is read as its own
+    small letter.
     """
     if any(sign.isascii() and sign.isalpha() for sign in name):
         return True
@@ -117,7 +115,7 @@ def _latin_shapes() -> dict[int, str]:
 
 @cache
 def _confusables() -> dict[int, str]:
-    """Return what each letter outside ASCII looks like, by Unicode's table; our own table goes before it."""
+    """Return what each letter outside ASCII looks like, by Unicode's table; our own table takes precedence."""
     shapes = {ord(sign): _without_accents(shape.casefold()) for sign, shape in _prototypes().items()}
     return shapes | _LOOKALIKES
 
@@ -126,35 +124,36 @@ def _confusables() -> dict[int, str]:
 def _prototypes() -> dict[str, str]:
     """Return letters and digits outside ASCII with the one character or few that Unicode says each looks like.
 
-    The library's own functions only say whether a text is suspicious, so just its table is read. It holds each pair
+    The library's own functions only report whether a text is suspicious, so only its table is used. It has each pair
     in both directions. A character with one partner is the variant, unless its partner has no other either.
     """
     text = files("confusable_homoglyphs").joinpath("confusables.json").read_text(encoding="utf-8")
     partners = {
-        _without_marks(sign): [_without_marks(one["c"]) for one in many] for sign, many in json.loads(text).items()
+        _without_marks(sign): [_without_marks(entry["c"]) for entry in entries]
+        for sign, entries in json.loads(text).items()
     }
     return {
         sign: shape
         for sign, (shape, *others) in partners.items()
         if len(sign) == 1 and _is_plain(sign) and not sign.isascii() and not others
-        if unicodedata.is_normalized("NFKD", sign)  # as names are, without their accents
+        if unicodedata.is_normalized("NFKD", sign)  # as names are once their accents are removed
         if shape < sign or len(partners[shape]) > 1
     }
 
 
 def _without_accents(text: str) -> str:
-    """Return the bare letters of the text, since accents are easily overlooked; small capitals as small letters."""
+    """Return the text without accents, which are easily overlooked, and with small capitals as small letters."""
     signs = unicodedata.normalize("NFD", text)
     return "".join(_small(sign) for sign in signs if unicodedata.category(sign) != "Mn")
 
 
 def _without_marks(text: str) -> str:
-    """Return the text without the marks that keep right-to-left letters of the table in their place."""
+    """Return the text without the left-to-right marks that the table puts beside right-to-left letters."""
     return text.replace("\N{LEFT-TO-RIGHT MARK}", "") or text
 
 
 def _small(sign: str) -> str:
-    """The letter that a small capital, of phonetic alphabets, passes for; else the sign."""
+    """Return the Latin letter for a small capital of a phonetic alphabet, else the character itself."""
     shape = unicodedata.name(sign, "").removeprefix("LATIN LETTER SMALL CAPITAL ")
     return shape.lower() if len(shape) == 1 else sign
 

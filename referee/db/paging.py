@@ -1,4 +1,4 @@
-"""Pages of long lists by key: each page begins after the last row of the one before, and costs as much as it."""
+"""Keyset pagination: each page begins after the last row of the previous one, and every page costs the same."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ LARGEST_PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Row]):
-    """Rows, and where to go on; ``next`` is None on the last page."""
+    """Rows of a page and the cursor of the next; ``next`` is None on the last page."""
 
     items: list[Row]
     next: list[Any] | None
@@ -33,7 +33,7 @@ def newest_first(
     limit: int,
     cursor: Cursor | None,
 ) -> Page[Row]:
-    """A page of rows by time of creation, the newest first; raises ``BadOption`` for a bad limit or cursor."""
+    """Return a page of rows, newest first. Raise ``BadOption`` for a bad limit or cursor."""
     check_limit(limit)
     if cursor is not None:
         moment, last = _position(cursor)
@@ -51,11 +51,11 @@ def check_limit(limit: int) -> None:
 
 
 def number_of(cursor: Cursor) -> int:
-    """The one number that a cursor holds; raises ``BadOption``."""
+    """Return the number in a cursor of one number. Raise ``BadOption`` for any other cursor."""
     match list(cursor):
         case [int(number)]:
             return number
-    raise BadOption("cursor", "is not one that a page gave")
+    raise BadOption("cursor", "must be the cursor of a previous page")
 
 
 def _position(cursor: Cursor) -> tuple[datetime, str]:
@@ -63,7 +63,7 @@ def _position(cursor: Cursor) -> tuple[datetime, str]:
         moment, last = cursor
         position = datetime.fromisoformat(moment), str(last)
     except (TypeError, ValueError):
-        raise BadOption("cursor", "is not one that a page gave") from None
+        raise BadOption("cursor", "must be the cursor of a previous page") from None
     if position[0].tzinfo is None:
-        raise BadOption("cursor", "is not one that a page gave")
+        raise BadOption("cursor", "must be the cursor of a previous page")
     return position

@@ -61,7 +61,7 @@ def usable_at_start(database: Database) -> bool:
         log.error(str(error))
         return False
     except Unavailable as error:
-        log.warning("schema not checked", extra={"reason": str(error)})
+        log.warning("schema_check_skipped", extra={"reason": str(error)})
     finally:
         database.dispose()  # forked children cannot use its connections
     return True

@@ -1,7 +1,7 @@
-"""Seal secrets at rest with AES-256-GCM under a key derived from the master key. What is sealed is for the callers.
+"""Seal secrets at rest with AES-256-GCM under a key derived from the master key.
 
 Sealed bytes are a format byte, the id of the key (4 bytes), a nonce (12), the ciphertext and its tag (16). The key id
-lets several master keys be in use at once.
+lets several master keys be in use at the same time.
 """
 
 import hmac
@@ -24,7 +24,7 @@ _HEAD_BYTES = len(_FORMAT) + _KEY_ID_BYTES
 
 
 class CannotUnseal(RefereeError):
-    """The bytes were changed, or sealed in another context or with a key that is not at hand."""
+    """Raised if the bytes were changed, or sealed in another context or with a key that is not in the key ring."""
 
 
 def seal(plain: bytes, *, key_ring: Sequence[bytes], context: Sequence[str]) -> bytes:
@@ -39,7 +39,7 @@ def unseal(sealed: bytes, *, key_ring: Sequence[bytes], context: Sequence[str]) 
     ciphers = dict(_derive(master_key) for master_key in key_ring)
     cipher = ciphers.get(sealed[len(_FORMAT) : _HEAD_BYTES])
     if not sealed.startswith(_FORMAT) or cipher is None:
-        raise CannotUnseal("sealed in an unknown format or with a master key that is not at hand")
+        raise CannotUnseal("sealed in an unknown format or with a master key that is not in the key ring")
     nonce, ciphertext = sealed[_HEAD_BYTES : _HEAD_BYTES + _NONCE_BYTES], sealed[_HEAD_BYTES + _NONCE_BYTES :]
     try:
         return cipher.decrypt(nonce, ciphertext, _associated_data(context))
@@ -49,7 +49,7 @@ def unseal(sealed: bytes, *, key_ring: Sequence[bytes], context: Sequence[str]) 
 
 @lru_cache(maxsize=16)
 def _derive(master_key: bytes) -> tuple[bytes, AESGCM]:
-    """Return the id and the cipher of a master key. The id is a digest of its own, so that it shows nothing."""
+    """Return the id and the cipher of a master key. The id is a separate digest, which reveals nothing of the key."""
     key_id = hmac.digest(master_key, b"referee/sealing-key-id", "sha256")[:_KEY_ID_BYTES]
     return key_id, AESGCM(hmac.digest(master_key, b"referee/sealing-key", "sha256"))
 

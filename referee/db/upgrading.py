@@ -1,4 +1,4 @@
-"""The schema brought up to date by the migrations in the package: all of them or none."""
+"""Upgrade the schema with the migrations of the package: all of them or none."""
 
 from collections.abc import Callable
 from pathlib import Path

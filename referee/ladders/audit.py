@@ -1,7 +1,7 @@
-"""The audit: every log replayed, every ladder folded anew, every stored number compared bit for bit.
+"""The audit: replay every log and every ladder, and compare every stored number with the one derived.
 
-It reads one snapshot and writes nothing; what follows from what it found is in ``repairs``. Ladders are looked at in
-``ladder_audit``.
+It reads one snapshot and writes nothing. Ladders are compared in ``ladder_audit``; findings are repaired in
+``repairs``.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,12 +15,12 @@ from referee.errors import BadLog
 from referee.ladders import log_claims
 from referee.ladders.audit_findings import Difference as Difference
 from referee.ladders.ladder_audit import check_ladders
-from referee.ladders.log_claims import Seated
+from referee.ladders.log_claims import SeatWithOwner
 from referee.ladders.tables import LedgerEntry
 from referee.match.log import parse_row
 from referee.matches.tables import DealGroup, Match, MatchLog, Result
 
-PAGE: Final = 100  # logs at a time
+PAGE: Final = 100  # logs per query
 PLAYED: Final = ("finished", "void")
 _PLAYED: Final = or_(Match.status.in_(PLAYED), Result.seq.is_not(None))
 
@@ -28,33 +28,33 @@ Step = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Played:
-    """A match that is over, or has a result all the same, with all that is kept of it."""
+class _PlayedMatch:
+    """A match that has ended, or has a result anyway, with all that is stored of it."""
 
     match: Match
     group: DealGroup
     log: MatchLog | None
     result: Result | None
-    seats: list[Seated]
+    seats: list[SeatWithOwner]
 
 
 def audit(session: Session, step: Step = lambda more: None) -> Iterator[Difference]:
-    """All differences: of logs and results first, then of ladders. None: the record holds.
+    """Yield all differences, of logs and results first, then of ladders.
 
-    ``step`` is told as it goes how much of ``size`` is done.
+    Call ``step`` with the numbers of items compared, which add up to ``size``.
     """
     yield from check_logs(session, step)
     yield from check_ladders(session, step)
 
 
 def size(session: Session) -> int:
-    """How much there is to look at: matches and acts."""
+    """Return the number of items to compare: matches and ledger entries."""
     matches = select(func.count()).select_from(Match).outerjoin(Result, Result.match_id == Match.id).where(_PLAYED)
     return session.scalars(matches).one() + session.scalars(select(func.count()).select_from(LedgerEntry)).one()
 
 
 def check_logs(session: Session, step: Step = lambda more: None) -> Iterator[Difference]:
-    """Replays the log of every match that was played and compares it with digest, result, seats and reveal."""
+    """Replay the log of every match that was played; compare it with digest, result, seats and reveal."""
     after = ""
     while True:
         page = _page(session, after)
@@ -67,18 +67,18 @@ def check_logs(session: Session, step: Step = lambda more: None) -> Iterator[Dif
         session.expunge_all()  # logs are large
 
 
-def _page(session: Session, after: str) -> list[_Played]:
+def _page(session: Session, after: str) -> list[_PlayedMatch]:
     query = select(Match, DealGroup, MatchLog, Result).join(DealGroup, DealGroup.id == Match.group_id)
     query = query.outerjoin(MatchLog, MatchLog.match_id == Match.id).outerjoin(Result, Result.match_id == Match.id)
     rows = session.execute(query.where(_PLAYED, Match.id > after).order_by(Match.id).limit(PAGE)).all()
     seats = log_claims.load_seats(session, [match.id for match, *_ in rows])
-    return [_Played(match, group, log, result, seats[match.id]) for match, group, log, result in rows]
+    return [_PlayedMatch(match, group, log, result, seats[match.id]) for match, group, log, result in rows]
 
 
-def _check(session: Session, played: _Played) -> Iterator[Difference]:
+def _check(session: Session, played: _PlayedMatch) -> Iterator[Difference]:
     log, result, match = played.log, played.result, played.match
     if match.status == "void" and result is None and all(seat.row.placement is None for seat in played.seats):
-        return  # it was stuck, and has no end
+        return  # it was stuck when voided, so it has no result
     if log is None or result is None:
         yield Difference("match", match.id, match.status, "a log and a result")
         return
@@ -90,14 +90,14 @@ def _check(session: Session, played: _Played) -> Iterator[Difference]:
         yield Difference("log", match.id, f"row {error.row}: {error.reason}", "the log as it was packed")
         return
     proven = log_claims.derive_records(session, lines, log.rows, played.seats)
-    for one in proven.differing(match, played.seats, result):
+    for deviation in proven.differing(match, played.seats, result):
         for ladder_id in sorted({result.ladder_id, proven.result["ladder_id"]} - {None}, key=str) or [None]:
-            yield Difference(one.what, match.id, str(one.stored), str(one.proven), ladder_id)
+            yield Difference(deviation.what, match.id, str(deviation.stored), str(deviation.proven), ladder_id)
     yield from _check_reveal(played, lines, revealed=report.revealed)
 
 
-def _check_reveal(played: _Played, lines: Sequence[bytes], *, revealed: bool) -> Iterator[Difference]:
-    """The log is open exactly when its group is over, and shows the group's own promise and nonces."""
+def _check_reveal(played: _PlayedMatch, lines: Sequence[bytes], *, revealed: bool) -> Iterator[Difference]:
+    """Yield differences of the reveal: it exists exactly when the deal group is closed, and matches the group."""
     group, match_id = played.group, played.match.id
     if revealed != (group.state == "over"):
         yield Difference("reveal", match_id, "open" if revealed else "closed", f"group {group.id} is {group.state}")

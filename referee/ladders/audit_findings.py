@@ -1,12 +1,14 @@
-"""What an audit finds."""
+"""The findings of an audit."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Something stored that is not what follows from the logs, the results and the ledger. ``ladder_id`` is the
-    ladder whose numbers are in doubt by it, if any."""
+    """A stored value that differs from the one derived from logs, results and ledger.
+
+    ``ladder_id`` is the ladder whose numbers are unreliable because of it, if any.
+    """
 
     what: str  # "match", "log", "seats", "reveal", "result", "act", "change", "rating", "count"
     id: str

@@ -1,4 +1,4 @@
-"""The audit of ladders: acts against results, and every stored number against the fold of the acts."""
+"""The audit of ladders: compare ledger entries with results, and stored numbers with a replay of the entries."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session, aliased
 
 from referee.ladders import ranks
 from referee.ladders.audit_findings import Difference
-from referee.ladders.ladder_replay import Refold
-from referee.ladders.ledger import Act
+from referee.ladders.ladder_replay import LadderReplay
+from referee.ladders.ledger import ReplayEntry
 from referee.ladders.rating_replay import RatingMove
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, RatingCount
 from referee.matches.tables import DealGroup, Match, MatchLog, Result
@@ -20,14 +20,14 @@ Changes = dict[str, tuple[str, int, int, int]]  # by bot: ladder, before, after,
 
 
 def check_ladders(session: Session, step: Callable[[int], None]) -> Iterator[Difference]:
-    """All differences of all ladders; ``step`` is told how many acts more have been looked at."""
+    """Yield all differences of all ladders. Call ``step`` with the numbers of entries compared."""
     for ladder_id in session.scalars(select(Ladder.id).order_by(Ladder.id)).all():
         yield from check_ladder(session, ladder_id, step)
 
 
 def check_ladder(session: Session, ladder_id: str, step: Callable[[int], None]) -> Iterator[Difference]:
     yield from check_acts(session, ladder_id)
-    refold = Refold(session, ladder_id)
+    refold = LadderReplay(session, ladder_id)
     for act, stored, expected in walk_entries(refold, step):
         yield from _compare_entries("change", ladder_id, stored, expected, act.seq)
     yield from _compare_entries("rating", ladder_id, stored_ratings(session, ladder_id), expected_ratings(refold))
@@ -42,8 +42,8 @@ def stored_counts(session: Session, ladder_id: str) -> dict[ranks.Band, int]:
     return {(width, band): bots for width, band, bots in session.execute(counts)}
 
 
-def walk_entries(refold: Refold, step: Callable[[int], None]) -> Iterator[tuple[Act, Changes, Changes]]:
-    """Each act with its stored changes and those that follow. Of a repair, what stood before is not to be derived."""
+def walk_entries(refold: LadderReplay, step: Callable[[int], None]) -> Iterator[tuple[ReplayEntry, Changes, Changes]]:
+    """Yield each entry with its stored and its derived changes. The ratings before a repair cannot be derived."""
     for page in refold.pages():
         kept = _stored_changes(refold.session, [act.seq for act in page])
         for act in page:
@@ -55,8 +55,8 @@ def walk_entries(refold: Refold, step: Callable[[int], None]) -> Iterator[tuple[
         step(len(page))
 
 
-def expected_ratings(refold: Refold) -> dict[str, tuple[int, int, int]]:
-    """By bot: value, games, the last act that moved it."""
+def expected_ratings(refold: LadderReplay) -> dict[str, tuple[int, int, int]]:
+    """Return rating, games and last entry that changed it, by bot."""
     return {bot: (*held, refold.as_of[bot]) for bot, held in refold.fold.held.items() if bot in refold.as_of}
 
 
@@ -66,7 +66,7 @@ def stored_ratings(session: Session, ladder_id: str) -> dict[str, tuple[int, int
 
 
 def check_acts(session: Session, ladder_id: str) -> Iterator[Difference]:
-    """Every result that should count has its act, every void its own, and no act is without its cause."""
+    """Yield results and voids without a ledger entry, and entries without a cause."""
     for match_id, seq in session.execute(missing_acts(ladder_id)):
         yield Difference("act", match_id, "none", f"an act for result {seq}", ladder_id)
     for match_id in session.scalars(missing_voids(ladder_id)):
@@ -83,7 +83,7 @@ def check_acts(session: Session, ladder_id: str) -> Iterator[Difference]:
 
 
 def missing_acts(ladder_id: str) -> Select[str, int]:
-    """Results that count and have no act, in their order."""
+    """Return a query of results that count but have no ledger entry, in order."""
     query = select(Result.match_id, Result.seq).join(Match, Match.id == Result.match_id)
     query = query.join(DealGroup, DealGroup.id == Match.group_id).where(Result.ladder_id == ladder_id)
     query = query.where(Match.status == "finished", DealGroup.state == "over", ~_has_act(Result.match_id, "result"))
@@ -96,8 +96,11 @@ def missing_voids(ladder_id: str) -> Select[str]:
 
 
 def acts_of_none(ladder_id: str) -> Select[int, str | None, str]:
-    """Acts that nothing can have brought about: of no match, of one that has no result and did not end, of a deal
-    group that is not over, and voids for which nobody gave a reason."""
+    """Return a query of entries that cannot be right.
+
+    These are entries without a match, of a match that neither ended nor has a result, of a result whose deal group is
+    not closed, and voids of a finished match without a reason.
+    """
     query = _of_matches(select(LedgerEntry.seq, LedgerEntry.match_id, LedgerEntry.kind), ladder_id)
     played = or_(Result.seq.is_not(None), Match.status.in_(("finished", "void")))
     closed = or_(DealGroup.state == "over", MatchLog.reveal_line.is_not(None))
@@ -111,13 +114,13 @@ def acts_of_none(ladder_id: str) -> Select[int, str | None, str]:
 
 
 def acts_elsewhere(ladder_id: str) -> Select[int, str | None, str, str | None]:
-    """Acts of results that are on another ladder, and that ladder."""
+    """Return a query of entries whose result belongs to another ladder, with that ladder."""
     query = _of_matches(select(LedgerEntry.seq, LedgerEntry.match_id, LedgerEntry.kind, Result.ladder_id), ladder_id)
     return query.where(Result.ladder_id.is_not(None), Result.ladder_id != ladder_id).order_by(LedgerEntry.seq)
 
 
 def acts_without_result(ladder_id: str) -> Select[int, str | None]:
-    """Acts of matches that were played and have no result that counts, and were not made void."""
+    """Return a query of entries of matches that were played, have no result that counts, and were not voided."""
     query = _of_matches(select(LedgerEntry.seq, LedgerEntry.match_id), ladder_id)
     query = query.where(LedgerEntry.kind == "result", ~_has_act(LedgerEntry.match_id, "void"))
     return query.where(Match.status.in_(("finished", "void")), Result.ladder_id.is_(None)).order_by(LedgerEntry.seq)
@@ -131,7 +134,7 @@ def voids_without_cause(ladder_id: str) -> Select[int, str | None, str]:
 
 
 def _of_matches(query: _Acts, ladder_id: str) -> _Acts:
-    """Results and voids of a ladder, with their matches, as far as there are any."""
+    """Restrict ``query`` to results and voids of a ladder, outer-joined with their matches."""
     query = query.select_from(LedgerEntry).outerjoin(Match, Match.id == LedgerEntry.match_id)
     query = query.outerjoin(Result, Result.match_id == Match.id).outerjoin(DealGroup, DealGroup.id == Match.group_id)
     query = query.outerjoin(MatchLog, MatchLog.match_id == Match.id)
@@ -152,7 +155,7 @@ def _stored_changes(session: Session, seqs: list[int]) -> dict[int, Changes]:
     return found
 
 
-def _expected_changes(refold: Refold, act: Act, moves: list[RatingMove], stored: Changes) -> Changes:
+def _expected_changes(refold: LadderReplay, act: ReplayEntry, moves: list[RatingMove], stored: Changes) -> Changes:
     if act.kind == "repair":
         held = refold.fold.held
         return {bot: (refold.ladder_id, before, *held[bot]) for bot, (_, before, _, _) in stored.items()}
@@ -166,7 +169,7 @@ def _compare_entries(
     expected: Mapping[Any, Any],
     of: int | str | None = None,
 ) -> Iterator[Difference]:
-    """Entries that differ, each named by what it is ``of`` (the ladder, unless said) and its key."""
+    """Yield items that differ, each named by ``of`` (the ladder by default) and its key."""
     if stored == expected:
         return
     for key in sorted(stored.keys() | expected.keys()):

@@ -1,7 +1,7 @@
-"""Ladders as people look through them: in any order, by any word, page by page; and all ladders side by side.
+"""Leaderboards for pages: sorted, filtered and paged by offset; and summaries of all ladders.
 
-``ratings`` has the ladder from its top by cursor. Here a page by rank costs a look at the index before it, any other
-page a look at every bot of the ladder.
+``ratings`` pages a ladder from the top by cursor. Here, a page by rank scans the index before it, any other page all
+bots of the ladder.
 """
 
 from bisect import bisect_left
@@ -22,12 +22,12 @@ from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingCount
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO
 
-ORDERS: Final = ("rank", "bot", "version", "owner", "rating", "games")  # by what a ladder may be sorted
+ORDERS: Final = ("rank", "bot", "version", "owner", "rating", "games")  # columns to sort by
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """A bot on a ladder; equal ratings share a place, which no filter changes."""
+    """A bot on a ladder. Equal ratings share a rank, ``place``, which does not depend on filters."""
 
     place: int
     bot_id: str
@@ -40,16 +40,16 @@ class LeaderboardRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
-    """Some lines, of so many that were ``found``."""
+class LeaderboardPage:
+    """A page of rows; ``found`` is the number of all matching rows."""
 
     lines: list[LeaderboardRow]
     found: int
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """A ladder among others: how many bots and matches it has, and the first three."""
+class LadderSummary:
+    """Numbers of bots and matches of a ladder, and its best bots."""
 
     ladder: Ladder
     bots: int
@@ -66,8 +66,8 @@ def board(
     backwards: bool = False,
     start: int,
     limit: int,
-) -> Board:
-    """Lines ``start`` and following of those in whose name, version or owner's id the text is found."""
+) -> LeaderboardPage:
+    """Return rows from ``start`` on of bots whose name, version or owner's id contains the text."""
     query = select(Bot, Rating.value, Rating.games).join(Bot, Bot.id == Rating.bot_id)
     query = query.where(Rating.ladder_id == ladder_id, Rating.games > 0)
     if text:
@@ -77,17 +77,17 @@ def board(
         found = bots_on(session, ladder_id)
     rows = session.execute(query.order_by(*_sorting(order, backwards)).limit(limit).offset(start)).all()
     places = _places(session, ladder_id, {bot.id: value for bot, value, _ in rows})
-    return Board([_line(places[bot.id], bot, value, games) for bot, value, games in rows], found)
+    return LeaderboardPage([_line(places[bot.id], bot, value, games) for bot, value, games in rows], found)
 
 
 def ladders_by_game(session: Session, *, start: int, limit: int) -> list[Ladder]:
-    """Ladders ``start`` and following: by game, then seats, then age."""
+    """Return ladders from ``start`` on, ordered by game, seats and age."""
     query = select(Ladder).order_by(Ladder.game, Ladder.seats, Ladder.created_at, Ladder.id)
     return list(session.scalars(query.limit(limit).offset(start)))
 
 
-def summaries(session: Session, ladders: Sequence[Ladder], *, top: int = 3) -> list[Summary]:
-    """These ladders, each with what makes people look into it."""
+def summaries(session: Session, ladders: Sequence[Ladder], *, top: int = 3) -> list[LadderSummary]:
+    """Return summaries of these ladders, in order."""
     if not ladders:
         return []
     ids = [ladder.id for ladder in ladders]
@@ -96,17 +96,19 @@ def summaries(session: Session, ladders: Sequence[Ladder], *, top: int = 3) -> l
     played = select(Result.ladder_id, func.count()).where(Result.ladder_id.in_(ids)).group_by(Result.ladder_id)
     matches = dict(_pairs(session, played))
     first = _first(session, ids, top)
-    return [Summary(one, bots.get(one.id, 0), matches.get(one.id, 0), first[one.id]) for one in ladders]
+    return [
+        LadderSummary(ladder, bots.get(ladder.id, 0), matches.get(ladder.id, 0), first[ladder.id]) for ladder in ladders
+    ]
 
 
 def bots_on(session: Session, ladder_id: str) -> int:
-    """How many bots have a match that counts on the ladder."""
+    """Return the number of bots with a match that counts on the ladder."""
     query = select(func.sum(RatingCount.bots)).where(RatingCount.ladder_id == ladder_id, RatingCount.width == WIDE)
     return int(session.scalar(query) or 0)
 
 
 def spread(session: Session, ladder_id: str, points: int) -> dict[int, int]:
-    """How many bots there are from one multiple of ``points`` up to the next, without gaps."""
+    """Return a histogram of ratings in bins of ``points``, keyed by lower bound, without gaps."""
     counted: Counter[int] = Counter()
     for band, bots in _narrow(session, ladder_id):
         counted[band * NARROW // MICRO // points] += bots
@@ -116,18 +118,18 @@ def spread(session: Session, ladder_id: str, points: int) -> dict[int, int]:
 
 
 def results(session: Session, ladder_id: str) -> int:
-    """How many matches were played on the ladder, those that became void among them."""
+    """Return the number of matches played on the ladder, including voided ones."""
     return session.scalars(select(func.count()).where(Result.ladder_id == ladder_id)).one()
 
 
 def moment_of(session: Session, ladder_id: str, seq: int) -> datetime | None:
-    """When the ladder's last act up to this number happened; None before the first."""
+    """Return the time of the ladder's last entry up to ``seq``, None before the first."""
     act = select(LedgerEntry.created_at).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq <= seq)
     return session.scalar(act.order_by(LedgerEntry.seq.desc()).limit(1))
 
 
 def _first(session: Session, ladder_ids: Sequence[str], top: int) -> dict[str, list[LeaderboardRow]]:
-    """The best of each ladder, a look at the head of the index each."""
+    """Return the best bots of each ladder, with one index lookup per ladder."""
     heads = []
     for ladder_id in ladder_ids:
         best = select(Rating.ladder_id, Rating.bot_id, Rating.value, Rating.games)
@@ -162,7 +164,7 @@ def _has(text: str) -> ColumnElement[bool]:
 
 
 def _sorting(order: str, backwards: bool) -> list[Any]:
-    """The columns of the order, which begins with the best, the most, or A; equal ones by place."""
+    """Return the columns to sort by: best, most or A first; ties by rating."""
     best = Rating.value.desc()
     columns: dict[str, list[Any]] = {
         "rank": [best],
@@ -179,7 +181,7 @@ def _sorting(order: str, backwards: bool) -> list[Any]:
 
 
 def _places(session: Session, ladder_id: str, values: Mapping[str, int]) -> dict[str, int]:
-    """The place of each of these ratings, from the counts of bands and the few bots within a narrow one."""
+    """Return the rank of each of these ratings, from counts of narrow bands and the few bots within a band."""
     narrow = sorted((-band, bots) for band, bots in _narrow(session, ladder_id))
     before = list(accumulate((bots for _, bots in narrow), initial=0))
     own, other = aliased(Rating), aliased(Rating)

@@ -1,8 +1,8 @@
-"""The ledger of the ladders: acts are appended, and the ratings follow from them at once.
+"""The rating ledger: append entries and update the ratings that follow from them in the same transaction.
 
-A ladder as of an act is the fold of the results that entered up to it, in the order of their acts, without those made
-void up to it. On a ladder that an audit froze acts are appended all the same; its values wait for the repair.
-Every writer here first takes the one turn for results, so that acts are numbered in the order of their commits.
+The ratings after an entry follow from a replay of the results entered up to it, in order of their entries, without
+those voided up to it. On a ladder frozen by an audit entries are still appended; its ratings wait for the repair.
+Every writer first takes the lock for results (``take_turn``), so that entries are numbered in commit order.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,16 +17,16 @@ from sqlalchemy.orm import Session, aliased
 
 from referee.db.engine import current_time, database_of, queue_up
 from referee.ladders import ranks
-from referee.ladders.rating_replay import Fold, Held, RatingMove
+from referee.ladders.rating_replay import RatingMove, RatingReplay, RatingState
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.matches.tables import Result
 
-PAGE: Final = 500  # acts read at a time
+PAGE: Final = 500  # entries per query
 
 
 @dataclass(frozen=True, slots=True)
-class Counting:
-    """What a result brings to its ladder; by seat: who sat there, how he was placed, whether it counts."""
+class RatedResult:
+    """A result that enters its ladder; by seat: the bot, its placement, whether it is rated."""
 
     ladder_id: str
     match_id: str
@@ -36,9 +36,12 @@ class Counting:
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
-    """An act with all that folding needs. ``result_seq`` and ``void_seq`` are the acts by which its match entered and
-    was made void; ``bots`` is empty where the match has no result."""
+class ReplayEntry:
+    """A ledger entry with all that a replay needs.
+
+    ``result_seq`` and ``void_seq`` are the entries by which its match entered and was voided; ``bots`` is empty if the
+    match has no result.
+    """
 
     seq: int
     kind: str
@@ -50,33 +53,32 @@ class Act:
     rated: Sequence[bool] = ()
 
     def counts_at(self, seq: int) -> bool:
-        """Whether it is a result that counts in the ladder as of ``seq``."""
+        """Return whether this is a result that counts on the ladder after entry ``seq``."""
         return self.kind == "result" and bool(self.bots) and (self.void_seq is None or self.void_seq > seq)
 
 
 def take_turn(session: Session) -> None:
-    """Waits until no other transaction writes results or acts; to be called after matches are locked, and before
-    deal groups are."""
+    """Lock results and ledger entries against other writers. Call this after locking matches, before deal groups."""
     queue_up(session, "results")
 
 
-def count(session: Session, results: Sequence[Counting]) -> None:
-    """Results of a deal group that is over enter the ledger, in this order. The turn has been taken."""
+def count(session: Session, results: Sequence[RatedResult]) -> None:
+    """Enter the results of a closed deal group into the ledger, in this order. The caller holds the lock."""
     for ladder_id, together in groupby(results, key=lambda result: result.ladder_id):
         mine = list(together)
         acts = [append(session, ladder_id, "result", result.match_id) for result in mine]
         known = _load_ratings(session, ladder_id, {bot for result in mine for bot in result.bots})
         if known is None:
             continue
-        fold = Fold(dict(known))
+        fold = RatingReplay(dict(known))
         moves = [fold.count(result.bots, result.placements, result.rated) for result in mine]
         write(session, ladder_id, list(zip(acts, moves, strict=True)), known)
 
 
-def void(session: Session, counting: Counting, reason: str, *, by: str | None) -> int:
-    """Takes a result out of its ladder by an act of its own, and gives the act's number. The turn has been taken.
+def void(session: Session, counting: RatedResult, reason: str, *, by: str | None) -> int:
+    """Append an entry that voids a result; return its number. The caller holds the lock.
 
-    What moves by it, of whatever bot that ever met another through it, is written as changes of this act.
+    All rating changes that follow, also of bots that were not in the match, are stored as changes of this entry.
     """
     entered = session.scalar(
         select(LedgerEntry.seq).where(LedgerEntry.match_id == counting.match_id, LedgerEntry.kind == "result")
@@ -84,9 +86,9 @@ def void(session: Session, counting: Counting, reason: str, *, by: str | None) -
     seq = append(session, counting.ladder_id, "void", counting.match_id, reason, by)
     frozen = session.scalars(select(Ladder.frozen_reason).where(Ladder.id == counting.ladder_id)).one()
     if entered is not None and frozen is None:
-        anew = fold_from(session, counting.ladder_id, entered - 1, seq)
-        known = _load_ratings(session, counting.ladder_id, anew.held) or {}
-        write(session, counting.ladder_id, [(seq, Fold(dict(known)).moves_to(anew))], known)
+        replayed = fold_from(session, counting.ladder_id, entered - 1, seq)
+        known = _load_ratings(session, counting.ladder_id, replayed.held) or {}
+        write(session, counting.ladder_id, [(seq, RatingReplay(dict(known)).moves_to(replayed))], known)
     return seq
 
 
@@ -98,15 +100,15 @@ def append(
     reason: str | None = None,
     by: str | None = None,
 ) -> int:
-    """Appends an act and gives its number. Values do not move by it."""
+    """Append an entry without changing ratings; return its number."""
     act = {"ladder_id": ladder_id, "kind": kind, "match_id": match_id, "reason": reason, "created_by": by}
     return int(session.connection().execute(_APPEND, {**act, "created_at": current_time(session)}).scalar_one())
 
 
 def write(
-    session: Session, ladder_id: str, moves: Sequence[tuple[int, Sequence[RatingMove]]], known: dict[str, Held]
+    session: Session, ladder_id: str, moves: Sequence[tuple[int, Sequence[RatingMove]]], known: dict[str, RatingState]
 ) -> None:
-    """Writes moves by the acts that made them: changes, ratings, counts. ``known`` are the stored ratings before."""
+    """Store changes, ratings and counts for the moves of each entry. ``known`` are the stored ratings before."""
     changes: list[dict[str, Any]] = [
         {"seq": seq, "bot_id": move.bot_id, "ladder_id": ladder_id}
         | {"before": move.before, "after": move.after, "games": move.games}
@@ -120,16 +122,16 @@ def write(
     }
     if not changes:
         return
-    # In order of bots, so that two writers could not wait for each other.
+    # In order of bots, to prevent deadlocks.
     ordered = [ratings[bot_id] for bot_id in sorted(ratings)]
     session.connection().execute(_CHANGES, changes)
     session.connection().execute(_RATE[database_of(session).is_sqlite], ordered)
     before = (known[bot_id] for bot_id in ratings if bot_id in known)
-    ranks.count_moves(session, ladder_id, before, (Held(row["value"], row["games"]) for row in ordered))
+    ranks.count_moves(session, ladder_id, before, (RatingState(row["value"], row["games"]) for row in ordered))
 
 
-def acts(session: Session, ladder_id: str, *, after: int = 0, until: int | None = None) -> Iterator[list[Act]]:
-    """The acts of a ladder in their order, from the one after ``after`` to ``until``, a page at a time."""
+def acts(session: Session, ladder_id: str, *, after: int = 0, until: int | None = None) -> Iterator[list[ReplayEntry]]:
+    """Yield the entries of a ladder above ``after`` and up to ``until``, in order, in pages."""
     while True:
         rows = session.connection().execute(_ACTS, {"ladder": ladder_id, "after": after, "until": until or _LAST})
         page = [_act(*row) for row in rows]
@@ -140,19 +142,21 @@ def acts(session: Session, ladder_id: str, *, after: int = 0, until: int | None 
         after = page[-1].seq
 
 
-def _act(seq: int, kind: str, match_id: str | None, entered: int | None, voided: int | None, *by_seat: Any) -> Act:
+def _act(
+    seq: int, kind: str, match_id: str | None, entered: int | None, voided: int | None, *by_seat: Any
+) -> ReplayEntry:
     lengths = {len(values) if isinstance(values, list) else 0 for values in by_seat}
-    # A result that somebody has cut about counts for nothing; the audit names it.
-    return Act(seq, kind, match_id, entered, voided, *(by_seat if len(lengths) == 1 and lengths != {0} else ()))
+    # A damaged result does not count; the audit reports it.
+    return ReplayEntry(seq, kind, match_id, entered, voided, *(by_seat if len(lengths) == 1 and lengths != {0} else ()))
 
 
-def fold_from(session: Session, ladder_id: str, after: int, until: int) -> Fold:
-    """The ladder as of act ``until``, of all bots that occur after act ``after`` (of others nothing can have changed).
+def fold_from(session: Session, ladder_id: str, after: int, until: int) -> RatingReplay:
+    """Return the ratings after entry ``until`` of all bots that occur after entry ``after``; no others can differ.
 
-    Begins as late as the stored changes tell how things stood.
+    The replay starts at the last entry at which stored changes can be trusted.
     """
     start = _last_settled_seq(session, ladder_id, after, until)
-    fold = Fold()
+    fold = RatingReplay()
     for page in acts(session, ladder_id, after=start, until=until):
         seen = {bot for act in page if act.kind == "result" for bot in act.bots}
         fold.held |= standing_at(session, ladder_id, start, seen - fold.held.keys())
@@ -162,10 +166,10 @@ def fold_from(session: Session, ladder_id: str, after: int, until: int) -> Fold:
     return fold
 
 
-def standing_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) -> dict[str, Held]:
-    """How these bots stood after act ``seq``, by the stored changes; who had none yet stands as a beginner."""
+def standing_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) -> dict[str, RatingState]:
+    """Return the ratings of these bots after entry ``seq``, by the stored changes; a starting rating for new bots."""
     wanted = sorted(bots)
-    found = {bot_id: Held() for bot_id in wanted}
+    found = {bot_id: RatingState() for bot_id in wanted}
     for start in range(0, len(wanted) if seq else 0, PAGE):
         some = wanted[start : start + PAGE]
         latest = (
@@ -176,13 +180,12 @@ def standing_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str])
         )
         there = and_(RatingChange.seq == latest.c.seq, RatingChange.bot_id == latest.c.bot_id)
         query = select(RatingChange.bot_id, RatingChange.after, RatingChange.games).join(latest, there)
-        found |= {bot_id: Held(value, games) for bot_id, value, games in session.execute(query)}
+        found |= {bot_id: RatingState(value, games) for bot_id, value, games in session.execute(query)}
     return found
 
 
 def _last_settled_seq(session: Session, ladder_id: str, seq: int, until: int) -> int:
-    """The last act up to ``seq`` as of which the stored changes tell the ladder: no result up to it was made void
-    after it."""
+    """Return the last entry up to ``seq`` at which stored changes are valid: no result up to it was voided after it."""
     entered, voided = aliased(LedgerEntry), aliased(LedgerEntry)
     while True:
         first = session.scalar(
@@ -196,8 +199,8 @@ def _last_settled_seq(session: Session, ladder_id: str, seq: int, until: int) ->
         seq = first - 1
 
 
-def _load_ratings(session: Session, ladder_id: str, bots: Iterable[str]) -> dict[str, Held] | None:
-    """The stored ratings of these bots; None when the ladder is frozen."""
+def _load_ratings(session: Session, ladder_id: str, bots: Iterable[str]) -> dict[str, RatingState] | None:
+    """Return the stored ratings of these bots, None when the ladder is frozen."""
     wanted, known = sorted(bots), {}
     for start in range(0, len(wanted), PAGE):
         rows = session.connection().execute(_KNOWN, {"ladder": ladder_id, "bots": wanted[start : start + PAGE]})
@@ -205,11 +208,11 @@ def _load_ratings(session: Session, ladder_id: str, bots: Iterable[str]) -> dict
             if frozen is not None:
                 return None
             if bot_id is not None:
-                known[bot_id] = Held(value, games)
+                known[bot_id] = RatingState(value, games)
     return known
 
 
-# Built once, and on the tables themselves: some of these run for every result.
+# Built once, without the ORM: some of these run for every result.
 _LAST = 2**62
 _LADDERS, _ACTS_TABLE, _RATINGS, _CHANGES_TABLE, _RESULTS = (
     model.__table__ for model in (Ladder, LedgerEntry, Rating, RatingChange, Result)

@@ -22,8 +22,11 @@ CHANGES: Final = 2_000  # rating changes read at a time: a void or a repair may 
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """One row of a ledger entry. A result has a row for each seat. Other entries have a row for each bot whose rating
-    changed, or a single row without a bot. Ratings are in micro-points, None if the entry does not affect the bot."""
+    """A row of a ledger entry.
+
+    A result has a row for each seat. Other entries have a row for each bot whose rating changed, or a single row
+    without a bot. Ratings are in micro-points, None if the entry does not affect the bot.
+    """
 
     entry: int
     kind: str
@@ -80,7 +83,7 @@ def _changes(database: Database, seqs: Sequence[int]) -> Iterator[RatingChange]:
     """Yield the rating changes of these entries, ordered by entry and bot."""
     seq, bot_id = 0, ""
     while True:
-        query = select(RatingChange).where(RatingChange.seq.in_([one for one in seqs if one >= seq]))
+        query = select(RatingChange).where(RatingChange.seq.in_([number for number in seqs if number >= seq]))
         query = query.where(or_(RatingChange.seq > seq, RatingChange.bot_id > bot_id))
         with database.read() as session:
             changes = session.scalars(query.order_by(RatingChange.seq, RatingChange.bot_id).limit(CHANGES)).all()

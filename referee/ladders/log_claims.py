@@ -1,4 +1,4 @@
-"""What the log of a match proves: its result, and what its own row and its seats must say. Comparing is the audit's."""
+"""Derive from the log of a match what its stored match, seats and result must be."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Seated:
-    """A seat with its bot as it is known; a stand-in and the house count for nobody."""
+class SeatWithOwner:
+    """A seat with its bot's owner. Substitutes and house bots do not count for ratings."""
 
     row: MatchSeat
     owner_id: str
@@ -29,15 +29,15 @@ class Seated:
 
 
 @dataclass(frozen=True, slots=True)
-class Proven:
-    """What must be stored, by column: of the match, of each seat, and of the result."""
+class DerivedRecords:
+    """Derived values, by column: of the match, of each seat, and of the result."""
 
     match: Json
     seats: list[Json]
     result: Json
 
-    def differing(self, match: Match, seats: Sequence[Seated], result: Result) -> Iterator["Otherwise"]:
-        """What is stored otherwise: of the match, of its seats, of its result."""
+    def differing(self, match: Match, seats: Sequence[SeatWithOwner], result: Result) -> Iterator["Deviation"]:
+        """Yield the rows that are stored with other values."""
         yield from _compare_row("match", match, self.match)
         for seat, proven in zip(seats, self.seats, strict=False):
             yield from _compare_row("seats", seat.row, proven)
@@ -45,8 +45,8 @@ class Proven:
 
 
 @dataclass(frozen=True, slots=True)
-class Otherwise:
-    """A row in which columns hold something else than they must; ``what`` is "match", "seats" or "result"."""
+class Deviation:
+    """A row with columns that differ from the derived values; ``what`` is "match", "seats" or "result"."""
 
     what: str
     row: Match | MatchSeat | Result
@@ -54,20 +54,23 @@ class Otherwise:
     proven: Json
 
 
-def load_seats(session: Session, match_ids: Sequence[str]) -> dict[str, list[Seated]]:
-    """The seats of each of these matches, in order."""
+def load_seats(session: Session, match_ids: Sequence[str]) -> dict[str, list[SeatWithOwner]]:
+    """Return the seats of each of these matches, in order."""
     query = select(MatchSeat, Bot.owner_id, Bot.status).join(Bot, Bot.id == MatchSeat.bot_id)
     query = query.where(MatchSeat.match_id.in_(match_ids)).order_by(MatchSeat.match_id, MatchSeat.seat)
-    found: dict[str, list[Seated]] = {match_id: [] for match_id in match_ids}
+    found: dict[str, list[SeatWithOwner]] = {match_id: [] for match_id in match_ids}
     for row, owner_id, status in session.execute(query):
         counts = row.entrant_id is None and status != house_bots.STATUS
-        found[row.match_id].append(Seated(row, owner_id, counts))
+        found[row.match_id].append(SeatWithOwner(row, owner_id, counts))
     return found
 
 
 def replay_stored_log(session: Session, match_id: str, log: MatchLog) -> tuple[list[bytes], VerificationReport]:
-    """The rows of a stored log and what replaying them showed. Raises ``BadLog`` for one that does not hold, that is
-    of another match, or is not the one whose end was noted."""
+    """Return the rows of a stored log and the report of its replay.
+
+    Raise ``BadLog`` for a log that cannot be read or replayed, or that does not match its stored match, number of rows
+    and digest.
+    """
     try:
         lines = logs.log_lines(session, match_id)
         report = verify(lines)
@@ -78,17 +81,19 @@ def replay_stored_log(session: Session, match_id: str, log: MatchLog) -> tuple[l
     if report.match != match_id:
         raise BadLog(0, f"it is the log of match {report.match}")
     if log.rows != len(lines) - report.revealed:
-        raise BadLog(log.rows, f"its end is noted there, but {len(lines) - report.revealed} rows were played")
+        raise BadLog(log.rows, f"it is stored as the last row, but the log has {len(lines) - report.revealed} rows")
     if digest(lines[log.rows - 1]) != log.digest:
-        raise BadLog(log.rows - 1, f"its digest is noted as {log.digest}")
+        raise BadLog(log.rows - 1, f"its digest is stored as {log.digest}")
     return lines, report
 
 
-def derive_records(session: Session, lines: Sequence[bytes], rows: int, seats: Sequence[Seated]) -> Proven:
-    """What follows from a log that was ``replay_stored_log`` and from who sat there for whom."""
+def derive_records(
+    session: Session, lines: Sequence[bytes], rows: int, seats: Sequence[SeatWithOwner]
+) -> DerivedRecords:
+    """Return the values that follow from a verified log and from its seats."""
     header, last = parse_row(lines[0]), parse_row(lines[rows - 1])
     match = {name: header[name] for name in ("game", "options", "seats", "rated")}
-    bots = [one["bot"] for one in header["players"]]
+    bots = [player["bot"] for player in header["players"]]
     counts = [seat.counts for seat in seats]
     result = {"bots": bots, **{name: last[name] for name in ("placements", "returns", "scores")}}
     result |= {"entrants": [seat.row.entrant_id or bot for seat, bot in zip(seats, bots, strict=False)]}
@@ -96,18 +101,18 @@ def derive_records(session: Session, lines: Sequence[bytes], rows: int, seats: S
     result |= {"ladder_id": _ladder_id(session, match, [seat.owner_id for seat in seats if seat.counts])}
     by_seat = zip(bots, counts, last["placements"], last["returns"], strict=False)
     names = ("bot_id", "rated", "placement", "returns")
-    return Proven(match, [dict(zip(names, values, strict=True)) for values in by_seat], result)
+    return DerivedRecords(match, [dict(zip(names, values, strict=True)) for values in by_seat], result)
 
 
 def _ladder_id(session: Session, match: Json, owners: Sequence[str]) -> str | None:
-    """The ladder on which the match counts, by the rule by which it entered."""
+    """Return the ladder on which the match counts, None if it counts on none."""
     if not match["rated"] or len(owners) < 2 or len(set(owners)) < len(owners):
         return None
     ladder = ratings.find_ladder(session, match["game"], match["options"], match["seats"])
     return None if ladder is None else ladder.id
 
 
-def _compare_row(what: str, row: Match | MatchSeat | Result, proven: Json) -> Iterator[Otherwise]:
+def _compare_row(what: str, row: Match | MatchSeat | Result, proven: Json) -> Iterator[Deviation]:
     wrong = {name: getattr(row, name) for name, value in proven.items() if getattr(row, name) != value}
     if wrong:
-        yield Otherwise(what, row, wrong, {name: proven[name] for name in wrong})
+        yield Deviation(what, row, wrong, {name: proven[name] for name in wrong})

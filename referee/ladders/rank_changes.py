@@ -1,4 +1,4 @@
-"""Who moved on a ladder since an act of its ledger, as he stands now."""
+"""Find bots whose rating changed since an entry of the ledger, with their current ranks."""
 
 from typing import Final
 
@@ -10,11 +10,11 @@ from referee.ladders import ranks
 from referee.ladders.ratings import LadderStanding
 from referee.ladders.tables import LedgerEntry, RatingChange
 
-LOOKED_BACK: Final = 200  # acts
+LOOKED_BACK: Final = 200  # entries
 
 
 def list_moved_rows(session: Session, ladder_id: str, *, after: int, limit: int) -> list[LadderStanding]:
-    """The lines of the bots whose rating changed by acts above ``after``, the latest first; of very many the latest."""
+    """Return the rows of bots whose rating changed by entries above ``after``, latest first, at most ``limit``."""
     acts = select(LedgerEntry.seq).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq > after)
     acts = acts.order_by(LedgerEntry.seq.desc()).limit(LOOKED_BACK)
     latest = func.max(RatingChange.seq)

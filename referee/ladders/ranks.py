@@ -1,7 +1,7 @@
-"""Places on a ladder, from counts of the bots in bands of ratings: as cheap among 100,000 bots as among 100.
+"""Ranks on a ladder, from counts of bots in bands of ratings: as fast with 100,000 bots as with 100.
 
-A place is one more than the bots above: those in the wide bands above one's own, in the narrow bands above one's own
-within that, and the few above within one's own narrow band. Bots without a match that counts are on no ladder.
+A rank is one more than the number of bots above: those in higher wide bands, those in higher narrow bands of the same
+wide band, and the few above in the same narrow band. Bots without a match that counts have no rank.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.orm import Session
 
 from referee.db.engine import database_of
-from referee.ladders.rating_replay import Held
+from referee.ladders.rating_replay import RatingState
 from referee.ladders.tables import Rating, RatingCount
 from referee.ratings.elo import MICRO, START
 
@@ -27,7 +27,7 @@ Band = tuple[int, int]  # width and number
 
 @dataclass(frozen=True, slots=True)
 class LadderRank:
-    """Where a bot stands: ``place`` of ``of``; equal ratings share a place."""
+    """The rank of a bot: ``place`` out of ``of``. Equal ratings share a rank."""
 
     place: int
     of: int
@@ -37,7 +37,7 @@ class LadderRank:
 
 
 def place_of(session: Session, ladder_id: str, bot_id: str) -> LadderRank | None:
-    """The bot's own place; None where no match of it counts."""
+    """Return the rank of a bot, None if none of its matches counts."""
     found = session.connection().execute(_OWN, {"ladder": ladder_id, "bot": bot_id}).one_or_none()
     if found is None:
         return None
@@ -48,14 +48,14 @@ def place_of(session: Session, ladder_id: str, bot_id: str) -> LadderRank | None
         total += bots if width == WIDE else 0
         above += bots if band > value // width else 0
     end = (value // NARROW + 1) * NARROW
-    # Bots without a match stand at the start, nowhere else: elsewhere the index alone tells.
+    # Only bots at the starting rating may have no match; for other ratings, the index alone suffices.
     within = _PLAYED_WITHIN if value < START < end else _WITHIN
     above += session.connection().execute(within, {**where, "end": end}).scalar_one()
     return LadderRank(above + 1, total, value, games, as_of_seq)
 
 
-def bands(held: Iterable[Held]) -> Counter[Band]:
-    """How many of these ratings lie in each band, of either width."""
+def bands(held: Iterable[RatingState]) -> Counter[Band]:
+    """Count these ratings by band, of both widths."""
     counted: Counter[Band] = Counter()
     for value, games in held:
         if games:
@@ -64,8 +64,8 @@ def bands(held: Iterable[Held]) -> Counter[Band]:
     return counted
 
 
-def count_moves(session: Session, ladder_id: str, before: Iterable[Held], after: Iterable[Held]) -> None:
-    """Brings the counts up to date: these ratings were as ``before`` and are as ``after``."""
+def count_moves(session: Session, ladder_id: str, before: Iterable[RatingState], after: Iterable[RatingState]) -> None:
+    """Update the counts for ratings that changed from ``before`` to ``after``."""
     change = bands(after)
     change.subtract(bands(before))
     rows = [
@@ -77,8 +77,8 @@ def count_moves(session: Session, ladder_id: str, before: Iterable[Held], after:
         session.connection().execute(_ADD[database_of(session).is_sqlite], rows)
 
 
-def count_anew(session: Session, ladder_id: str, held: Iterable[Held]) -> None:
-    """Puts counts of just these ratings in place of what is there."""
+def count_anew(session: Session, ladder_id: str, held: Iterable[RatingState]) -> None:
+    """Replace the counts by those of these ratings."""
     session.execute(delete(RatingCount).where(RatingCount.ladder_id == ladder_id))
     count_moves(session, ladder_id, (), held)
 

@@ -1,4 +1,4 @@
-"""Reading ladders: who stands where, now or after any act, and how he got there. Moving them is the ledger's."""
+"""Read ladders: rows now or after any ledger entry, and the history of a bot's rating."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from referee.matches.tables import MatchSeat
 
 @dataclass(frozen=True, slots=True)
 class LadderStanding:
-    """A line of a ladder; equal ratings share a place."""
+    """A row of a ladder. Equal ratings share a rank, ``place``."""
 
     place: int
     bot_id: str
@@ -34,9 +34,12 @@ class LadderStanding:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What an act did to a bot's rating. ``kind`` is that of the act; of a result ``version`` is the bot's in that
-    match, and ``version_changed`` tells that it had another in the result before."""
+class DescribedChange:
+    """A change of a bot's rating by a ledger entry of this ``kind``.
+
+    For a result, ``version`` is the bot's in that match, and ``version_changed`` whether it differs from the result
+    before.
+    """
 
     seq: int
     bot_id: str
@@ -53,14 +56,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class LadderPage:
-    """Lines of a ladder as it stood after the act ``as_of_seq`` of its ledger (0: before the first)."""
+    """A page of a ladder after entry ``as_of_seq`` of its ledger, 0 before the first."""
 
     page: Page[LadderStanding]
     as_of_seq: int
 
 
 def ladder_for(session: Session, game: str, options: Mapping[str, Any], seats: int) -> Ladder:
-    """The ladder of this game with these (complete) options and seats, made when it is first needed."""
+    """Return the ladder of this game with these (complete) options and seats; create it if there is none."""
     ladder = find_ladder(session, game, options, seats)
     if ladder is None:
         key = hashlib.sha256(dumps(dict(options))).hexdigest()
@@ -72,13 +75,13 @@ def ladder_for(session: Session, game: str, options: Mapping[str, Any], seats: i
 
 
 def find_ladder(session: Session, game: str, options: Mapping[str, Any], seats: int) -> Ladder | None:
-    """The ladder of this game with these (complete) options and seats, if there is one yet."""
+    """Return the ladder of this game with these (complete) options and seats, None if there is none."""
     key = hashlib.sha256(dumps(dict(options))).hexdigest()
     return session.scalar(select(Ladder).where(Ladder.game == game, Ladder.options_key == key, Ladder.seats == seats))
 
 
 def ladder_id_for(session: Session, game: str, options: Mapping[str, Any], seats: int) -> str:
-    """The id of ``ladder_for``, looked up the short way."""
+    """Return the id of ``ladder_for``, without the ORM."""
     key = hashlib.sha256(dumps(dict(options))).hexdigest()
     found = session.connection().execute(_LADDER_ID, {"game": game, "key": key, "seats": seats}).scalar()
     return found or ladder_for(session, game, options, seats).id
@@ -94,7 +97,7 @@ def get_ladder(session: Session, ladder_id: str) -> Ladder:
 def list_ladders(
     session: Session, *, game: str | None = None, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[Ladder]:
-    """Ladders by id."""
+    """Return a page of ladders by id."""
     check_limit(limit)
     query = select(Ladder)
     if game is not None:
@@ -111,9 +114,9 @@ def count_ladders_by_game(session: Session) -> dict[str, int]:
 
 
 def ladder_page(session: Session, ladder_id: str, *, limit: int = 50, cursor: Cursor | None = None) -> LadderPage:
-    """Lines from the top, or from a cursor, which carries the place so that no page counts those before it.
+    """Return rows from the top or from a cursor, which carries the rank so that earlier rows are not counted again.
 
-    A bot without a match that counts (any more) is on no line.
+    Bots without a match that counts have no row.
     """
     check_limit(limit)
     get_ladder(session, ladder_id)
@@ -127,15 +130,15 @@ def ladder_page(session: Session, ladder_id: str, *, limit: int = 50, cursor: Cu
 def ladder_at(
     session: Session, ladder_id: str, seq: int, *, limit: int = 50, cursor: Cursor | None = None
 ) -> LadderPage:
-    """The ladder as it stood after act ``seq``, whatever has become of it since.
+    """Return a page of the ladder as it was after entry ``seq``.
 
-    ``as_of_seq`` is the ladder's own last act up to there. Raises ``BadOption`` for an act to come. A page costs a
-    look at every change since.
+    ``as_of_seq`` is the ladder's own last entry up to there. Raise ``BadOption`` for a future entry. The cost grows
+    with the number of changes since.
     """
     check_limit(limit)
     get_ladder(session, ladder_id)
     if not 0 <= seq <= last_seq(session, ladder_id):
-        raise BadOption("as_of_seq", f"the ladder's last act is {last_seq(session, ladder_id)}")
+        raise BadOption("as_of_seq", f"must be 0 to {last_seq(session, ladder_id)}, the ladder's last ledger entry")
     still = select(Rating.value, Rating.games, Bot).where(Rating.ladder_id == ladder_id, Rating.as_of_seq <= seq)
     still = _page_of_ratings(still.join(Bot, Bot.id == Rating.bot_id), Rating, Rating.value, limit, cursor)
     moved = _page_of_ratings(_moved_since(ladder_id, seq), RatingChange, RatingChange.after, limit, cursor)
@@ -146,7 +149,7 @@ def ladder_at(
 
 
 def _moved_since(ladder_id: str, seq: int) -> Select[int, int, Bot]:
-    """The bots that moved since, as their last change up to ``seq`` left them."""
+    """Return a query of bots whose rating changed after ``seq``, with their ratings at ``seq``."""
     later, earlier = aliased(RatingChange), aliased(RatingChange)
     bots = select(later.bot_id).where(later.seq > seq, later.ladder_id == ladder_id).distinct().subquery()
     latest = (
@@ -167,16 +170,16 @@ def _page_of_ratings(
     limit: int,
     cursor: Cursor | None,
 ) -> Select[int, int, Bot]:
-    """The next so many and one more, the best first; only bots with matches that count."""
+    """Return a query of the next ``limit`` + 1 rows, best first, of bots with matches that count."""
     last, last_bot, _, _ = _ladder_position(cursor)
     if last is not None:
-        # Said so that the database seeks the place in the index instead of passing over all before it.
+        # Written so that the planner seeks the index instead of scanning past earlier rows.
         query = query.where(value <= last, or_(value < last, rated.bot_id > last_bot))
     return query.where(rated.games > 0).order_by(value.desc(), rated.bot_id).limit(limit + 1)
 
 
 def _page(rows: Sequence[Row[int, int, Bot]], limit: int, cursor: Cursor | None) -> Page[LadderStanding]:
-    """Lines with their places, of which the cursor carries the last."""
+    """Return rows with their ranks; the cursor carries the last rank."""
     last, _, seen, place = _ladder_position(cursor)
     lines: list[LadderStanding] = []
     for value, games, bot in rows:
@@ -190,12 +193,12 @@ def _page(rows: Sequence[Row[int, int, Bot]], limit: int, cursor: Cursor | None)
 
 
 def last_seq(session: Session, ladder_id: str) -> int:
-    """The number of the last act of this ladder; 0 before the first."""
+    """Return the number of the last entry of this ladder, 0 before the first."""
     return session.scalar(select(func.max(LedgerEntry.seq)).where(LedgerEntry.ladder_id == ladder_id)) or 0
 
 
 def ratings_of(session: Session, bot_id: str) -> list[tuple[Ladder, Rating]]:
-    """Where a bot stands, on every ladder on which a match of it counts."""
+    """Return the ratings of a bot on all ladders on which a match of it counts."""
     query = select(Ladder, Rating).join(Rating, Rating.ladder_id == Ladder.id)
     query = query.where(Rating.bot_id == bot_id, Rating.games > 0)
     return [(ladder, rating) for ladder, rating in session.execute(query.order_by(Ladder.id))]
@@ -203,46 +206,46 @@ def ratings_of(session: Session, bot_id: str) -> list[tuple[Ladder, Rating]]:
 
 def history(
     session: Session, ladder_id: str, bot_id: str, *, limit: int = 50, cursor: Cursor | None = None
-) -> Page[Change]:
-    """How a bot's rating moved, the latest change first."""
+) -> Page[DescribedChange]:
+    """Return a page of changes of a bot's rating, latest first."""
     check_limit(limit)
     query = _changes().where(RatingChange.ladder_id == ladder_id, RatingChange.bot_id == bot_id)
     if cursor is not None:
         query = query.where(RatingChange.seq < number_of(cursor))
     rows = session.execute(query.order_by(RatingChange.seq.desc()).limit(limit + 1)).all()
-    told = _describe_changes(session, rows[:limit])
-    return Page(told, [told[-1].seq] if len(rows) > limit else None)
+    changes = _describe_changes(session, rows[:limit])
+    return Page(changes, [changes[-1].seq] if len(rows) > limit else None)
 
 
-def changes_of(session: Session, seq: int) -> list[Change]:
-    """What one act did, by bot."""
+def changes_of(session: Session, seq: int) -> list[DescribedChange]:
+    """Return the changes by one entry, ordered by bot."""
     rows = session.execute(_changes().where(RatingChange.seq == seq).order_by(RatingChange.bot_id)).all()
-    return [one for row in rows for one in _describe_changes(session, [row])]
+    return [change for row in rows for change in _describe_changes(session, [row])]
 
 
 def _changes() -> Select[RatingChange, LedgerEntry, str | None]:
-    """Changes with their acts, and the version of the bot in a match that counted by them."""
-    # Said so that SQLite seeks the match: else it looks, for every change, through all matches of the bot.
+    """Return a query of changes with their entries and, for results, the version of the bot in the match."""
+    # Written so that SQLite seeks the match instead of scanning all matches of the bot for every change.
     seat = and_(MatchSeat.match_id == LedgerEntry.match_id, MatchSeat.bot_id.concat("") == RatingChange.bot_id)
     query = select(RatingChange, LedgerEntry, MatchSeat.version).join(LedgerEntry, LedgerEntry.seq == RatingChange.seq)
     return query.outerjoin(MatchSeat, and_(seat, LedgerEntry.kind == "result"))
 
 
-def _describe_changes(session: Session, rows: Sequence[Any]) -> list[Change]:
-    """These changes of one bot, the latest first, each compared with the version in the result before it."""
-    told: list[Change] = []
+def _describe_changes(session: Session, rows: Sequence[Any]) -> list[DescribedChange]:
+    """Return these changes of one bot, latest first, each compared with the version in the result before it."""
+    described: list[DescribedChange] = []
     earlier = _version_before(session, rows[-1][0]) if rows else _NO_VERSION
     for change, act, version in reversed(rows):
         is_result = act.kind == "result"
         changed = is_result and earlier is not _NO_VERSION and version != earlier
         earlier = version if is_result else earlier
         of_act = (change.seq, change.bot_id, act.kind, act.match_id, act.reason, act.created_at)
-        told.append(Change(*of_act, change.before, change.after, change.games, version, changed))
-    return told[::-1]
+        described.append(DescribedChange(*of_act, change.before, change.after, change.games, version, changed))
+    return described[::-1]
 
 
 def _version_before(session: Session, change: RatingChange) -> Any:
-    """The bot's version in the last result before this change; ``_NO_VERSION`` where there is none."""
+    """Return the bot's version in the last result before this change, ``_NO_VERSION`` if there is no such result."""
     query = _changes().where(RatingChange.ladder_id == change.ladder_id, RatingChange.bot_id == change.bot_id)
     query = query.where(RatingChange.seq < change.seq, LedgerEntry.kind == "result")
     found = session.execute(query.order_by(RatingChange.seq.desc()).limit(1)).one_or_none()
@@ -255,16 +258,16 @@ def _ladder_position(cursor: Cursor | None) -> tuple[int | None, str, int, int]:
     match list(cursor):
         case [int(value), str(bot_id), int(seen), int(place)]:
             return value, bot_id, seen, place
-    raise BadOption("cursor", "is not one that a page gave")
+    raise BadOption("cursor", "must be the cursor of a previous page")
 
 
 def _texts(cursor: Cursor, count: int) -> list[str]:
     if len(cursor) != count or not all(isinstance(part, str) for part in cursor):
-        raise BadOption("cursor", "is not one that a page gave")
+        raise BadOption("cursor", "must be the cursor of a previous page")
     return list(cursor)
 
 
-_NO_VERSION: Final = object()  # unlike None, the version of a bot that tells none
+_NO_VERSION: Final = object()  # unlike None, which is the version of a bot that reports none
 _LADDERS = Ladder.__table__
 _LADDER_ID = select(_LADDERS.c.id).where(
     _LADDERS.c.game == bindparam("game"),

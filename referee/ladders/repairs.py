@@ -1,7 +1,7 @@
-"""What follows from an audit: ladders in doubt are frozen, and a repair puts derived numbers right.
+"""Freeze ladders that failed an audit, and repair their derived numbers.
 
-The truth is the logs, the results they prove, and the acts of the ledger, to which is only ever appended. Changes,
-ratings and counts are derived: a repair writes them anew, and an act of its own tells what it found.
+The sources of truth are the logs, the results that follow from them, and the append-only ledger. Changes, ratings and
+counts are derived: a repair rewrites them and records what it found in a ledger entry of its own.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -27,18 +27,18 @@ from referee.ladders.ladder_audit import (
     voids_without_cause,
     walk_entries,
 )
-from referee.ladders.ladder_replay import Refold
-from referee.ladders.rating_replay import Held
+from referee.ladders.ladder_replay import LadderReplay
+from referee.ladders.rating_replay import RatingState
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.matches.tables import Match, MatchLog, Result
 
-NAMED: Final = 20  # repaired values told one by one in the reason of the act
+NAMED: Final = 20  # repaired values listed in the reason of the entry
 _PER_STATEMENT: Final = 500
 
 
 @dataclass
-class Repaired:
-    """What was put right on a ladder, in words; ``seq`` is the act that tells of it."""
+class RepairReport:
+    """Descriptions of what was repaired on a ladder; ``seq`` is the ledger entry of the repair."""
 
     ladder_id: str
     seq: int = 0
@@ -47,17 +47,18 @@ class Repaired:
     @property
     def reason(self) -> str:
         more = len(self.done) - NAMED
-        told = "; ".join(self.done[:NAMED]) or "nothing was wrong"
-        return f"{told}; and {more} more" if more > 0 else told
+        listed = "; ".join(self.done[:NAMED]) or "nothing was wrong"
+        return f"{listed}; and {more} more" if more > 0 else listed
 
 
 def freeze(session: Session, found: Iterable[Difference]) -> list[str]:
-    """Freezes the ladders whose numbers are in doubt by these differences and gives their ids.
+    """Freeze the ladders whose numbers these differences make unreliable; return their ids.
 
-    A frozen ladder says so; results enter its ledger, its values stand still until they are repaired.
+    Results still enter the ledger of a frozen ladder, but its ratings do not change until it is repaired.
     """
     ledger.take_turn(session)
-    first = {one.ladder_id: str(one) for one in reversed(list(found)) if one.ladder_id is not None}
+    differences = list(found)
+    first = {finding.ladder_id: str(finding) for finding in reversed(differences) if finding.ladder_id is not None}
     for ladder_id, reason in sorted(first.items()):
         values = {"frozen_reason": f"an audit found: {reason}"[:1000]}
         session.execute(update(Ladder).where(Ladder.id == ladder_id).values(values))
@@ -65,31 +66,34 @@ def freeze(session: Session, found: Iterable[Difference]) -> list[str]:
 
 
 def in_doubt(session: Session) -> list[str]:
-    """Ladders that are frozen."""
+    """Return the ids of frozen ladders."""
     return list(session.scalars(select(Ladder.id).where(Ladder.frozen_reason.is_not(None)).order_by(Ladder.id)))
 
 
 def doubtful_matches(found: Iterable[Difference]) -> set[str]:
-    """The matches of which these differences say that their result, seats or state are not what the log tells."""
-    return {one.id for one in found if one.what in ("match", "seats", "result")}
+    """Return the ids of matches whose stored state, seats or result differ from their log."""
+    return {finding.id for finding in found if finding.what in ("match", "seats", "result")}
 
 
 def repair(
     session: Session, ladder_id: str, *, by: str | None = None, matches: Collection[str] | None = None
-) -> Repaired:
-    """Puts the numbers of a ladder right and lets it go on, in one transaction.
+) -> RepairReport:
+    """Repair the numbers of a ladder and unfreeze it, in one transaction.
 
-    1. Results are made what their logs say: those of ``matches``, or all of the ladder, which takes as long as they
-    took to play. 2. Acts that are missing are appended, those that can be nobody's are taken out. 3. Changes follow
-    from the acts. 4. An act "repair" is appended; ratings that were wrong move by it. 5. Counts follow from the
-    ratings. What cannot be repaired, a log that is damaged or gone, an audit finds again; the match may be made void.
+    1. Set results to what their logs say: those of ``matches``, or all of the ladder, which must all be replayed.
+    2. Append missing ledger entries; delete or move entries that cannot be right.
+    3. Rewrite changes from the entries.
+    4. Append an entry "repair", by which wrong ratings change.
+    5. Recount the bands of ratings.
+
+    Damaged or missing logs cannot be repaired: the next audit reports them again, and their matches can be voided.
     """
     ledger.take_turn(session)
-    repaired = Repaired(ladder_id)
+    repaired = RepairReport(ladder_id)
     _repair_results(session, repaired, matches)
     _repair_acts(session, repaired)
     _append_acts(session, repaired, by)
-    refold = Refold(session, ladder_id)
+    refold = LadderReplay(session, ladder_id)
     _rewrite_changes(session, repaired, refold)
     if stored_counts(session, ladder_id) != ranks.bands(refold.fold.held.values()):
         repaired.done.append("counts of ratings")
@@ -100,8 +104,8 @@ def repair(
     return repaired
 
 
-def _repair_results(session: Session, repaired: Repaired, matches: Collection[str] | None) -> None:
-    """Only where the log holds; else the result stands as it is."""
+def _repair_results(session: Session, repaired: RepairReport, matches: Collection[str] | None) -> None:
+    """Repair results whose logs can be verified; leave the others as they are."""
     if matches is None:
         counted = select(LedgerEntry.match_id).where(LedgerEntry.ladder_id == repaired.ladder_id)
         here = or_(Result.ladder_id == repaired.ladder_id, Result.match_id.in_(counted))
@@ -115,7 +119,7 @@ def _repair_results(session: Session, repaired: Repaired, matches: Collection[st
         session.expunge_all()  # logs are large
 
 
-def _repair_result(session: Session, repaired: Repaired, match: Match, log: MatchLog, result: Result) -> None:
+def _repair_result(session: Session, repaired: RepairReport, match: Match, log: MatchLog, result: Result) -> None:
     if match.status not in ("finished", "void"):
         repaired.done.append(f"match {match.id} from {match.status} to finished")
         match.status = "finished"
@@ -125,14 +129,14 @@ def _repair_result(session: Session, repaired: Repaired, match: Match, log: Matc
     except BadLog:
         return
     proven = log_claims.derive_records(session, lines, log.rows, seats)
-    for one in list(proven.differing(match, seats, result)):
-        repaired.done.append(f"{one.what} of {match.id} from {one.stored} to {one.proven}")
-        for column, value in one.proven.items():
-            setattr(one.row, column, value)
+    for deviation in list(proven.differing(match, seats, result)):
+        repaired.done.append(f"{deviation.what} of {match.id} from {deviation.stored} to {deviation.proven}")
+        for column, value in deviation.proven.items():
+            setattr(deviation.row, column, value)
 
 
-def _repair_acts(session: Session, repaired: Repaired) -> None:
-    """Acts that can be nobody's leave the ledger, those of another ladder go there."""
+def _repair_acts(session: Session, repaired: RepairReport) -> None:
+    """Delete entries that cannot be right; move entries of another ladder there."""
     for act, of, kind in session.execute(acts_of_none(repaired.ladder_id)).all():
         session.execute(delete(RatingChange).where(RatingChange.seq == act))
         session.execute(delete(LedgerEntry).where(LedgerEntry.seq == act))
@@ -142,7 +146,7 @@ def _repair_acts(session: Session, repaired: Repaired) -> None:
         repaired.done.append(f"act {act} of {of} to {home}")
 
 
-def _append_acts(session: Session, repaired: Repaired, by: str | None) -> None:
+def _append_acts(session: Session, repaired: RepairReport, by: str | None) -> None:
     ladder_id = repaired.ladder_id
     for match_id, seq in session.execute(missing_acts(ladder_id)).all():
         ledger.append(session, ladder_id, "result", match_id, f"found missing for result {seq}", by)
@@ -161,7 +165,7 @@ def _append_acts(session: Session, repaired: Repaired, by: str | None) -> None:
         repaired.done.append(f"match {of} from {status} to void, by act {act}")
 
 
-def _rewrite_changes(session: Session, repaired: Repaired, refold: Refold) -> None:
+def _rewrite_changes(session: Session, repaired: RepairReport, refold: LadderReplay) -> None:
     for act, stored, expected in walk_entries(refold, lambda more: None):
         if stored == expected:
             continue
@@ -177,19 +181,19 @@ def _rewrite_changes(session: Session, repaired: Repaired, refold: Refold) -> No
         repaired.done += [f"change {act.seq} of {bot}" for bot in wrong]
 
 
-def _rewrite_ratings(session: Session, repaired: Repaired, refold: Refold, by: str | None) -> None:
-    """Ratings that do not follow move by an act of their own: from what stood there to what follows."""
+def _rewrite_ratings(session: Session, repaired: RepairReport, refold: LadderReplay, by: str | None) -> None:
+    """Append the entry of the repair and change wrong ratings by it, from the stored to the derived values."""
     ladder_id = repaired.ladder_id
     stored, expected = stored_ratings(session, ladder_id), expected_ratings(refold)
     wrong = [bot for bot in sorted(stored.keys() | expected.keys()) if stored.get(bot) != expected.get(bot)]
-    held = {bot: refold.fold.held.get(bot, Held()) for bot in wrong}
+    held = {bot: refold.fold.held.get(bot, RatingState()) for bot in wrong}
     for bot in wrong:
         before = stored[bot][0] if bot in stored else None
         repaired.done.append(f"rating of {bot} from {before} to {held[bot].value} after {held[bot].games} games")
     repaired.seq = ledger.append(session, ladder_id, "repair", None, repaired.reason, by)
     changes = [
         {"seq": repaired.seq, "bot_id": bot, "ladder_id": ladder_id, "games": held[bot].games}
-        | {"before": stored[bot][0] if bot in stored else Held().value, "after": held[bot].value}
+        | {"before": stored[bot][0] if bot in stored else RatingState().value, "after": held[bot].value}
         for bot in wrong
     ]
     ratings = [

@@ -1,4 +1,4 @@
-"""The results that a ladder is made of, for the batch fit. Fitting is the pure strengths'."""
+"""Load the results of a ladder for the batch fit in ``referee.ratings.strengths``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from referee.ratings.strengths import Result as Said
 
 @dataclass(frozen=True, slots=True)
 class LadderResults:
-    """``results`` are the newest that count after act ``as_of_seq``; ``left_out`` are older ones."""
+    """The newest results that count after entry ``as_of_seq``; ``left_out`` is the number of older ones."""
 
     as_of_seq: int
     results: Sequence[Said]
@@ -24,7 +24,7 @@ class LadderResults:
 def ladder_results(
     session: Session, ladder_id: str, limit: int, before: LadderResults | None = None, *, patient: bool = False
 ) -> LadderResults:
-    """At most ``limit`` results; ``before`` itself where no act came since (or ``patient``). Raises ``NotFound``."""
+    """Return up to ``limit`` results, or ``before`` if it is current or if ``patient``. Raise ``NotFound``."""
     ratings.get_ladder(session, ladder_id)
     seq = ratings.last_seq(session, ladder_id)
     if before is not None and (patient or before.as_of_seq == seq):

@@ -5,30 +5,30 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Counted, Id, Json, Word, one_of
+from referee.db.base import AutoIncrement, Base, Id, Json, ShortString, one_of
 
 ACTS = ("result", "void", "repair")
 
 
 class Ladder(Base):
-    """A ranking: one for each game, set of options and number of seats."""
+    """A ladder: there is one for each game, set of options and number of seats."""
 
     __tablename__ = "ladders"
     __table_args__ = (UniqueConstraint("game", "options_key", "seats"),)
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
-    game: Mapped[str] = mapped_column(Word)
+    game: Mapped[str] = mapped_column(ShortString)
     options: Mapped[Json]
     options_key: Mapped[str] = mapped_column(String(64))
     seats: Mapped[int]
     created_at: Mapped[datetime]
-    frozen_reason: Mapped[str | None] = mapped_column(Text)  # what an audit found; shown until it is repaired
+    frozen_reason: Mapped[str | None] = mapped_column(Text)  # finding of an audit, until it is repaired
 
 
 class LedgerEntry(Base):
-    """The ledger a ladder is the fold of: a result counts, is made void, or the sum is repaired. Only appended to.
+    """An entry of the append-only rating ledger: a result enters, is voided, or ratings are repaired.
 
-    ``seq`` is the one order of all ladders' acts. Results of a deal group enter together, when it is over.
+    ``seq`` orders the entries of all ladders. Results of a deal group enter together, when it closes.
     """
 
     __tablename__ = "ledger_entries"
@@ -39,9 +39,9 @@ class LedgerEntry(Base):
         {"sqlite_autoincrement": True},
     )
 
-    seq: Mapped[int] = mapped_column(Counted, primary_key=True)
+    seq: Mapped[int] = mapped_column(AutoIncrement, primary_key=True)
     ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"))
-    kind: Mapped[str] = mapped_column(Word)
+    kind: Mapped[str] = mapped_column(ShortString)
     match_id: Mapped[str | None] = mapped_column(ForeignKey("matches.id"))  # None: a repair
     reason: Mapped[str | None] = mapped_column(Text)
     created_by: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"))
@@ -49,7 +49,7 @@ class LedgerEntry(Base):
 
 
 class Rating(Base):
-    """Where a bot stands on a ladder, in millionths of a point."""
+    """The rating of a bot on a ladder, in micro-points."""
 
     __tablename__ = "ratings"
 
@@ -64,7 +64,7 @@ Index(None, Rating.ladder_id, Rating.value.desc(), Rating.bot_id)
 
 
 class RatingCount(Base):
-    """How many bots of a ladder lie in a band of ratings: a place is a sum of few bands, however long the ladder."""
+    """The number of bots in a band of ratings. A rank is a sum over few bands, however long the ladder."""
 
     __tablename__ = "rating_counts"
 
@@ -75,7 +75,7 @@ class RatingCount(Base):
 
 
 class RatingChange(Base):
-    """What an act did to a rating. Of a repair ``before`` is the wrong value that stood there."""
+    """A change of a rating by a ledger entry. In a repair, ``before`` is the wrong value that was stored."""
 
     __tablename__ = "rating_changes"
     __table_args__ = (Index(None, "ladder_id", "bot_id", "seq"),)
@@ -85,4 +85,4 @@ class RatingChange(Base):
     ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"))
     before: Mapped[int] = mapped_column(BigInteger)
     after: Mapped[int] = mapped_column(BigInteger)
-    games: Mapped[int]  # that count for the bot, after the act
+    games: Mapped[int]  # of the bot that count, after the entry

@@ -1,4 +1,4 @@
-"""How a bot did in its last matches: against whom, from which seat, with which version."""
+"""Statistics of a bot's last matches by opponent, seat and version."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,12 +10,12 @@ from sqlalchemy.orm import Session
 
 from referee.matches.tables import DealGroup, Match, MatchSeat, Result
 
-MATCHES: Final = 1_000  # the last so many are counted
+MATCHES: Final = 1_000  # most recent matches that are counted
 
 
 @dataclass(frozen=True, slots=True)
 class SeatResult:
-    """A finished match whose cards are open, as this bot met it. ``rivals`` are their ids and placements."""
+    """A finished match of the bot whose log is public. ``rivals`` are ids and placements of its opponents."""
 
     match_id: str
     game: str
@@ -31,7 +31,7 @@ class SeatResult:
 
 @dataclass
 class BotTotals:
-    """Some of these matches added up. Against a rival, ``ahead`` counts those in which the bot was placed before it."""
+    """Sums over some matches. Against an opponent, ``ahead`` counts matches in which the bot was placed before it."""
 
     matches: int = 0
     placements: int = 0
@@ -65,8 +65,10 @@ class BotTotals:
 
 
 def last_played(session: Session, bot_id: str, *, limit: int = MATCHES) -> list[SeatResult]:
-    """The last matches of a bot that ended and whose deal groups are over, the newest first; without those that became
-    void. Of so many, not fewer: a bot of 10,000 matches costs some 50 ms."""
+    """Return the last finished matches of a bot whose deal groups are closed, newest first, without voided ones.
+
+    A bot with 10,000 matches takes about 50 ms.
+    """
     own = select(MatchSeat.seat, MatchSeat.version, MatchSeat.faults, Result.seq)
     own = own.join(Result, Result.match_id == MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
     last = own.order_by(Result.seq.desc()).limit(limit).subquery()
@@ -80,24 +82,24 @@ def last_played(session: Session, bot_id: str, *, limit: int = MATCHES) -> list[
 
 
 def by_seat(played: Sequence[SeatResult]) -> dict[tuple[int, int], BotTotals]:
-    """By how many sat at the table and the bot's own seat, in this order."""
-    return dict(sorted(_sum_results(((one.seats, one.seat), one) for one in played).items()))
+    """Return totals by (number of seats, own seat), in this order."""
+    return dict(sorted(_sum_results(((result.seats, result.seat), result) for result in played).items()))
 
 
 def by_version(played: Sequence[SeatResult]) -> dict[str | None, BotTotals]:
-    """The version of the latest match first."""
-    return _sum_results((one.version, one) for one in played)
+    """Return totals by version, the most recent first."""
+    return _sum_results((result.version, result) for result in played)
 
 
 def by_rival(played: Sequence[SeatResult]) -> dict[str, BotTotals]:
-    """The most frequent first."""
-    tallies = _sum_results((rival, one) for one in played for rival, _ in one.rivals)
-    for one in played:
-        for rival, placement in one.rivals:
+    """Return totals by opponent, the most frequent first."""
+    tallies = _sum_results((rival, result) for result in played for rival, _ in result.rivals)
+    for result in played:
+        for rival, placement in result.rivals:
             tally = tallies[rival]
-            tally.ahead += one.placement < placement
-            tally.level += one.placement == placement
-            tally.behind += one.placement > placement
+            tally.ahead += result.placement < placement
+            tally.level += result.placement == placement
+            tally.behind += result.placement > placement
     return dict(sorted(tallies.items(), key=lambda item: (-item[1].matches, item[0])))
 
 
@@ -111,8 +113,8 @@ def _sum_results(pairs: Iterator[tuple[Any, SeatResult]]) -> dict[Any, BotTotals
 def _read_result(row: Any) -> SeatResult:
     rivals = [
         (bot, placement)
-        for at, (bot, placement) in enumerate(zip(row.bots, row.placements, strict=True))
-        if at != row.seat
+        for seat, (bot, placement) in enumerate(zip(row.bots, row.placements, strict=True))
+        if seat != row.seat
     ]
     placed = row.placements[row.seat], row.scores[row.seat]
     table = row.match_id, row.game, row.seats, row.seat, row.version, row.finished_at

@@ -1,4 +1,4 @@
-"""Claims: which runner plays a match now. A claim is a lease and an epoch; every later write carries the epoch."""
+"""Claims of matches by runners. A claim is a lease and an epoch; every later write carries the epoch."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _M = _MATCHES.c
 
 
 class Claim(NamedTuple):
-    """A match that is ours as long as its epoch is this."""
+    """A claim on a match, valid as long as the match has this epoch."""
 
     match_id: str
     epoch: int
@@ -41,7 +41,7 @@ def claim(
     recorded no row. No bot gets more matches at the same time than the calls it accepts. ``friendlies`` limits the
     friendlies of one account in progress; it does not apply to matches claimed with ``alone=True``.
     """
-    queue_up(session, "claims")  # so that what a bot may take is counted by one at a time
+    queue_up(session, "claims")  # so that concurrent claims cannot exceed the calls a bot accepts
     boot, seconds = lease_now(session)
     if alone:
         _give_up_on_hopeless(session, boot, seconds)
@@ -52,14 +52,14 @@ def claim(
 
 
 def renew(session: Session, claims: Iterable[Claim]) -> set[str]:
-    """Holds claims on and gives the ids of those that are still ours."""
+    """Renew claims; return the ids of the matches whose claims are still valid."""
     return LEASES.renew(session, claims)
 
 
 def give_back(session: Session, claims: Iterable[Claim]) -> int:
-    """Lets others claim these matches at once; claims that are no longer ours are passed over.
+    """Release claims, so that the matches are due immediately. Claims that are no longer valid are ignored.
 
-    What is given back was not lost: such a claim does not count towards stuck.
+    A released claim does not count as lost, nor as one without progress.
     """
     idle = _M.claims_without_progress
     return LEASES.release(session, claims, claims_without_progress=case((idle > 0, idle - 1), else_=0))
@@ -67,21 +67,21 @@ def give_back(session: Session, claims: Iterable[Claim]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What there is to do. ``alone`` are matches that want a work-horse of their own."""
+    """Numbers of matches by state and of due work. ``alone`` are matches that must be played in their own process."""
 
     waiting: int
     due: int
     running: int
     expired: int
     alone: list[str]
-    checks_due: int  # and examinations
+    checks_due: int  # handshakes and checks
     stuck: int
 
 
 def sweep(session: Session) -> Sweep:
-    """Counts for the scheduler, which wakes runners by them."""
+    """Return what is due, for the scheduler, which wakes runners, and for runners."""
     boot, seconds = lease_now(session)
-    # Two counts, because the states alone are counted from the index.
+    # Counted separately, since the states alone can be counted from the index.
     counted = select(Match.status, func.count()).where(Match.status.in_(OPEN))
     by_status: dict[str, int] = dict(session.execute(counted.group_by(Match.status)).all())
     lost = select(func.count()).select_from(_MATCHES).where(match_queue.has_lost_claim(boot, seconds))
@@ -118,13 +118,13 @@ def _give_up_on_hopeless(session: Session, boot: str, seconds: float) -> None:
 def _claim_units(
     session: Session, units: Sequence[Sequence[str]], boot: str, seconds: float, alone: bool
 ) -> list[Claim]:
-    """Claim the matches that no other transaction has locked, in order; of a unit all or none."""
+    """Claim the matches that no other transaction has locked, in order; all matches of a unit or none."""
     if not units:
         return []
-    wanted = select(_M.id, _M.started_at).where(_M.id.in_([one for unit in units for one in unit]))
+    wanted = select(_M.id, _M.started_at).where(_M.id.in_([match_id for unit in units for match_id in unit]))
     free = wanted.where(LEASES.claimable(boot, seconds)).order_by(_M.id).with_for_update(skip_locked=True)
     started = {row.id: row.started_at for row in session.execute(free)}
-    match_ids = [one for unit in units if started.keys() >= set(unit) for one in unit]
+    match_ids = [match_id for unit in units if started.keys() >= set(unit) for match_id in unit]
     _keep_addresses(session, [match_id for match_id in match_ids if started[match_id] is None])
     counts = {"claims_without_progress": _M.claims_without_progress + int(alone)}
     moment = func.coalesce(_M.started_at, current_time(session))
@@ -133,7 +133,7 @@ def _claim_units(
 
 
 def _keep_addresses(session: Session, match_ids: Sequence[str]) -> None:
-    """Matches keep the addresses, names and versions they begin with."""
+    """Store the addresses, names and versions that these matches start with."""
     if not match_ids:
         return
     kept = {"bot_name": _BOTS.c.name, "version": _BOTS.c.version, "url": _BOTS.c.verified_url}

@@ -1,4 +1,4 @@
-"""Deal groups: a sealed seed promised beforehand, the bots' nonces, and the reveal when all matches are over."""
+"""Deal groups: a committed and sealed seed, the bots' nonces, and the reveal when all matches have ended."""
 
 import hmac
 import secrets
@@ -24,12 +24,12 @@ LEASES: Final = Leases(DealGroup, state="state", due="new", claimed="new")
 
 
 class WrongMasterKey(RefereeError):
-    """A sealed seed does not open to what was promised: the master key is not the one it was sealed with."""
+    """Raised if a sealed seed does not match its commitment: the master key is not the one it was sealed with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A claimed opening: whom to ask for nonces, and how far an earlier claimer came."""
+    """A claimed opening: the bots to ask for nonces, and the hashes that an earlier claimer recorded."""
 
     group_id: str
     epoch: int
@@ -46,14 +46,14 @@ def create_group(
     tournament_id: str | None = None,
     kind: str = "own",
 ) -> DealGroup:
-    """A new group with a fresh seed; ``entries`` are the bots whose nonces count, in this order, each once."""
+    """Create a group with a new seed; ``entries`` are the bots whose nonces count, in this order, without repeats."""
     group = DealGroup(**fresh(entries, current_time(session), master_key, tournament_id), kind=kind)
     session.add(group)
     return group
 
 
 def fresh(entries: Sequence[str], moment: datetime, master_key: bytes, tournament_id: str | None) -> dict[str, Any]:
-    """The row of a new group."""
+    """Return the row of a new group."""
     group_id, seed = new_id("group"), secrets.token_bytes(SEED_BYTES)
     return {
         "id": group_id,
@@ -75,7 +75,7 @@ def get_group(session: Session, group_id: str, *, populate_existing: bool = Fals
 
 
 def claim_opening(session: Session, group_id: str) -> Opening | None:
-    """The right to ask the bots for nonces; None when the group is open already or another asks them now."""
+    """Claim the opening of a group. Return None when it is already open or another process is opening it."""
     claimed = LEASES.claim_keys(session, [group_id], *lease_now(session))
     group = get_group(session, group_id, populate_existing=True)
     if not claimed:
@@ -84,7 +84,7 @@ def claim_opening(session: Session, group_id: str) -> Opening | None:
 
 
 def record_nonce_hashes(session: Session, group_id: str, epoch: int, hashes: Sequence[str]) -> list[str]:
-    """Keeps the hashes (by entry, "" where none came) and gives back those that count: the first recorded."""
+    """Record the hashes (by entry, "" for none) unless some are recorded; return those that count."""
     group = get_group(session, group_id, populate_existing=True)
     counting = _fitting(group, hashes) if group.nonce_hashes is None else list(group.nonce_hashes)
     LEASES.update(session, group_id, epoch, nonce_hashes=counting)
@@ -92,17 +92,17 @@ def record_nonce_hashes(session: Session, group_id: str, epoch: int, hashes: Seq
 
 
 def open_group(session: Session, group_id: str, epoch: int, nonces: Sequence[str]) -> None:
-    """Keeps the nonces (by entry, "" where none came or it did not fit) and lets the matches begin."""
+    """Record the nonces (by entry, "" for none or a wrong one) and open the group, so that its matches can start."""
     group = LEASES.lock(session, group_id, epoch)
     if group.nonce_hashes is None:
-        raise ValueError("the hashes of the nonces are recorded before the nonces")
+        raise ValueError("the hashes of the nonces must be recorded before the nonces")
     group.nonces = _fitting(group, nonces)
     group.state = "open"
     group.end_lease()
 
 
 def give_back_opening(session: Session, group_id: str, epoch: int) -> None:
-    """Lets others ask at once; a claim that is no longer ours is passed over."""
+    """Release the claim on an opening. A claim that is no longer valid is ignored."""
     LEASES.release(session, [(group_id, epoch)])
 
 
@@ -112,19 +112,20 @@ def seed_of(group: DealGroup, master_key: bytes) -> bytes:
 
 
 def left_open(session: Session, *, limit: int = 100) -> list[str]:
-    """Groups that nobody closed when their last match was cancelled."""
-    going_on = select(Match.id).where(Match.group_id == DealGroup.id, Match.status.not_in(ENDED)).exists()
-    begun = select(Match.id).where(Match.group_id == DealGroup.id).exists()
-    return list(session.scalars(select(DealGroup.id).where(DealGroup.state != "over", begun, ~going_on).limit(limit)))
+    """Return ids of groups that are not closed although all of their matches have ended, as after cancellations."""
+    unfinished = select(Match.id).where(Match.group_id == DealGroup.id, Match.status.not_in(ENDED)).exists()
+    has_match = select(Match.id).where(Match.group_id == DealGroup.id).exists()
+    query = select(DealGroup.id).where(DealGroup.state != "over", has_match, ~unfinished)
+    return list(session.scalars(query.limit(limit)))
 
 
 def reveal_of(session: Session, group_id: str, master_key: bytes) -> dict[str, Any] | None:
-    """What ``reveal_fields`` gives for the group of this id."""
+    """Return the ``reveal_fields`` of the group with this id."""
     return reveal_fields(get_group(session, group_id), master_key)
 
 
 def reveal_fields(group: DealGroup, master_key: bytes) -> dict[str, Any] | None:
-    """Seed and nonces for everybody, once the group is over; before that None."""
+    """Return seed, nonces and hashes, which are public once the group is closed; None before."""
     if group.state != "over":
         return None
     return {
@@ -138,12 +139,12 @@ def unseal_seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) 
     """Return the sealed seed of this group; raise ``WrongMasterKey`` when it is not the promised one."""
     seed = _unseal(sealed, group_id, master_key)
     if commitment(seed, group_id) != promised:
-        raise WrongMasterKey(f"the seed of {group_id} does not fit its commitment")
+        raise WrongMasterKey(f"the seed of {group_id} does not match its commitment")
     return seed
 
 
 def _unseal(sealed: bytes, group_id: str, master_key: bytes) -> bytes:
-    if len(sealed) == SEED_BYTES:  # as it was sealed before sealed bytes named their key
+    if len(sealed) == SEED_BYTES:  # the format used before sealed bytes named their key
         pad = hmac.digest(master_key, f"deal-seed|{group_id}".encode(), "sha256")
         return bytes(a ^ b for a, b in zip(sealed, pad, strict=True))
     try:

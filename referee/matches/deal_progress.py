@@ -1,7 +1,7 @@
-"""How far the matches of deal groups are, so that nothing is told of cards that somebody is still to play.
+"""Track how far the matches of deal groups are, so that cards others still have to play are not published.
 
-It is read from the rows of chance in what is recorded, and of few matches: of that which is last, until it is not. What
-is told by it is the business of ``release``.
+Progress follows from the chance rows of the logs. Only the matches that are furthest behind are read, until others
+are. ``visibility`` decides what is published.
 """
 
 import threading
@@ -19,47 +19,53 @@ from referee.match.log import parse_row
 from referee.matches import deal_groups
 from referee.matches.tables import LogRow, Match
 
-PAGE: Final = 2_000  # rows read at once
-MOST_READ: Final = 20_000  # rows of a group in one look; the next goes on
+PAGE: Final = 2_000  # rows per query
+MOST_READ: Final = 20_000  # rows of a group read in one look; the next look continues
 KEPT: Final = 256  # groups
-CHANCE: Final = b'"type":"chance"'  # in a row that may be one of chance
+CHANCE: Final = b'"type":"chance"'  # contained in every chance row, and maybe in others
 
 
 @dataclass(slots=True)
-class Drawn:
-    """What chance was asked for, from the beginning of a match: decks, and draws of anything else. The n-th deck of a
-    group is the same for all its matches, and so is the n-th draw."""
+class DrawCounts:
+    """The numbers of decks and of other draws since the start of a match.
+
+    The n-th deck is the same in all matches of a group, and so is the n-th draw.
+    """
 
     decks: int = 0
     draws: int = 0
 
     def add(self, row: Json) -> None:
-        """Takes on a row of a log."""
+        """Count a row of a log."""
         if row["type"] == "chance":
             if row["chance"]["kind"] == "deck":
                 self.decks += 1
             else:
                 self.draws += 1
 
-    def is_behind(self, last: "Drawn") -> bool:
-        """Whether what is known here helps nobody who is as far as ``last``: another deck was dealt there since, and
-        everything was drawn that was drawn here."""
+    def is_behind(self, last: "DrawCounts") -> bool:
+        """Return whether knowledge of these draws is of no use to a match that is as far as ``last``.
+
+        That match has been dealt another deck since, and has made all draws that were made here.
+        """
         return self.decks < last.decks and self.draws <= last.draws
 
 
 class DealGroupProgress:
-    """How far groups are, kept for those that are asked for again. Safe to share between threads."""
+    """A cache of the progress of deal groups. Safe to share between threads."""
 
     def __init__(self, most: int = KEPT) -> None:
         self._most = most
-        self._kept: OrderedDict[str, _Tables] = OrderedDict()
+        self._kept: OrderedDict[str, _GroupProgress] = OrderedDict()
         self._lock = threading.Lock()
 
-    def last(self, session: Session, group_id: str) -> Drawn | None:
-        """What every match of the group has drawn that is not over; None when all are. Never more than they have,
-        and less where there is much to read."""
+    def last(self, session: Session, group_id: str) -> DrawCounts | None:
+        """Return what every open match of the group has drawn, None if all have ended.
+
+        The result may be too low when there is much to read, but is never too high.
+        """
         with self._lock:
-            tables = self._kept.setdefault(group_id, _Tables(group_id))
+            tables = self._kept.setdefault(group_id, _GroupProgress(group_id))
             self._kept.move_to_end(group_id)
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
@@ -67,26 +73,26 @@ class DealGroupProgress:
             return tables.look(session)
 
 
-class _Tables:
-    """A group, as far as its matches were read."""
+class _GroupProgress:
+    """The progress of a group, as far as its matches have been read."""
 
     def __init__(self, group_id: str) -> None:
         self.lock = threading.Lock()
         self._group_id = group_id
-        self._read: dict[str, tuple[int, Drawn]] = {}  # rows, and what was drawn in them
-        self._last: set[str] = set()  # who they are, where that is known
-        self._least: Drawn | None = None
+        self._read: dict[str, tuple[int, DrawCounts]] = {}  # by match: rows read, and their draws
+        self._last: set[str] = set()  # the matches furthest behind, if known
+        self._least: DrawCounts | None = None
 
-    def look(self, session: Session) -> Drawn | None:
+    def look(self, session: Session) -> DrawCounts | None:
         if not self._stands(session):
             self._search(session)
         return self._least
 
     def _stands(self, session: Session) -> bool:
-        """Whether those that were last are where they were: then nothing else is asked for."""
+        """Return whether the matches furthest behind have not advanced: then no others need to be read."""
         if not self._last:
             return False
-        rows = self._going_on(session, Match.id.in_(self._last))
+        rows = self._count_open_rows(session, Match.id.in_(self._last))
         if len(rows) < len(self._last):
             return False
         for match_id in rows:
@@ -94,8 +100,8 @@ class _Tables:
         return self._least == self._least_of(self._last)
 
     def _search(self, session: Session) -> None:
-        rows = self._going_on(session, Match.group_id == self._group_id)
-        self._read = {match_id: self._read.get(match_id, (0, Drawn())) for match_id in rows}
+        rows = self._count_open_rows(session, Match.group_id == self._group_id)
+        self._read = {match_id: self._read.get(match_id, (0, DrawCounts())) for match_id in rows}
         self._last, self._least = set(), self._least_of(rows) if rows else None
         by_decks = self._last_by("decks", session, rows)
         by_draws = by_decks and self._last_by("draws", session, rows)
@@ -105,8 +111,10 @@ class _Tables:
             self._least = self._least_of(rows)
 
     def _last_by(self, what: str, session: Session, rows: Mapping[str, int]) -> str | None:
-        """Who has drawn the least; None when that would take too much reading. What was read of a match is the least
-        it can have, so those ahead of somebody who is known wholly need not be read."""
+        """Return the match that has drawn the least, None if finding it would need too much reading.
+
+        The draws read so far are a lower bound, so matches ahead of one that was read completely need not be read.
+        """
         left = MOST_READ
         heap = [
             (getattr(drawn, what), rows[match_id] > read, match_id) for match_id, (read, drawn) in self._read.items()
@@ -121,7 +129,7 @@ class _Tables:
         return None
 
     def _read_on(self, session: Session, match_id: str) -> int:
-        """How many rows were new."""
+        """Read the new rows of a match; return how many there were."""
         start, drawn = self._read[match_id]
         row = start
         while True:
@@ -135,11 +143,11 @@ class _Tables:
             if len(page) < PAGE:
                 return row - start
 
-    def _least_of(self, match_ids: Mapping[str, int] | set[str]) -> Drawn:
+    def _least_of(self, match_ids: Mapping[str, int] | set[str]) -> DrawCounts:
         drawn = [self._read[match_id][1] for match_id in match_ids]
-        return Drawn(min(one.decks for one in drawn), min(one.draws for one in drawn))
+        return DrawCounts(min(each.decks for each in drawn), min(each.draws for each in drawn))
 
-    def _going_on(self, session: Session, *which: ColumnElement[bool]) -> dict[str, int]:
-        """The recorded rows of those matches that are not over."""
+    def _count_open_rows(self, session: Session, *which: ColumnElement[bool]) -> dict[str, int]:
+        """Return the number of recorded rows of those matches that have not ended."""
         query = select(Match.id, Match.rows).where(*which, Match.status.not_in(deal_groups.ENDED))
         return {row.id: row.rows for row in session.execute(query)}

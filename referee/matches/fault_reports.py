@@ -1,7 +1,7 @@
-"""The evidence of what bots did wrong, as their owners read it. It is written with the answers, in ``recording``.
+"""Read fault reports. They are written together with the answers, in ``recording``.
 
-A request holds what its seat saw and its bot was sent, so its owner may read it at once; anybody else waits until the
-deal group is over, as for the log.
+A request contains what the seat saw and the bot received, so its owner may read the report immediately; others must
+wait until the deal group is closed, as for the log.
 """
 
 from dataclasses import dataclass
@@ -21,9 +21,11 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A fault, with version and address of its bot as they were when the match began. In lists the ``fault`` has its
-    request and reply unread."""
+class ReportedFault:
+    """A fault, with the version and address of the bot when the match started.
+
+    In lists, the request and reply of ``fault`` are not loaded.
+    """
 
     fault: Fault
     version: str | None
@@ -41,9 +43,11 @@ def list_faults(
     version: str | None = None,
     limit: int = 50,
     cursor: Cursor | None = None,
-) -> Page[Told]:
-    """Faults by these filters, the latest first. Without ``owner_id`` only those of deal groups that are over; with it
-    those of this owner's bots, at once. Raises ``BadOption`` for a bad limit or cursor."""
+) -> Page[ReportedFault]:
+    """Return a page of faults by these filters, latest first. Raise ``BadOption`` for a bad limit or cursor.
+
+    With ``owner_id``, return all faults of this owner's bots; without it, only those of closed deal groups.
+    """
     check_limit(limit)
     query = _fault_query().options(defer(Fault.request), defer(Fault.reply))
     if owner_id is None:
@@ -61,21 +65,23 @@ def list_faults(
     if cursor is not None:
         query = query.where(Fault.id < number_of(cursor))
     found = session.execute(query.order_by(Fault.id.desc()).limit(limit + 1))
-    told = [Told(*row) for row in found]
-    return Page(told[:limit], [told[limit - 1].fault.id] if len(told) > limit else None)
+    reports = [ReportedFault(*row) for row in found]
+    return Page(reports[:limit], [reports[limit - 1].fault.id] if len(reports) > limit else None)
 
 
-def get_fault(session: Session, fault_id: int, viewer_id: str, *, judges: bool = False) -> Told:
-    """A fault of a bot of one's own; whoever ``judges`` reads any other's when its deal group is over. Else
-    ``NotFound``."""
+def get_fault(session: Session, fault_id: int, viewer_id: str, *, judges: bool = False) -> ReportedFault:
+    """Return a fault of a bot of the viewer or, if the viewer ``judges``, of any bot once the deal group is closed.
+
+    Raise ``NotFound`` otherwise.
+    """
     row = session.execute(_fault_query().add_columns(DealGroup.state).where(Fault.id == fault_id)).one_or_none()
     if row is None or not (row.owner_id == viewer_id or (judges and row.state == "over")):
         raise NotFound("fault", str(fault_id))
-    return Told(row[0], row.version, row.url, row.owner_id)
+    return ReportedFault(row[0], row.version, row.url, row.owner_id)
 
 
 def played_instead(session: Session, fault: Fault) -> Json | None:
-    """The action the log has in place of an answer; None while rivals still owe theirs."""
+    """Return the action that was played instead of the faulty answer, None while other answers are pending."""
     mark = b'"type":"decision"'
     for line in reversed(logs.log_lines(session, fault.match_id)):
         if mark in line:

@@ -16,7 +16,7 @@ _LEVEL = 6
 
 
 def log_lines(session: Session, match_id: str, *, start: int = 0, limit: int | None = None) -> list[bytes]:
-    """The rows as stored, without line ends: of a running match, or of one that is over with its reveal row.
+    """Return the rows as stored, without line ends, including the reveal row after the end.
 
     For ourselves: what others may read of a row before the deal group is over, ``match.log.visible`` decides.
     """
@@ -30,33 +30,33 @@ def log_lines(session: Session, match_id: str, *, start: int = 0, limit: int | N
 
 
 def recorded_lines(session: Session, match_id: str) -> list[bytes]:
-    """The rows of a match that is being played, and so has no packed log."""
+    """Return the rows of a match that is being played, and so has no compressed log."""
     return list(session.connection().execute(_RECORDED, {"of": match_id}).scalars())
 
 
 def is_open(session: Session, match: Match) -> bool:
-    """Whether everybody may read the whole log: its deal group is over."""
+    """Return whether the whole log is public, that is, its deal group is closed."""
     return session.scalars(select(DealGroup.state).where(DealGroup.id == match.group_id)).one() == "over"
 
 
 def download(session: Session, match: Match, *, gzipped: bool) -> bytes:
-    """The whole log as JSON lines, packed or plain.
+    """Return the whole log as JSON lines, compressed or plain.
 
-    Raises ``NotReady`` before its deal group is over, and ``BadLog`` for one that was damaged in the record.
+    Raise ``NotReady`` before its deal group is closed, ``BadLog`` if the stored log is damaged.
     """
     log = session.get(MatchLog, match.id)
     if not is_open(session, match):
-        raise NotReady("the log opens when the last match of its deal group is over")
+        raise NotReady("the log becomes public when the last match of its deal group is over")
     if log is None:
         raise NotReady("the match ended before its first row")
-    # Packed members may follow one another, so the reveal needs no packing anew of what is there.
+    # Gzip members may be concatenated, so the rest need not be compressed again to add the reveal.
     reveal = b"" if log.reveal_line is None else log.reveal_line + b"\n"
     plain = _decompress(log)  # read in any case, so that a damaged log is not served as a good one
     return log.gzip_log + _compress(reveal) if gzipped else plain + reveal
 
 
 def pack(session: Session, match_id: str, lines: Sequence[bytes]) -> str:
-    """Puts the finished log in place of its rows and drops sealed answers; gives its digest."""
+    """Replace the rows by the compressed log and delete sealed answers; return the digest."""
     found = digest(lines[-1])
     packed = _compress(b"".join(line + b"\n" for line in lines))
     connection = session.connection()
@@ -67,14 +67,14 @@ def pack(session: Session, match_id: str, lines: Sequence[bytes]) -> str:
 
 
 def pack_what_there_is(session: Session, match_id: str) -> None:
-    """Packs the rows of a match that ended early; one without rows keeps no log."""
+    """Compress the rows of a match that ended early, if it has any."""
     lines = log_lines(session, match_id)
     if lines:
         pack(session, match_id, lines)
 
 
 def last_line(session: Session, match_id: str) -> tuple[int, bytes] | None:
-    """Number and bytes of the last row of a packed log; None where there is no log."""
+    """Return number and bytes of the last row of a compressed log, None if there is no log."""
     log = session.get(MatchLog, match_id)
     return None if log is None else (log.rows - 1, _decompress(log).splitlines()[-1])
 
@@ -87,9 +87,9 @@ def _decompress(log: MatchLog) -> bytes:
     try:
         text = gzip.decompress(log.gzip_log)
     except (OSError, EOFError, zlib.error) as error:
-        raise BadLog(0, f"the stored log cannot be unpacked: {error}") from error
+        raise BadLog(0, f"the stored log cannot be decompressed: {error}") from error
     if digest(text.rstrip(b"\n").rpartition(b"\n")[2]) != log.digest:
-        raise BadLog(log.rows - 1, "the last row of the stored log is not the one that was packed")
+        raise BadLog(log.rows - 1, "the last row of the stored log does not match its digest")
     return text
 
 
@@ -97,7 +97,7 @@ def _compress(text: bytes) -> bytes:
     return gzip.compress(text, _LEVEL, mtime=0)
 
 
-# Built once, and on the tables themselves: they run at the end of every match.
+# Built once, without the ORM: they run at the end of every match.
 _ROWS, _SEALED, _LOGS = (model.__table__ for model in (LogRow, SealedAnswer, MatchLog))
 _RECORDED: Final = select(_ROWS.c.line).where(_ROWS.c.match_id == bindparam("of")).order_by(_ROWS.c.row)
 _DROP_ROWS: Final = delete(_ROWS).where(_ROWS.c.match_id == bindparam("of"))

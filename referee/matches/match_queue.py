@@ -1,6 +1,6 @@
-"""Choosing what is played next: who arranged it takes turns with the others, and of his matches the oldest comes first.
+"""Select the matches to play next: accounts that arranged matches take turns, each with its oldest match.
 
-Nothing is changed here; what was chosen is taken in ``claims``.
+Nothing is written here; ``claims`` claims the selected matches.
 """
 
 import heapq
@@ -19,14 +19,14 @@ from referee.db.leases import is_lease_expired
 from referee.matches.tables import AGE, DealGroup, Match, MatchSeat, friendly
 
 LOST_BEFORE_ALONE: Final = 2
-EXAMINED_AT_ONCE: Final = 4  # calls that an examination makes to its bot, at most
-WINDOWS: Final = (100, 2_000, 20_000)  # of his oldest, the wider where it has to be; what comes behind waits, too
-MOST_LOOKED_AT: Final = 400  # matches of one creator among which those are sought whose bots can take all calls
+EXAMINED_AT_ONCE: Final = 4  # most concurrent calls of a check to its bot
+WINDOWS: Final = (100, 2_000, 20_000)  # oldest matches of a creator to search, widened until some are found
+MOST_LOOKED_AT: Final = 400  # matches of a creator that are searched for some whose bots have free calls
 
-# The tables themselves: runners ask several times a second, and what the ORM adds would be most of the cost.
+# Without the ORM: runners query several times a second, and the ORM would be most of the cost.
 _MATCHES, _SEATS, _BOTS, _GROUPS = (model.__table__ for model in (Match, MatchSeat, Bot, DealGroup))
 _M = _MATCHES.c
-# Spelt out, not bound: only so the databases see that the index of due matches, or of those lost, holds the answer.
+# Literals, not parameters: otherwise the planner does not see that a partial index covers the query.
 DUE: Final[ColumnElement[bool]] = _M.status == literal_column("'due'")
 LOST_TWICE: Final[ColumnElement[bool]] = _M.lost_claims > literal_column("1")
 _AGE = [_M[name] for name in AGE]
@@ -34,7 +34,7 @@ _FRIENDLY: Final = friendly(_M)
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class ClaimUnit:
     """Matches that are claimed together or not at all: a single match, or the due matches of a duplicate group.
 
     ``friendly_of`` is the account that arranged the match, if it is a friendly.
@@ -46,8 +46,8 @@ class Unit:
 
 
 @dataclass(slots=True)
-class Calls:
-    """How many calls bots could still take. ``left`` holds those that play, ``most`` what bots declared."""
+class FreeCalls:
+    """Concurrent calls that bots can still accept: ``left`` for bots in use, ``most`` as bots declared."""
 
     left: dict[str, int]
     most: dict[str, int] = field(default_factory=dict)
@@ -56,11 +56,11 @@ class Calls:
         return [bot for bot, calls in self.left.items() if calls <= 0]
 
     def take(self, wanted: Mapping[str, int]) -> bool:
-        """Books the seats (by bot) if all of them can be called.
+        """Reserve calls for these seats (by bot) if there are enough; return whether there are.
 
-        A bot in more seats of one table, or of one duplicate group, than it takes calls could else never play: it
-        must then have all its calls free, and its runner asks in turn. Where a bot that is wanted more than once has
-        too few calls free, they are kept for it: single seats, of which one fits after the other, come after.
+        A bot with more seats in a unit than it accepts calls needs all of its calls free; the runner then asks its
+        seats one after the other. If a bot with several seats has too few free calls, they stay reserved for it, so
+        that matches with single seats cannot keep overtaking it.
         """
         fits = all(self._calls_left(bot) >= min(seats, self.most[bot]) for bot, seats in wanted.items())
         if fits or (max(wanted.values()) > 1 and all(self._calls_left(bot) > 0 for bot in wanted)):
@@ -72,14 +72,14 @@ class Calls:
 
 
 @dataclass(slots=True)
-class Room:
+class ClaimCapacity:
     """Track what may still be claimed: calls of bots, and friendlies of accounts.
 
     ``playing`` contains, for each account, how many of the matches it arranged are in progress, and how many of these
     are friendlies. ``friendlies`` is the limit of friendlies in progress per account, None for no limit.
     """
 
-    calls: Calls
+    calls: FreeCalls
     playing: dict[str | None, tuple[int, int]]
     friendlies: int | None
 
@@ -91,7 +91,7 @@ class Room:
         """Return the accounts of which no further friendly may start."""
         return [account for account in self.playing if account is not None and not self.has_friendly(account)]
 
-    def take(self, unit: Unit, seats: Mapping[str, Counter[str]]) -> bool:
+    def take(self, unit: ClaimUnit, seats: Mapping[str, Counter[str]]) -> bool:
         """Reserve room for the unit if its bots and the limit of its account allow; return whether they do."""
         account = unit.friendly_of
         if not self.has_friendly(account) or not self.calls.take(_calls_needed(unit, seats)):
@@ -123,7 +123,7 @@ def select_matches(
     matches in progress comes next, with its oldest match. No bot gets more matches than the calls it accepts, and no
     account has more than ``friendlies`` friendlies in progress.
     """
-    room = Room(Calls(calls_left(session, boot, seconds)), playing(session, boot, seconds), friendlies)
+    room = ClaimCapacity(FreeCalls(calls_left(session, boot, seconds)), playing(session, boot, seconds), friendlies)
     lost = select(_M.id, _M.created_at, _M.created_by, _FRIENDLY.label("friendly")).where(_lost_once(boot, seconds))
     if barred := room.accounts_at_limit():
         lost = lost.where(~and_(_FRIENDLY, func.coalesce(_M.created_by, "").in_(barred)))
@@ -137,21 +137,23 @@ def select_matches(
 def select_isolated_matches(
     session: Session, boot: str, seconds: float, limit: int, *, match_id: str | None = None
 ) -> list[list[str]]:
-    """The same of matches that lost their claimer too often to be played beside others."""
-    room = Room(Calls(calls_left(session, boot, seconds)), {}, None)
+    """Return matches to claim that lost too many claims and must be played in a process of their own."""
+    room = ClaimCapacity(FreeCalls(calls_left(session, boot, seconds)), {}, None)
     rows = [row for wanted in isolated_match_queries(boot, seconds) for row in _rows(session, wanted, limit, match_id)]
-    units = [Unit((row.id,), row.created_at) for row in sorted(rows, key=lambda row: (row.created_at, row.id))]
+    units = [ClaimUnit((row.id,), row.created_at) for row in sorted(rows, key=lambda row: (row.created_at, row.id))]
     return [list(unit.match_ids) for unit in _fitting(session, room, units, limit)]
 
 
 def has_lost_claim(boot: str, seconds: float) -> ColumnElement[bool]:
-    """Matches whose claimer is gone."""
+    """Return the condition for claimed matches whose lease expired."""
     return and_(_M.status == literal_column("'running'"), is_lease_expired(_M, boot, seconds))
 
 
 def isolated_match_queries(boot: str, seconds: float) -> list[Select[Any]]:
-    """The ids and ages of matches that want a work-horse of their own: those due, those whose claimer is gone. Two
-    questions, because each is then answered from an index."""
+    """Return queries of the ids and ages of matches that must be played in a process of their own.
+
+    There is one for due matches and one for matches whose lease expired, so that each can use an index.
+    """
     columns = select(_M.id, _M.created_at)
     gone = columns.where(has_lost_claim(boot, seconds), _losses(boot, seconds) >= LOST_BEFORE_ALONE)
     return [columns.where(DUE, LOST_TWICE), gone]
@@ -162,15 +164,15 @@ def _lost_once(boot: str, seconds: float) -> ColumnElement[bool]:
 
 
 def _losses(boot: str, seconds: float) -> ColumnElement[int]:
-    """Claims lost, the present one counted. A restart of the machine is not held against a match."""
+    """Return the number of lost claims, including the current one unless it was lost by a restart of the machine."""
     return _M.lost_claims + case((and_(_M.lease_until <= seconds, _M.lease_boot == boot), 1), else_=0)
 
 
 class _Queue:
-    """Due matches in the order in which they are given out."""
+    """Due matches, in the order in which they are claimed."""
 
     def __init__(
-        self, session: Session, boot: str, seconds: float, limit: int, room: Room, match_id: str | None
+        self, session: Session, boot: str, seconds: float, limit: int, room: ClaimCapacity, match_id: str | None
     ) -> None:
         self._session = session
         self._lease = boot, seconds
@@ -180,47 +182,48 @@ class _Queue:
         self._passed: set[str] = set()
         self._due: dict[str | None, int] | None = None
 
-    def next_units(self, limit: int) -> list[Unit]:
-        taken: list[Unit] = []
+    def next_units(self, limit: int) -> list[ClaimUnit]:
+        taken: list[ClaimUnit] = []
         room = limit
         heap = [(playing, oldest, creator or "") for creator, oldest, playing in self._creators()]
         heapq.heapify(heap)
-        lines = {creator: self._line(creator or None) for _, _, creator in heap}
+        units = {creator: self._claimable_units(creator or None) for _, _, creator in heap}
         while heap and room > 0:
             playing, _, creator = heapq.heappop(heap)
-            unit = next(lines[creator], None)
+            unit = next(units[creator], None)
             if unit is None:
                 continue
             if taken and len(unit.match_ids) > room:
-                break  # it comes first when the next asks
+                break  # it comes first in the next claim
             taken.append(unit)
             room -= len(unit.match_ids)
             heapq.heappush(heap, (playing + len(unit.match_ids), unit.created_at, creator))
         return taken
 
     def _creators(self) -> list[tuple[str | None, datetime, int]]:
-        """Who has due matches: since when the oldest waits, and how many are being played."""
+        """Return creators with due matches, the age of their oldest, and how many of theirs are in progress."""
         waiting = [(row[0], row[1]) for row in self._session.execute(_CREATORS)]
         waiting.append((None, self._session.scalar(_OF_NOBODY)))
         return [(creator, oldest, self._room.playing_of(creator)) for creator, oldest in waiting if oldest is not None]
 
-    def _line(self, creator: str | None) -> Iterator[Unit]:
-        """What this creator's turn brings, as far as the bots can be called at that moment."""
+    def _claimable_units(self, creator: str | None) -> Iterator[ClaimUnit]:
+        """Yield this creator's units in order, skipping those whose bots have no free calls at that moment."""
         looked_at = 0
         while looked_at < MOST_LOOKED_AT:
             units = self._units(creator)
             looked_at += len(units)
             if not units:
                 return
-            seats = _seats(self._session, self._room.calls, [one for unit in units for one in unit.match_ids])
+            match_ids = [match_id for unit in units for match_id in unit.match_ids]
+            seats = _seats(self._session, self._room.calls, match_ids)
             for unit in units:
-                if any(one in self._passed for one in unit.match_ids):
+                if any(match_id in self._passed for match_id in unit.match_ids):
                     continue
                 self._passed.update(unit.match_ids)
                 if self._room.take(unit, seats):
                     yield unit
 
-    def _units(self, creator: str | None) -> list[Unit]:
+    def _units(self, creator: str | None) -> list[ClaimUnit]:
         """Return the creator's next few units, without full bots, and without friendlies if its share is used up."""
         looked = (self._oldest(creator, window) for window in self._windows(creator))
         rows: Sequence[Any] = next((found for found in looked if found), [])
@@ -229,13 +232,13 @@ class _Queue:
         for row in rows:
             match_ids = together[row.group_id] if row.kind == "duplicate" else (row.id,)
             if match_ids:
-                units.append(Unit(match_ids, row.created_at, creator if row.friendly else None))
+                units.append(ClaimUnit(match_ids, row.created_at, creator if row.friendly else None))
             else:
                 self._passed.add(row.id)
         return units
 
     def _windows(self, creator: str | None) -> Iterator[int]:
-        """Those of ``WINDOWS`` that show more than the one before."""
+        """Yield those of ``WINDOWS`` that contain more matches than the one before."""
         yield WINDOWS[0]
         if self._due is None:
             self._due = {row[0]: row[1] for row in self._session.execute(_DUE_OF_CREATORS)}
@@ -243,23 +246,23 @@ class _Queue:
 
     def _oldest(self, creator: str | None, window: int) -> Sequence[Any]:
         columns = *(_M[name] for name in (*AGE, "group_id")), _FRIENDLY.label("friendly")
-        line = select(*columns).where(DUE, ~LOST_TWICE, _M.created_by == creator)
+        due = select(*columns).where(DUE, ~LOST_TWICE, _M.created_by == creator)
         if self._match_id is not None:
-            line = line.where(_M.id == self._match_id)
+            due = due.where(_M.id == self._match_id)
         if self._passed:
-            line = line.where(_M.id.not_in(self._passed))
-        oldest = line.order_by(*_AGE).limit(window).subquery()
+            due = due.where(_M.id.not_in(self._passed))
+        oldest = due.order_by(*_AGE).limit(window).subquery()
         query = select(oldest, _GROUPS.c.kind).join(_GROUPS, _GROUPS.c.id == oldest.c.group_id)
         if not self._room.has_friendly(creator):
             query = query.where(~oldest.c.friendly)
         if full := self._room.calls.full():
-            # Not by the index of bots, which SQLite would else prefer: a bot may have sat in very many matches.
+            # Keeps SQLite from using the index on bots: a bot may have played very many matches.
             sits = func.coalesce(_SEATS.c.bot_id, "").in_(full)
             query = query.where(~exists().where(_SEATS.c.match_id == oldest.c.id, sits))
         return self._session.execute(query.order_by(*(oldest.c[name] for name in AGE)).limit(self._at_once)).all()
 
     def _due_by_group(self, group_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """The due matches of duplicate groups; none of a group while another runner plays one of it."""
+        """Return the due matches of duplicate groups, none of a group of which another runner plays a match."""
         found: dict[str, tuple[str, ...]] = dict.fromkeys(group_ids, ())
         if not found:
             return found
@@ -277,16 +280,16 @@ class _Queue:
         return found
 
 
-def _single(row: Any) -> Unit:
-    return Unit((row.id,), row.created_at, row.created_by if row.friendly else None)
+def _single(row: Any) -> ClaimUnit:
+    return ClaimUnit((row.id,), row.created_at, row.created_by if row.friendly else None)
 
 
-def _fitting(session: Session, room: Room, units: Sequence[Unit], limit: int) -> list[Unit]:
+def _fitting(session: Session, room: ClaimCapacity, units: Sequence[ClaimUnit], limit: int) -> list[ClaimUnit]:
     """Return the units for which there is room, in order."""
     if not units:
         return []
-    seats = _seats(session, room.calls, [one for unit in units for one in unit.match_ids])
-    taken: list[Unit] = []
+    seats = _seats(session, room.calls, [match_id for unit in units for match_id in unit.match_ids])
+    taken: list[ClaimUnit] = []
     for unit in units:
         if len(taken) < limit and room.take(unit, seats):
             taken.append(unit)
@@ -299,8 +302,8 @@ def _rows(session: Session, query: Select[Any], limit: int, match_id: str | None
     return session.execute(query.order_by(*_AGE).limit(3 * limit + 20)).all()
 
 
-def _seats(session: Session, calls: Calls, match_ids: Sequence[str]) -> dict[str, Counter[str]]:
-    """How often each bot sits at these matches; what the bots declared is noted with their calls."""
+def _seats(session: Session, calls: FreeCalls, match_ids: Sequence[str]) -> dict[str, Counter[str]]:
+    """Return the number of seats of each bot in these matches; add what the bots declared to ``calls.most``."""
     seats: dict[str, Counter[str]] = {match_id: Counter() for match_id in match_ids}
     for match_id, bot_id, max_concurrent_requests in session.execute(_SEATED, {"matches": match_ids}):
         seats[match_id][bot_id] += 1
@@ -308,7 +311,7 @@ def _seats(session: Session, calls: Calls, match_ids: Sequence[str]) -> dict[str
     return seats
 
 
-def _calls_needed(unit: Unit, seats: Mapping[str, Counter[str]]) -> Counter[str]:
+def _calls_needed(unit: ClaimUnit, seats: Mapping[str, Counter[str]]) -> Counter[str]:
     return sum((seats[match_id] for match_id in unit.match_ids), Counter())
 
 
@@ -319,12 +322,12 @@ def playing(session: Session, boot: str, seconds: float) -> dict[str | None, tup
 
 
 def bots_under_examination(session: Session, boot: str, seconds: float) -> set[str]:
-    """Return the bots that are being examined."""
+    """Return the bots of which a check is running."""
     return set(session.scalars(_EXAMINED, {"boot": boot, "seconds": seconds}))
 
 
 def calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
-    """How many more calls each bot that plays, or is examined, now could take; a seat takes one at a time."""
+    """Return the free concurrent calls of each bot that plays or is being checked; a seat needs one."""
     left = {row[0]: row[1] for row in session.execute(_CALLS_LEFT, {"boot": boot, "seconds": seconds})}
     for bot_id, most in session.execute(_EXAMINED, {"boot": boot, "seconds": seconds}):
         left[bot_id] = left.get(bot_id, most) - EXAMINED_AT_ONCE
@@ -332,20 +335,20 @@ def calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
 
 
 def _creators() -> Select[Any]:
-    """Each creator that has due matches, with the time of the oldest: one step in the index for each."""
+    """Return a query of creators with due matches and the time of the oldest, with one index lookup for each."""
     first = _first_due(func.min(_M.created_by).label("creator"))
-    line = first.cte("line", recursive=True)
-    after = _first_due(func.min(_M.created_by)).where(_M.created_by > line.c.creator)
-    line = line.union_all(select(after.scalar_subquery()).where(line.c.creator.is_not(None)))
-    oldest = _first_due(func.min(_M.created_at)).where(_M.created_by == line.c.creator)
-    return select(line.c.creator, oldest.scalar_subquery()).where(line.c.creator.is_not(None))
+    creators = first.cte("creators", recursive=True)
+    after = _first_due(func.min(_M.created_by)).where(_M.created_by > creators.c.creator)
+    creators = creators.union_all(select(after.scalar_subquery()).where(creators.c.creator.is_not(None)))
+    oldest = _first_due(func.min(_M.created_at)).where(_M.created_by == creators.c.creator)
+    return select(creators.c.creator, oldest.scalar_subquery()).where(creators.c.creator.is_not(None))
 
 
 def _first_due(first: ColumnElement[Any]) -> Select[Any]:
     return select(first).where(DUE)
 
 
-# Built once: a runner that looks for work spends more time on building questions than on their answers.
+# Built once: building these queries takes longer than running them.
 _PLAYED: Final = and_(
     _M.status == literal_column("'running'"), ~is_lease_expired(_M, bindparam("boot"), bindparam("seconds"))
 )

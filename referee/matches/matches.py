@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 
 def create_match(session: Session, plan: MatchPlan, *, master_key: bytes, group: DealGroup | None = None) -> Match:
-    """Arranges one match; raises what ``arrange`` does."""
+    """Create a match. Raise the same errors as ``arrange``."""
     (match_id,) = arrange(session, [plan], master_key=master_key, group=group)
     return get_match(session, match_id)
 
@@ -33,7 +33,7 @@ def get_match(session: Session, match_id: str) -> Match:
 
 
 def seats_of(session: Session, match_ids: Sequence[str]) -> dict[str, list[MatchSeat]]:
-    """The seats of each of these matches, in order."""
+    """Return the seats of each of these matches, in order."""
     seats: dict[str, list[MatchSeat]] = {match_id: [] for match_id in match_ids}
     query = select(MatchSeat).where(MatchSeat.match_id.in_(match_ids)).order_by(MatchSeat.match_id, MatchSeat.seat)
     for seat in session.scalars(query):

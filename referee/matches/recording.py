@@ -1,4 +1,4 @@
-"""Writing down a match while it is played: rows, sealed answers, evidence; several matches in one transaction."""
+"""Record matches while they are played (rows, sealed answers, fault reports), several in one transaction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ from referee.db.names import printable
 from referee.matches import claims
 from referee.matches.tables import Fault, LogRow, Match, SealedAnswer
 
-FEW: Final = 4  # records up to which a savepoint costs more than it saves
-MAX_KEPT_BYTES: Final = 64 * 1024  # of a request or a reply kept as evidence
+FEW: Final = 4  # number of updates up to which a savepoint costs more than it saves
+MAX_KEPT_BYTES: Final = 64 * 1024  # of a request or a reply in a fault report
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
-    """An answer of a decision point whose other seats still owe theirs."""
+class PendingAnswer:
+    """An answer at a decision point at which other answers are pending."""
 
     n: int
     seat: int
@@ -26,8 +26,8 @@ class Sealed:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """What a bot did wrong at decision point ``n``, as its owner may see it."""
+class FaultReport:
+    """A fault report: what a bot did wrong at decision point ``n``, for its owner."""
 
     n: int
     seat: int
@@ -41,25 +41,28 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class MatchUpdate:
-    """What happened in one match since its last record. ``start`` is how many rows were recorded before, also
-    where there are no new ``lines``; ``unsealed`` are decision points (``n``) whose sealed answers became rows."""
+    """What happened in a match since its last update.
+
+    ``start`` is the number of rows recorded before, also if there are no new ``lines``; ``unsealed`` are decision
+    points (``n``) whose sealed answers became rows.
+    """
 
     match_id: str
     epoch: int
     start: int = 0
     lines: Sequence[bytes] = ()
-    sealed: Sequence[Sealed] = ()
+    sealed: Sequence[PendingAnswer] = ()
     unsealed: Sequence[int] = ()
-    evidence: Sequence[Evidence] = field(default=())
+    evidence: Sequence[FaultReport] = field(default=())
 
 
 def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
-    """Writes what is ours to write and gives the ids of the matches that no longer are: nothing of them is written.
+    """Write updates whose claims are valid and renew their leases; return the ids of the other matches.
 
-    A match also counts as lost when its rows do not continue the recorded ones. What is recorded holds the claim on.
+    A claim also counts as lost when the rows of an update do not continue the recorded ones.
     """
     lease = claims.LEASES.lease(*lease_now(session))
-    # In order of ids, so that two batches cannot wait for each other.
+    # In order of ids, to prevent deadlocks between batches.
     ordered = sorted(records, key=lambda record: (record.match_id, record.start))
     moves = [
         {
@@ -78,7 +81,7 @@ def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
 
 
 def _all_moved(session: Session, moves: Sequence[dict[str, Any]]) -> bool:
-    """All in one go, which is nearly always what happens; otherwise nothing has changed."""
+    """Advance all matches in one statement, the usual case. Return False, with nothing changed, if some cannot be."""
     connection = session.connection()
     attempt = connection.begin_nested()
     if connection.execute(_MOVE, moves).rowcount == len(moves):
@@ -91,15 +94,14 @@ def _all_moved(session: Session, moves: Sequence[dict[str, Any]]) -> bool:
 def _moved_one_by_one(
     session: Session, records: Sequence[MatchUpdate], moves: Sequence[dict[str, Any]]
 ) -> list[MatchUpdate]:
-    """The records whose matches are still ours and that continue what is recorded."""
+    """Advance the matches one by one; return the updates whose claims are valid and that continue the recorded rows."""
     connection = session.connection()
     return [
         record for record, move in zip(records, moves, strict=True) if connection.execute(_MOVE, move).rowcount == 1
     ]
 
 
-# Built once, and on the tables themselves: this runs for every decision, and what the ORM adds would cost more than
-# all of the play.
+# Built once, without the ORM: this runs for every decision, and the ORM would cost more than playing.
 _MATCHES, _ROWS, _SEALED = (model.__table__ for model in (Match, LogRow, SealedAnswer))
 _MOVE = (
     update(_MATCHES)
@@ -118,13 +120,13 @@ def _write(session: Session, records: Sequence[MatchUpdate]) -> None:
         for record in records
         for offset, line in enumerate(record.lines)
     ]
-    sealed = [
-        {"match_id": record.match_id, "n": one.n, "seat": one.seat, "answer": one.answer}
+    sealed_rows = [
+        {"match_id": record.match_id, "n": sealed.n, "seat": sealed.seat, "answer": sealed.answer}
         for record in records
-        for one in record.sealed
+        for sealed in record.sealed
     ]
     opened = [{"of": record.match_id, "point": n} for record in records for n in record.unsealed]
-    for statement, values in ((_ADD_ROW, rows), (_ADD_SEALED, sealed), (_UNSEAL, opened)):
+    for statement, values in ((_ADD_ROW, rows), (_ADD_SEALED, sealed_rows), (_UNSEAL, opened)):
         if values:
             session.connection().execute(statement, values)
     write_evidence(session, records)
@@ -140,18 +142,18 @@ def write_evidence(session: Session, records: Sequence[MatchUpdate]) -> None:
         [
             {
                 "match_id": record.match_id,
-                "n": one.n,
-                "seat": one.seat,
-                "bot_id": one.bot_id,
-                "code": one.code,
-                "detail": printable(one.detail)[:1000],
-                "request": one.request and one.request[:MAX_KEPT_BYTES],
-                "reply": one.reply and one.reply[:MAX_KEPT_BYTES],
-                "timing": one.timing,
+                "n": report.n,
+                "seat": report.seat,
+                "bot_id": report.bot_id,
+                "code": report.code,
+                "detail": printable(report.detail)[:1000],
+                "request": report.request and report.request[:MAX_KEPT_BYTES],
+                "reply": report.reply and report.reply[:MAX_KEPT_BYTES],
+                "timing": report.timing,
                 "created_at": moment,
             }
             for record in records
-            for one in record.evidence
+            for report in record.evidence
         ],
     )
 

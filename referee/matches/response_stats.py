@@ -1,4 +1,4 @@
-"""How fast and how well a bot answered, by version and day, counted from the logs of its last matches."""
+"""Response times and faults of a bot by version and day, from the logs of its last matches."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,14 @@ from referee.match.log import parse_row
 from referee.matches import deal_groups, logs
 from referee.matches.tables import DealGroup, Match, MatchLog, MatchSeat
 
-MATCHES: Final = 200  # the last so many are read: a log takes some two milliseconds
+MATCHES: Final = 200  # most recent matches that are read; a log takes about two milliseconds
 
 Key = tuple[str | None, date | None]
 
 
 @dataclass
-class Stretch:
-    """What a bot did in matches that ended between two moments. ``ms`` has an item for each question it was asked."""
+class ResponsePeriod:
+    """Matches of a bot that ended between two times. ``ms`` has an item for each question it was asked."""
 
     version: str | None
     day: date | None
@@ -34,7 +34,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class TimedMatch:
-    """A match of the bot that is over, and its answers there: milliseconds, and a fault or ""."""
+    """An ended match of the bot, and its answers: milliseconds, and a fault or ""."""
 
     match_id: str
     version: str | None
@@ -43,8 +43,10 @@ class TimedMatch:
 
 
 def last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch] = ()) -> Sequence[TimedMatch]:
-    """The last ``MATCHES`` of a bot whose deal groups are over, the newest first; ``before`` itself when there are no
-    others. A log that was damaged tells of no answers."""
+    """Return the last ``MATCHES`` of a bot whose deal groups are closed, newest first; ``before`` if they are the same.
+
+    A damaged log counts as one without answers.
+    """
     query = (
         select(Match.id, MatchSeat.seat, MatchSeat.version, Match.finished_at)
         .join(MatchSeat, MatchSeat.match_id == Match.id)
@@ -56,8 +58,8 @@ def last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch] = (
         .limit(MATCHES)
     )
     found = session.execute(query).all()
-    known = {one.match_id: one for one in before}
-    if before and [row.id for row in found] == [one.match_id for one in before]:
+    known = {match.match_id: match for match in before}
+    if before and [row.id for row in found] == [match.match_id for match in before]:
         return before
     return [
         known.get(row.id)
@@ -66,18 +68,18 @@ def last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch] = (
     ]
 
 
-def stretches(played: Sequence[TimedMatch], *, by_day: bool = False) -> list[Stretch]:
-    """One for each version, or for each version and day (UTC), the latest first."""
-    found: dict[Key, Stretch] = {}
-    for one in played:
-        day = one.finished_at.date() if by_day else None
-        made = Stretch(one.version, day, one.finished_at, one.finished_at)
-        stretch = found.setdefault((one.version, day), made)
-        stretch.first_at = min(stretch.first_at, one.finished_at)
-        stretch.last_at = max(stretch.last_at, one.finished_at)
+def stretches(played: Sequence[TimedMatch], *, by_day: bool = False) -> list[ResponsePeriod]:
+    """Group matches by version, or by version and day (UTC), the latest first."""
+    found: dict[Key, ResponsePeriod] = {}
+    for match in played:
+        day = match.finished_at.date() if by_day else None
+        new = ResponsePeriod(match.version, day, match.finished_at, match.finished_at)
+        stretch = found.setdefault((match.version, day), new)
+        stretch.first_at = min(stretch.first_at, match.finished_at)
+        stretch.last_at = max(stretch.last_at, match.finished_at)
         stretch.matches += 1
-        stretch.ms += [ms for ms, _ in one.answers]
-        stretch.faults.update(fault for _, fault in one.answers if fault)
+        stretch.ms += [ms for ms, _ in match.answers]
+        stretch.faults.update(fault for _, fault in match.answers if fault)
     return sorted(found.values(), key=lambda stretch: stretch.last_at, reverse=True)
 
 
@@ -89,7 +91,7 @@ def _lines(session: Session, match_id: str) -> list[bytes]:
 
 
 def _answers(lines: Sequence[bytes], seat: int) -> Iterator[tuple[int, str]]:
-    """Of the questions the seat was really asked: forced moves, and those of a seat given up, took no call."""
+    """Yield time and fault of each question that was sent; forced moves and retired seats need no call."""
     for line in lines:
         if b'"type":"decision"' in line:
             row = parse_row(line)

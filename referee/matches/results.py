@@ -8,7 +8,7 @@ from referee.matches.tables import Result
 
 
 def result_of(session: Session, match_id: str) -> Result:
-    """The result of a finished match; raises ``NotFound``."""
+    """Return the result of a match. Raise ``NotFound`` if it has none."""
     result = session.scalar(select(Result).where(Result.match_id == match_id))
     if result is None:
         raise NotFound("result", match_id)

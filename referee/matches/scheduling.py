@@ -1,4 +1,4 @@
-"""Arranging matches: plans checked once, then written many at a time, each in the deal group it asks for."""
+"""Create matches from plans: validate them together, then insert them in bulk with their deal groups."""
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,13 +23,13 @@ from referee.matches.tables import DealGroup, Match, MatchSeat
 
 Json = dict[str, Any]
 
-# The tables themselves: what the ORM adds to a row would cost more than all the rest.
+# Without the ORM, which would cost more per row than all the rest.
 _GROUPS, _MATCHES, _SEATS = (model.__table__ for model in (DealGroup, Match, MatchSeat))
 
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """Plans with equal deals share a group: ``key`` tells one from the other, ``kind`` is one of GROUP_KINDS."""
+    """A shared deal: plans with equal deals share a deal group. ``kind`` is one of ``GROUP_KINDS``."""
 
     key: Hashable
     kind: str
@@ -37,10 +37,10 @@ class Deal:
 
 @dataclass(frozen=True, slots=True)
 class MatchPlan:
-    """What is to be played, by whom in which seat, and for which table of which event.
+    """A match to create: game, terms, bots by seat, and its table in a tournament.
 
-    ``entrants``, where given, tells by seat whose seat it is; another bot sits there for it, and counts for nothing.
-    Without a ``deal`` the match is a group of its own.
+    ``entrants``, if given, are the owners of the seats; a bot in the seat of another is its substitute and not rated.
+    Without a ``deal`` the match gets its own deal group.
     """
 
     game: str
@@ -61,11 +61,11 @@ class MatchPlan:
 def arrange(
     session: Session, plans: Sequence[MatchPlan], *, master_key: bytes, group: DealGroup | None = None
 ) -> list[str]:
-    """Arranges matches, due at once, in the groups of their deals unless one is given; their ids in order.
+    """Create matches that are due immediately, in ``group`` or the groups of their deals; return their ids in order.
 
-    Rated only where asked for and all bots have different owners. Raises ``BadOption``, ``NoSuchGame``,
-    ``NotFound``, ``Conflict`` when a bot is not verified or does not play the game, and ``NoCertificate`` for a rated
-    match of no event: who plays in an event is the event's to say.
+    A match is rated only if its plan is and all bots have different owners. Raise ``BadOption`` for bad options or a
+    bot that does not play the game, ``NoSuchGame``, ``NotFound``, ``Conflict`` for a bot that is not verified, and
+    ``NoCertificate`` for rated matches outside tournaments, which check certificates themselves.
     """
     draft = _Draft(session, plans)
     draft.check()
@@ -76,7 +76,7 @@ def arrange(
         {**draft.row(plan), "group_id": id, "created_at": moment} for plan, id in zip(plans, group_ids, strict=True)
     ]
     seats = [seat for plan, row in zip(plans, rows, strict=True) for seat in draft.seats(plan, row["id"])]
-    session.flush()  # a given group may not be written yet
+    session.flush()  # a given group may not be stored yet
     for table, batch in zip((_GROUPS, _MATCHES, _SEATS), (list(made.values()), rows, seats), strict=True):
         if batch:
             session.connection().execute(insert(table), batch)
@@ -90,7 +90,7 @@ def has_owner_twice(owners: Collection[str]) -> bool:
 
 @dataclass(frozen=True)
 class _Draft:
-    """Plans with what is known of their bots and games, looked up once for all of them."""
+    """Plans with the bots and options they need, looked up once for all of them."""
 
     session: Session
     plans: Sequence[MatchPlan]
@@ -107,17 +107,17 @@ class _Draft:
 
     @cached_property
     def options(self) -> dict[tuple[str, int, bytes], Json]:
-        """The complete options of each combination that occurs."""
+        """Return the complete options of each combination of game, seats and options."""
         of_kind = {_key(plan): plan for plan in self.plans}
-        return {key: rules_of(one.game).start(len(one.bots), one.options).options for key, one in of_kind.items()}
+        return {key: rules_of(plan.game).start(len(plan.bots), plan.options).options for key, plan in of_kind.items()}
 
     @cached_property
     def deals(self) -> list[Hashable]:
-        """What the group of each plan is known by: its deal, else its place."""
-        return [plan.deal or place for place, plan in enumerate(self.plans)]
+        """Return the key of each plan's group: its deal, else its index."""
+        return [plan.deal or index for index, plan in enumerate(self.plans)]
 
     def groups(self, moment: datetime, master_key: bytes) -> dict[Hashable, Json]:
-        """The row of a new group for each deal. Bots of the house have no part in the chance."""
+        """Return the row of a new group for each deal. House bots contribute no nonces."""
         together: dict[Hashable, list[MatchPlan]] = {}
         for key, plan in zip(self.deals, self.plans, strict=True):
             together.setdefault(key, []).append(plan)
@@ -177,7 +177,7 @@ class _Draft:
         return len(owners) >= 2 and not has_owner_twice(owners)
 
     def _rated_seats(self, plan: MatchPlan) -> list[bool]:
-        """By seat: what the house plays, or whoever sits there for another, counts for nobody."""
+        """Return by seat whether it is rated; seats of house bots and substitutes are not."""
         return [
             self.bots[bot].status != house_bots.STATUS and entrant == bot
             for bot, entrant in zip(plan.bots, plan.entrants or plan.bots, strict=True)

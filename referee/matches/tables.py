@@ -6,24 +6,24 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, ForeignKey, Index, String, Text, and_, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Counted, Id, Json, Name, Word, one_of
+from referee.db.base import AutoIncrement, Base, Id, Json, Name, ShortString, one_of
 from referee.db.leases import Leased
 
 MATCH_STATES = ("waiting", "due", "running", "finished", "cancelled", "stuck", "void")
 GOING_ON = ("waiting", "due", "running")
-OPEN = (*GOING_ON, "stuck")  # a stuck match is not over until somebody decides what becomes of it
+OPEN = (*GOING_ON, "stuck")  # a stuck match is open until it is retried, cancelled or voided
 GROUP_STATES = ("new", "open", "over")
 GROUP_KINDS = ("own", "common", "duplicate")
 AGE = ("created_at", "tournament_round", "table_no", "leg", "id")  # the order in which matches are played
 
 
 def _partial_index(name: str, rows: str, *columns: str) -> Index:
-    """An index of those rows alone; it serves questions that name them in the same words."""
+    """Return a partial index. Queries use it if they contain its condition literally."""
     return Index(name, *columns, sqlite_where=text(rows), postgresql_where=text(rows))
 
 
 class DealGroup(Leased, Base):
-    """Matches that replay the same cards: one alone, the tables of a stage, or the same bots in other seats."""
+    """Matches that share cards: a single one, tables of a round, or the same bots in different seats."""
 
     __tablename__ = "deal_groups"
     __table_args__ = (one_of("state", GROUP_STATES), one_of("kind", GROUP_KINDS))
@@ -31,22 +31,22 @@ class DealGroup(Leased, Base):
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     commitment: Mapped[str] = mapped_column(String(64))
     seed_sealed: Mapped[bytes]
-    state: Mapped[str] = mapped_column(Word, index=True)
-    kind: Mapped[str] = mapped_column(Word, default="own")
+    state: Mapped[str] = mapped_column(ShortString, index=True)
+    kind: Mapped[str] = mapped_column(ShortString, default="own")
     entries: Mapped[list[Any]]  # bot ids
-    nonce_hashes: Mapped[list[Any] | None]  # by entry, "" for an absent one
+    nonce_hashes: Mapped[list[Any] | None]  # by entry, "" for none
     nonces: Mapped[list[Any] | None]
     tournament_id: Mapped[str | None] = mapped_column(ForeignKey("tournaments.id"), index=True)
     created_at: Mapped[datetime]
 
     @property
     def told_entries(self) -> list[Any] | None:
-        """Return whose nonces entered the deal, None before the group is over."""
+        """Return the bots whose nonces entered the deal, None before the group is closed."""
         return self.entries if self.state == "over" else None
 
 
 class Match(Leased, Base):
-    """One match: what is played, how far it is, and who may write to it now."""
+    """A match: its terms, progress and current claim."""
 
     __tablename__ = "matches"
     __table_args__ = (
@@ -61,15 +61,15 @@ class Match(Leased, Base):
     )
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
-    game: Mapped[str] = mapped_column(Word, index=True)
+    game: Mapped[str] = mapped_column(ShortString, index=True)
     rules_version: Mapped[int]
-    engine_version: Mapped[str] = mapped_column(Word)
+    engine_version: Mapped[str] = mapped_column(ShortString)
     options: Mapped[Json]
     seats: Mapped[int]
     budget_ms: Mapped[int]
     bank_ms: Mapped[int]
     rated: Mapped[bool]
-    status: Mapped[str] = mapped_column(Word)
+    status: Mapped[str] = mapped_column(ShortString)
     lost_claims: Mapped[int]
     claims_without_progress: Mapped[int]
     rows: Mapped[int]  # of its log, recorded so far
@@ -92,15 +92,15 @@ class Match(Leased, Base):
 
 
 class MatchSeat(Base):
-    """A place in a match. Name, version and address are the ones the match was started with."""
+    """A seat of a match. Name, version and address are those at the start of the match."""
 
     __tablename__ = "match_seats"
 
     match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), primary_key=True)
     seat: Mapped[int] = mapped_column(primary_key=True)
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), index=True)
-    entrant_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # whose seat a stand-in takes
-    rated: Mapped[bool] = mapped_column(default=True)  # counts where the match does
+    entrant_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # the bot that a substitute replaces
+    rated: Mapped[bool] = mapped_column(default=True)  # if the match is
     bot_name: Mapped[str] = mapped_column(Name)
     version: Mapped[str | None] = mapped_column(String(128))
     url: Mapped[str | None] = mapped_column(String(2048))
@@ -110,7 +110,7 @@ class MatchSeat(Base):
 
     @property
     def entrant(self) -> str:
-        """Return the id of the bot whose seat it is, whoever plays it."""
+        """Return the id of the bot whose seat it is, even if a substitute plays it."""
         return self.entrant_id or self.bot_id
 
 
@@ -126,7 +126,7 @@ class LogRow(Base):
 
 
 class SealedAnswer(Base):
-    """An answer that waits for the others of its decision point; the runner alone reads it."""
+    """An answer that waits for others at its decision point; only runners read it."""
 
     __tablename__ = "sealed_answers"
 
@@ -137,7 +137,7 @@ class SealedAnswer(Base):
 
 
 class MatchLog(Base):
-    """The log of a match that is over. ``digest`` is the hash of its last line, which chains all before it."""
+    """The log of an ended match. ``digest`` is the hash of its last row, which chains all before it."""
 
     __tablename__ = "match_logs"
 
@@ -154,7 +154,7 @@ class Result(Base):
     __tablename__ = "results"
     __table_args__ = (Index(None, "ladder_id", "seq"), {"sqlite_autoincrement": True})
 
-    seq: Mapped[int] = mapped_column(Counted, primary_key=True)
+    seq: Mapped[int] = mapped_column(AutoIncrement, primary_key=True)
     match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), unique=True)
     ladder_id: Mapped[str | None] = mapped_column(ForeignKey("ladders.id"))  # None: not rated
     bots: Mapped[list[Any]]
@@ -164,22 +164,22 @@ class Result(Base):
     returns: Mapped[list[Any]]
     scores: Mapped[list[Any]]
     digest: Mapped[str] = mapped_column(String(64))
-    engine_version: Mapped[str] = mapped_column(Word)
+    engine_version: Mapped[str] = mapped_column(ShortString)
     finished_at: Mapped[datetime]
 
 
 class Fault(Base):
-    """Evidence of what a bot did wrong, for its owner."""
+    """A fault of a bot, with request and reply for its owner."""
 
     __tablename__ = "faults"
     __table_args__ = (Index(None, "match_id", "id"), Index(None, "bot_id", "id"), {"sqlite_autoincrement": True})
 
-    id: Mapped[int] = mapped_column(Counted, primary_key=True)
+    id: Mapped[int] = mapped_column(AutoIncrement, primary_key=True)
     match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"))
     n: Mapped[int]
     seat: Mapped[int]
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"))
-    code: Mapped[str] = mapped_column(Word)
+    code: Mapped[str] = mapped_column(ShortString)
     detail: Mapped[str] = mapped_column(Text)
     request: Mapped[bytes | None]
     reply: Mapped[bytes | None]
@@ -193,5 +193,5 @@ def friendly(match: Any = Match) -> ColumnElement[bool]:
 
 
 def is_unstarted() -> ColumnElement[bool]:
-    """Matches to come, of which nobody has played anything."""
+    """Return the condition for open matches that have never been claimed."""
     return and_(Match.status.in_(["waiting", "due"]), Match.started_at.is_(None))

@@ -1,6 +1,8 @@
-"""Events held up by stuck matches. Nobody decides a prize by leaving out what the machine could not play: the stage
-and the event wait until the organiser makes such a match void, with or without a replay, or cancels it, or the operator
-revives it."""
+"""Tournaments blocked by stuck matches.
+
+A tournament must not be decided by leaving out matches that the service failed to play. Its round waits until the
+organiser voids such a match, with or without a rematch, or cancels it, or the operator retries it.
+"""
 
 from typing import Final
 
@@ -12,24 +14,26 @@ from referee.matches.tables import Match, MatchSeat
 from referee.tournaments.tables import Tournament
 from referee.webhooks import outbox
 
-NAMED: Final = 3  # stuck matches told by their ids
-WAYS_OUT: Final = "make each void, with or without a replay, or cancel it; or have the operator revive it"
+NAMED: Final = 3  # stuck matches listed by id
+WAYS_OUT: Final = "void each, with or without a rematch, or cancel it; or ask the operator to retry it"
 
 
 def reason(session: Session, tournament: Tournament) -> str | None:
-    """What holds the event up, for its ``status_reason``; None when nothing does."""
+    """Return what blocks the tournament, for its ``status_reason``; None when nothing does."""
     of_event = Match.tournament_id == tournament.id, Match.status == "stuck"
     named = list(session.scalars(select(Match.id).where(*of_event).order_by(Match.id).limit(NAMED + 1)))
     if not named:
         return None
     count = session.scalars(select(func.count()).where(*of_event)).one() if len(named) > NAMED else len(named)
-    told = ", ".join(named[:NAMED]) + (f" and {count - NAMED} more" if count > NAMED else "")
-    return f"held up by stuck matches: {told}; {WAYS_OUT}"
+    matches = ", ".join(named[:NAMED]) + (f" and {count - NAMED} more" if count > NAMED else "")
+    return f"held up by stuck matches: {matches}; {WAYS_OUT}"
 
 
 def tell(session: Session, tournament: Tournament) -> bool:
-    """Says on the event what holds it up, or that nothing does any more; of what is new the organiser is told, and
-    the owners of the bots concerned. False when that was said already."""
+    """Update the ``status_reason`` of the tournament. Return False if it is up to date.
+
+    If the tournament is blocked, notify its organiser and the owners of bots in stuck matches.
+    """
     before, now = tournament.status_reason, reason(session, tournament)
     if before == now:
         return False
@@ -39,6 +43,6 @@ def tell(session: Session, tournament: Tournament) -> bool:
         owners = select(Bot.owner_id).join(MatchSeat, MatchSeat.bot_id == Bot.id)
         owners = owners.join(Match, Match.id == MatchSeat.match_id)
         owners = owners.where(Match.tournament_id == tournament.id, Match.status == "stuck").distinct()
-        told = {"tournament": tournament.id, "name": tournament.name, "reason": now}
-        outbox.emit(session, "tournament.held_up", {tournament.created_by, *session.scalars(owners)}, told)
+        payload = {"tournament": tournament.id, "name": tournament.name, "reason": now}
+        outbox.emit(session, "tournament.held_up", {tournament.created_by, *session.scalars(owners)}, payload)
     return True

@@ -1,8 +1,8 @@
 """Read all logs and all results of a tournament in pages, each in a short transaction of its own.
 
-Logs come in the order in which matches ended, up to the first whose deal group is not over: so what is taken up again
-after any of them is complete, also while the event goes on. Matches that were cut off have no place in that order;
-their logs come last, once the event and all its deal groups are over.
+Logs come in the order in which matches ended, up to the first whose deal group is not closed: a download resumed after
+any of them is complete, even while the tournament runs. Matches cancelled while being played have no result and no
+place in that order; their logs come last, once the tournament and all its deal groups are over.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ ResultFilter = ColumnElement[bool]  # which results are read
 
 @dataclass(frozen=True, slots=True)
 class DownloadCursor:
-    """How far logs were taken: after the result ``seq``, and, of matches that were cut off, after ``cut_off``."""
+    """Position of a download: after result ``seq`` and, of matches without result, after the id ``cut_off``."""
 
     seq: int = 0
     cut_off: str = ""
@@ -33,8 +33,11 @@ class DownloadCursor:
 
 @dataclass(frozen=True, slots=True)
 class DownloadExtent:
-    """What there is to take: results up to ``until``, matches cut off if ``ended``; ``logs`` of them in all, and
-    ``closed`` ones that are left out, because they are not open yet or come after one that is not."""
+    """What can be downloaded: results up to ``until`` and, if ``ended``, matches without result.
+
+    ``logs`` is the number of logs available, ``closed`` of those withheld: their deal group, or that of an earlier
+    match, is not closed.
+    """
 
     until: int
     ended: bool
@@ -44,15 +47,15 @@ class DownloadExtent:
 
 @dataclass(frozen=True, slots=True)
 class StoredSize:
-    """How much logs take: bytes as they are stored, and rows."""
+    """Size of logs: compressed bytes and rows."""
 
     size_bytes: int
     rows: int
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A match whose log is to be read."""
+class NextLog:
+    """A match whose log is to be read; ``place`` is the position after it."""
 
     match_id: str
     place: DownloadCursor
@@ -64,13 +67,16 @@ class Named:
 
 
 def place_after(session: Session, tournament_id: str, match_id: str | None) -> DownloadCursor:
-    """The place after the log of this match; the beginning for None. Raises ``BadOption`` when it is none of these."""
+    """Return the position after the log of this match, the beginning for None.
+
+    Raise ``BadOption`` if it is not a match of this tournament with a log.
+    """
     if match_id is None:
         return DownloadCursor()
     query = select(Match, Result.seq).outerjoin(Result, Result.match_id == Match.id).join(MatchLog)
     found = session.execute(query.where(Match.id == match_id, Match.tournament_id == tournament_id)).one_or_none()
     if found is None:
-        raise BadOption("after", "not a match of this event with a log")
+        raise BadOption("after", "must be a match of this tournament that has a log")
     match, seq = found
     if seq is not None:
         return DownloadCursor(seq)
@@ -78,7 +84,7 @@ def place_after(session: Session, tournament_id: str, match_id: str | None) -> D
 
 
 def extent(session: Session, tournament_id: str, place: DownloadCursor) -> DownloadExtent:
-    """Raises ``NotFound``."""
+    """Return what can be downloaded from this position on. Raise ``NotFound``."""
     any_open = select(DealGroup.id).where(DealGroup.tournament_id == tournament_id, DealGroup.state != "over").limit(1)
     ended = get_tournament(session, tournament_id).status in OVER and session.scalar(any_open) is None
     shut = (
@@ -104,7 +110,7 @@ def stored_size(session: Session, tournament_id: str) -> StoredSize:
     return StoredSize(size_bytes or 0, rows or 0)
 
 
-def next_logs(session: Session, tournament_id: str, place: DownloadCursor, until: int, ended: bool) -> list[Named]:
+def next_logs(session: Session, tournament_id: str, place: DownloadCursor, until: int, ended: bool) -> list[NextLog]:
     """The matches whose logs come next, at most ``PAGE``; none at the end."""
     columns = (Match.id, Match.status, Match.reason, Match.tournament_round, Match.table_no, Match.leg)
     query = select(*columns, Result.seq).join(Match, Match.id == Result.match_id)
@@ -119,7 +125,7 @@ def next_logs(session: Session, tournament_id: str, place: DownloadCursor, until
 
 
 def packed_log(session: Session, match_id: str) -> bytes | None:
-    """The log as it is stored, with its reveal: gzip members. None when it is damaged."""
+    """Return the stored log with its reveal, as gzip members; None when it is damaged."""
     try:
         return logs.download(session, session.get_one(Match, match_id), gzipped=True)
     except BadLog:
@@ -135,18 +141,20 @@ def seats(session: Session, which: ResultFilter, *, after: int, until: int) -> l
 
 
 def of_event(tournament_id: str) -> ResultFilter:
-    """Results of an event, to be looked for by number: concatenated, the column serves no index, and so neither
-    database sorts all matches of the event for each page."""
+    """Return the condition for results of a tournament, to be read in order of ``seq``.
+
+    The concatenation keeps both databases from using the index on the column and sorting all matches for each page.
+    """
     return Match.tournament_id.concat("") == tournament_id
 
 
 def _cut_off(tournament_id: str, after: str, *columns: Any) -> Select[Any]:
-    """Matches that ended without a result, but have a log."""
+    """Return a query of matches that were cancelled without a result but have a log."""
     query = select(*columns).select_from(Match).join(MatchLog, MatchLog.match_id == Match.id)
     query = query.outerjoin(Result, Result.match_id == Match.id)
     of_these = Match.tournament_id == tournament_id, Match.status == "cancelled", Result.seq.is_(None)
     return query.where(*of_these, Match.id > after)
 
 
-def _named_log(row: Any, place: DownloadCursor) -> Named:
-    return Named(row.id, place, row.status, row.reason, row.tournament_round, row.table_no, row.leg)
+def _named_log(row: Any, place: DownloadCursor) -> NextLog:
+    return NextLog(row.id, place, row.status, row.reason, row.tournament_round, row.table_no, row.leg)

@@ -1,4 +1,4 @@
-"""Who takes part in an event at this moment: which entries can play, who plays their seats, how they were rated."""
+"""The entrants of a tournament: which can play, which bot plays their seats, how they are rated."""
 
 import hashlib
 from collections.abc import Collection
@@ -35,11 +35,11 @@ class EntrantSeat:
     substitute: str | None
     bot_status: str
     bot_version: str | None
-    certified: bool  # enough to go on, where the event is rated
+    certified: bool  # or needs no certificate to continue in this tournament
     plays_game: bool
 
     def in_order(self, tournament: Tournament) -> bool:
-        """Whether the bot itself may be seated."""
+        """Return whether the bot itself may be seated."""
         return (
             self.bot_status == "verified"
             and self.plays_game
@@ -49,24 +49,24 @@ class EntrantSeat:
         )
 
     def changed_version(self, tournament: Tournament) -> bool:
-        """Whether it is not the version that started, in an event that demands it."""
+        """Return whether the bot changed its version since the start of a tournament that forbids it."""
         return tournament.frozen_version and self.version is not None and self.bot_version != self.version
 
     def played_by(self, tournament: Tournament) -> str | None:
-        """The bot that sits in its seats now; None: nobody does."""
+        """Return the bot that plays its seats now, None if there is none."""
         if self.withdrawn_at is not None:
             return None
         return self.bot_id if self.in_order(tournament) else self.substitute
 
 
 def seats_of(session: Session, tournament: Tournament, bot_ids: Collection[str] | None = None) -> list[EntrantSeat]:
-    """The entries (of these bots, or all) in their order, but for those that withdrew before the event began."""
+    """Return entries (of these bots, or all) in order, except those withdrawn before the start."""
     query = _entries(tournament)
     if bot_ids is None:
         rows = list(session.execute(query))
     else:
         wanted = sorted(bot_ids)
-        portions = [wanted[at : at + AT_ONCE] for at in range(0, len(wanted), AT_ONCE)]
+        portions = [wanted[start : start + AT_ONCE] for start in range(0, len(wanted), AT_ONCE)]
         rows = [row for ids in portions for row in session.execute(query.where(TournamentEntry.bot_id.in_(ids)))]
     began = tournament.started_at
     seats = [_seat(tournament, *row) for row in rows]
@@ -74,9 +74,11 @@ def seats_of(session: Session, tournament: Tournament, bot_ids: Collection[str] 
 
 
 def entrants(session: Session, tournament: Tournament, *, today: bool = False) -> tuple[Entrant, ...]:
-    """All who took part from the start or joined later, as the pairing sees them. Ratings are those at the start,
-    unless those of ``today`` are asked for; of an event that is over they are those of its end, less what was made
-    void of it since, because a final table must not move by what is played elsewhere."""
+    """Return all who took part from the start or joined later, in the form that the pairing needs.
+
+    Ratings are those at the start or, with ``today``, the current ones. For a finished tournament the latter are those
+    of its end, corrected by matches of it that were voided since: matches elsewhere must not change final standings.
+    """
     rated, games = _ratings(session, tournament, today=today)
     return tuple(
         Entrant(
@@ -93,8 +95,10 @@ def entrants(session: Session, tournament: Tournament, *, today: bool = False) -
 
 
 def _ratings(session: Session, tournament: Tournament, *, today: bool) -> tuple[dict[str, int], dict[str, int]]:
-    """(values in micro-points, games today) by bot on the event's ladder; the values as they were when it began,
-    because whoever asks again after some matches must get the same."""
+    """Return (ratings in micro-points, current numbers of games) by bot, on the ladder of the tournament.
+
+    Ratings are those of the start, so that they do not depend on when they are read.
+    """
     key = hashlib.sha256(dumps(dict(tournament.options))).hexdigest()
     wanted = Ladder.game == tournament.game, Ladder.options_key == key, Ladder.seats == tournament.seats
     ladder_id = session.scalar(select(Ladder.id).where(*wanted))
@@ -108,8 +112,9 @@ def _ratings(session: Session, tournament: Tournament, *, today: bool) -> tuple[
     moment = tournament.finished_at if today else tournament.started_at
     if moment is None:
         return values, games
-    acts = select(func.max(LedgerEntry.seq)).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.created_at <= moment)
-    last = session.scalar(acts) or 0
+    newest = select(func.max(LedgerEntry.seq))
+    newest = newest.where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.created_at <= moment)
+    last = session.scalar(newest) or 0
     values |= _before_later_changes(session, tournament, ladder_id, last)
     if today:
         rated_then = _changed_up_to(session, ladder_id, last)
@@ -125,7 +130,7 @@ def _changed_up_to(session: Session, ladder_id: str, last: int) -> set[str]:
 
 
 def _moved_by_own_voids(session: Session, tournament: Tournament, ladder_id: str, last: int) -> Any:
-    """(bot, by how much) for whatever was made void of the event after an act."""
+    """Return (bot, change of rating) by voids of the tournament's matches after ledger entry ``last``."""
     voids = select(LedgerEntry.seq).join(Match, Match.id == LedgerEntry.match_id)
     voids = voids.where(LedgerEntry.kind == "void", LedgerEntry.seq > last, Match.tournament_id == tournament.id)
     entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
@@ -135,7 +140,7 @@ def _moved_by_own_voids(session: Session, tournament: Tournament, ladder_id: str
 
 
 def _before_later_changes(session: Session, tournament: Tournament, ladder_id: str, last: int) -> dict[str, int]:
-    """The values before the first change after an act, where there was one."""
+    """Return the ratings before the first change after ledger entry ``last``, of bots that have one."""
     entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
     first = (
         select(RatingChange.bot_id, func.min(RatingChange.seq).label("seq"))
@@ -149,7 +154,7 @@ def _before_later_changes(session: Session, tournament: Tournament, ladder_id: s
 
 
 def _seat(tournament: Tournament, *columns: Any) -> EntrantSeat:
-    # The games as they are stored, because to parse them for thousands of bots takes longer than all the rest.
+    # Games are compared as stored JSON: parsing them for thousands of bots takes longer than all the rest.
     return EntrantSeat(*(*columns[:-1], f'"{tournament.game}"' in columns[-1]))
 
 

@@ -1,4 +1,4 @@
-"""Entries of a tournament: taken, withdrawn, seeded by hand."""
+"""Enter, withdraw, seed, list and count the entries of a tournament."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ LARGEST_SEED: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """How many entries there are: those not withdrawn, of these asked, ready and absent, and with a stand-in now."""
+class EntryCounts:
+    """Numbers of entries: not withdrawn, and of these asked, ready, absent and played by a substitute; withdrawn."""
 
     entered: int
     withdrawn: int
@@ -35,7 +35,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class EnteredBot:
-    """A bot in a tournament, with its present name. ``owner`` is the id of the account."""
+    """A bot in a tournament, with its current name. ``owner`` is the id of the account."""
 
     name: str
     owner: str
@@ -46,7 +46,7 @@ class EnteredBot:
 def list_entries(
     session: Session, tournament_id: str, *, preflight: str | None = None, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[tuple[TournamentEntry, Bot]]:
-    """A page of entries in their order, withdrawn ones among them."""
+    """Return a page of entries in order, including withdrawn ones."""
     check_limit(limit)
     query = select(TournamentEntry, Bot).join(Bot, Bot.id == TournamentEntry.bot_id)
     query = query.where(TournamentEntry.tournament_id == tournament_id)
@@ -59,7 +59,7 @@ def list_entries(
 
 
 def count_entries(session: Session, tournament_id: str) -> int:
-    """Return how many entries were ever taken, withdrawn ones among them: as many as ``list_entries`` lists."""
+    """Return the number of entries, including withdrawn ones, as in ``list_entries``."""
     return session.scalars(select(func.count()).where(TournamentEntry.tournament_id == tournament_id)).one()
 
 
@@ -88,21 +88,21 @@ def substitute_names(session: Session, tournament_id: str, bot_ids: Collection[s
     return dict(session.execute(query.where(*of_these)).all())
 
 
-def counts(session: Session, tournament_id: str) -> Counts:
-    """How many take part, and how their bots did before the start."""
+def counts(session: Session, tournament_id: str) -> EntryCounts:
+    """Return the numbers of entries by state."""
     there = TournamentEntry.withdrawn_at.is_(None)
     asked, ready, absent = (there & (TournamentEntry.preflight == one) for one in ("asked", "ready", "absent"))
     columns = (there, ~there, asked, ready, absent, there & TournamentEntry.substitute_id.is_not(None))
     query = select(*(func.coalesce(func.sum(case((column, 1), else_=0)), 0) for column in columns))
-    return Counts(*map(int, session.execute(query.where(TournamentEntry.tournament_id == tournament_id)).one()))
+    return EntryCounts(*map(int, session.execute(query.where(TournamentEntry.tournament_id == tournament_id)).one()))
 
 
 def enter(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
-    """Enters a verified bot that plays the game; a bot that withdrew may come back, in its old place.
+    """Enter a verified bot that plays the game. A bot that withdrew may return and keeps its number.
 
-    Who enters an event that runs plays from its next stage on. Raises ``Conflict`` where the event takes no entries
-    now, ``BadOption`` for a bot that does not play the game, ``NoCertificate`` where the event is rated and it has
-    none that fits, ``QuotaExceeded``.
+    A bot that enters a running tournament plays from the next round on. Raise ``Conflict`` if the tournament does not
+    accept entries now, ``BadOption`` if the bot does not play the game, ``NoCertificate`` if the tournament is rated
+    and the bot has no valid certificate, ``QuotaExceeded`` if the tournament is full.
     """
     tournament = _taking_entries(session, tournament_id)
     bot = bots.get_bot(session, bot_id)
@@ -114,7 +114,7 @@ def enter(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
         certificates.demand(session, bot, tournament.game)
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
     if entry is not None and entry.withdrawn_at is None:
-        raise Conflict(f"bot {bot.name!r} is entered already")
+        raise Conflict(f"bot {bot.name!r} is already entered")
     if entry is None:
         entry = TournamentEntry(tournament_id=tournament_id, bot_id=bot_id, number=_next_number(session, tournament))
         session.add(entry)
@@ -127,7 +127,7 @@ def enter(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
 
 
 def withdraw(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
-    """Takes a bot out: what it has begun is played, its other matches are cancelled and count for nobody."""
+    """Withdraw a bot: its running matches are played to the end, its other matches are cancelled."""
     tournament = locked_in_state(session, tournament_id, "open", "running", "paused")
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
     if entry is None:
@@ -140,9 +140,9 @@ def withdraw(session: Session, tournament_id: str, bot_id: str) -> TournamentEnt
 
 
 def set_seeds(session: Session, tournament_id: str, seeds: Mapping[str, int | None]) -> Tournament:
-    """Seeds entries by hand, before the start: 1 is the strongest, None leaves it to the rating.
+    """Seed entries manually, before the start: 1 is the strongest, None seeds by rating.
 
-    Raises ``BadOption`` for a bot that is not entered, for a seed out of bounds and for one given twice.
+    Raise ``BadOption`` for a bot that is not entered, and for a seed that is out of range or given twice.
     """
     tournament = locked_in_state(session, tournament_id, "draft", "open")
     query = select(TournamentEntry).where(TournamentEntry.tournament_id == tournament_id)
@@ -155,7 +155,7 @@ def set_seeds(session: Session, tournament_id: str, seeds: Mapping[str, int | No
         entered[bot_id].seed = seed
     given = [entry.seed for entry in entered.values() if entry.seed is not None]
     if len(set(given)) != len(given):
-        raise BadOption("seeds", "no two bots may have the same")
+        raise BadOption("seeds", "must be different for each bot")
     tournament.revision += 1
     session.flush()
     return tournament

@@ -14,14 +14,16 @@ from referee.tournaments.terms import Terms
 
 
 def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tournament:
-    """A new tournament that takes no entries yet. Takes and raises what ``create_tournament`` does."""
+    """Create a tournament not yet open for entries. Parameters and errors are those of ``create_tournament``."""
     return tournaments.create_tournament(session, name, created_by=created_by, status="draft", **terms)
 
 
 def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any) -> Tournament:
-    """Change a draft; ``changes`` are fields of ``Terms``. Of an open tournament, only ``starts_at`` can be changed,
-    even after it missed its start. Raise ``BadOption`` for terms that do not fit together, and ``Conflict`` for an
-    outdated revision or a term that can no longer be changed."""
+    """Change a draft; ``changes`` are fields of ``Terms``. Of an open tournament only ``starts_at`` can be changed.
+
+    Raise ``BadOption`` for terms that do not fit together, ``Conflict`` for an outdated revision or a term that can no
+    longer be changed.
+    """
     tournament = tournaments.locked_in_state(session, tournament_id, "draft", "open")
     if tournament.status == "open" and set(changes) != {"starts_at"}:
         raise Conflict("the tournament is open: only starts_at can be changed")
@@ -37,25 +39,27 @@ def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any)
 
 
 def open_entries(session: Session, tournament_id: str) -> Tournament:
-    """From now on bots may enter."""
+    """Open a draft for entries."""
     tournament = tournaments.locked_in_state(session, tournament_id, "draft")
     tournament.status = "open"
     return mark_changed(session, tournament)
 
 
 def pause(session: Session, tournament_id: str) -> Tournament:
-    """Matches that are being played are played out; the others wait."""
+    """Pause a running tournament. Running matches are played to the end; the others wait."""
     return _change_state(session, tournament_id, ("running", "paused"), ("due", "waiting"))
 
 
 def resume(session: Session, tournament_id: str) -> Tournament:
-    """The matches that wait are due again."""
+    """Resume a paused tournament. Its waiting matches become due."""
     return _change_state(session, tournament_id, ("paused", "running"), ("waiting", "due"))
 
 
 def finish(session: Session, tournament_id: str) -> Tournament:
-    """Ends a ladder: nothing more is arranged, what is not begun is cancelled, what is being played is played out,
-    and then the event is over. Raises ``Conflict`` for other formats, which end by themselves."""
+    """End a ladder: cancel matches that have not started; it finishes when its running matches end.
+
+    Raise ``Conflict`` for other formats, which end automatically.
+    """
     tournament = tournaments.locked_in_state(session, tournament_id, "running", "paused")
     if tournament.format != "ladder":
         raise Conflict(f"a {tournament.format} ends by itself; only a ladder is ended by its organiser")

@@ -1,4 +1,4 @@
-"""The matches of a stage's tables: who sits where in each leg, which of them share their cards."""
+"""Create the matches of a round's tables: who sits where in each leg, and which matches share their cards."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,15 +17,17 @@ from referee.tournaments.entrants import seats_of
 from referee.tournaments.rounds import LARGEST_GROUP, table_of
 from referee.tournaments.tables import Tournament, TournamentRound
 
-PORTION: Final = LARGEST_GROUP  # seats in one transaction, about; a deal group is never split
+PORTION: Final = LARGEST_GROUP  # approximate number of seats per transaction; a deal group is never split
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class MatchesToCreate:
-    """Matches to be arranged at a table: ``sets`` of them, after those of ``done`` sets. A set is one match, in
-    duplicate deals one for each order of the seats."""
+    """Matches to create at a table: ``sets`` of them, after ``done`` sets.
+
+    A set is one match or, in duplicate deals, one match for each order of the seats.
+    """
 
     table_no: int
     table: Table
@@ -35,9 +37,9 @@ class MatchesToCreate:
 
 
 def arrange_portion(session: Session, tournament: Tournament, stage: TournamentRound, *, master_key: bytes) -> int:
-    """Arranges the first matches of the stage's next tables; gives how many tables that were.
+    """Create the first matches of the round's next tables; return the number of tables.
 
-    A table at which somebody sits who left, or who cannot play and has no stand-in, stays without matches.
+    A table gets no matches if one of its entrants withdrew, or cannot play and has no substitute.
     """
     tables = _next_tables(stage, len(orders(tournament)))
     arrange_tables(session, tournament, stage.number, tables, master_key=master_key)
@@ -49,9 +51,9 @@ def arrange_portion(session: Session, tournament: Tournament, stage: TournamentR
 def arrange_tables(
     session: Session, tournament: Tournament, stage: int, tables: Sequence[MatchesToCreate], *, master_key: bytes
 ) -> list[str]:
-    """Arranges what is wanted, as far as its entrants can play; the ids of the matches."""
-    by_entrant = players_of(session, tournament, {one for wanted in tables for one in wanted.table.entrants})
-    played = [one for one in tables if all(by_entrant.get(entrant) for entrant in one.table.entrants)]
+    """Create matches at those of the tables whose entrants can all play; return the ids of the matches."""
+    by_entrant = players_of(session, tournament, {entrant for wanted in tables for entrant in wanted.table.entrants})
+    played = [wanted for wanted in tables if all(by_entrant.get(entrant) for entrant in wanted.table.entrants)]
     shared = Counter(wanted.section for wanted in played if wanted.section is not None)
     plans = [
         plan
@@ -64,13 +66,13 @@ def arrange_tables(
 
 
 def players_of(session: Session, tournament: Tournament, entrants: Iterable[str]) -> dict[str, str | None]:
-    """Who plays for each of these entrants now; None: nobody."""
+    """Return the bot that plays for each of these entrants now, None if there is none."""
     seats = seats_of(session, tournament, set(entrants))
     return {seat.bot_id: seat.played_by(tournament) for seat in seats}
 
 
 def orders(tournament: Tournament) -> list[tuple[int, ...]]:
-    """The orders in which the places of a table are taken by one set of its matches."""
+    """Return the orders of seats in one set of matches of a table."""
     places = tuple(range(tournament.seats))
     if tournament.deal_sharing != "duplicate":
         return [places]
@@ -80,10 +82,10 @@ def orders(tournament: Tournament) -> list[tuple[int, ...]]:
 def plan_for(
     tournament: Tournament, entrants: Sequence[str], players: Mapping[str, str | None], **more: Any
 ) -> MatchPlan:
-    """A match of the event, its seats taken by whoever plays for the entrants now."""
+    """Return the plan of a match, with the bots that play for the entrants now."""
     return MatchPlan(
         game=tournament.game,
-        bots=[players[one] or one for one in entrants],
+        bots=[players[entrant] or entrant for entrant in entrants],
         options=tournament.options,
         limits=Limits(tournament.budget_ms, tournament.bank_ms),
         rated=tournament.rated,
@@ -95,7 +97,7 @@ def plan_for(
 
 
 def sets_arranged(session: Session, tournament: Tournament, stage: int, tables: Sequence[int]) -> dict[int, int]:
-    """How many sets of matches each of these tables has."""
+    """Return how many sets of matches each of these tables has."""
     query = select(Match.table_no, func.max(Match.leg)).where(Match.tournament_id == tournament.id)
     query = query.where(Match.tournament_round == stage, Match.table_no.in_(tables)).group_by(Match.table_no)
     each = len(orders(tournament))

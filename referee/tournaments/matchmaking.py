@@ -1,4 +1,4 @@
-"""The continuous ladder: as many matches in flight as its options say, for as long as it runs."""
+"""Matchmaking of continuous ladders: keep the configured number of matches open while the ladder runs."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ from referee.tournaments.match_creation import PORTION, plan_for, players_of
 from referee.tournaments.rounds import draw_of
 from referee.tournaments.tables import Tournament
 
-REMEMBERED: Final = 1000  # matches in which meetings and seats are counted
+REMEMBERED: Final = 1000  # recent matches in which meetings and seats are counted
 
 
 @dataclass(frozen=True, slots=True)
 class NextTables:
-    """Tables to be arranged after match number ``serial`` of the event."""
+    """Tables to create after match number ``serial`` of the ladder."""
 
     serial: int
     tables: Sequence[tuple[str, ...]]
@@ -43,7 +43,7 @@ def serial_of(session: Session, tournament_id: str) -> int:
 
 
 def tables_wanted(session: Session, tournament: Tournament) -> NextTables | None:
-    """The next tables, decided from the record; None while enough are in flight, or nobody is free."""
+    """Return the next tables; None while enough matches are open or no entrants are free."""
     busy, in_flight = _in_flight(session, tournament)
     want = int(tournament.format_options["at_once"]) - in_flight
     if want <= 0:
@@ -61,10 +61,10 @@ def tables_wanted(session: Session, tournament: Tournament) -> NextTables | None
 
 
 def arrange_tables(session: Session, tournament: Tournament, wanted: NextTables, *, master_key: bytes) -> bool:
-    """Arranges them, unless another has arranged some since they were decided."""
+    """Create matches at the tables, unless another process has created some since they were chosen."""
     if serial_of(session, tournament.id) != wanted.serial:
         return False
-    players = players_of(session, tournament, {one for table in wanted.tables for one in table})
+    players = players_of(session, tournament, {entrant for table in wanted.tables for entrant in table})
     plans = [
         plan_for(tournament, table, players, table_no=number, leg=1)
         for number, table in enumerate(wanted.tables, wanted.serial + 1)
@@ -74,22 +74,22 @@ def arrange_tables(session: Session, tournament: Tournament, wanted: NextTables,
 
 
 def _with_games(entered: Sequence[Entrant], sat: dict[str, list[int]]) -> list[Entrant]:
-    """Where ratings tell of fewer matches than were played here, those played here."""
-    return [replace(one, games=max(one.games, sum(sat.get(one.id, ())))) for one in entered]
+    """Return the entrants with at least as many games as they recently played in this ladder."""
+    return [replace(entrant, games=max(entrant.games, sum(sat.get(entrant.id, ())))) for entrant in entered]
 
 
 def _in_flight(session: Session, tournament: Tournament) -> tuple[dict[str, int], int]:
-    """(matches that each entrant is in now, matches in all)."""
+    """Return (number of open matches by entrant, number of open matches)."""
     entrant = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)
     query = select(entrant, MatchSeat.match_id).join(Match, Match.id == MatchSeat.match_id)
     rows = session.execute(query.where(Match.tournament_id == tournament.id, Match.status.in_(GOING_ON))).all()
-    return dict(Counter(one for one, _ in rows)), len({match_id for _, match_id in rows})
+    return dict(Counter(entrant_id for entrant_id, _ in rows)), len({match_id for _, match_id in rows})
 
 
 def _recent_meetings(
     session: Session, tournament: Tournament, serial: int
 ) -> tuple[dict[frozenset[str], int], dict[str, list[int]]]:
-    """(how often two have met, how often each had each seat) in the last matches, those in flight among them."""
+    """Return (meetings by pair, times in each seat by entrant) of recent matches, including open ones."""
     entrant = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)
     query = select(MatchSeat.match_id, MatchSeat.seat, entrant).join(Match, Match.id == MatchSeat.match_id)
     query = query.where(
@@ -100,8 +100,8 @@ def _recent_meetings(
     )
     sat: dict[str, list[int]] = defaultdict(lambda: [0] * tournament.seats)
     tables: dict[str, list[str]] = defaultdict(list)
-    for match_id, seat, one in session.execute(query):
-        sat[one][seat] += 1
-        tables[match_id].append(one)
+    for match_id, seat, entrant_id in session.execute(query):
+        sat[entrant_id][seat] += 1
+        tables[match_id].append(entrant_id)
     met = Counter(frozenset(pair) for table in tables.values() for pair in combinations(table, 2))
     return dict(met), dict(sat)

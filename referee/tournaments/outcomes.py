@@ -1,4 +1,4 @@
-"""What an event's standings are made of: its finished matches and its byes."""
+"""Read the finished matches and byes of a tournament, from which its standings are computed."""
 
 from collections.abc import Sequence
 
@@ -40,8 +40,7 @@ def outcomes(session: Session, tournament_id: str, *, after: int = 0, newest: in
 
 
 def byes(session: Session, tournament_id: str) -> list[tuple[int, str, str]]:
-    """(stage, bot, reason) of every bye of the stages that are over, in their order: before that a bye would tell who
-    plays whom."""
+    """Return (round, bot, reason) of the byes of ended rounds. In a running round, a bye would reveal pairings."""
     query = select(TournamentRound.number, TournamentRound.byes).where(
         TournamentRound.tournament_id == tournament_id, TournamentRound.ended_at.is_not(None)
     )
@@ -50,5 +49,5 @@ def byes(session: Session, tournament_id: str) -> list[tuple[int, str, str]]:
 
 
 def seats_played_in_person(entrants: Sequence[str], bots: Sequence[str]) -> tuple[bool, ...]:
-    """By seat, whether the entrant sat there itself; () where all did."""
+    """Return by seat whether the entrant itself played, not a substitute; () if all did."""
     return () if list(entrants) == list(bots) else tuple(map(str.__eq__, entrants, bots))

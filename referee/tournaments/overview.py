@@ -1,4 +1,4 @@
-"""What is going on in the whole service, in a few quick questions: some matches under way, events."""
+"""An overview of the service in a few fast queries: running matches, tournaments, counts."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -17,8 +17,11 @@ EVENTS: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """``matches`` are some of those under way, those that wait longest first; ``counts`` of matches ``running`` and
-    ``waiting`` for their turn, of ``results`` so far, and of ``tournaments`` running and ``open`` for entries."""
+    """Running matches, oldest first, unfinished tournaments, and counts.
+
+    ``counts`` has the numbers of matches ``running`` and ``waiting``, of ``results``, and of ``tournaments`` running
+    and ``open`` for entries.
+    """
 
     matches: list[Match]
     events: list[tuple[Tournament, Progress]]
@@ -29,12 +32,12 @@ def overview(session: Session) -> Overview:
     running = select(Match).where(Match.status == "running").order_by(Match.created_at, Match.id).limit(MATCHES)
     events = select(Tournament).where(Tournament.status.in_(["running", "paused"]))
     events = events.order_by(Tournament.created_at.desc(), Tournament.id).limit(EVENTS)
-    shown = [(event, progress(session, event.id)) for event in session.scalars(events)]
-    return Overview(list(session.scalars(running)), shown, _counts(session))
+    with_progress = [(event, progress(session, event.id)) for event in session.scalars(events)]
+    return Overview(list(session.scalars(running)), with_progress, _counts(session))
 
 
 def _counts(session: Session) -> dict[str, int]:
-    """Never of what is over, of which there may be very much: results are numbered."""
+    """Return the counts without counting finished matches, which may be very many: the last result has their number."""
     of_matches = select(Match.status, func.count()).where(Match.status.in_(["running", "due", "waiting"]))
     of_events = select(Tournament.status, func.count()).where(Tournament.status.in_(["running", "open"]))
     matches = dict(session.execute(of_matches.group_by(Match.status)).all())

@@ -1,6 +1,6 @@
-"""Before an event begins every bot is called; who does not answer is absent, until it answers again.
+"""The preflight: before a tournament starts every bot must pass a handshake; those that fail are absent until they do.
 
-The same look goes on while the event runs: it marks changed versions, and seats and sends away the stand-in.
+While the tournament runs, the same code marks changed versions, and seats and removes substitutes.
 """
 
 from datetime import datetime, timedelta
@@ -16,14 +16,14 @@ from referee.matches.tables import Match, MatchSeat, is_unstarted
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.webhooks import outbox
 
-PATIENCE: Final = timedelta(seconds=60)  # a check takes a few seconds; longer it takes only when we are at fault
+PATIENCE: Final = timedelta(seconds=60)  # a handshake takes a few seconds, more only if the service is overloaded
 PATIENCE_A_BOT: Final = timedelta(seconds=0.1)
 ASKED_AGAIN_AFTER: Final = timedelta(seconds=60)
 AT_ONCE: Final = 200  # entries settled in one transaction
 
 
 def ask(session: Session, tournament: Tournament, moment: datetime) -> None:
-    """Asks for a check of every bot that is to play, and notes until when their answers are waited for."""
+    """Request a handshake with every bot that is to play, and set the time limit of the preflight."""
     entered = TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None)
     fresh = {"preflight": "asked", "preflight_reason": None, "substitute_id": None}
     asked = update(TournamentEntry).where(*entered).values(**fresh, version=None, version_changed_at=None)
@@ -33,7 +33,7 @@ def ask(session: Session, tournament: Tournament, moment: datetime) -> None:
 
 
 def is_over(session: Session, tournament: Tournament, moment: datetime) -> bool:
-    """Whether all bots were called, or were waited for long enough."""
+    """Return whether all handshakes have ended or the time limit has passed."""
     if tournament.preflight_until is None or tournament.preflight_until <= moment:
         return True
     waiting = select(TournamentEntry.bot_id).where(
@@ -45,14 +45,17 @@ def is_over(session: Session, tournament: Tournament, moment: datetime) -> bool:
 
 
 def is_unsettled(session: Session, tournament: Tournament, moment: datetime) -> bool:
-    """Whether ``settle`` has something to do."""
+    """Return whether ``settle`` would change anything."""
     query = _entries_to_settle(tournament, moment).with_only_columns(TournamentEntry.bot_id)
     return session.scalar(query.limit(1)) is not None
 
 
 def settle(session: Session, tournament: Tournament) -> None:
-    """Notes who is ready and who is absent, marks changed versions, seats the stand-in where one is needed and sends
-    it away where the bot is back, and asks the absent again. Some entries at a time."""
+    """Update up to ``AT_ONCE`` entries.
+
+    Record who is ready or absent, mark changed versions, seat substitutes where needed, remove them where the bot is
+    back, and request another handshake with absent bots.
+    """
     moment = current_time(session)
     _settle_ready(session, tournament)
     query = _entries_to_settle(tournament, moment).order_by(TournamentEntry.number).limit(AT_ONCE)
@@ -71,7 +74,7 @@ def settle(session: Session, tournament: Tournament) -> None:
 
 
 def _settle_ready(session: Session, tournament: Tournament) -> None:
-    """Those of whom nothing else is to be noted, which is nearly all of them, at once."""
+    """Mark bots as ready in one statement where nothing else changes, which is true of nearly all."""
     of_bot = Bot.id == TournamentEntry.bot_id
     well = select(Bot.id).where(of_bot, Bot.status == "verified", Bot.check_state == "idle")
     well = well.where(Bot.check_report["ok"].as_boolean().is_(True), _may_play(tournament))
@@ -87,7 +90,7 @@ def _settle_ready(session: Session, tournament: Tournament) -> None:
 
 
 def _entries_to_settle(tournament: Tournament, moment: datetime) -> Select[TournamentEntry, Bot]:
-    """Entries of which something has to be noted. What ``settle`` does to one takes it out of here."""
+    """Return a query of entries that need an update. An update by ``settle`` removes an entry from it."""
     entry, verified, idle = TournamentEntry, Bot.status == "verified", _is_idle(tournament)
     other_version = and_(entry.version.is_not(None), entry.version.is_distinct_from(Bot.version))
     out_of_order = or_(entry.preflight == "absent", ~verified, other_version if tournament.frozen_version else false())
@@ -109,25 +112,25 @@ def _entries_to_settle(tournament: Tournament, moment: datetime) -> Select[Tourn
 
 
 def _judge(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
-    """What the bot's check says of an entry that waits for it, or is absent."""
+    """Mark an entry that waits for a handshake, or is absent, as ready or absent; notify the owner of a new absence."""
     if entry.preflight not in ("asked", "absent") or _is_awaited(session, tournament, bot):
         return
     was, reason = entry.preflight, _absence(session, tournament, bot)
     entry.preflight, entry.preflight_reason = ("absent" if reason else "ready"), reason
     if reason and was == "asked":
-        told = {"bot": bot.id, "name": bot.name, "tournament": tournament.id, "reason": reason}
-        outbox.emit(session, "bot.unhealthy", [bot.owner_id], told)
+        payload = {"bot": bot.id, "name": bot.name, "tournament": tournament.id, "reason": reason}
+        outbox.emit(session, "bot.unhealthy", [bot.owner_id], payload)
 
 
 def _is_awaited(session: Session, tournament: Tournament, bot: Bot) -> bool:
-    """Whether its check, in a rated event its examination too, is not over."""
+    """Return whether the bot's handshake, or in a rated tournament its check, is pending."""
     if bot.status != "verified":
         return False
     return bot.check_state != "idle" or (tournament.rated and checks.is_pending(session, bot.id))
 
 
 def _is_idle(tournament: Tournament) -> ColumnElement[bool]:
-    """The same of the bot of the row, the other way round."""
+    """Return the condition for bots of which nothing is pending; the opposite of ``_is_awaited``."""
     examined = exists().where(Examination.bot_id == Bot.id, Examination.state != "idle")
     return and_(Bot.check_state == "idle", ~examined) if tournament.rated else Bot.check_state == "idle"
 
@@ -137,7 +140,7 @@ def _may_play(tournament: Tournament) -> ColumnElement[bool]:
 
 
 def _absence(session: Session, tournament: Tournament, bot: Bot) -> str | None:
-    """Why the bot cannot play; None when it can."""
+    """Return why the bot cannot play, None when it can."""
     if bot.status != "verified":
         return f"the bot is {bot.status}"
     report = bot.check_report
@@ -162,8 +165,7 @@ def _is_other_version(tournament: Tournament, entry: TournamentEntry, bot: Bot) 
 
 
 def _give_up_seats(session: Session, tournament: Tournament, entry: TournamentEntry) -> None:
-    """What was arranged for the version of the start, and is not begun, another version must not play: the stand-in
-    does, else nobody."""
+    """Take away unstarted matches from a bot whose version changed: give them to the substitute or cancel them."""
     seats = _unstarted_matches(tournament).where(MatchSeat.bot_id == entry.bot_id).with_only_columns(Match.id)
     ids = list(session.scalars(seats.order_by(Match.id).with_for_update(of=Match)))
     if not ids:

@@ -1,4 +1,4 @@
-"""How far an event is: matches over and to come, the stage, when it may end."""
+"""Progress of a tournament: matches finished and expected, the current round, the estimated end."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,14 +13,18 @@ from referee.tournaments.rounds import newest
 from referee.tournaments.tables import Tournament, TournamentRound
 from referee.tournaments.tournaments import get_tournament
 
-LOOKED_BACK: Final = 100  # matches by which the pace is judged
-ENOUGH: Final = 5  # fewer say nothing
+LOOKED_BACK: Final = 100  # recent matches from which the end is estimated
+ENOUGH: Final = 5  # with fewer matches there is no estimate
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Matches in all (those foreseen among them), over, and each state's share; the earliest stage that is not over
-    (0 before the first, None where there are none) of those paired so far; None for an end nobody can tell."""
+    """Numbers of matches and rounds.
+
+    ``total`` includes matches that are expected but not created; ``done`` counts those that have ended. The current
+    round is the earliest in progress, 0 before the first, None in a ladder; the other number is that of rounds paired
+    so far. ``estimated_end`` is None if there is no estimate.
+    """
 
     total: int
     done: int
@@ -31,7 +35,7 @@ class Progress:
 
 
 def progress(session: Session, tournament_id: str) -> Progress:
-    """Raises ``NotFound``."""
+    """Return the progress of a tournament. Raise ``NotFound``."""
     tournament = get_tournament(session, tournament_id)
     query = select(Match.status, func.count()).where(Match.tournament_id == tournament_id).group_by(Match.status)
     by_status = dict(session.execute(query).all())
@@ -54,7 +58,7 @@ def _stage(session: Session, tournament: Tournament) -> tuple[int | None, int]:
 
 
 def _estimated_end(session: Session, tournament: Tournament, left: int) -> datetime | None:
-    """By the pace of the last matches. A ladder has no end, and what is paused none that could be told."""
+    """Estimate the end from the rate of recent matches. Ladders and paused tournaments have no estimate."""
     if tournament.status != "running" or tournament.format == "ladder":
         return None
     ended = select(Match.finished_at).where(Match.tournament_id == tournament.id, Match.status == "finished")

@@ -1,7 +1,7 @@
-"""Carrying an event on: one small step after the other, each found in a snapshot and written in a transaction.
+"""Advance a tournament in small steps, each determined in a read-only snapshot and taken in a transaction of its own.
 
-What comes next follows from the record alone, so that anybody may take any step, and the process that did the last
-one may be gone. A step that another has taken meanwhile is not taken again.
+The next step follows from the database alone, so any process may take it, whichever took the last one. A step that
+another process has taken meanwhile is not taken again.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,21 +30,21 @@ from referee.tournaments.rounds import (
 )
 from referee.tournaments.tables import Tournament, TournamentRound
 
-AHEAD: Final = 500  # open matches up to which an event that looks at no result is arranged beforehand
-DECIDED_AT_ONCE: Final = ("round_robin", "double_round_robin", "swiss", "gauntlet")  # no table asks for more matches
-TABLES_AHEAD: Final = 200  # tables of such an event decided in one step
+AHEAD: Final = 500  # open matches up to which further rounds of a static format are created in advance
+DECIDED_AT_ONCE: Final = ("round_robin", "double_round_robin", "swiss", "gauntlet")  # formats that never extend a table
+TABLES_AHEAD: Final = 200  # tables of a static format paired in one step
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is to be done next. ``take`` does it, or tells that it no longer is the next."""
+    """The next step of a tournament. ``take`` takes it, or returns False if it is no longer the next."""
 
     name: str
     take: Callable[[Session, Tournament, bytes], bool]
 
 
 def carry_on(database: Database, tournament_id: str, *, master_key: bytes) -> str | None:
-    """Takes the next step of a running event; its name, or None when it has to wait for something."""
+    """Take the next step of a running tournament; return its name, or None if the tournament must wait."""
     with database.read() as session:
         tournament = session.get(Tournament, tournament_id)
         step = None if tournament is None or tournament.status != "running" else next_step(session, tournament)
@@ -55,25 +55,25 @@ def carry_on(database: Database, tournament_id: str, *, master_key: bytes) -> st
         locked = select(Tournament).where(Tournament.id == tournament_id).with_for_update()
         tournament = session.scalars(locked).one()
         if tournament.status != "running" or tournament.revision != seen:
-            return step.name  # somebody changed the event meanwhile: look again
+            return step.name  # the tournament changed meanwhile: the caller looks again
         step.take(session, tournament, master_key)
     return step.name
 
 
 def running(session: Session) -> list[str]:
-    """The events that are to be carried on."""
+    """Return the ids of running tournaments."""
     return list(session.scalars(select(Tournament.id).where(Tournament.status == "running").order_by(Tournament.id)))
 
 
 def next_step(session: Session, tournament: Tournament) -> Step | None:
-    """What the record says is to be done next; None to wait."""
+    """Return the next step, None if the tournament must wait."""
     moment = current_time(session)
     if preflight.is_unsettled(session, tournament, moment):
         return Step("settled", _settle)
     if tournament.preflight_until is not None:
         return Step("begun", _begin) if preflight.is_over(session, tournament, moment) else None
     if blockers.reason(session, tournament) != tournament.status_reason:
-        return Step("told", _tell_what_holds_up)
+        return Step("blockers reported", _report_blockers)
     if tournament.format == "ladder":
         return _to_match(session, tournament)
     stages = extents(session, tournament)
@@ -94,11 +94,11 @@ def _begin(session: Session, tournament: Tournament, _: bytes) -> bool:
     return starting.begin(session, tournament)
 
 
-def _tell_what_holds_up(session: Session, tournament: Tournament, _: bytes) -> bool:
+def _report_blockers(session: Session, tournament: Tournament, _: bytes) -> bool:
     return blockers.tell(session, tournament)
 
 
-# -- a ladder, which has no stages --
+# -- a ladder, which has no rounds --
 
 
 def _to_match(session: Session, tournament: Tournament) -> Step | None:
@@ -112,11 +112,11 @@ def _match(wanted: matchmaking.NextTables, session: Session, tournament: Tournam
     return matchmaking.arrange_tables(session, tournament, wanted, master_key=master_key)
 
 
-# -- a stage's matches --
+# -- the matches of a round --
 
 
 def _to_arrange(tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
-    """The next portion of the first stage that is not arranged."""
+    """Return the step that creates the next matches of the first round that lacks some."""
     if format_of(tournament).static and sum(stage.open for stage in stages) >= AHEAD:
         return None
     for stage in stages:
@@ -134,7 +134,7 @@ def _arrange(seen: RoundProgress, session: Session, tournament: Tournament, mast
 
 
 def _to_extend(session: Session, tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
-    """More matches at tables whose matches are over, where the format asks for them."""
+    """Return the step that creates more matches at tables whose matches have ended, if the format requires them."""
     if tournament.format in DECIDED_AT_ONCE:
         return None
     event = None
@@ -150,7 +150,7 @@ def _to_extend(session: Session, tournament: Tournament, stages: Sequence[RoundP
 
 
 def _over_tables(session: Session, tournament: Tournament, stage: int) -> list[int]:
-    """The tables of a stage at which something was played and nothing is going on."""
+    """Return the tables of a round that have finished matches and no open ones."""
     going_on = func.sum(case((Match.status.in_(OPEN), 1), else_=0))
     finished = func.sum(case((Match.status == "finished", 1), else_=0))
     query = select(Match.table_no).where(Match.tournament_id == tournament.id, Match.tournament_round == stage)
@@ -166,12 +166,12 @@ def _extensions(
     done = sets_arranged(session, tournament, stage, decided)
     wanted = []
     players = match_creation.players_of(
-        session, tournament, {one for at in decided for one in tables[at - 1]["entrants"]}
+        session, tournament, {entrant for number in decided for entrant in tables[number - 1]["entrants"]}
     )
     for table_no in decided:
         table = table_of(tables[table_no - 1])
         if not all(players.get(entrant) for entrant in table.entrants):
-            continue  # somebody left: what was played so far decides
+            continue  # an entrant withdrew: the matches played so far decide
         more = format_of(tournament).more_legs(event, table, legs[stage, table_no])
         if more:
             wanted.append(MatchesToCreate(table_no, table, None, more, done[table_no]))
@@ -181,18 +181,18 @@ def _extensions(
 def _extend(
     stage: int, wanted: Sequence[MatchesToCreate], session: Session, tournament: Tournament, master_key: bytes
 ) -> bool:
-    done = sets_arranged(session, tournament, stage, [one.table_no for one in wanted])
-    left = [one for one in wanted if done[one.table_no] == one.done]
+    done = sets_arranged(session, tournament, stage, [matches.table_no for matches in wanted])
+    left = [matches for matches in wanted if done[matches.table_no] == matches.done]
     return bool(match_creation.arrange_tables(session, tournament, stage, left, master_key=master_key))
 
 
-# -- one stage after the other --
+# -- the sequence of rounds --
 
 
 def _to_end(tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
-    """The end of stages of which nothing is left to be played."""
+    """Return the step that ends rounds whose matches have all been created and have ended."""
     over = [stage.number for stage in stages if stage.arranged == stage.tables and stage.open == 0]
-    return Step("stage over", partial(_end, over)) if over else None
+    return Step("round over", partial(_end, over)) if over else None
 
 
 def _end(numbers: Sequence[int], session: Session, tournament: Tournament, _: bytes) -> bool:
@@ -204,7 +204,10 @@ def _end(numbers: Sequence[int], session: Session, tournament: Tournament, _: by
 
 
 def _to_pair(session: Session, tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
-    """The next stages; none is left: the end of the event. A replay in an earlier stage is waited for."""
+    """Return the step that pairs the next rounds or, if none is left, finishes the tournament.
+
+    Wait for open matches, including rematches in earlier rounds.
+    """
     static = format_of(tournament).static
     if stages if not static else sum(stage.open for stage in stages) >= AHEAD:
         return None
@@ -213,7 +216,7 @@ def _to_pair(session: Session, tournament: Tournament, stages: Sequence[RoundPro
     event = event_of(session, tournament)
     decided, before, moment = _decide_rounds(tournament, event), len(event.played), current_time(session)
     if decided:
-        rows = [row_of(session, tournament, before + at, stage, moment) for at, stage in enumerate(decided, 1)]
+        rows = [row_of(session, tournament, before + index, stage, moment) for index, stage in enumerate(decided, 1)]
         planned = format_of(tournament).expected_matches(reduce(following, decided, event)) * len(
             match_creation.orders(tournament)
         )
@@ -224,7 +227,7 @@ def _to_pair(session: Session, tournament: Tournament, stages: Sequence[RoundPro
 
 
 def _decide_rounds(tournament: Tournament, event: pairing.TournamentState) -> list[pairing.PairingRound]:
-    """The stages that can be decided now: one, or some that depend on no result."""
+    """Return the rounds that can be paired now: one, or several in a static format, which depends on no results."""
     format = format_of(tournament)
     decided: list[pairing.PairingRound] = []
     tables = 0

@@ -1,4 +1,4 @@
-"""An event's stages for those who watch: how far each is, and the matches of its tables."""
+"""List the rounds of a tournament with their progress, and the tables of a round with their matches."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from referee.tournaments.tables import TournamentRound
 
 @dataclass(frozen=True, slots=True)
 class StageLine:
-    """A stage in numbers: ``arranged`` of its tables have matches; of ``matches`` so far ``done`` are over."""
+    """A round in numbers: ``arranged`` of its tables have matches; ``done`` of its ``matches`` have ended."""
 
     number: int
     label: str
@@ -33,7 +33,7 @@ class StageLine:
 
     @property
     def state(self) -> str:
-        """decided, playing or over."""
+        """Return ``decided``, ``playing`` or ``over``."""
         if self.ended_at is not None:
             return "over"
         return "playing" if self.matches else "decided"
@@ -41,7 +41,7 @@ class StageLine:
 
 @dataclass(frozen=True, slots=True)
 class StagePage:
-    """Some tables of a stage, by number, with the matches at each, and the names and owners of the bots."""
+    """Some tables of a round, by number, with their matches and the names and owners of the bots."""
 
     line: StageLine
     stage: TournamentRound
@@ -54,7 +54,7 @@ class StagePage:
 def list_stages(
     session: Session, tournament_id: str, *, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[StageLine]:
-    """Stages by number."""
+    """Return a page of rounds by number."""
     check_limit(limit)
     query = _lines(tournament_id).order_by(TournamentRound.number).limit(limit + 1)
     if cursor is not None:
@@ -65,7 +65,7 @@ def list_stages(
 
 
 def stage_line(session: Session, tournament_id: str, number: int) -> StageLine:
-    """Raises ``NotFound`` for a stage that is not decided."""
+    """Return a round in numbers. Raise ``NotFound`` for a round that is not paired."""
     rows = session.execute(_lines(tournament_id).where(TournamentRound.number == number)).all()
     if not rows:
         raise NotFound("stage", str(number))
@@ -75,7 +75,7 @@ def stage_line(session: Session, tournament_id: str, number: int) -> StageLine:
 def stage_page(
     session: Session, tournament_id: str, line: StageLine, *, first: int, limit: int, most_byes: int | None = None
 ) -> StagePage:
-    """Return ``limit`` tables of a stage from the one with index ``first`` on. ``most_byes`` of its byes are named."""
+    """Return up to ``limit`` tables of a round, from index ``first`` on, with names for up to ``most_byes`` byes."""
     number = line.number
     stage = session.get_one(TournamentRound, (tournament_id, number))
     tables = range(first + 1, min(first + limit, line.tables) + 1)

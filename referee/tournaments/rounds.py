@@ -1,4 +1,4 @@
-"""The stages of an event in the record, and the event as its format is told of it."""
+"""Load and store rounds, and build the state of a tournament that its format computes on."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ from referee.tournaments.outcomes import seats_played_in_person
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 
 Json = dict[str, Any]
-LARGEST_GROUP: Final = 160  # seats that share a deal: their matches are arranged in one transaction
+LARGEST_GROUP: Final = 160  # seats in a deal group, whose matches are created in one transaction
 
 
 @dataclass(frozen=True, slots=True)
 class RoundProgress:
-    """How far a stage is: ``tables`` it has, ``arranged`` of them, ``open`` matches that are not over."""
+    """Progress of a round: ``tables`` it has, ``arranged`` of them with matches, ``open`` matches."""
 
     number: int
     tables: int
@@ -43,8 +43,10 @@ def draw_of(tournament: Tournament) -> bytes:
 
 
 def event_of(session: Session, tournament: Tournament, *, before: int | None = None) -> pairing.TournamentState:
-    """The event from the record alone: its entrants as they are now, its stages (those before a number, or all) and
-    every finished match at their tables. Formats that look at no result are told of none."""
+    """Return the state of the tournament: its current entrants, its rounds (below ``before``, or all), their results.
+
+    Static formats, which do not depend on results, get none.
+    """
     query = (
         select(TournamentRound).where(TournamentRound.tournament_id == tournament.id).order_by(TournamentRound.number)
     )
@@ -63,7 +65,7 @@ def event_of(session: Session, tournament: Tournament, *, before: int | None = N
 
 
 def course_of(session: Session, tournament: Tournament) -> tuple[pairing.TournamentState, pairing.PairingRound | None]:
-    """The event as it was before the stage that is going on, and that stage; None when the newest is over."""
+    """Return the state before the round in progress, and that round; None if the newest round has ended."""
     newest_first = (
         select(TournamentRound)
         .where(TournamentRound.tournament_id == tournament.id)
@@ -78,8 +80,10 @@ def course_of(session: Session, tournament: Tournament) -> tuple[pairing.Tournam
 def legs_of(
     session: Session, tournament: Tournament, stage: int | None = None, tables: Sequence[int] | None = None
 ) -> dict[tuple[int, int], list[pairing.Leg]]:
-    """The finished matches of each (stage, table), in the order of their legs; a stage's, some tables', or all. In a
-    knockout, which counts legs, the matches of a duplicate set are one."""
+    """Return the finished matches of each (round, table), in order of their legs; of one round, some tables, or all.
+
+    In a knockout, which counts legs, the matches of a duplicate set are merged into one.
+    """
     by_seat = Result.bots, Result.entrants, Result.placements, Result.returns
     query = select(Match.tournament_round, Match.table_no, Match.group_id, *by_seat)
     query = query.join(Result, Result.match_id == Match.id)
@@ -93,10 +97,10 @@ def legs_of(
     sets_are_legs = tournament.format == "knockout" and tournament.deal_sharing == "duplicate"
     found: dict[tuple[int, int], dict[object, list[pairing.Leg]]] = defaultdict(dict)
     rows = session.execute(query.order_by(Match.tournament_round, Match.table_no, Match.leg, Result.seq))
-    for place, (number, table_no, group, bots, *told) in enumerate(rows):
+    for index, (number, table_no, group, bots, *told) in enumerate(rows):
         entrants, placements, returns = (tuple(values) for values in told)
         leg = pairing.Leg(entrants, placements, returns, seats_played_in_person(entrants, bots))
-        found[number, table_no].setdefault(group if sets_are_legs else place, []).append(leg)
+        found[number, table_no].setdefault(group if sets_are_legs else index, []).append(leg)
     return {
         table: [merge_duplicates(matches) if len(matches) > 1 else matches[0] for matches in legs.values()]
         for table, legs in found.items()
@@ -110,7 +114,7 @@ def table_of(stored: Json) -> pairing.Table:
 def row_of(
     session: Session, tournament: Tournament, number: int, stage: pairing.PairingRound, moment: datetime
 ) -> TournamentRound:
-    """A stage to be written. Each table keeps the number of the deal group it is of, ``section``."""
+    """Return a new row for a round. ``section`` of a table is the number of its deal group."""
     groups = _sections(session, tournament, stage)
     section_of = {index: number for number, indexes in enumerate(groups) for index in indexes}
     return TournamentRound(
@@ -118,8 +122,8 @@ def row_of(
         number=number,
         label=stage.label[:40],
         tables=[
-            {"entrants": list(one.entrants), "label": one.label, "legs": one.legs, "section": section_of[index]}
-            for index, one in enumerate(stage.tables)
+            {"entrants": list(table.entrants), "label": table.label, "legs": table.legs, "section": section_of[index]}
+            for index, table in enumerate(stage.tables)
         ],
         byes=[{"entrant": bye.entrant, "reason": bye.reason} for bye in stage.byes],
         arranged=0,
@@ -129,12 +133,12 @@ def row_of(
 
 def extents(session: Session, tournament: Tournament) -> list[RoundProgress]:
     """The stages that are not over, in their order."""
-    going_on = (
+    open_query = (
         select(Match.tournament_round, func.count())
         .where(Match.tournament_id == tournament.id, Match.status.in_(OPEN), Match.tournament_round.is_not(None))
         .group_by(Match.tournament_round)
     )
-    open_matches = dict(session.execute(going_on).all())
+    open_matches = dict(session.execute(open_query).all())
     tables = func.json_array_length(TournamentRound.tables)
     query = select(TournamentRound.number, tables, TournamentRound.arranged)
     query = query.where(TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None)).order_by(
@@ -147,7 +151,7 @@ def extents(session: Session, tournament: Tournament) -> list[RoundProgress]:
 
 
 def newest(session: Session, tournament_id: str) -> int:
-    """The number of the newest stage; 0 before the first."""
+    """Return the number of the newest round, 0 before the first."""
     return (
         session.scalar(select(func.max(TournamentRound.number)).where(TournamentRound.tournament_id == tournament_id))
         or 0
@@ -155,7 +159,7 @@ def newest(session: Session, tournament_id: str) -> int:
 
 
 def following(event: pairing.TournamentState, stage: pairing.PairingRound) -> pairing.TournamentState:
-    """The event with one more stage, of which nothing is played yet."""
+    """Return the state with one more round, of which nothing is played yet."""
     played = pairing.PlayedRound(stage, tuple(() for _ in stage.tables))
     return replace(event, played=(*event.played, played))
 
@@ -167,8 +171,8 @@ def _played_round(row: TournamentRound, legs: dict[tuple[int, int], list[pairing
 
 
 def _stage_of(row: TournamentRound) -> pairing.PairingRound:
-    byes = tuple(pairing.Bye(one["entrant"], one["reason"]) for one in row.byes)
-    return pairing.PairingRound(tuple(table_of(one) for one in row.tables), byes, row.label)
+    byes = tuple(pairing.Bye(bye["entrant"], bye["reason"]) for bye in row.byes)
+    return pairing.PairingRound(tuple(table_of(table) for table in row.tables), byes, row.label)
 
 
 def _sections(session: Session, tournament: Tournament, stage: pairing.PairingRound) -> list[list[int]]:

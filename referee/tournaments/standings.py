@@ -1,4 +1,4 @@
-"""What an event's tables are made of, from the record. How they are computed is the pure standings'."""
+"""Load what the standings of a tournament are computed from. The computation is in ``referee.standings``."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ from referee.tournaments.outcomes import byes, outcomes
 from referee.tournaments.rounds import course_of, draw_of
 from referee.tournaments.tables import Tournament, TournamentRound
 
-MOST_RESULTS: Final = 100_000  # an event's tables are made of; of a ladder they are the newest
+MOST_RESULTS: Final = 100_000  # used for standings; in a ladder, the newest ones
 
 
 @dataclass(slots=True)
-class EventResults:
-    """All that an event's tables are made of, as of one moment.
+class TournamentResults:
+    """All that the standings of a tournament are computed from, at one moment.
 
-    ``as_of_seq`` is the number of its last result (0: none); results are numbered in the order in which matches end.
-    ``state`` is another whenever something besides results and ratings has changed, ``seen`` are the last result of
-    any event and the ladder's last act that were looked at.
+    ``as_of_seq`` is the ``seq`` of its last result, 0 if there is none; results are numbered in the order in which
+    matches end. ``state`` changes whenever anything apart from results and ratings changes. ``seen`` has the ``seq`` of
+    the last result of any tournament and of the ladder's last ledger entry that were read.
     """
 
     format: str
@@ -50,10 +50,13 @@ class EventResults:
 
 
 def event_results(
-    session: Session, tournament: Tournament, before: EventResults | None = None, *, patient: bool = False
-) -> EventResults:
-    """The results that count now. Of ``before`` only what came since is read; it is given itself when nothing did
-    (``patient``: when nothing but results did). Raises ``Conflict`` for an event with more than ``MOST_RESULTS``."""
+    session: Session, tournament: Tournament, before: TournamentResults | None = None, *, patient: bool = False
+) -> TournamentResults:
+    """Return the results that count now; reuse ``before`` and read only newer results.
+
+    Return ``before`` itself when nothing has changed or, if ``patient``, when only results were added. Raise
+    ``Conflict`` for a tournament with more than ``MOST_RESULTS`` results.
+    """
     state, seen = _state(session, tournament), _standings_version(session, tournament)
     if before is None or before.state != state:
         newest = MOST_RESULTS if tournament.format == "ladder" else MOST_RESULTS + 1
@@ -69,8 +72,8 @@ def event_results(
     if tournament.format == "ladder":
         counting = counting[-MOST_RESULTS:]
     elif len(counting) > MOST_RESULTS:
-        raise Conflict(f"the event has more than {MOST_RESULTS} results; its tables are not made here")
-    return EventResults(
+        raise Conflict(f"the tournament has more than {MOST_RESULTS} results, too many to compute standings here")
+    return TournamentResults(
         format=tournament.format,
         seats=tournament.seats,
         entrants=tuple(seat.bot_id for seat in seats_of(session, tournament)),
@@ -84,7 +87,7 @@ def event_results(
 
 
 def _state(session: Session, tournament: Tournament) -> tuple[int, int]:
-    """Entries and voids raise the revision; byes count from the end of their stage on."""
+    """Return what changes with entries and voids (the revision) and with byes, which count from the end of a round."""
     ended = select(func.count()).where(
         TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_not(None)
     )
@@ -100,11 +103,11 @@ def _standings_version(session: Session, tournament: Tournament) -> tuple[int, i
 
 
 def _external_values(session: Session, tournament: Tournament) -> dict[str, Mapping[Hashable, int]]:
-    """What does not follow from points. Without rating, a ladder is ranked by points per match."""
+    """Return values that do not follow from points: brackets and ratings. Unrated ladders rank by points per match."""
     if tournament.format == "knockout":
         event, _ = course_of(session, tournament)
         return {"bracket": {entrant: rank for rank, entrant in knockout.rank_entrants(event)}}
     if tournament.format == "ladder" and tournament.rated:
         rated = entrants(session, tournament, today=True)
-        return {"rating": {one.id: one.rating for one in rated if one.games}}
+        return {"rating": {entrant.id: entrant.rating for entrant in rated if entrant.games}}
     return {}

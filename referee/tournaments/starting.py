@@ -1,4 +1,4 @@
-"""The start of an event: asked for by its organiser or due by itself, and what holds it up."""
+"""Start a tournament, on request of its organiser or at its start time, and handle missed starts."""
 
 import secrets
 from datetime import UTC, datetime
@@ -19,10 +19,10 @@ from referee.webhooks.tables import Webhook
 
 
 def start(session: Session, tournament_id: str, *, draw: bytes | None = None) -> Tournament:
-    """Closes the entries, draws by what all lots of the event are decided, and has every bot called.
+    """Close the entries, draw the key of all random decisions, and start the preflight.
 
-    The scheduler pairs the first stage when all have answered. Raises ``BadOption`` when the bots that could play
-    are too few, or too many, for the format.
+    The scheduler pairs the first round after the preflight. Raise ``BadOption`` when too few or too many bots can play
+    for the format.
     """
     tournament = locked_in_state(session, tournament_id, "open")
     moment = current_time(session)
@@ -35,7 +35,7 @@ def start(session: Session, tournament_id: str, *, draw: bytes | None = None) ->
 
 
 def due_by_themselves(session: Session, moment: datetime) -> list[str]:
-    """Open events whose time to start has come."""
+    """Return the ids of open tournaments whose start time has passed."""
     query = select(Tournament.id).where(Tournament.status == "open", Tournament.starts_at <= moment)
     return list(session.scalars(query.order_by(Tournament.id)))
 
@@ -59,15 +59,15 @@ def start_by_itself(session: Session, tournament_id: str) -> Tournament:
 
 
 def _miss(session: Session, tournament: Tournament, reason: str) -> None:
-    told = f"{reason}; start the tournament manually or set a new time"
-    tournament.starts_at, tournament.status_reason = None, told
+    message = f"{reason}; start the tournament manually or set a new time"
+    tournament.starts_at, tournament.status_reason = None, message
     tournament.revision += 1
-    held_up = {"tournament": tournament.id, "name": tournament.name, "reason": told}
-    outbox.emit(session, "tournament.held_up", {tournament.created_by}, held_up)
+    payload = {"tournament": tournament.id, "name": tournament.name, "reason": message}
+    outbox.emit(session, "tournament.held_up", {tournament.created_by}, payload)
 
 
 def begin(session: Session, tournament: Tournament) -> bool:
-    """End the pre-flight so that the first stage can be paired.
+    """End the preflight so that the first round can be paired.
 
     With too few bots left, open the tournament again as one that missed its start, notify its organiser, and return
     False.
@@ -90,8 +90,10 @@ def begin(session: Session, tournament: Tournament) -> bool:
 
 
 def _plan(session: Session, tournament: Tournament) -> None:
-    """Notes how many matches the event will have, as far as can be foreseen. Raises ``BadOption`` unless those who
-    can play, with stand-ins for the absent, make an event."""
+    """Set the expected number of matches.
+
+    Raise ``BadOption`` if the format cannot be played by those who can play, including substitutes.
+    """
     session.flush()
     event, format = event_of(session, tournament), format_of(tournament)
     playing = sum(entrant.active for entrant in event.entrants)
@@ -100,15 +102,15 @@ def _plan(session: Session, tournament: Tournament) -> None:
 
 
 def tell(session: Session, tournament: Tournament, event: str) -> None:
-    """Tells the organiser and all whose bots take part."""
+    """Notify the organiser and the owners of entered bots."""
     owners = select(Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
     owners = owners.join(Webhook, Webhook.account_id == Bot.owner_id)
     owners = owners.where(TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None))
-    told = {
+    payload = {
         "tournament": tournament.id,
         "name": tournament.name,
         "game": tournament.game,
         "format": tournament.format,
         "status": tournament.status,
     }
-    outbox.emit(session, event, {tournament.created_by, *session.scalars(owners)}, told)
+    outbox.emit(session, event, {tournament.created_by, *session.scalars(owners)}, payload)

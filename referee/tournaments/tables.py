@@ -1,4 +1,4 @@
-"""Tournaments: entries and stages."""
+"""Tables of tournaments, their entries and rounds."""
 
 from datetime import datetime
 from typing import Any
@@ -6,41 +6,41 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Id, Json, Name, Word, one_of
+from referee.db.base import Base, Id, Json, Name, ShortString, one_of
 
 TOURNAMENT_STATES = ("draft", "open", "running", "paused", "finished", "cancelled")
 PREFLIGHTS = ("none", "asked", "ready", "absent")
 
 
 class Tournament(Base):
-    """An event: entries, a format, and the matches that follow from them."""
+    """A tournament: its terms and state."""
 
     __tablename__ = "tournaments"
     __table_args__ = (one_of("status", TOURNAMENT_STATES), Index(None, "created_at", "id"))
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     name: Mapped[str] = mapped_column(Name)
-    game: Mapped[str] = mapped_column(Word)
+    game: Mapped[str] = mapped_column(ShortString)
     options: Mapped[Json]
     seats: Mapped[int]
-    format: Mapped[str] = mapped_column(Word)
+    format: Mapped[str] = mapped_column(ShortString)
     cycles: Mapped[int]
     rated: Mapped[bool]
     budget_ms: Mapped[int]
     bank_ms: Mapped[int]
     format_options: Mapped[Json] = mapped_column(default=dict)  # complete, as the format gave them
-    deal_sharing: Mapped[str] = mapped_column(Word, default="own")  # one of GROUP_KINDS
-    orders: Mapped[str] = mapped_column(Word, default="cyclic")  # of seats in duplicate deals: "cyclic" or "all"
+    deal_sharing: Mapped[str] = mapped_column(ShortString, default="own")  # one of GROUP_KINDS
+    orders: Mapped[str] = mapped_column(ShortString, default="cyclic")  # of seats in duplicate deals: "cyclic" or "all"
     trusted: Mapped[bool] = mapped_column(default=False)  # duplicate deals count for ratings all the same
     anonymous: Mapped[bool] = mapped_column(default=True)  # rated matches hide who plays them until they are over
     late_entry: Mapped[bool] = mapped_column(default=False)
     frozen_version: Mapped[bool] = mapped_column(default=False)
-    substitute: Mapped[str | None] = mapped_column(Word)  # the house player that takes an absent seat
+    substitute: Mapped[str | None] = mapped_column(ShortString)  # the house player that takes an absent seat
     starts_at: Mapped[datetime | None]  # by itself
     draw_key: Mapped[bytes | None]  # decides by lot; drawn at the start, told at the end
     expected_matches: Mapped[int | None]  # matches, as far as can be foreseen
     preflight_until: Mapped[datetime | None]
-    status: Mapped[str] = mapped_column(Word, index=True)
+    status: Mapped[str] = mapped_column(ShortString, index=True)
     status_reason: Mapped[str | None] = mapped_column(Text)
     created_by: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
     created_at: Mapped[datetime]
@@ -50,7 +50,7 @@ class Tournament(Base):
 
     @property
     def told_draw(self) -> str | None:
-        """Return in hex what decided every lot, None before the end."""
+        """Return the key of random decisions in hex, None before the end."""
         over = self.status in ("finished", "cancelled")
         return self.draw_key.hex() if over and self.draw_key else None
 
@@ -69,19 +69,19 @@ class TournamentEntry(Base):
     first_round: Mapped[int] = mapped_column(default=1)  # the first stage it may play in
     version: Mapped[str | None] = mapped_column(String(128))  # at the start of the event
     version_changed_at: Mapped[datetime | None]
-    preflight: Mapped[str] = mapped_column(Word, default="none")
+    preflight: Mapped[str] = mapped_column(ShortString, default="none")
     preflight_reason: Mapped[str | None] = mapped_column(Text)
     substitute_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # who plays its seats now
 
 
 class TournamentRound(Base):
-    """What the pairing decided for one stage; its matches follow from it, a portion at a time."""
+    """The pairings of a round. Its matches are created from it, a portion at a time."""
 
     __tablename__ = "tournament_rounds"
 
     tournament_id: Mapped[str] = mapped_column(ForeignKey("tournaments.id"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True)
-    label: Mapped[str] = mapped_column(Word)
+    label: Mapped[str] = mapped_column(ShortString)
     tables: Mapped[list[Any]]  # {"entrants": [bot ids by seat], "label": "", "legs": 1}
     byes: Mapped[list[Any]]  # {"entrant": bot id, "reason": "odd"}
     arranged: Mapped[int]  # tables whose first matches exist

@@ -1,4 +1,4 @@
-"""The terms of an event as its organiser asks for them: checked together, completed. Keeping them is done elsewhere."""
+"""Validate and complete the terms of a tournament that its organiser requests."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,9 +20,9 @@ Json = dict[str, Any]
 FORMATS: Final = tuple(formats())
 ORDERS: Final = ("cyclic", "all")
 MAX_CYCLES: Final = 100
-MAX_ORDERS: Final = 24  # matches of one table in duplicate deals
+MAX_ORDERS: Final = 24  # matches in a set of duplicate deals
 MAX_ENTRIES: Final = {"swiss": 10_000, "ladder": 10_000, "knockout": 1024, "gauntlet": 1000}
-FEWER_ENTRIES: Final = 200  # of the other formats, in which everybody meets everybody
+FEWER_ENTRIES: Final = 200  # in the other formats, in which all entrants meet
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class Terms:
 
     @classmethod
     def from_tournament(cls, tournament: Tournament) -> "Terms":
-        """Those a tournament was given."""
+        """Return the terms of a tournament."""
         kept = {name: getattr(tournament, name) for name in cls.__dataclass_fields__ if name != "limits"}
         return cls(**kept, limits=Limits(tournament.budget_ms, tournament.bank_ms))
 
     def with_changes(self, changes: Mapping[str, Any]) -> "Terms":
-        """These terms with some others; another format begins with its own options, and the usual deals stay usual."""
+        """Return these terms with changes. A new format resets its options; default deals follow the new default."""
         if changes.get("format", self.format) != self.format:
             changes = {"format_options": {}, **changes}
         if (
@@ -69,8 +69,11 @@ class Terms:
         return replace(self, **changes)
 
     def columns(self) -> Json:
-        """All columns these terms fill; raises ``BadOption``, whose field is one of the terms (``options.rounds``), and
-        ``NoSuchGame`` for what does not fit together."""
+        """Return all columns that these terms determine.
+
+        Raise ``BadOption`` for terms that are invalid or do not fit together, with a term as its field (such as
+        ``options.rounds``), and ``NoSuchGame``.
+        """
         if self.format not in FORMATS:
             raise BadOption("format", f"must be one of {', '.join(FORMATS)}")
         if not 1 <= self.cycles <= MAX_CYCLES:
@@ -102,7 +105,7 @@ class Terms:
         return "common" if self.rated and self.format != "ladder" else "own"
 
     def _check_cycles(self, format_options: Json) -> None:
-        """What the format says of the number of cycles; of the number of entries it is asked at the start."""
+        """Raise ``BadOption`` if the format refuses the number of cycles. Entries are counted at the start."""
         try:
             formats()[self.format].check(most_entries(self.format), self.seats, format_options, self.cycles)
         except BadOption as error:
@@ -119,7 +122,7 @@ class Terms:
         if deals != "duplicate":
             return
         if self.rated and not self.trusted:
-            raise BadOption("trusted", "must be true for a rated event whose bots meet the same cards again")
+            raise BadOption("trusted", "must be true for a rated tournament with duplicate deals")
         if self.orders == "all" and factorial(self.seats) > MAX_ORDERS:
             raise BadOption("orders", f"all orders of {self.seats} seats are more than {MAX_ORDERS} matches a table")
 
@@ -131,5 +134,5 @@ class Terms:
 
 
 def most_entries(format: str) -> int:
-    """How many bots an event of this format takes."""
+    """Return the largest number of entries in this format."""
     return MAX_ENTRIES.get(format, FEWER_ENTRIES)

@@ -1,4 +1,4 @@
-"""Tournaments as announced: made, found, listed, locked. Their entries, their start and their stages stand beside."""
+"""Create, find, list and lock tournaments."""
 
 from collections.abc import Collection
 from typing import Any, Final
@@ -24,9 +24,9 @@ ALIVE: Final = ("draft", "open", "running", "paused")
 def create_tournament(
     session: Session, name: str, *, created_by: str, status: str = "open", **terms: Any
 ) -> Tournament:
-    """A new tournament, open for entries unless it is a draft; ``terms`` are those of ``Terms``.
+    """Create a tournament, open for entries unless ``status`` is ``draft``; ``terms`` are fields of ``Terms``.
 
-    Raises ``BadOption``, ``NoSuchGame`` and ``QuotaExceeded``.
+    Raise ``BadOption``, ``NoSuchGame``, and ``QuotaExceeded`` if the account has too many unfinished tournaments.
     """
     columns = Terms(name=name, **terms).columns()
     moment = current_time(session)
@@ -41,7 +41,7 @@ def create_tournament(
 
 
 def check_starts_ahead(starts_at: Any, moment: Any) -> None:
-    """Raises ``BadOption`` for a start by itself that lies in the past."""
+    """Raise ``BadOption`` for a start time in the past."""
     if starts_at is not None and starts_at <= moment:
         raise BadOption("starts_at", f"must be later than now, {moment.isoformat(timespec='seconds')}")
 
@@ -79,16 +79,16 @@ def list_tournaments(
 
 
 def entries(session: Session, tournament_id: str) -> list[tuple[TournamentEntry, Bot]]:
-    """All entries in their order, withdrawn ones among them."""
+    """Return all entries in order, including withdrawn ones."""
     query = select(TournamentEntry, Bot).join(Bot, Bot.id == TournamentEntry.bot_id)
     query = query.where(TournamentEntry.tournament_id == tournament_id).order_by(TournamentEntry.number)
     return [(entry, bot) for entry, bot in session.execute(query)]
 
 
 def locked_in_state(session: Session, tournament_id: str, *states: str) -> Tournament:
-    """The tournament, locked; raises ``Conflict`` unless it is in one of the states."""
+    """Lock and return a tournament. Raise ``NotFound``, and ``Conflict`` unless it is in one of the states."""
     locked = select(Tournament).where(Tournament.id == tournament_id).with_for_update()
-    # Fresh: it may have been read, and changed by another, before the lock was had.
+    # Read again after locking: another transaction may have changed it.
     tournament = session.scalar(locked.execution_options(populate_existing=True))
     if tournament is None:
         raise NotFound("tournament", tournament_id)
@@ -102,4 +102,4 @@ def _check_quota(session: Session, account_id: str) -> None:
         raise NotFound("account", account_id)
     unfinished = select(func.count()).where(Tournament.created_by == account_id, Tournament.status.in_(ALIVE))
     if session.scalars(unfinished).one() >= UNFINISHED_PER_OWNER:
-        raise QuotaExceeded(f"an account has at most {UNFINISHED_PER_OWNER} tournaments going on")
+        raise QuotaExceeded(f"an account has at most {UNFINISHED_PER_OWNER} unfinished tournaments")

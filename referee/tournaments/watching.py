@@ -1,4 +1,4 @@
-"""What those who watch an event are told, read in short steps: how it stands, and the matches that ended since."""
+"""Read what streams of tournaments send: states, and matches that ended since a position."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ PAGE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """A match that has its result: everybody may know who played. ``seq`` is the order in which matches end."""
+class EndedMatch:
+    """A match with a result, whose bots are public. ``seq`` is the order in which matches end."""
 
     seq: int
     tournament_id: str
@@ -24,7 +24,7 @@ class Ended:
     stage: int | None
     table: int | None
     leg: int | None
-    status: str  # finished, or void since
+    status: str  # finished, or voided since
     reason: str | None
     entrants: list[str]
     bots: list[str]
@@ -34,18 +34,18 @@ class Ended:
 
 
 def last_seq(session: Session) -> int:
-    """The number of the last result of all, 0 before the first."""
+    """Return the ``seq`` of the last result of all matches, 0 before the first."""
     return session.scalar(select(func.max(Result.seq))) or 0
 
 
 def last_counting(session: Session, tournament_id: str) -> int:
-    """The number of the last result of this event that counts now, 0 where there is none."""
+    """Return the ``seq`` of the last result of this tournament that counts, 0 if there is none."""
     query = select(func.max(Result.seq)).join(Match, Match.id == Result.match_id)
     return session.scalar(query.where(Match.tournament_id == tournament_id, Match.status == "finished")) or 0
 
 
 def states(session: Session, tournament_ids: Collection[str]) -> dict[str, tuple[str, str | None]]:
-    """Status and reason of each of these events."""
+    """Return status and reason of each of these tournaments."""
     query = select(Tournament.id, Tournament.status, Tournament.status_reason).where(Tournament.id.in_(tournament_ids))
     return {id: (status, reason) for id, status, reason in session.execute(query)}
 
@@ -58,12 +58,12 @@ def newest_ended(session: Session, tournament_id: str, *, limit: int) -> list[Ma
 
 def ended_since(
     session: Session, tournament_ids: Collection[str], *, after: int, until: int, limit: int = PAGE
-) -> list[Ended]:
-    """Matches of these events whose results have numbers above ``after`` and up to ``until``, in their order."""
-    # Concatenated, the column serves no index: new results are few, an event's matches may be many.
+) -> list[EndedMatch]:
+    """Return matches of these tournaments with a ``seq`` above ``after`` and up to ``until``, in order."""
+    # The concatenation prevents use of the column's index: new results are few, a tournament's matches may be many.
     watched = Match.tournament_id.concat("").in_(tournament_ids)
     query = _ended_matches().where(watched, Result.seq > after, Result.seq <= until)
-    return [Ended(*row) for row in session.execute(query.order_by(Result.seq).limit(limit))]
+    return [EndedMatch(*row) for row in session.execute(query.order_by(Result.seq).limit(limit))]
 
 
 def _ended_matches() -> Select[Any]:

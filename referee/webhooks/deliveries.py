@@ -1,7 +1,4 @@
-"""Messages on their way: claimed by runners when due, tried again when they failed, listed for the owner.
-
-What they say is decided in ``outbox``, who is told in ``webhooks``; sending itself is the runners'.
-"""
+"""Claim, finish, retry and list webhook deliveries. Messages are created in ``outbox`` and sent by runners."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -24,25 +21,25 @@ from referee.webhooks.webhooks import disable, signing_generations
 
 DELAYS_S: Final = (5, 30, 120, 600, 3_600, 10_800, 21_600, 86_400)  # before the second attempt, the third, …
 ATTEMPTS: Final = len(DELAYS_S) + 1
-PROVING_ATTEMPTS: Final = 4  # an address that is not proven is not called for days
-SPREAD: Final = 0.2  # by up to this share a delay is longer, so that what failed together is not tried together
-OUR_PAUSE: Final = timedelta(seconds=30)  # when it was we who could not call
-FAILING_LASTS: Final = timedelta(days=1)  # then the webhook is disabled
+PROVING_ATTEMPTS: Final = 4  # an unverified address is not retried for days
+SPREAD: Final = 0.2  # jitter: up to this share is added to a delay, so that retries do not come all together
+OUR_PAUSE: Final = timedelta(seconds=30)  # before the next attempt when our own network was down
+FAILING_LASTS: Final = timedelta(days=1)  # after this long without a success the webhook is disabled
 KEPT: Final = timedelta(days=30)
-LONGEST_QUEUE: Final = 10_000  # messages that wait for one webhook; then it is disabled
-PER_TARGET: Final = 4  # at once to one address
+LONGEST_QUEUE: Final = 10_000  # messages waiting for one webhook; above this it is disabled
+PER_TARGET: Final = 4  # concurrent deliveries to one address
 PER_FAILING_TARGET: Final = 1
-PER_ACCOUNT: Final = 8  # at once to all addresses of one owner, who may have many names for a receiver that stalls
-LEASE_S: Final = 30.0  # longer than a call and the wait to write down what came of it
-GONE: Final = 410  # "the endpoint wants no more", says the Standard Webhooks specification
+PER_ACCOUNT: Final = 8  # concurrent deliveries to all addresses of an owner, who may have many names for one receiver
+LEASE_S: Final = 30.0  # longer than a call plus the wait to record its outcome
+GONE: Final = 410  # the receiver unsubscribes, by the Standard Webhooks specification
 LEASES: Final = Leases(Delivery, claimed="due", lease_s=LEASE_S)
-_LOOK: Final = 100  # rows a look
-_FORGET: Final = 1_000  # rows a transaction
+_LOOK: Final = 100  # rows per query
+_FORGET: Final = 1_000  # rows per transaction
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryJob:
-    """A claimed delivery, with all that is needed to send it."""
+    """A claimed delivery, with all that a runner needs to send it."""
 
     delivery_id: str
     epoch: int
@@ -54,8 +51,10 @@ class DeliveryJob:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryOutcome:
-    """What came of an attempt: ``answer`` is the HTTP status if there was one; without a ``problem`` it is delivered.
-    ``ours``: we could not call at all, which is held against nobody."""
+    """The outcome of an attempt. ``answer`` is the HTTP status, if any; without a ``problem`` it was delivered.
+
+    ``ours`` means that our own network was down: the attempt does not count.
+    """
 
     answer: int | None
     problem: str | None = None
@@ -63,27 +62,28 @@ class DeliveryOutcome:
 
 
 def any_due(session: Session) -> bool:
-    """Whether there is something to send."""
+    """Return whether any delivery may be sent now."""
     boot, seconds = lease_now(session)
     due = select(Delivery.id).join(Webhook, Webhook.id == Delivery.webhook_id)
     return session.scalar(due.where(_free(current_time(session), boot, seconds)).limit(1)) is not None
 
 
 def claim_due(session: Session, limit: int) -> list[DeliveryJob]:
-    """Up to ``limit`` deliveries that are due, or whose claimer has gone, the oldest first; each is given to one asker
-    at a time, and one address gets at most four at once, one while it fails, one account eight. Those that fail never
-    get all the room.
+    """Claim up to ``limit`` deliveries that are due or whose lease expired, oldest first.
+
+    Concurrent deliveries are limited: ``PER_TARGET`` to an address (``PER_FAILING_TARGET`` while it fails),
+    ``PER_ACCOUNT`` to an account, and failing webhooks get at most half of ``limit``.
     """
     if limit < 1:
         return []
-    queue_up(session, "deliveries")  # so that what is under way to an address is counted by one at a time
+    queue_up(session, "deliveries")  # so that concurrent claims cannot exceed the limits
     boot, seconds = lease_now(session)
     moment = current_time(session)
     under_way = _under_way(session, boot, seconds)
     full: set[str] = set()
-    parcels: list[DeliveryJob] = []
+    jobs: list[DeliveryJob] = []
     failing = 0
-    while len(parcels) < limit:
+    while len(jobs) < limit:
         rows = _candidates(session, _free(moment, boot, seconds), full)
         chosen: list[tuple[Delivery, Webhook]] = []
         for delivery, webhook in rows:
@@ -93,22 +93,22 @@ def claim_due(session: Session, limit: int) -> list[DeliveryJob]:
             if crowded or under_way[owner] >= PER_ACCOUNT or (fails and failing >= limit // 2):
                 full.add(webhook.id)
             elif delivery.attempts >= ATTEMPTS:
-                _end(delivery, "failed", f"the referee did not get through with {ATTEMPTS} attempts")
-            elif len(parcels) + len(chosen) < limit:
+                _end(delivery, "failed", f"the referee could not complete any of {ATTEMPTS} attempts")
+            elif len(jobs) + len(chosen) < limit:
                 under_way.update((target, owner))
                 failing += fails
                 chosen.append((delivery, webhook))
         session.flush()
-        parcels += _claim_delivery(session, chosen, moment, boot, seconds)
+        jobs += _claim_delivery(session, chosen, moment, boot, seconds)
         if len(rows) < _LOOK:
             break
-    return parcels
+    return jobs
 
 
 def finish(session: Session, delivery_id: str, epoch: int, outcome: DeliveryOutcome, *, spread: float) -> Delivery:
-    """Notes what came of an attempt; ``spread``, from 0 to 1, is how much of ``SPREAD`` the next delay is longer.
+    """Record the outcome of an attempt. ``spread``, from 0 to 1, is the share of ``SPREAD`` added to the next delay.
 
-    Raises ``StaleEpoch`` when the delivery was claimed anew, recalled or dropped.
+    Raise ``StaleEpoch`` when the delivery was claimed again, revoked or deleted.
     """
     webhook = _lock_webhook_of(session, delivery_id)
     delivery = LEASES.lock(session, delivery_id, epoch, key_share=True)
@@ -124,14 +124,14 @@ def finish(session: Session, delivery_id: str, epoch: int, outcome: DeliveryOutc
         _record_failure(session, delivery, webhook, outcome, moment, spread)
     session.flush()
     if webhook.status == "active" and _is_overrun(session, webhook):
-        disable(session, webhook, f"{LONGEST_QUEUE:,} messages waited for it: it takes fewer than there are")
+        disable(session, webhook, f"{LONGEST_QUEUE:,} messages were waiting: it accepts them too slowly")
         session.flush()
     return delivery
 
 
-def give_back(session: Session, parcels: Sequence[DeliveryJob]) -> int:
-    """Lets others send these at once; such a claim is no attempt. Claims that are no longer ours are passed over."""
-    claims = [(parcel.delivery_id, parcel.epoch) for parcel in parcels]
+def give_back(session: Session, jobs: Sequence[DeliveryJob]) -> int:
+    """Release claims, which then do not count as attempts. Claims that are no longer valid are ignored."""
+    claims = [(job.delivery_id, job.epoch) for job in jobs]
     return LEASES.release(session, claims, attempts=Delivery.attempts - 1)
 
 
@@ -143,18 +143,18 @@ def list_deliveries(
 
 
 def redeliver(session: Session, delivery_id: str, *, account_id: str) -> Delivery:
-    """Makes a delivery that is over due again, with the same id and body and a fresh count of attempts.
+    """Make a finished delivery due again, with the same id and body and all of its attempts.
 
-    Raises ``NotFound`` for what is not this account's, ``Conflict`` while it is due or its webhook is not active.
+    Raise ``NotFound`` if it is not this account's, ``Conflict`` while it is due or its webhook is not active.
     """
     webhook = _lock_webhook_of(session, delivery_id)
     delivery = session.get(Delivery, delivery_id, with_for_update={"key_share": True}, populate_existing=True)
     if webhook is None or delivery is None or webhook.account_id != account_id:
         raise NotFound("delivery", delivery_id)
     if webhook.status != "active":
-        raise Conflict(f"the webhook is {webhook.status}; only an active one is told")
+        raise Conflict(f"the webhook is {webhook.status}; messages are only sent to active webhooks")
     if delivery.status == "due":
-        raise Conflict("the delivery is due already")
+        raise Conflict("the delivery is already due")
     delivery.status, delivery.attempts, delivery.due_at = "due", 0, current_time(session)
     delivery.delivered_at = None
     delivery.revoke_claim()
@@ -163,12 +163,12 @@ def redeliver(session: Session, delivery_id: str, *, account_id: str) -> Deliver
 
 
 def any_old(session: Session) -> bool:
-    """Whether there are deliveries older than they are kept."""
+    """Return whether ``forget_old`` would delete anything."""
     return session.scalar(select(_with_old(current_time(session) - KEPT).exists())) is True
 
 
 def forget_old(session: Session) -> int:
-    """Drops a portion of the deliveries that are older than they are kept; tells how many."""
+    """Delete up to ``_FORGET`` deliveries that are older than ``KEPT``; return how many."""
     before = current_time(session) - KEPT
     webhook_ids = list(session.scalars(_with_old(before)))
     old = select(Delivery.id).where(Delivery.webhook_id.in_(webhook_ids), Delivery.created_at < before)
@@ -176,7 +176,7 @@ def forget_old(session: Session) -> int:
 
 
 def _lock_webhook_of(session: Session, delivery_id: str) -> Webhook | None:
-    """Lock the webhook of a delivery, as those who change it do before they lock its deliveries; return it fresh."""
+    """Lock and reread the webhook of a delivery. Lock webhooks before deliveries, always, to avoid deadlocks."""
     its = Webhook.id == select(Delivery.webhook_id).where(Delivery.id == delivery_id).scalar_subquery()
     hook = select(Webhook).where(its).with_for_update(key_share=True)
     return session.scalar(hook.execution_options(populate_existing=True))
@@ -186,9 +186,9 @@ def _lock_webhook_of(session: Session, delivery_id: str) -> Webhook | None:
 
 
 def _free(moment: datetime, boot: str, seconds: float) -> ColumnElement[bool]:
-    """Due, held by nobody, and for a webhook that may be told: one that is not proven gets pings alone."""
-    told = or_(Webhook.status == "active", and_(Webhook.status == "unverified", Delivery.event == PING))
-    return and_(Delivery.due_at <= moment, LEASES.claimable(boot, seconds), told)
+    """Return the condition for deliveries that may be claimed. Unverified webhooks receive only pings."""
+    accepts = or_(Webhook.status == "active", and_(Webhook.status == "unverified", Delivery.event == PING))
+    return and_(Delivery.due_at <= moment, LEASES.claimable(boot, seconds), accepts)
 
 
 def _candidates(session: Session, free: ColumnElement[bool], full: set[str]) -> Sequence[tuple[Delivery, Webhook]]:
@@ -199,10 +199,10 @@ def _candidates(session: Session, free: ColumnElement[bool], full: set[str]) -> 
 
 
 def _under_way(session: Session, boot: str, seconds: float) -> Counter[str]:
-    """How many are being sent to each address, and to each account."""
+    """Return the number of claimed deliveries by address and by account id."""
     query = select(Webhook.url, Webhook.account_id).join(Delivery, Delivery.webhook_id == Webhook.id)
     leased = session.execute(query.where(LEASES.leased(boot, seconds)))
-    return Counter(one for url, account_id in leased for one in (_target(url), account_id))
+    return Counter(key for url, account_id in leased for key in (_target(url), account_id))
 
 
 def _target(url: str) -> str:
@@ -212,16 +212,18 @@ def _target(url: str) -> str:
 def _claim_delivery(
     session: Session, chosen: Sequence[tuple[Delivery, Webhook]], moment: datetime, boot: str, seconds: float
 ) -> list[DeliveryJob]:
-    # Counted now, so that a message that fells whoever sends it is given up some day.
+    # Count attempts when claiming, so that a message that kills its senders fails in the end.
     attempts = {"attempts": Delivery.attempts + 1}
     epochs = LEASES.claim_keys(session, [delivery.id for delivery, _ in chosen], boot, seconds, **attempts)
     return [
-        DeliveryJob(one.id, epochs[one.id], hook.id, hook.url, signing_generations(hook, moment), one.body)
-        for one, hook in chosen
+        DeliveryJob(
+            delivery.id, epochs[delivery.id], hook.id, hook.url, signing_generations(hook, moment), delivery.body
+        )
+        for delivery, hook in chosen
     ]
 
 
-# -- what came of it --
+# -- outcomes --
 
 
 def _record_success(delivery: Delivery, webhook: Webhook, moment: datetime) -> None:
@@ -251,11 +253,11 @@ def _record_failure(
         disable(session, webhook, "it answered 410 Gone")
     elif moment - webhook.failing_since >= FAILING_LASTS:
         _end(delivery, "failed", problem)
-        disable(session, webhook, f"no delivery came through in a day; the last problem: {problem}")
+        disable(session, webhook, f"every delivery failed for a day; the last error: {problem}")
 
 
 def _is_overrun(session: Session, webhook: Webhook) -> bool:
-    """Whether the queue is too long: one that has so many behind it was not tried yet."""
+    """Return whether the queue is too long: a message with ``LONGEST_QUEUE`` - 1 newer ones was never tried."""
     messages = select(Delivery.id).where(Delivery.webhook_id == webhook.id)
     older = messages.order_by(Delivery.created_at.desc(), Delivery.id.desc()).offset(LONGEST_QUEUE - 1).limit(1)
     waits = select(Delivery.id).where(
@@ -275,6 +277,6 @@ def _end(delivery: Delivery, status: str, problem: str | None) -> None:
 
 
 def _with_old(before: datetime) -> Select[str]:
-    """Ids of webhooks with old deliveries: found by the index, a look for each webhook."""
+    """Return a query of the ids of webhooks with old deliveries, with one index lookup per webhook."""
     old = exists().where(Delivery.webhook_id == Webhook.id, Delivery.created_at < before)
     return select(Webhook.id).where(old)

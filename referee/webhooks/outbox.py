@@ -1,4 +1,4 @@
-"""Messages to owners, written in the transaction of what they tell of. Sending them is for ``deliveries``."""
+"""Transactional outbox: messages to owners are written in the transaction that they report on."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -20,32 +20,32 @@ LARGEST_BODY_BYTES: Final = 16 * 1024
 
 
 def emit(session: Session, event: str, account_ids: Iterable[str], payload: Json) -> int:
-    """Puts a message into the outbox for every active webhook of these accounts that wants ``event``; tells how many.
+    """Put a message into the outbox for each active webhook of these accounts that subscribes to ``event``.
 
-    It is sent after the caller's transaction is committed, and only then. ``payload`` becomes the member ``data`` of
-    the body, whose form is that of the Standard Webhooks specification. Raises ``ValueError`` for an event that is
-    not one of ``EVENTS`` and for a body of more than 16 KiB.
+    Return the number of messages. They are sent only if the caller's transaction commits. ``payload`` becomes the
+    member ``data`` of the body, in the format of the Standard Webhooks specification. Raise ``ValueError`` if
+    ``event`` is not one of ``EVENTS`` or the body exceeds 16 KiB.
     """
     if event not in EVENTS:
         raise ValueError(f"{event!r} is not one of {', '.join(EVENTS)}")
-    told = session.connection().execute(_ACTIVE, {"accounts": list(set(account_ids))}).all()
-    wanted = [webhook_id for webhook_id, events in told if event in events]
-    if wanted:
+    active = session.connection().execute(_ACTIVE, {"accounts": list(set(account_ids))}).all()
+    subscribed = [webhook_id for webhook_id, events in active if event in events]
+    if subscribed:
         message = _message(session, event, payload)
-        rows = [{**message, "id": new_id("delivery"), "webhook_id": webhook_id} for webhook_id in wanted]
+        rows = [{**message, "id": new_id("delivery"), "webhook_id": webhook_id} for webhook_id in subscribed]
         session.execute(insert(Delivery), rows)
-    return len(wanted)
+    return len(subscribed)
 
 
 def enqueue_delivery(session: Session, webhook: Webhook, event: str, payload: Json) -> Delivery:
-    """One message to one webhook, due at once, whether or not it asked for such."""
+    """Put a message for one webhook into the outbox, due immediately, even if it does not subscribe to ``event``."""
     delivery = Delivery(id=new_id("delivery"), webhook_id=webhook.id, **_message(session, event, payload))
     session.add(delivery)
     return delivery
 
 
 def _message(session: Session, event: str, payload: Json) -> Json:
-    """All of a delivery but whom it is for."""
+    """Return the values of a delivery except its id and webhook."""
     moment = current_time(session)
     timestamp = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     body = dumps({"type": event, "timestamp": timestamp, "data": payload})
@@ -62,11 +62,11 @@ def _message(session: Session, event: str, payload: Json) -> Json:
     }
 
 
-# Built once, past the session's bookkeeping: it is asked at the end of every match, mostly in vain.
+# Built once and run without the ORM: it runs at the end of every match and mostly finds nothing.
 _WEBHOOKS: Final = Webhook.__table__
 _ACTIVE: Final = (
     select(_WEBHOOKS.c.id, _WEBHOOKS.c.events)
     .where(_WEBHOOKS.c.account_id.in_(bindparam("accounts", expanding=True)), _WEBHOOKS.c.status == "active")
     .order_by(_WEBHOOKS.c.id)
-    .with_for_update(read=True, key_share=True)  # so that none is removed between this look and the message to it
+    .with_for_update(read=True, key_share=True)  # so that no webhook is deleted before its message is inserted
 )

@@ -1,4 +1,4 @@
-"""Who wants to be told, and what was sent."""
+"""Tables of webhooks and their deliveries."""
 
 from datetime import datetime
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Id, Word, one_of
+from referee.db.base import Base, Id, ShortString, one_of
 from referee.db.leases import Leased
 
 WEBHOOK_STATES = ("unverified", "active", "disabled")
@@ -14,7 +14,7 @@ DELIVERY_STATES = ("due", "delivered", "failed")
 
 
 class Webhook(Base):
-    """An address that is told what happens to its owner's bots and events."""
+    """An address that receives messages about its owner's bots and tournaments."""
 
     __tablename__ = "webhooks"
     __table_args__ = (one_of("status", WEBHOOK_STATES),)
@@ -22,8 +22,8 @@ class Webhook(Base):
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
     url: Mapped[str] = mapped_column(String(2048))
-    events: Mapped[list[Any]]  # types it wants
-    status: Mapped[str] = mapped_column(Word)
+    events: Mapped[list[Any]]  # subscribed types
+    status: Mapped[str] = mapped_column(ShortString)
     status_reason: Mapped[str | None] = mapped_column(Text)
     secret_generation: Mapped[int]
     previous_secret_until: Mapped[datetime | None]
@@ -33,7 +33,7 @@ class Webhook(Base):
 
 
 class Delivery(Leased, Base):
-    """One message to one webhook: what it says, and how often it was tried."""
+    """A message to a webhook, with the state of its delivery."""
 
     __tablename__ = "deliveries"
     __table_args__ = (
@@ -44,9 +44,9 @@ class Delivery(Leased, Base):
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     webhook_id: Mapped[str] = mapped_column(ForeignKey("webhooks.id"))
-    event: Mapped[str] = mapped_column(Word)
+    event: Mapped[str] = mapped_column(ShortString)
     body: Mapped[bytes]
-    status: Mapped[str] = mapped_column(Word)
+    status: Mapped[str] = mapped_column(ShortString)
     attempts: Mapped[int]
     due_at: Mapped[datetime]
     response_status: Mapped[int | None]  # the last HTTP status
@@ -56,5 +56,5 @@ class Delivery(Leased, Base):
 
     @property
     def next_attempt_at(self) -> datetime | None:
-        """Return when it is tried next, None when it was delivered or given up."""
+        """Return the time of the next attempt, None when it was delivered or has failed."""
         return self.due_at if self.status == "due" else None

@@ -1,4 +1,4 @@
-"""Addresses that owners want to be told at: made, changed, disabled. What is sent to them is ``deliveries``'."""
+"""Create, edit, verify, disable and delete webhooks of owners."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,13 +18,13 @@ from referee.webhooks import outbox
 from referee.webhooks.tables import Delivery, Webhook
 
 PER_ACCOUNT: Final = 10
-CHOICE: Final = tuple(event for event in outbox.EVENTS if event != outbox.PING)  # pings come when asked for
+CHOICE: Final = tuple(event for event in outbox.EVENTS if event != outbox.PING)  # pings are sent on request
 
 
 def create(session: Session, account_id: str, url: str, events: Sequence[str]) -> Webhook:
-    """A new webhook, unverified, with a ping due. ``url`` is already parsed and rebuilt by the guard.
+    """Create an unverified webhook, with a ping due. ``url`` has been parsed and rebuilt by the address guard.
 
-    Raises ``BadOption`` for events that are none and ``QuotaExceeded``.
+    Raise ``BadOption`` for unknown or no event types, ``QuotaExceeded`` if the account has too many webhooks.
     """
     events = _sort_event_types(events)
     _check_quota(session, account_id)
@@ -45,7 +45,7 @@ def create(session: Session, account_id: str, url: str, events: Sequence[str]) -
 
 
 def get_webhook(session: Session, webhook_id: str, *, account_id: str | None = None) -> Webhook:
-    """The webhook; with ``account_id`` only if it is that account's. Raises ``NotFound``."""
+    """Return the webhook. Raise ``NotFound`` if there is none, or if it is not ``account_id``'s."""
     webhook = session.get(Webhook, webhook_id)
     if webhook is None or (account_id is not None and webhook.account_id != account_id):
         raise NotFound("webhook", webhook_id)
@@ -66,8 +66,11 @@ def edit(
     events: Sequence[str] | None = None,
     enabled: bool | None = None,
 ) -> Webhook:
-    """Moves a webhook, changes what it is told, switches it off or on again. After a new address, and when switched
-    on, it is unverified until a ping was answered. Raises ``BadOption``, and ``Conflict`` for an old revision."""
+    """Change the address or event types of a webhook, disable or enable it.
+
+    With a new address, and when enabled, it is unverified until a ping succeeds. Raise ``BadOption`` for unknown or no
+    event types, ``Conflict`` for an old revision.
+    """
     webhook = _lock_webhook(session, webhook_id)
     if webhook.revision != revision:
         raise Conflict(f"the webhook has revision {webhook.revision}, the change was made to revision {revision}")
@@ -76,20 +79,20 @@ def edit(
     moved = url is not None and url != webhook.url
     if url is not None and moved:
         webhook.url = url
-        _recall(session, webhook)
+        _revoke_claims(session, webhook)
     if enabled is False and webhook.status != "disabled":
         disable(session, webhook, "by its owner")
     elif enabled is True and webhook.status == "disabled":
-        _doubt(session, webhook, None)
+        _require_ping(session, webhook, None)
     elif moved and webhook.status != "disabled":
-        _doubt(session, webhook, "the address changed")
+        _require_ping(session, webhook, "the address changed")
     webhook.revision += 1
     session.flush()
     return webhook
 
 
 def remove(session: Session, webhook_id: str) -> None:
-    """Takes a webhook away with all that was, or was to be, sent to it. Raises ``NotFound``."""
+    """Delete a webhook with all of its deliveries. Raise ``NotFound``."""
     webhook = _lock_webhook(session, webhook_id, to_remove=True)
     session.execute(delete(Delivery).where(Delivery.webhook_id == webhook.id))
     session.delete(webhook)
@@ -97,7 +100,7 @@ def remove(session: Session, webhook_id: str) -> None:
 
 
 def rotate_secret(session: Session, webhook_id: str) -> Webhook:
-    """Moves to the next secret; the one before signs too for a day."""
+    """Advance to the next secret. The previous one also signs for a day."""
     webhook = _lock_webhook(session, webhook_id)
     webhook.secret_generation += 1
     webhook.previous_secret_until = current_time(session) + OLD_SECRET_LASTS
@@ -106,15 +109,15 @@ def rotate_secret(session: Session, webhook_id: str) -> Webhook:
 
 
 def signing_generations(webhook: Webhook, moment: datetime) -> tuple[int, ...]:
-    """The generations of the secret that sign now: the present one first, for a day also the one before."""
+    """Return the generations of the secret that sign now: the current one and, for a day, the previous one."""
     both = webhook.previous_secret_until is not None and webhook.previous_secret_until > moment
     return (webhook.secret_generation, *([webhook.secret_generation - 1] if both else []))
 
 
 def ping(session: Session, webhook_id: str) -> Delivery:
-    """Puts a ping into the outbox; answered well it makes an unverified webhook active.
+    """Put a ping into the outbox. Its success makes an unverified webhook active.
 
-    Pings that are still due give way to it. Raises ``Conflict`` when the webhook is disabled.
+    It replaces pings that are still due. Raise ``Conflict`` when the webhook is disabled.
     """
     webhook = _lock_webhook(session, webhook_id)
     if webhook.status == "disabled":
@@ -122,40 +125,40 @@ def ping(session: Session, webhook_id: str) -> Delivery:
     if webhook.status == "unverified":
         webhook.failing_since = None
     older = [Delivery.webhook_id == webhook.id, Delivery.status == "due", Delivery.event == outbox.PING]
-    _give_up(session, older, "another ping was asked for")
+    _fail(session, older, "another ping was requested")
     sent = outbox.enqueue_delivery(session, webhook, outbox.PING, {"webhook": webhook.id})
     session.flush()
     return sent
 
 
 def disable(session: Session, webhook: Webhook, reason: str) -> None:
-    """Nothing more is sent there; what was still due has failed, and can be sent again once it is enabled."""
+    """Disable a webhook. Deliveries still due fail; they can be redelivered once it is active again."""
     webhook.status, webhook.status_reason, webhook.failing_since = "disabled", reason, None
     webhook.revision += 1
     due = [Delivery.webhook_id == webhook.id, Delivery.status == "due"]
-    _give_up(session, due, "the webhook was disabled")
+    _fail(session, due, "the webhook was disabled")
 
 
-def _doubt(session: Session, webhook: Webhook, reason: str | None) -> None:
+def _require_ping(session: Session, webhook: Webhook, reason: str | None) -> None:
     webhook.status, webhook.status_reason, webhook.failing_since = "unverified", reason, None
     ping(session, webhook.id)
 
 
-def _recall(session: Session, webhook: Webhook) -> None:
-    """What is under way to the old address counts for nothing: it goes to the new one as well."""
+def _revoke_claims(session: Session, webhook: Webhook) -> None:
+    """Revoke claims on deliveries to the old address, so that they are sent to the new one too."""
     due = update(Delivery).where(Delivery.webhook_id == webhook.id, Delivery.status == "due")
     session.execute(due.values(revoked(Delivery)))
 
 
-def _give_up(session: Session, which: Sequence[object], last_error: str) -> None:
+def _fail(session: Session, which: Sequence[object], last_error: str) -> None:
     failed = update(Delivery).where(*which)  # type: ignore[arg-type]  # conditions are typed as what they compare
     session.execute(failed.values(status="failed", last_error=last_error, **revoked(Delivery)))
 
 
 def _lock_webhook(session: Session, webhook_id: str, *, to_remove: bool = False) -> Webhook:
-    """The webhook; messages can be put into the outbox for it meanwhile, unless it is to be removed."""
+    """Lock and return the webhook. Others can still insert deliveries for it, except with ``to_remove``."""
     query = select(Webhook).where(Webhook.id == webhook_id).with_for_update(key_share=not to_remove)
-    # Fresh: it may have been read, and changed by another, before the lock was had.
+    # Read again after locking: another transaction may have changed it.
     webhook = session.scalar(query.execution_options(populate_existing=True))
     if webhook is None:
         raise NotFound("webhook", webhook_id)
@@ -163,7 +166,7 @@ def _lock_webhook(session: Session, webhook_id: str, *, to_remove: bool = False)
 
 
 def _sort_event_types(events: Sequence[str]) -> list[str]:
-    """The events in the order of the closed list."""
+    """Return the event types in the order of ``CHOICE``; raise ``BadOption`` for unknown types and an empty list."""
     unknown = sorted(set(events) - set(CHOICE))
     if unknown or not events:
         raise BadOption("events", f"must name at least one of {', '.join(CHOICE)}, and nothing else")
@@ -171,7 +174,7 @@ def _sort_event_types(events: Sequence[str]) -> list[str]:
 
 
 def _check_quota(session: Session, account_id: str) -> None:
-    # The row of the account is locked, so that its webhooks are counted by one at a time.
+    # Locks the row of the account, so that concurrent requests cannot exceed the quota.
     if session.scalar(select(Account.id).where(Account.id == account_id).with_for_update()) is None:
         raise NotFound("account", account_id)
     owned = select(func.count()).where(Webhook.account_id == account_id)

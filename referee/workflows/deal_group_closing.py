@@ -46,11 +46,11 @@ def close_if_over(
     return True
 
 
-def _counting(matches: Sequence[Row[Any]]) -> list[ledger.Counting]:
+def _counting(matches: Sequence[Row[Any]]) -> list[ledger.RatedResult]:
     """What the results of finished rated matches bring, in the order of the results."""
     rated = [match for match in matches if match.status == "finished" and match.ladder_id is not None]
     return [
-        ledger.Counting(match.ladder_id, match.id, match.bots, match.placements, match.rated)
+        ledger.RatedResult(match.ladder_id, match.id, match.bots, match.placements, match.rated)
         for match in sorted(rated, key=lambda match: int(match.seq))
     ]
 

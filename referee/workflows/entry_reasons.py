@@ -66,7 +66,7 @@ def _of_stages(session: Session, tournament: Tournament, entry: TournamentEntry)
 def _tables_without_match(
     session: Session, stages: Sequence[TournamentRound], entry: TournamentEntry
 ) -> list[tuple[TournamentRound, int]]:
-    """Return the stage and the index of each table of this entrant for which no match was ever arranged."""
+    """Return the round and the index of each table of this entrant for which no match was ever created."""
     seated = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id) == entry.bot_id
     of_stages = (
         Match.tournament_id == entry.tournament_id,
@@ -75,10 +75,10 @@ def _tables_without_match(
     query = select(Match.tournament_round, Match.table_no).join(MatchSeat, MatchSeat.match_id == Match.id)
     played = {(number, table) for number, table in session.execute(query.where(*of_stages, seated))}
     return [
-        (stage, at)
+        (stage, index)
         for stage in stages
-        for at, table in enumerate(stage.tables)
-        if entry.bot_id in table["entrants"] and (stage.number, at + 1) not in played
+        for index, table in enumerate(stage.tables)
+        if entry.bot_id in table["entrants"] and (stage.number, index + 1) not in played
     ]
 
 

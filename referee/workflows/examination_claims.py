@@ -7,13 +7,13 @@ from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy.orm import Session
 
 from referee.bots import checks
-from referee.bots.checks import Claimed
+from referee.bots.checks import ClaimedCheck
 from referee.bots.tables import Bot, Examination
 from referee.db.engine import current_time, lease_now
 from referee.matches import match_queue
 
 
-def claim_due(session: Session, limit: int) -> list[Claimed]:
+def claim_due(session: Session, limit: int) -> list[ClaimedCheck]:
     """Up to ``limit`` that are due, or whose claimer has gone. Owners take turns: whoever has the fewest under way
     comes next, and of his what he asked for first, then the oldest.
 
@@ -25,13 +25,13 @@ def claim_due(session: Session, limit: int) -> list[Claimed]:
     query = select(Examination.bot_id).where(Examination.bot_id.in_(in_order))
     rows = {one.bot_id: one for one in checks.LEASES.claim(session, query)}
     bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(rows)))}
-    taken: list[Claimed] = []
+    taken: list[ClaimedCheck] = []
     for one, bot in ((rows[bot_id], bots[bot_id]) for bot_id in in_order if bot_id in rows):
         if one.lost_claims >= checks.LOST_BEFORE_GIVEN_UP:
             checks.end_examination(one, bot.version, {}, checks.GIVEN_UP, current_time(session))
         else:
             at_once = min(match_queue.EXAMINED_AT_ONCE, left.get(bot.id, bot.max_concurrent_requests))
-            taken.append(Claimed(bot.id, one.epoch, at_once, current_time(session)))
+            taken.append(ClaimedCheck(bot.id, one.epoch, at_once, current_time(session)))
     session.flush()
     return taken
 

@@ -1,4 +1,4 @@
-"""The health of bots: one that cannot be called to the end of three matches in a row is paused, its owner told."""
+"""Pause bots that were unreachable at the end of three consecutive matches, and notify their owners."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -35,11 +35,11 @@ def finish(
 
 
 def note(session: Session, match_id: str, *, sour: Iterable[str], sat: Iterable[str]) -> list[str]:
-    """Counts the match for the bots that ``sat`` in it, house bots apart; gives those that are paused for it."""
+    """Count the match for the bots that ``sat`` in it, except house bots; return the ids of those paused by it."""
     soured = set(sour)
     touched = or_(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.unreachable_streak > 0)
     locked = select(_COLUMNS.id).where(_COLUMNS.id.in_(sorted(soured.union(sat))), touched)
-    # In the order of their ids: the same bots may meet in matches that end at the same moment, each sour in another.
+    # In order of ids, to prevent deadlocks: the same bots may be in several matches that end at the same moment.
     bots = session.scalars(locked.order_by(_COLUMNS.id).with_for_update(key_share=True)).all()
     if well := set(bots) - soured:
         session.connection().execute(update(_BOTS).where(_COLUMNS.id.in_(sorted(well))).values(unreachable_streak=0))
@@ -56,6 +56,6 @@ def note(session: Session, match_id: str, *, sour: Iterable[str], sat: Iterable[
     paused = session.connection().execute(given_up).all()
     tournament_id = session.scalar(select(Match.tournament_id).where(Match.id == match_id)) if paused else None
     for bot in paused:
-        told = {"bot": bot.id, "name": bot.name, "tournament": tournament_id, "reason": PAUSED}
-        outbox.emit(session, "bot.unhealthy", [bot.owner_id], told)
+        payload = {"bot": bot.id, "name": bot.name, "tournament": tournament_id, "reason": PAUSED}
+        outbox.emit(session, "bot.unhealthy", [bot.owner_id], payload)
     return [bot.id for bot in paused]

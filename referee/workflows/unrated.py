@@ -1,4 +1,4 @@
-"""Derive why a match is unrated from the database. ``arranging`` decides which matches are rated."""
+"""Derive why a match is unrated from the database. ``scheduling`` decides which matches are rated."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final

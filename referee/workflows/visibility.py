@@ -1,4 +1,4 @@
-"""What of a match may be told now, while it is played and after.
+"""Decide which rows of a match are public now, while it is played and afterwards.
 
 Of a match whose seats are hidden (rated play, see ``seats_told``) rows are told in groups: all of a round once
 the next has begun or the match is over; and what is older than ``HELD_S``, looked for only every ``STEP_S`` of the
@@ -21,7 +21,7 @@ from referee.errors import NotFound
 from referee.match.canonical import Json
 from referee.match.log import PublicView, opens_round, parse_row
 from referee.matches import deal_groups, logs
-from referee.matches.deal_progress import DealGroupProgress, Drawn
+from referee.matches.deal_progress import DealGroupProgress, DrawCounts
 from referee.matches.tables import DealGroup, LogRow, Match, MatchSeat
 from referee.tournaments.tables import Tournament
 
@@ -33,8 +33,7 @@ Pace = Literal["at_once", "rounds", "all_tables"]
 
 @dataclass(frozen=True, slots=True)
 class MatchVisibility:
-    """How a match stands. ``pace``: how its rows are told; ``open``: its deal group is over and everybody may read its
-    log; ``rows`` are recorded."""
+    """The visibility of a match: ``pace`` of its rows, ``open`` if the whole log is public, ``rows`` recorded."""
 
     status: str
     reason: str | None
@@ -71,7 +70,7 @@ def has_known_seats() -> ColumnElement[bool]:
 
 
 def standings(session: Session, match_ids: Collection[str]) -> dict[str, MatchVisibility]:
-    """Those of these matches that there are."""
+    """Return the visibility of those of these matches that exist."""
     other = aliased(Match)
     shared = exists().where(
         other.group_id == Match.group_id, other.id != Match.id, other.status.not_in(deal_groups.ENDED)
@@ -90,7 +89,7 @@ def standings(session: Session, match_ids: Collection[str]) -> dict[str, MatchVi
 
 
 def _pace(*, hidden: bool, shared: bool, ended: bool) -> Pace:
-    """``shared``: others that are not over play the same cards."""
+    """Return how rows are published. ``shared``: other open matches play the same cards."""
     if not hidden:
         return "at_once"
     if shared:
@@ -99,7 +98,7 @@ def _pace(*, hidden: bool, shared: bool, ended: bool) -> Pace:
 
 
 def standing(session: Session, match_id: str) -> MatchVisibility:
-    """How one match stands; raises ``NotFound``."""
+    """Return the visibility of a match. Raise ``NotFound``."""
     found = standings(session, [match_id])
     if match_id not in found:
         raise NotFound("match", match_id)
@@ -107,37 +106,39 @@ def standing(session: Session, match_id: str) -> MatchVisibility:
 
 
 def placements(session: Session, match_id: str) -> list[int] | None:
-    """Those of a match that has its result, by seat."""
+    """Return the placements by seat, None if the match has no result."""
     query = select(MatchSeat.placement).where(MatchSeat.match_id == match_id).order_by(MatchSeat.seat)
-    found = [place for place in session.scalars(query) if place is not None]
+    found = [placement for placement in session.scalars(query) if placement is not None]
     return found or None
 
 
 class MatchFeed:
-    """A match as it is told: each ``look`` reads what was recorded since, once for everybody who watches. How far other
-    tables are is kept in ``tables``, for all who ask for it."""
+    """The public rows of a match, shared by all spectators. Each ``look`` reads what was recorded since the last.
+
+    ``tables`` caches the progress of other matches with the same cards.
+    """
 
     def __init__(self, match_id: str, tables: DealGroupProgress) -> None:
         self.match_id = match_id
-        self.items: list[Json] = []  # of the rows that were told: number and masked events
+        self.items: list[Json] = []  # of published rows: number and masked events
         self._tables = tables
         self._view: PublicView | None = None
         self._header: Json = {}
-        self._held: list[tuple[Json, float | None]] = []  # rows not told yet, and when they were recorded
-        self._drawn = Drawn()  # in the rows that were told
-        self._next = Drawn()  # at least, with the first that was not
-        self._whole = False  # nothing will follow
+        self._held: list[tuple[Json, float | None]] = []  # rows not yet published, with the time they were recorded
+        self._drawn = DrawCounts()  # in published rows
+        self._next = DrawCounts()  # lower bound, including the first row not yet published
+        self._whole = False  # no more rows will follow
 
     def look(self, session: Session, standing: MatchVisibility) -> list[Json]:
-        """The items that may be told since the last look."""
+        """Publish rows that have become public since the last look; return their items."""
         last = self._tables.last(session, standing.group_id) if standing.pace == "all_tables" else None
         if last is not None and not self._next.is_behind(last):
-            return []  # whatever is recorded
+            return []  # regardless of what is recorded
         if not self._whole:
             self._read(session, standing)
-        return self._told(self._free(session, standing, last))
+        return self._publish(self._count_public(session, standing, last))
 
-    def _told(self, count: int) -> list[Json]:
+    def _publish(self, count: int) -> list[Json]:
         freed = [row for row, _ in self._held[:count]]
         if not freed:
             return []
@@ -161,29 +162,29 @@ class MatchFeed:
             for line, recorded_at in session.execute(query.order_by(LogRow.row)):
                 self._held.append((parse_row(line), recorded_at))
 
-    def _free(self, session: Session, standing: MatchVisibility, last: Drawn | None) -> int:
-        """How many of those held may go."""
+    def _count_public(self, session: Session, standing: MatchVisibility, last: DrawCounts | None) -> int:
+        """Return how many of the rows held back are public now."""
         if last is not None:
-            return self._played_by_all(last)
-        return self._released(session) if standing.pace == "rounds" else len(self._held)
+            return self._count_played_by_all(last)
+        return self._count_past_rounds(session) if standing.pace == "rounds" else len(self._held)
 
-    def _played_by_all(self, last: Drawn) -> int:
-        """Up to the first that is of use to somebody who is as far as this."""
-        self._next, place = replace(self._drawn), 0
+    def _count_played_by_all(self, last: DrawCounts) -> int:
+        """Count rows before the first that would help a match that has drawn ``last``."""
+        self._next, count = replace(self._drawn), 0
         for row, _ in self._held:
             self._next.add(row)
             if not self._next.is_behind(last):
                 break
-            place += 1
-        return place
+            count += 1
+        return count
 
-    def _released(self, session: Session) -> int:
-        """Up to the last that begins a round, or that is old enough."""
+    def _count_past_rounds(self, session: Session) -> int:
+        """Count rows up to the last that begins a round or is old enough."""
         seconds: float = current_time(session).timestamp()
         newest = seconds // STEP_S * STEP_S - HELD_S
         header = self._header or (self._held[0][0] if self._held else {})
-        for place in range(len(self._held), 0, -1):
-            row, recorded_at = self._held[place - 1]
+        for count in range(len(self._held), 0, -1):
+            row, recorded_at = self._held[count - 1]
             if (recorded_at is not None and recorded_at <= newest) or opens_round(row, header):
-                return place
+                return count
         return 0

@@ -1,6 +1,6 @@
-"""Void: a match that was played and shall not count, by an act that is appended; and its replay.
+"""Void matches that were played but must not count, and create rematches.
 
-Nothing is taken away: log, result and placements stay readable, marked by the match's status and reason.
+Nothing is deleted: log, result and placements stay readable, marked by the match's status and reason.
 """
 
 from collections.abc import Sequence
@@ -28,8 +28,7 @@ MOST_REASON = 500  # characters
 
 @dataclass
 class Voided:
-    """What was done: ids of the matches that are void now, of those cancelled with them, of those arranged in their
-    place (in order of ids), and the acts that took results out of ladders."""
+    """Ids of the voided matches, of those cancelled with them, of their rematches; ledger entries of the voids."""
 
     matches: list[str] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
@@ -55,10 +54,10 @@ def void(
 ) -> Voided:
     """Makes a finished or stuck match void; with ``rematch`` it is played again, with fresh cards.
 
-    Of a duplicate group all matches become void together, which must be wished by ``whole_group``; of other groups
-    it may be. Those not over are then cancelled with the same reason, and played again too. Raises ``Conflict`` for a
-    match in another state, for a duplicate group without that wish, and for a replay that cannot be: its event is
-    over, or a bot left it or cannot play. Raises ``BadOption`` for a reason that is missing or too long.
+    With ``whole_group``, which duplicate groups require, void all finished matches of the deal group and cancel its
+    open ones, with the same reason; both get rematches. Raise ``Conflict`` for a match in another state, for a
+    duplicate group without ``whole_group``, and for a rematch that is impossible: the tournament is over, or a bot
+    withdrew or cannot play. Raise ``BadOption`` for a reason that is missing or too long.
     """
     _check(reason)
     group_id = session.scalar(select(Match.group_id).where(Match.id == match_id))
@@ -72,11 +71,11 @@ def void(
         .group_by(DealGroup.kind)
     ).one()  # fmt: skip
     if kind == "duplicate" and count > 1 and not whole_group:
-        raise Conflict(f"the match is one of {count} that share their cards and bots; void them all by whole_group")
+        raise Conflict(f"the match is one of {count} that share cards and bots; void them all with whole_group")
     matches = _lock_matches(session, group_id, None if whole_group else match_id)
     (asked,) = (match for match in matches if match.id == match_id)
     if asked.status not in ("finished", "stuck"):
-        raise Conflict(f"the match is {asked.status}; only one that is finished or stuck can become void")
+        raise Conflict(f"the match is {asked.status}; only finished or stuck matches can be voided")
     done = _end(session, matches, reason, by, master_key, void_stuck=True)
     if rematch:
         again = [match for match in matches if match.id in (*done.matches, *done.cancelled)]
@@ -85,7 +84,7 @@ def void(
 
 
 def cancel_group(session: Session, group_id: str, reason: str, *, by: str | None, master_key: bytes) -> Voided:
-    """Ends a deal group that is not over as a whole: what is going on is cancelled, what is finished becomes void."""
+    """End a whole deal group: cancel its open matches and void its finished ones."""
     _event(session, group_id)
     return _end(session, _lock_matches(session, group_id, None), reason, by, master_key)
 
@@ -121,7 +120,7 @@ def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> V
 
 
 def cancel_matches(session: Session, match_ids: Sequence[str], reason: str, *, master_key: bytes) -> Voided:
-    """Cancel those of these matches that are not over. None may belong to a tournament or share its cards."""
+    """Cancel those of these matches that are open. None may belong to a tournament or share its cards."""
     locked = select(Match).where(Match.id.in_(match_ids), Match.status.in_(OPEN)).order_by(Match.id).with_for_update()
     matches = session.scalars(locked.execution_options(populate_existing=True)).all()
     return _end(session, matches, reason, None, master_key)
@@ -129,11 +128,11 @@ def cancel_matches(session: Session, match_ids: Sequence[str], reason: str, *, m
 
 def _check(reason: str) -> None:
     if not reason.strip() or len(reason) > MOST_REASON or reason != printable(reason):
-        raise BadOption("reason", f"must be 1 to {MOST_REASON} characters that can be kept")
+        raise BadOption("reason", f"must be 1 to {MOST_REASON} printable characters")
 
 
 def _event(session: Session, group_id: str) -> Tournament | None:
-    """The event of the group, locked before its matches, as by all who lock both; its tables are others by this."""
+    """Lock the tournament of the group, always before its matches, and mark it as changed."""
     query = select(Tournament).join(DealGroup, DealGroup.tournament_id == Tournament.id).where(DealGroup.id == group_id)
     event = session.scalar(query.with_for_update(of=Tournament).execution_options(populate_existing=True))
     if event is not None:
@@ -142,7 +141,7 @@ def _event(session: Session, group_id: str) -> Tournament | None:
 
 
 def _lock_matches(session: Session, group_id: str, match_id: str | None) -> list[Match]:
-    """The matches of a group, or one of them, fresh and locked, in the order in which everybody locks them."""
+    """Lock and reread the matches of a group, or one of them, in order of ids to prevent deadlocks."""
     query = select(Match).where(Match.group_id == group_id)
     if match_id is not None:
         query = query.where(Match.id == match_id)
@@ -159,7 +158,7 @@ def _end(
     *,
     void_stuck: bool = False,
 ) -> Voided:
-    """1. The matches end. 2. Results leave their ladders. 3. The group ends, if it is over by this."""
+    """End matches: 1. void or cancel them; 2. void their results on ladders; 3. close groups that are complete."""
     ledger.take_turn(session)
     done, moment = Voided(), current_time(session)
     for match in matches:
@@ -171,9 +170,11 @@ def _end(
             _stop(session, match, "cancelled", reason, moment)
     session.flush()
     results = select(Result).where(Result.match_id.in_(done.matches), Result.ladder_id.is_not(None))
-    for one in session.scalars(results.order_by(Result.seq)).all():
-        bringing = ledger.Counting(str(one.ladder_id), one.match_id, one.bots, one.placements, one.rated)
-        done.acts.append(ledger.void(session, bringing, reason, by=by))
+    for result in session.scalars(results.order_by(Result.seq)).all():
+        entered = ledger.RatedResult(
+            str(result.ladder_id), result.match_id, result.bots, result.placements, result.rated
+        )
+        done.acts.append(ledger.void(session, entered, reason, by=by))
     for group_id in {match.group_id for match in matches}:
         deal_group_closing.close_if_over(session, group_id, master_key=master_key)
     return done
@@ -188,7 +189,7 @@ def _stop(session: Session, match: Match, status: str, reason: str, moment: date
         logs.pack_what_there_is(session, match.id)
 
 
-# -- playing it again --
+# -- rematches --
 
 
 def _create_rematches(
@@ -209,7 +210,7 @@ def _create_rematches(
 
 
 def _plan(session: Session, match: Match, event: Tournament | None, deal: Deal | None) -> MatchPlan:
-    """What was played; in an event by whoever plays for the entrants now, as at the tables to come."""
+    """Return the plan of a rematch. In a tournament, seats go to the bots that play for the entrants now."""
     query = select(MatchSeat.bot_id, MatchSeat.entrant_id).where(MatchSeat.match_id == match.id)
     seats = session.execute(query.order_by(MatchSeat.seat)).all()
     entrants = [entrant or bot for bot, entrant in seats]
@@ -218,7 +219,7 @@ def _plan(session: Session, match: Match, event: Tournament | None, deal: Deal |
         bots=[bot for bot, _ in seats] if event is None else _players(session, event, entrants),
         options=match.options,
         limits=Limits(match.budget_ms, match.bank_ms),
-        rated=match.rated if event is None else event.rated,  # it may have been unrated for its stand-ins
+        rated=match.rated if event is None else event.rated,  # substitutes may have made it unrated
         created_by=match.created_by,
         tournament_id=match.tournament_id,
         tournament_round=match.tournament_round,
@@ -235,5 +236,5 @@ def _players(session: Session, event: Tournament, entrants: Sequence[str]) -> li
     players = [entered.get(entrant, entrant) for entrant in entrants]
     if None in players:
         gone = entrants[players.index(None)]
-        raise Conflict(f"nobody plays for {gone} any more; the match can become void, but not be played again")
+        raise Conflict(f"nobody can play for {gone} now; the match can be voided, but not played again")
     return [player for player in players if player is not None]

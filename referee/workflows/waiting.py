@@ -1,5 +1,7 @@
-"""Why am I waiting: for a bot, where each of its open matches stands in the queue and what keeps it from being played
-now; for one without matches, why it has none. Rivals are told by their seat alone."""
+"""Explain why a bot waits: the queue position of its open matches and what blocks them, or why it has no match.
+
+Opponents are named by seat only.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -22,16 +24,18 @@ from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.workflows.entry_reasons import entry_reason
 from referee.workflows.waiting_reasons import Reason
 
-MOST_SHOWN: Final = 20  # matches, and events
+MOST_SHOWN: Final = 20  # matches, and tournaments
 MANY_SEATS: Final = 5_000
-QUIET: Final = timedelta(seconds=10)  # that a match may be due while nobody plays before a runner is missed
+QUIET: Final = timedelta(seconds=10)  # how long a match may be due with no match running before a runner is missing
 ALIVE: Final = ("draft", "open", "running", "paused")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenMatch:
-    """A match that is not over. Without a ``reason`` it is being played. ``position`` counts from 1 among all due
-    matches, as if no bot were full; it is known for due ones alone."""
+    """An open match; it is being played if there is no ``reason``.
+
+    ``position`` is its position among all due matches, from 1, as if all bots had free calls; None if it is not due.
+    """
 
     match_id: str
     tournament_id: str | None
@@ -41,7 +45,7 @@ class OpenMatch:
 
 @dataclass(frozen=True, slots=True)
 class OpenEvent:
-    """An event the bot is entered in and has no open match of."""
+    """A tournament in which the bot is entered and has no open match."""
 
     tournament_id: str
     reason: Reason
@@ -49,8 +53,10 @@ class OpenEvent:
 
 @dataclass(frozen=True, slots=True)
 class BotQueue:
-    """``playing`` of its matches are being played, ``open`` are not over; the first of these in order of age.
-    ``reason`` is the one that matters most; None while it plays."""
+    """Why a bot waits. ``playing`` and ``open`` are numbers of matches; ``matches`` are the oldest open ones.
+
+    ``reason`` is the most important one, None while the bot plays.
+    """
 
     bot_id: str
     playing: int
@@ -63,20 +69,20 @@ class BotQueue:
 def waiting(session: Session, bot_id: str, *, runner_slots: int) -> BotQueue:
     """Return everything a bot is waiting for now, if each runner has ``runner_slots`` slots; raise ``NotFound``."""
     bot = get_bot(session, bot_id)
-    hall = _QueueState(session, *lease_now(session), friendlies=friendlies_at_once(runner_slots))
+    queue = _QueueState(session, *lease_now(session), friendlies=friendlies_at_once(runner_slots))
     rows = _open_matches(session, bot_id)
-    playing = sum(row.status == "running" and not hall.is_lost(row) for row in rows)
-    matches = [hall.judged(row, bot_id) for row in rows[:MOST_SHOWN]]
+    playing = sum(row.status == "running" and not queue.is_lost(row) for row in rows)
+    matches = [queue.describe(row, bot_id) for row in rows[:MOST_SHOWN]]
     events = _events(session, bot, {row.tournament_id for row in rows})
     reason = None
     if not playing:
-        reasons = [one.reason for one in matches] + [_of_bot(bot)] + [one.reason for one in events]
-        reason = next((one for one in reasons if one is not None), Reason("not_entered"))
+        reasons = [match.reason for match in matches] + [_of_bot(bot)] + [event.reason for event in events]
+        reason = next((each for each in reasons if each is not None), Reason("not_entered"))
     return BotQueue(bot_id, playing, len(rows), matches, events, reason)
 
 
 def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
-    """In the order in which they would be played."""
+    """Return the open matches of the bot, in the order in which they are played."""
     columns = (
         *(Match.id, Match.status, Match.tournament_id, Match.created_by, Match.created_at, Match.group_id),
         friendly().label("friendly"),
@@ -93,16 +99,16 @@ def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
 
 
 def _sits(session: Session, bot_id: str) -> ColumnElement[bool]:
-    """Whether the bot sits at a match: looked up among its seats or, where it sat in very many, at each match."""
+    """Return the condition for matches of the bot, by its seats or, if it has very many, by the seats of each match."""
     seats = select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
     if len(session.scalars(seats.limit(MANY_SEATS)).all()) < MANY_SEATS:
         return Match.id.in_(seats)
-    # Not by the index of bots, which SQLite would else prefer.
+    # Keeps SQLite from using the index on bots.
     return exists().where(MatchSeat.match_id == Match.id, func.coalesce(MatchSeat.bot_id, "") == bot_id)
 
 
 class _QueueState:
-    """What is being played, and who is in the queue."""
+    """The matches being played and the queue, loaded once."""
 
     def __init__(self, session: Session, boot: str, seconds: float, *, friendlies: int) -> None:
         self._session = session
@@ -113,7 +119,7 @@ class _QueueState:
         self._examined = match_queue.bots_under_examination(session, boot, seconds)
         self._playing = match_queue.playing(session, boot, seconds)
         self._wants_alone = any(
-            session.execute(one.limit(1)).first() for one in match_queue.isolated_match_queries(boot, seconds)
+            session.execute(query.limit(1)).first() for query in match_queue.isolated_match_queries(boot, seconds)
         )
         self._due: dict[str | None, int] | None = None
         self._at: dict[tuple[str | None, datetime], tuple[int, list[str]]] = {}
@@ -121,8 +127,8 @@ class _QueueState:
     def is_lost(self, row: Any) -> bool:
         return row.lease_until is None or row.lease_until <= self._seconds or row.lease_boot != self._boot
 
-    def judged(self, row: Any, bot_id: str) -> OpenMatch:
-        ahead = self._ahead(row) if row.status == "due" else None
+    def describe(self, row: Any, bot_id: str) -> OpenMatch:
+        ahead = self._count_ahead(row) if row.status == "due" else None
         position = None if ahead is None else ahead + 1
         return OpenMatch(row.id, row.tournament_id, position, self._reason(row, bot_id, ahead or 0))
 
@@ -147,7 +153,7 @@ class _QueueState:
         return Reason("behind", ahead=ahead) if ahead else Reason("next")
 
     def _full(self, row: Any, bot_id: str) -> Reason | None:
-        """Whether it is for its bots, or for its group, that it cannot be played."""
+        """Return why its bots or its deal group keep a match from being played, None if they do not."""
         together = Match.group_id == row.group_id if row.kind == "duplicate" else Match.id == row.id
         query = select(MatchSeat.match_id, MatchSeat.seat, Bot.id, Bot.max_concurrent_requests).join(
             Bot, Bot.id == MatchSeat.bot_id
@@ -171,8 +177,8 @@ class _QueueState:
                 return Reason("group_playing")
         return None
 
-    def _ahead(self, row: Any) -> int:
-        """Matches that are taken before it when those who arranged any take turns."""
+    def _count_ahead(self, row: Any) -> int:
+        """Return how many matches are claimed before it, with accounts taking turns."""
         if self._due is None:
             counted = select(Match.created_by, func.count()).where(match_queue.DUE).group_by(Match.created_by)
             self._due = {row[0]: row[1] for row in self._session.execute(counted)}
@@ -193,7 +199,7 @@ class _QueueState:
 
 
 def _of_bot(bot: Bot) -> Reason | None:
-    """Why the bot itself is given nothing new."""
+    """Return why the bot itself gets no new matches, None if it may get some."""
     match bot.status:
         case "verified" | house_bots.STATUS:
             return None
@@ -207,12 +213,12 @@ def _of_bot(bot: Bot) -> Reason | None:
             return Reason("not_verified")
 
 
-def _events(session: Session, bot: Bot, besides: set[str | None]) -> list[OpenEvent]:
-    """Why it has no match in those of its events in which it has none."""
+def _events(session: Session, bot: Bot, excluded: set[str | None]) -> list[OpenEvent]:
+    """Return the bot's tournaments in which it has no open match, with the reasons."""
     entry = TournamentEntry
     query = select(entry, Tournament).join(Tournament, Tournament.id == entry.tournament_id)
     query = query.where(entry.bot_id == bot.id, entry.withdrawn_at.is_(None), Tournament.status.in_(ALIVE))
-    query = query.where(Tournament.id.not_in([one for one in besides if one is not None]))
+    query = query.where(Tournament.id.not_in([id for id in excluded if id is not None]))
     rows = session.execute(query.order_by(Tournament.created_at, Tournament.id).limit(MOST_SHOWN))
     found: list[OpenEvent] = []
     for entered, event in rows.all():

@@ -12,10 +12,10 @@ REASONS: Final[dict[str, str]] = {
     "alone_first": "a match that lost its runner twice has to be played on its own first: then the queue continues",
     "bot_full": "the bot already plays as many seats as its manifest allows (max_concurrent_requests): the match "
     "starts when one of them is over",
-    "bot_examined": "the bot is being examined, which uses its remaining calls: the match starts when the "
-    "examination is over",
-    "rival_full": "the bot in seat {seat} has no free call: the match starts when another match or an examination of "
-    "that bot is over",
+    "bot_examined": "a check of the bot is running, which uses its remaining calls: the match starts when the check is "
+    "over",
+    "rival_full": "the bot in seat {seat} has no free call: the match starts when another match or a check of that bot "
+    "is over",
     "friendly_share": "the account that arranged it has reached its limit of friendlies in progress: the match starts "
     "when one of them is over",
     "group_opening": "the bots of its deal group are being asked for their share in the shuffling",
@@ -38,22 +38,22 @@ REASONS: Final[dict[str, str]] = {
     "scheduled time",
     "start_missed": "the tournament could not start: its organiser has to start it manually or set a new time",
     "preflight": "the tournament calls every bot before it starts",
-    "absent": "the bot did not answer before the stage and sits out until it answers",
+    "absent": "the bot did not answer before the round and sits out until it answers",
     "no_certificate": "rated play needs a certificate for the current version of the bot: request a check and fix "
     "what it reports",
     "other_game": "the manifest of the bot no longer lists the game of the tournament",
     "other_version": "the tournament admits only the version that the bot had at the start: the bot plays when it "
     "has that version again",
-    "joins_later": "the bot joined late and plays from stage {stage} on",
-    "not_paired": "the next stage is about to be paired",
-    "table_to_come": "the table of the bot in stage {stage} is known: its match is arranged when other matches are "
+    "joins_later": "the bot joined late and plays from round {stage} on",
+    "not_paired": "the next round is about to be paired",
+    "table_to_come": "the table of the bot in round {stage} is known: its match is arranged when other matches are "
     "over",
-    "table_empty": "a bot at its table in stage {stage} cannot play: no match is arranged for this table",
-    "bye": "the bot has a bye in stage {stage} and plays in the next stage, if there is one",
+    "table_empty": "a bot at its table in round {stage} cannot play: no match is arranged for this table",
+    "bye": "the bot has a bye in round {stage} and plays in the next round, if there is one",
     "knocked_out": "the bot is out: the tournament continues without it",
     "held_up": "matches of the tournament are stuck: it continues when its organiser or the operator has dealt with "
     "them",
-    "stage_not_over": "the matches of the bot in this stage are over: the next stage follows when all others are "
+    "stage_not_over": "the matches of the bot in this round are over: the next round follows when all others are "
     "over too",
     "no_rivals": "every table needs bots of different owners, and too few owners have a bot that can play: the bot "
     "plays when others enter or return",

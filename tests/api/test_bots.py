@@ -10,7 +10,7 @@ from sqlalchemy import select
 from referee.bots import checks as examinations
 from referee.bots import handshakes
 from referee.bots.certificates import rules_today
-from referee.bots.checks import Claimed, ExaminationOutcome
+from referee.bots.checks import ClaimedCheck, ExaminationOutcome
 from referee.bots.tables import Bot, Examination
 from referee.protocol.signing import bot_secret
 from referee.workflows import examination_claims, handshake_results
@@ -350,5 +350,5 @@ def answer_check(service: Service) -> None:
 def answer_examination(service: Service, passed: dict[str, int]) -> None:
     with service.database.write() as session:
         one = session.scalars(select(Examination).where(Examination.state == "running")).one()
-        claimed = Claimed(one.bot_id, one.epoch, 1)
+        claimed = ClaimedCheck(one.bot_id, one.epoch, 1)
         examinations.finish(session, claimed, ExaminationOutcome("1.0", RULES, passed, "1", {"came": "its reply"}))

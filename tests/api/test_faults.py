@@ -10,7 +10,7 @@ import pytest
 
 from referee.games.saint_poker import SaintPoker
 from referee.match.match import Answer
-from referee.matches.recording import Evidence, MatchUpdate, record_batch
+from referee.matches.recording import FaultReport, MatchUpdate, record_batch
 from referee.protocol import messages
 from referee.protocol.signing import Signer, bot_secret
 from referee.workflows.match_end import finish
@@ -46,11 +46,11 @@ class Faulty:
             assert isinstance(self.match.state, SaintPoker)
             hands, known = self.match.state.hands, request.observation["known"]
             self.hands, self.hidden = [hand[:] for hand in hands], set(hands[1]) - set(known[1])
-        evidence = Evidence(request.n, 0, self.bots[0], code, "so it was", body, reply, TIMING)
+        evidence = FaultReport(request.n, 0, self.bots[0], code, "so it was", body, reply, TIMING)
         self.match.receive(Answer(0, trouble=code, ms=50))
         self.store(evidence)
 
-    def store(self, *evidence: Evidence) -> None:
+    def store(self, *evidence: FaultReport) -> None:
         with self.world.database.write() as session:
             lines = self.match.lines[self.recorded :]
             record = MatchUpdate(self.match_id, self.claim.epoch, self.recorded, lines, evidence=evidence)

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from referee.bots.tables import Bot
 from referee.match.match import Answer, Match
 from referee.matches.claims import Claim
-from referee.matches.recording import Evidence, MatchUpdate, Sealed, record_batch
+from referee.matches.recording import FaultReport, MatchUpdate, PendingAnswer, record_batch
 from referee.matches.tables import MatchSeat
 from tests.api.conftest import API, Service
 from tests.database import tournaments
@@ -81,8 +81,8 @@ def test_D1_D2_a_decision_of_rated_play_changes_nothing_that_anybody_may_read(se
     table.answer()
     seat = table.match.requests()[0].seat
     bot = next(iter(table.bots))
-    evidence = [Evidence(table.match.n, seat, bot, "deadline", "too late", b"{}", None, {"total_ms": 777})]
-    table.record(sealed=[Sealed(table.match.n, seat, {"seat": seat, "choice": 0})], evidence=evidence)
+    evidence = [FaultReport(table.match.n, seat, bot, "deadline", "too late", b"{}", None, {"total_ms": 777})]
+    table.record(sealed=[PendingAnswer(table.match.n, seat, {"seat": seat, "choice": 0})], evidence=evidence)
     after = all_there_is_to_read(client, table, event)
 
     assert table.recorded > 3

@@ -1,4 +1,4 @@
-"""Bots: registration, editing, states; and their checks."""
+"""Bots: registration, editing, states; and their handshakes."""
 
 import threading
 from typing import Any
@@ -117,7 +117,7 @@ def test_A18_a_new_address_counts_only_after_a_new_challenge(world: World) -> No
         bot = bots.edit(session, one, revision=bots.get_bot(session, one).revision, url="http://127.0.0.1:9999/victim")
         assert (bot.status, bot.check_state) == ("unverified", "due")
 
-    # What is arranged goes to the address that proved itself, and nothing new is arranged.
+    # Existing matches use the verified address, and no new ones are created.
     world.claim()
     assert world.load(old).players[0].url == proven
     with pytest.raises(Conflict, match="unverified"):

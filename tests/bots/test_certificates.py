@@ -1,4 +1,4 @@
-"""Certificates in the record: what they attest, when they end, and that rated play needs one that fits."""
+"""Certificates: what they attest, when they end, and that rated play needs a valid one."""
 
 from datetime import timedelta
 
@@ -35,13 +35,13 @@ def test_what_was_passed_is_attested_and_opens_rated_play_in_these_games_alone(w
     enter(world, friendly, bot_id)
     world.match([bot_id, rival], rated=False)
 
-    with pytest.raises(NoCertificate, match="being examined just now"):
+    with pytest.raises(NoCertificate, match="a check is in progress"):
         enter(world, rated, bot_id)
     examined(world, {GAME: BOTH[GAME]})
     enter(world, rated, bot_id)
     world.match([bot_id, rival])
 
-    with pytest.raises(NoCertificate, match=r"no certificate for pool-nap: its last examination failed.*POST .*/check"):
+    with pytest.raises(NoCertificate, match=r"no certificate for pool-nap: its last check failed.*POST .*/check"):
         world.match([bot_id, rival], game="pool-nap")
     with world.database.read() as session:
         one = certificates.present(session, session.get_one(Bot, bot_id))
@@ -55,11 +55,11 @@ def test_a_certificate_is_bound_to_the_version_of_the_bot_and_of_the_rules(world
     assert lacking(world, bot_id) is None
 
     called(world, bot_id, "2.0")
-    assert "being examined" in (lacking(world, bot_id) or "")
+    assert "a check is in progress" in (lacking(world, bot_id) or "")
     examined(world, version="2.0")
     assert lacking(world, bot_id) is None
     called(world, bot_id, "1.0")
-    assert lacking(world, bot_id) is None  # it went back; what was attested of that version holds
+    assert lacking(world, bot_id) is None  # back to the old version, whose certificate is still valid
 
     older = {GAME: BOTH[GAME] - 1, "pool-nap": BOTH["pool-nap"]}
     with world.database.write() as session:
@@ -155,7 +155,7 @@ def test_a_ladder_matches_nobody_whose_version_failed(world: World) -> None:
     tournament_id, seated = begun(world, 3, format="ladder", format_options={"at_once": 1})
     called(world, seated[0], "2.0")
     assert lacking(world, seated[0]) is not None
-    assert seated[0] in playing_in(world, tournament_id)  # it keeps its place until the suite has spoken
+    assert seated[0] in playing_in(world, tournament_id)  # it stays until the check is over
 
     examined(world, {}, "2.0")
     assert seated[0] not in playing_in(world, tournament_id)
@@ -178,7 +178,7 @@ def test_events_of_before_go_on_with_bots_that_have_no_certificate(world: World)
     assert playing_in(world, cup) == {*seated}
     assert playing_in(world, ladder) == {*climbing}
     for bot_id in (seated[0], climbing[0]):
-        change(world, bot_id, state="idle", version="1.0")  # examined, and nothing passed
+        change(world, bot_id, state="idle", version="1.0")  # checked, and nothing passed
     assert playing_in(world, cup) == {*seated}
     assert playing_in(world, ladder) == {climbing[1]}
     another = create(world)
@@ -200,7 +200,7 @@ def test_new_versions_one_after_the_other_do_not_stand_in_for_a_certificate(worl
 
     called(world, seated[0], "3.0")
     assert row_of(world, seated[0]).state == "due"
-    assert seated[0] not in playing_in(world, ladder)  # version 2.0 has used up what 1.0 had earned
+    assert seated[0] not in playing_in(world, ladder)  # version 2.0 ended the grace that 1.0 had
     examined(world, BOTH, "3.0")
     assert seated[0] in playing_in(world, ladder)
     called(world, seated[0], "4.0")
@@ -240,7 +240,7 @@ def test_a_certificate_for_another_protocol_does_not_count_and_its_bot_keeps_its
     with world.database.write() as session:
         session.execute(update(Certificate).values(protocol="1"))
 
-    assert f"it was not examined by protocol {PROTOCOL}; POST" in (lacking(world, seated[0]) or "")
+    assert f"it was not checked with protocol {PROTOCOL}; request" in (lacking(world, seated[0]) or "")
     with world.database.read() as session:
         bot = session.get_one(Bot, seated[0])
         assert certificates.present(session, bot) is None

@@ -1,4 +1,4 @@
-"""Examinations in the record: who is next, whose it is while it goes on, and what becomes of it."""
+"""Checks of bots: their order, claims, progress and outcome."""
 
 from datetime import timedelta
 
@@ -98,7 +98,7 @@ def test_a_bot_called_again_while_it_was_examined_is_what_its_card_said_then(wor
     ended(world, one, BOTH, "1.0")
 
     assert held(world, bot_id) == [("1.0", BOTH, None)]
-    assert "being examined" in (lacking(world, bot_id) or "")
+    assert "a check is in progress" in (lacking(world, bot_id) or "")
     assert row_of(world, bot_id).state == "due"
 
 

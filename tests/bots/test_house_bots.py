@@ -1,4 +1,4 @@
-"""House bots in the record: made once, nobody's to change, and their seats count for nobody."""
+"""House bots: created once, not editable, and never rated."""
 
 import threading
 

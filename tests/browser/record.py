@@ -90,11 +90,11 @@ class Live:
                 decisions -= 1
         return match, recording.MatchUpdate(self.id, self.claim.epoch, start, match.lines[start:], evidence=evidence)
 
-    def _evidence(self, match: Match, request: Request, answer: Answer) -> recording.Evidence:
+    def _evidence(self, match: Match, request: Request, answer: Answer) -> recording.FaultReport:
         bot_id = match.header["players"][request.seat]["bot"]
         timing = {"dns_ms": 0.0, "connect_ms": 0.4, "wait_ms": float(answer.ms), "read_ms": 0.2}
         body = dumps({"protocol": "2", "decision": {"id": f"{self.id}.{request.n}", "question": request.question}})
-        return recording.Evidence(
+        return recording.FaultReport(
             request.n, request.seat, bot_id, answer.trouble, PAYLOAD, body, PAYLOAD.encode(), timing
         )
 

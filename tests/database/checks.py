@@ -1,4 +1,4 @@
-"""What the tests of certificates and of examinations do again and again."""
+"""Helpers for tests of certificates and checks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 
 from referee.bots import bots, certificates, handshakes
 from referee.bots import checks as examinations
-from referee.bots.checks import Claimed, ExaminationOutcome
+from referee.bots.checks import ClaimedCheck, ExaminationOutcome
 from referee.bots.tables import Bot, Examination
 from referee.protocol.messages import PROTOCOL
 from referee.tournaments import match_creation, tournaments
@@ -21,7 +21,7 @@ on_one_database = pytest.mark.parametrize("url", ["sqlite"], indirect=True)  # n
 
 
 def called(world: World, bot_id: str, version: str = "1.0", *, thorough: bool = False) -> None:
-    """The bot is asked for its manifest once more."""
+    """Perform another handshake with the bot."""
     with world.database.write() as session:
         bots.request_check(session, bot_id, thorough=thorough)
         (check,) = handshakes.claim_due_checks(session)
@@ -30,13 +30,13 @@ def called(world: World, bot_id: str, version: str = "1.0", *, thorough: bool = 
         )
 
 
-def claimed(world: World) -> Claimed:
+def claimed(world: World) -> ClaimedCheck:
     with world.database.write() as session:
         (one,) = examination_claims.claim_due(session, 3)
         return one
 
 
-def ended(world: World, one: Claimed, passed: Mapping[str, int], version: str | None = "1.0") -> None:
+def ended(world: World, one: ClaimedCheck, passed: Mapping[str, int], version: str | None = "1.0") -> None:
     with world.database.write() as session:
         examinations.finish(
             session, one, ExaminationOutcome(version, BOTH, passed, PROTOCOL, {"verdict": "…"}, ["budget"])
@@ -48,7 +48,7 @@ def examined(world: World, passed: Mapping[str, int] = BOTH, version: str = "1.0
 
 
 def newcomer(world: World) -> str:
-    """A bot that is verified, and about to be examined."""
+    """Return a verified bot whose check is due."""
     with world.database.write() as session:
         owner = world._account(session)
         bot_id = bots.register(session, owner, f"New {next(world.numbers)}", "http://127.0.0.1:8999/").id
@@ -62,7 +62,7 @@ def row_of(world: World, bot_id: str) -> Examination:
 
 
 def held(world: World, bot_id: str) -> list[tuple[str, dict[str, Any], str | None]]:
-    """(version, rules, why it ended) of all its certificates, the newest first."""
+    """Return (version, rules, why it ended) of all its certificates, newest first."""
     with world.database.read() as session:
         found = certificates.list_certificates(session, bot_id).items
         return [(one.version, one.rules, one.ended_reason) for one in found]
@@ -80,7 +80,7 @@ def preflight_of(world: World, tournament_id: str, bot_id: str) -> tuple[str, st
 
 
 def playing_in(world: World, tournament_id: str) -> set[str]:
-    """The entries whose own bot the event would seat now."""
+    """Return the entries whose own bot the tournament would seat now."""
     with world.database.read() as session:
         tournament = tournaments.get_tournament(session, tournament_id)
         entered_in = TournamentEntry.tournament_id == tournament_id

@@ -1,7 +1,7 @@
-"""Records that are emptied from test to test instead of made anew: their SQL is compiled once for the whole run.
+"""Databases that are emptied between tests instead of recreated, so that SQL is compiled once per run.
 
-A ``Database`` compiles what it is asked for the first time, which takes longer than most tests. What is emptied are the
-files and tables; nothing but compiled SQL is kept, and every test opens connections of its own.
+A ``Database`` compiles each statement on first use, which takes longer than most tests. Files and tables are emptied;
+only compiled SQL is kept, and every test opens its own connections.
 """
 
 import shutil
@@ -16,7 +16,7 @@ _KEPT: dict[str, Database] = {}
 
 
 def kept(url: str, clock: Clock | None = None) -> Database:
-    """The database at this URL, the same for all tests of this process that ask; each closes its connections."""
+    """Yield the database at this URL, the same for all tests of this process; each closes its connections."""
     if url not in _KEPT:
         _KEPT[url] = Database(url)
     _KEPT[url].clock = clock or SystemClock()
@@ -24,17 +24,17 @@ def kept(url: str, clock: Clock | None = None) -> Database:
 
 
 def sqlite_url(folder: Path, template: Path) -> str:
-    """The URL of a file in ``folder`` that holds what the template does; what was there before is gone."""
+    """Replace the file in ``folder`` by a copy of the template; return its URL."""
     path = folder / "referee.db"
     for left in ("-wal", "-shm"):
         path.with_name(path.name + left).unlink(missing_ok=True)
     shutil.copy(template, folder / "next.db")
-    (folder / "next.db").replace(path)  # a new file: whoever still has the old one open harms nobody
+    (folder / "next.db").replace(path)  # a new file, so that processes that still have the old one open do no harm
     return f"sqlite:///{path}"
 
 
 def postgres_url(server: postgres.Server, name: str) -> str:
-    """The URL of this database of the server, without rows and sessions; it has today's schema."""
+    """Return the URL of this database of the server, without rows and sessions, with the current schema."""
     server.end_sessions(name)
     server.execute(f"TRUNCATE {', '.join(Base.metadata.tables)} RESTART IDENTITY", database=name)
     return server.url(name)

@@ -1,4 +1,4 @@
-"""Every test of the record runs on both databases; what PostgreSQL missed is said loudly at the end."""
+"""Run every test of the database on both systems; report at the end if PostgreSQL was skipped."""
 
 import shutil
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _why: list[str] = []
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[postgres.Server | None]:
-    """A running server, or None where none can be started."""
+    """Return a running server, or None if none can be started."""
     try:
         with postgres.server() as running:
             yield running
@@ -38,7 +38,7 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def postgres_filled(postgres_server: postgres.Server | None) -> str | None:
-    """The URL of a database with today's schema; making one a test would take a second each."""
+    """Return the URL of a database with the current schema; creating one per test would take a second each."""
     if postgres_server is None:
         return None
     postgres_server.execute("CREATE DATABASE filled")
@@ -50,7 +50,7 @@ def postgres_filled(postgres_server: postgres.Server | None) -> str | None:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a database without a schema, on either system."""
+    """Return the URL of a database without a schema, on either system."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'referee.db'}"
     running = _server(request)
@@ -62,7 +62,7 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a database with today's schema and no rows, on either system."""
+    """Return the URL of a database with the current schema and no rows, on either system."""
     if request.param == "sqlite":
         path = tmp_path / "referee.db"
         shutil.copy(request.getfixturevalue("sqlite_template"), path)
@@ -73,7 +73,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def postgres_url(request: pytest.FixtureRequest) -> str:
-    """The same on PostgreSQL."""
+    """Return the URL of such a database on PostgreSQL."""
     running = _server(request)
     url: str = request.getfixturevalue("postgres_filled")
     running.end_sessions("filled")
@@ -91,7 +91,7 @@ def database(url: str) -> Iterator[Database]:
 
 @pytest.fixture
 def world(database: Database) -> World:
-    """The database with the helpers that make accounts, bots and matches in it."""
+    """Return the database with helpers that create accounts, bots and matches."""
     return World(database)
 
 

@@ -24,7 +24,7 @@ REQUIRED = os.environ.get("REFEREE_REQUIRE_POSTGRES") == "1"
 
 
 class NoPostgres(Exception):
-    """PostgreSQL cannot be started here; the text says why."""
+    """Raised if PostgreSQL cannot be started here; the message says why."""
 
 
 @dataclass(slots=True)
@@ -46,12 +46,12 @@ class Server:
         return f"postgresql://referee@127.0.0.1:{self.port}/{database}"
 
     def execute(self, statement: str, database: str = "postgres") -> None:
-        """Runs a statement of administration, such as CREATE DATABASE, outside of any transaction."""
+        """Run an administrative statement, such as CREATE DATABASE, outside of any transaction."""
         with psycopg.connect(self.url(database), autocommit=True) as connection:
             connection.execute(statement.encode())
 
     def end_sessions(self, database: str) -> None:
-        """Ends what an earlier test may have left open."""
+        """End sessions that an earlier test may have left open."""
         others = f"datname = '{database}' AND pid <> pg_backend_pid()"
         self.execute(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {others}")
 
@@ -122,7 +122,7 @@ def server(**settings: object) -> Iterator[Server]:
 
 
 def _unprivileged() -> dict[str, Any]:
-    """Arguments for subprocesses: PostgreSQL refuses to run as root."""
+    """Return arguments for subprocesses: PostgreSQL refuses to run as root."""
     if os.geteuid() != 0:
         return {}
     nobody = pwd.getpwnam("nobody")
@@ -130,7 +130,7 @@ def _unprivileged() -> dict[str, Any]:
 
 
 def _programs(directory: Path, identity: dict[str, Any]) -> tuple[Path, str]:
-    """A folder of programs that the identity can run, and their version."""
+    """Return a folder of programs that the user can run, and their version."""
     tried = []
     for source, folder in _candidates():
         version = _version(folder, identity)
@@ -167,7 +167,7 @@ def _version(folder: Path, identity: dict[str, Any]) -> str | None:
 
 
 def _copied(folder: Path, directory: Path) -> Path:
-    """The wheel's files at a place everybody can read, libraries beside programs as the wheel has them."""
+    """Copy the wheel's files to a folder that everybody can read, with the same layout."""
     package = folder.parent.parent
     target = directory / "wheel"
     shutil.copytree(package / "pginstall", target / package.name / "pginstall", symlinks=True)

@@ -1,4 +1,4 @@
-"""Events played without cards: who wins which table is written down beforehand, so that a run can be repeated."""
+"""Tournaments played without cards: a script decides who wins each table, so that a run can be repeated."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,11 +21,11 @@ LINE = dumps({"engine_version": "1"})
 
 
 class Killed(Exception):
-    """The process was killed here."""
+    """Raised where the process is killed."""
 
 
 class Dying(Database):
-    """Its process is killed at the end of every transaction, before the commit."""
+    """A database whose process is killed at the end of every transaction, before the commit."""
 
     @contextmanager
     def write(self, *, durable: bool = True, idle_s: float | None = None) -> Iterator[Session]:
@@ -35,8 +35,8 @@ class Dying(Database):
 
 
 def steps(dying: Dying, database: Database, tournament_id: str) -> None:
-    """Carries an event on as far as it goes, every step being taken by a process that is killed over it, and then
-    by another. Nothing is told from one to the other but by the record."""
+    """Advance a tournament as far as possible; a process is killed at each step, which another then
+    takes. They communicate only through the database."""
     while True:
         with suppress(Killed):
             progression.carry_on(dying, tournament_id, master_key=MASTER_KEY)
@@ -45,7 +45,7 @@ def steps(dying: Dying, database: Database, tournament_id: str) -> None:
 
 
 def play_due(database: Database, tournament_id: str, limit: int | None = None) -> int:
-    """Ends due matches of the event as the script says, the first tables first; tells how many."""
+    """End due matches of the tournament by the script, first tables first; return how many."""
     query = select(Match.id).where(Match.tournament_id == tournament_id, Match.status == "due")
     with database.read() as session:
         ids = list(
@@ -57,7 +57,7 @@ def play_due(database: Database, tournament_id: str, limit: int | None = None) -
 
 
 def play(database: Database, match_id: str, script: Callable[[Sequence[str], str], list[int]] | None = None) -> None:
-    """Ends one match: the script gives the returns by seat for the entrants and the name of the table."""
+    """End one match: the script returns the returns by seat for the entrants and the name of the table."""
     with database.write() as session:
         begun = update(Match).where(Match.id == match_id).values(status="running", epoch=Match.epoch + 1)
         session.execute(begun.values(started_at=current_time(session)))
@@ -71,12 +71,12 @@ def play(database: Database, match_id: str, script: Callable[[Sequence[str], str
 
 
 def luck(entrants: Sequence[str], table: str) -> list[int]:
-    """Anything, the same for the same table; ties among it."""
+    """Return arbitrary returns, including ties, always the same for the same table."""
     return [hashlib.sha256(f"{one} {table}".encode()).digest()[0] % 8 for one in entrants]
 
 
 def shape(database: Database, tournament_id: str) -> Mapping[str, Any]:
-    """All that was decided for an event, without ids and times: stages, matches with their groups, entries, end."""
+    """Return all decisions of a tournament, without ids and times: rounds, matches with their groups, entries, end."""
     with database.read() as session:
         return {
             "event": _event(session, tournament_id),
@@ -105,7 +105,7 @@ def _entries(session: Session, tournament_id: str) -> list[Any]:
 
 
 def _matches(session: Session, tournament_id: str) -> list[Any]:
-    """Each match with the tables that share its cards."""
+    """Return each match with the tables that share its cards."""
     query = select(Match, DealGroup.kind).join(DealGroup, DealGroup.id == Match.group_id)
     found = session.execute(query.where(Match.tournament_id == tournament_id)).all()
     seats = select(MatchSeat).where(MatchSeat.match_id.in_([match.id for match, _ in found])).order_by(MatchSeat.seat)

@@ -1,4 +1,4 @@
-"""Short ways through the life of an event in the record: entries, the start, checks that went well, steps, results."""
+"""Helpers for tournaments: entries, the start, successful handshakes, steps, results."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,7 +35,7 @@ def listening(world: World) -> str:
 
 
 def entered(world: World, count: int, **terms: Any) -> tuple[str, list[str]]:
-    """An open event with so many bots, each of an owner of its own."""
+    """Return an open tournament with this number of bots, each of a different owner."""
     seated = world.bots(count)
     tournament_id = create(world, **terms)
     enter(world, tournament_id, *seated)
@@ -54,7 +54,7 @@ def start(world: World, tournament_id: str, *, draw: bytes = DRAW) -> None:
 
 
 def answer_checks(database: Database, absent: Sequence[str] = ()) -> None:
-    """What a runner would find when it calls the bots: all answer as they did before, but for the absent."""
+    """Record handshakes as a runner would: all bots answer as before, except the absent."""
     with database.write() as session:
         while claimed := handshakes.claim_due_checks(session):
             for check in claimed:
@@ -68,7 +68,7 @@ def answer_checks(database: Database, absent: Sequence[str] = ()) -> None:
 
 
 def go_on(database: Database, tournament_id: str) -> list[str]:
-    """Takes steps until the event has to wait; their names."""
+    """Take steps until the tournament must wait; return their names."""
     taken = []
     while step := progression.carry_on(database, tournament_id, master_key=MASTER_KEY):
         taken.append(step)
@@ -77,7 +77,7 @@ def go_on(database: Database, tournament_id: str) -> list[str]:
 
 
 def begun(world: World, count: int, **terms: Any) -> tuple[str, list[str]]:
-    """An event whose bots were called and whose first matches are due."""
+    """Return a tournament after the preflight, whose first matches are due."""
     tournament_id, seated = entered(world, count, **terms)
     begin(world, tournament_id)
     return tournament_id, seated

@@ -1,4 +1,4 @@
-"""Helpers that fill a record for the tests: owners, verified bots, matches played to their end; clocks as numbers."""
+"""Helpers that fill a database for tests: owners, verified bots, matches played to their end; a fake clock."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ GAME = "saint-poker"
 
 
 def manifest_of(version: str = "1.0", games: Iterable[str] = (GAME, "pool-nap"), most: int = 100) -> Manifest:
-    """What a bot says of itself; ``most`` are the requests it takes at once."""
+    """Return a manifest; ``most`` is the number of concurrent requests."""
     return Manifest("Bot", version, tuple(games), most)
 
 
@@ -37,7 +37,7 @@ MANIFEST = manifest_of()
 
 @dataclass
 class FakeClock:
-    """Time as numbers: the date moves a millisecond at each look, the time since boot only by hand."""
+    """A fake clock: the date advances a millisecond per call, the time since boot only manually."""
 
     moment: datetime = START
     boot_id: str = "boot-1"
@@ -53,7 +53,7 @@ class FakeClock:
 
 @dataclass
 class World:
-    """A database and short ways to put things into it, each a transaction."""
+    """A database with helpers that each use one transaction."""
 
     database: Database
     numbers: Any = field(default_factory=lambda: itertools.count(1))
@@ -69,7 +69,7 @@ class World:
             return self._account(session, role)
 
     def bot(self, owner_id: str | None = None, manifest: Manifest = MANIFEST, name: str = "") -> str:
-        """A verified bot, of an owner of its own unless one is given."""
+        """Create a verified bot, of a new owner unless one is given."""
         with self.database.write() as session:
             return self._bot(session, owner_id or self._account(session), manifest, name)
 
@@ -90,7 +90,7 @@ class World:
         return bot_id
 
     def match(self, seated: Sequence[str] | None = None, **plan: Any) -> str:
-        """A due match, of two new bots unless they are given."""
+        """Create a due match, of two new bots unless some are given."""
         seated = seated or self.bots(2)
         with self.database.write() as session:
             return self.matched(session, seated, **plan).id
@@ -105,7 +105,7 @@ class World:
             return claims.claim(session, limit, **how)
 
     def pass_seconds(self, seconds: float) -> None:
-        """Lets leases age: by the fake clock, and by moving them where the server's clock judges."""
+        """Let leases age: by the fake clock, or by shifting them where the server's clock is used."""
         if self.database.is_sqlite:
             self.clock.seconds += seconds
             return
@@ -114,7 +114,7 @@ class World:
                 session.execute(update(table).values(lease_until=table.lease_until - seconds))
 
     def open_group(self, match_id: str) -> None:
-        """Gives the match's group empty nonces, unless it is open."""
+        """Open the match's deal group with empty nonces, unless it is open."""
         with self.database.write() as session:
             opening = deal_groups.claim_opening(session, matches.get_match(session, match_id).group_id)
             if opening is not None:
@@ -127,7 +127,7 @@ class World:
             return match_loading.load(session, match_id, master_key=MASTER_KEY)
 
     def resumed(self, match_id: str) -> Match:
-        """The match as far as it is recorded."""
+        """Resume the match as far as it is recorded."""
         self.open_group(match_id)
         loaded = self.load(match_id)
         chance = CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or [])
@@ -139,7 +139,7 @@ class World:
         return match
 
     def finish(self, claim: Claim, *, choice: int = 0) -> schema.Result:
-        """Plays a claimed match to its end, each seat by its ``choice``-th action, and ends it in the record."""
+        """Play a claimed match to its end, each seat by its ``choice``-th action, and store the result."""
         match = self.resumed(claim.match_id)
         start = len(self.load(claim.match_id).lines)
         played(match, choice)
@@ -151,19 +151,19 @@ class World:
             return match_end.finish(session, tail, outcome(match), master_key=MASTER_KEY)
 
     def play(self, seated: Sequence[str], *, choice: int = 0, **plan: Any) -> schema.Result:
-        """Arranges, claims and plays a match."""
+        """Create, claim and play a match."""
         match_id = self.match(seated, **plan)
         (claim,) = self.claim(match_id=match_id)
         return self.finish(claim, choice=choice)
 
 
 def certify(session: Session, bot_id: str, manifest: Manifest) -> None:
-    """As if the bot had been examined and passed in all games of this manifest; its next check is then all there is."""
+    """Record a check that passed in all games of this manifest, so that the next handshake causes none."""
     certificates.issue(session, bot_id, manifest.version, certificates.rules_today(manifest.games))
 
 
 def played(match: Match, choice: int = 0) -> None:
-    """Answers until the match is over."""
+    """Answer until the match is over."""
     while not match.over:
         for request in match.requests():
             match.receive(Answer(request.seat, choice=min(choice, len(request.legal_actions) - 1)))

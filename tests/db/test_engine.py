@@ -1,4 +1,4 @@
-"""Transactions, locks and forks of the record."""
+"""Transactions, locks and forks of the database."""
 
 import os
 import signal
@@ -75,7 +75,7 @@ def test_rows_that_point_nowhere_are_refused(database: Database) -> None:
 
 @pytest.mark.parametrize(("durable", "level"), [(True, 2), (False, 1)])
 def test_K17_only_decisions_may_be_lost_and_on_sqlite_alone(database: Database, durable: bool, level: int) -> None:
-    with database.write() as session:  # the connection has served another purpose before
+    with database.write() as session:  # the connection was used for something else before
         names(session)
 
     with database.write(durable=durable) as session:
@@ -108,8 +108,8 @@ def test_many_threads_write_without_losing_an_update(world: World) -> None:
 def test_a_forked_child_opens_connections_of_its_own(world: World) -> None:
     account_id = world.account()
     with world.database.write() as parents:
-        # The child is born while the parent holds the lock and a connection; it must neither wait for a lock
-        # that only the parent's memory knows, nor end the parent's transaction by closing what it inherited.
+        # The child is forked while the parent holds the lock and a connection; it must neither wait for a lock
+        # that only the parent can release, nor end the parent's transaction by closing an inherited connection.
         in_child = forked(lambda: child_reads(world.database))
         accounts.create_account(parents, "Of the parent")
     child_wrote = forked(lambda: child_writes(world.database, account_id))
@@ -130,7 +130,7 @@ def child_writes(database: Database, account_id: str) -> None:
 
 
 def forked(work: Callable[[], None]) -> int:
-    """Does the work in a forked child; gives its exit status, 0 when it went well."""
+    """Do the work in a forked child; return its exit status, 0 on success."""
     pid = os.fork()
     if pid == 0:
         status = 1
@@ -182,7 +182,7 @@ def test_K14_K33_writers_give_up_in_time_while_readers_go_on(url: str) -> None:
         waited = time.monotonic() - began
         with database.read() as session:
             assert names(session) == ["Ann Owner"]
-    with database.write() as session:  # the holder is dead: all go on
+    with database.write() as session:  # the holder is dead: the others continue
         session.get_one(Account, account_id, with_for_update=True).name = "Ben Owner"
 
     assert 0.25 < waited < 5

@@ -1,4 +1,4 @@
-"""Requests that come twice."""
+"""Repeated requests."""
 
 import threading
 from datetime import timedelta
@@ -9,20 +9,20 @@ from sqlalchemy import select
 from referee.accounts import accounts
 from referee.accounts.tables import Account
 from referee.db import idempotency
-from referee.db.idempotency import IdempotencyMismatch, Stored
+from referee.db.idempotency import IdempotencyMismatch, StoredResponse
 from referee.errors import Conflict
 from tests.database.world import World
 
 
-def request(world: World, key: str, body: str, name: str) -> Stored:
-    """Carries out a request that opens an account, once."""
+def request(world: World, key: str, body: str, name: str) -> StoredResponse:
+    """Handle a request that creates an account, once."""
     with world.database.write() as session:
         stored = idempotency.begin(session, "acc_1", key, body)
         if stored is not None:
             return stored
         account = accounts.create_account(session, name)
         idempotency.finish(session, "acc_1", key, 201, account.id.encode())
-        return Stored(201, account.id.encode())
+        return StoredResponse(201, account.id.encode())
 
 
 def number_of_accounts(world: World) -> int:
@@ -70,7 +70,7 @@ def test_E9_K6_the_key_lives_and_dies_with_the_effect(world: World) -> None:
 
 
 def test_E10_many_at_once_have_one_effect(world: World) -> None:
-    answers: list[Stored] = []
+    answers: list[StoredResponse] = []
 
     def one(number: int) -> None:
         answers.append(request(world, "key", "body", f"Owner {number}"))

@@ -1,4 +1,4 @@
-"""Ids that say nothing, names that cannot be mistaken for one another."""
+"""Ids that reveal nothing, names that cannot be mistaken for each other."""
 
 import hashlib
 import unicodedata
@@ -96,7 +96,7 @@ def test_the_keys_that_are_stored_are_those_that_are_computed() -> None:
 
     keys = "\n".join(f"{sign} {name_key(sign)} {name_key(f'A{sign}')}" for sign in letters)
 
-    # If it fails: a migration has to compute all keys anew, as 0005 does. Letters of an old Unicode, since newer
+    # If it fails: a migration must recompute all keys, as 0005 does. Letters of an old Unicode version, since newer
     # versions of Python know more.
     assert hashlib.sha256(keys.encode()).hexdigest()[:16] == "746fed035ecc64ac"
 
@@ -106,7 +106,7 @@ def test_no_name_has_a_key_that_is_kept_for_others() -> None:
 
     keys = [name_key(f"house{sign}sound") for sign in letters]
 
-    assert [key for key in keys if ":" in key or " " in key] == []  # of house bots, and spare ones
+    assert [key for key in keys if ":" in key or " " in key] == []  # keys of house bots, and spare keys
 
 
 @pytest.mark.parametrize(

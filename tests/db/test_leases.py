@@ -1,4 +1,4 @@
-"""Leases, on a small table of their own: one claimer wins, and whoever was superseded writes nothing."""
+"""Leases, on a small table of their own: one claimer wins, and superseded claimers write nothing."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -16,11 +16,11 @@ from tests.database.world import FakeClock
 
 
 class Base(DeclarativeBase):
-    """Tables of these tests alone."""
+    """Base class of the tables of these tests."""
 
 
 class Job(Leased, Base):
-    """Something to do, by one process at a time."""
+    """A job for one process at a time."""
 
     __tablename__ = "jobs_of_test_leases"
 
@@ -35,7 +35,7 @@ LEASES = Leases(Job, lost="lost")
 
 @dataclass
 class Jobs:
-    """The table in a database, and short ways to use it, each a transaction."""
+    """The table in a database, with methods that each use one transaction."""
 
     database: Database
     clock: FakeClock
@@ -107,7 +107,7 @@ def test_claimers_at_the_same_time_share_no_row(jobs: Jobs) -> None:
             claimed.extend(found)
 
     in_threads(4, work)
-    claimed += jobs.claim()  # those that others had locked whenever a thread looked
+    claimed += jobs.claim()  # jobs that others had locked whenever a thread looked
 
     assert sorted(claimed) == [(key, 1) for key in keys]
 

@@ -1,4 +1,4 @@
-"""The migrations: they lead to the models' schema, all the way or not at all."""
+"""The migrations lead to the models' schema, completely or not at all."""
 
 import os
 import shutil
@@ -91,7 +91,7 @@ def test_there_is_no_way_back_but_a_backup(empty: Database) -> None:
 
 
 def with_next(tmp_path: Path, end: str) -> Path:
-    """The migrations with one more, which does two things and then ``end``."""
+    """Add a migration that does two things and then ``end``."""
     copy = tmp_path / "migrations"
     shutil.copytree(MIGRATIONS, copy)
     (copy / "versions" / "9999_next.py").write_text(NEXT.format(end=end))

@@ -13,11 +13,11 @@ from sqlalchemy.exc import IntegrityError
 
 from referee.match.log import parse_row
 from referee.matches import claims, deal_groups, matches
-from referee.matches.recording import MatchUpdate, Sealed
+from referee.matches.recording import MatchUpdate, PendingAnswer
 from referee.workflows import match_loading
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.service import MASTER_KEY, Service
-from workers.batch_writer import Recorder
+from workers.batch_writer import BatchWriter
 
 HELD_S = 10.0
 
@@ -50,14 +50,14 @@ def test_K14_while_the_record_cannot_be_written_matches_wait_and_nobody_is_blame
 
 def test_one_record_that_cannot_be_written_fails_its_own_match_alone(service: Service) -> None:
     good, bad = _claimed(service)
-    doubled = replace(bad, sealed=[Sealed(0, 0, {"seat": 0}), Sealed(0, 0, {"seat": 0})])
+    doubled = replace(bad, sealed=[PendingAnswer(0, 0, {"seat": 0}), PendingAnswer(0, 0, {"seat": 0})])
 
     async def story() -> tuple[BaseException | None, ...]:
-        recorder = Recorder(service.database)
+        recorder = BatchWriter(service.database)
         return await asyncio.gather(
-            recorder.write_durably(replace(good, sealed=[Sealed(0, 0, {"seat": 0})])),  # begins the first batch
+            recorder.write_durably(replace(good, sealed=[PendingAnswer(0, 0, {"seat": 0})])),  # begins the first batch
             recorder.write_durably(doubled),
-            recorder.write_durably(replace(good, sealed=[Sealed(0, 1, {"seat": 1})])),
+            recorder.write_durably(replace(good, sealed=[PendingAnswer(0, 1, {"seat": 1})])),
             return_exceptions=True,
         )
 

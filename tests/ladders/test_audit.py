@@ -1,4 +1,4 @@
-"""What an audit finds, what it freezes, and how a repair puts it right."""
+"""Findings of an audit, freezing, and repairs."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ def found(world: World) -> list[Difference]:
         return list(audit.audit(session))
 
 
-def mend(world: World, ladder_id: str) -> repairs.Repaired:
+def mend(world: World, ladder_id: str) -> repairs.RepairReport:
     with world.database.write() as session:
         return repairs.repair(session, ladder_id)
 
@@ -39,7 +39,7 @@ def values(world: World) -> dict[str, tuple[int, int]]:
 
 @pytest.fixture
 def ladder(world: World) -> str:
-    """Five results among three bots, the second of them void."""
+    """Return a ladder with five results among three bots, the second of them void."""
     bots = world.bots(3)
     played = [world.play([bots[n % 3], bots[(n + 1) % 3]], choice=n % 2) for n in range(5)]
     with world.database.write() as session:
@@ -82,7 +82,7 @@ def test_K27_F3_what_was_tampered_with_is_named_frozen_and_put_right(world: Worl
         with world.database.write() as session:
             for statement in change.split(";"):
                 session.execute(text(statement))
-        with world.database.read() as session:  # the logs are replayed only where they tell
+        with world.database.read() as session:  # logs are replayed only where they matter
             of_logs = list(audit.check_logs(session)) if named in ("result", "match", "seats") else []
             differences = [*of_logs, *check_ladder(session, ladder, lambda more: None)]
         assert named in {one.what for one in differences}, change
@@ -138,7 +138,7 @@ def test_a_repair_tells_what_stood_and_what_follows_and_frozen_values_wait_for_i
     world.play(bots[1:])
     assert found(world) == []
 
-    # an act whose result is gone is made void
+    # an entry whose result is missing is voided
     with world.database.write() as session:
         last = session.scalars(select(Result.match_id).order_by(Result.seq.desc())).first()
         session.execute(delete(Result).where(Result.match_id == last))

@@ -45,7 +45,7 @@ def gain(k: int, score: Fraction, difference: int, n: int) -> int:
 
 @dataclass
 class Folded:
-    """Ratings in micro-points and matches that count, by bot."""
+    """Ratings in micro-points and numbers of matches that count, by bot."""
 
     held: dict[str, tuple[int, int]] = field(default_factory=dict)
 
@@ -64,7 +64,7 @@ class Folded:
 
 
 def refolded(rows: list[Row]) -> Iterator[tuple[list[Row], Folded, Folded]]:
-    """The rows of each entry, with the ladder before and after it."""
+    """Yield the rows of each entry, with the ladder before and after it."""
     folded, results = Folded(), dict[str, list[tuple[str, int]]]()
     for _, grouped in groupby(rows, key=lambda row: row["entry"]):
         entry, before = list(grouped), Folded(dict(folded.held))
@@ -117,14 +117,14 @@ def copies(world: World, like: Result, tables: list[dict[str, Any]]) -> list[Res
 def enter(world: World, results: list[Result]) -> None:
     with world.database.write() as session:
         counting = [
-            ledger.Counting(str(one.ladder_id), one.match_id, one.bots, one.placements, one.rated) for one in results
+            ledger.RatedResult(str(one.ladder_id), one.match_id, one.bots, one.placements, one.rated) for one in results
         ]
         ledger.count(session, counting)
 
 
 def make_void(world: World, result: Result) -> None:
     with world.database.write() as session:
-        voiding.void(session, result.match_id, "by lot", by=None, master_key=MASTER_KEY)
+        voiding.void(session, result.match_id, "at random", by=None, master_key=MASTER_KEY)
 
 
 def table(dice: Random, bots: list[str]) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def test_entries_say_what_they_are_and_seats_that_do_not_count_move_nobody(world
         *(("void", first.match_id, "", "", True) for _ in range(3)),
         ("void", never.match_id, "", "", False),
     ]
-    assert [row["reason"] for row in rows] == [*["by lot"] * 3, *[""] * 3, *["by lot"] * 4]
+    assert [row["reason"] for row in rows] == [*["at random"] * 3, *[""] * 3, *["at random"] * 4]
     assert [row["bot"] for row in rows[6:]] == [*sorted(bots), ""]
 
 

@@ -1,4 +1,4 @@
-"""Places counted in bands are the places one would count by hand, whatever happened before."""
+"""Ranks counted in bands equal ranks counted directly, whatever happened before."""
 
 import random
 
@@ -8,7 +8,7 @@ from referee.accounts.tables import Account
 from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.ladders import ledger, ranks, ratings
-from referee.ladders.rating_replay import Held
+from referee.ladders.rating_replay import RatingState
 from referee.ladders.tables import Rating, RatingCount
 from referee.ratings.elo import MICRO, START
 from tests.database.world import GAME, World
@@ -24,7 +24,7 @@ def test_places_and_counts_hold_through_any_moves(world: World, database: Databa
         session.add(Account(id="acc", name="x", normalized_name="x", role="owner", created_at=world.clock.utc_now()))
         session.flush()
         session.add_all(bot_row(bot, world) for bot in bots)
-    held: dict[str, Held] = {}
+    held: dict[str, RatingState] = {}
     for _ in range(3):
         with database.write() as session:
             moved = {bot: some_rating(dice) for bot in dice.sample(bots, SIZE // 2)}
@@ -42,23 +42,23 @@ def test_places_and_counts_hold_through_any_moves(world: World, database: Databa
             assert all(place is not None and place.place == line.place for line in lines if (place := own[line.bot_id]))
 
 
-def check(session_places: dict[str, ranks.LadderRank | None], held: dict[str, Held]) -> None:
+def check(session_places: dict[str, ranks.LadderRank | None], held: dict[str, RatingState]) -> None:
     playing = [one.value for one in held.values() if one.games]
     for bot, place in session_places.items():
-        if not held.get(bot, Held()).games:
+        if not held.get(bot, RatingState()).games:
             assert place is None
             continue
         assert place is not None
         assert (place.place, place.of) == (1 + sum(value > held[bot].value for value in playing), len(playing))
 
 
-def some_rating(dice: random.Random) -> Held:
-    """Near the start and far off, on the edges of bands and below zero, often the same; some without a match."""
+def some_rating(dice: random.Random) -> RatingState:
+    """Return ratings near the start and far away, at band edges and below zero, often equal; some without a match."""
     value = dice.choice(
         [START, START + 1, START - 1, 1536 * MICRO, 1536 * MICRO - 1, -1, 0, -64 * MICRO]
         + [round(dice.gauss(START, 2 * MICRO)), round(dice.gauss(START, 300 * MICRO))] * 4
     )
-    return dice.choice([Held(), Held(value, 1), Held(value, 9)])
+    return dice.choice([RatingState(), RatingState(value, 1), RatingState(value, 9)])
 
 
 def bot_row(bot_id: str, world: World) -> Bot:

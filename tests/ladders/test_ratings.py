@@ -1,4 +1,4 @@
-"""The ledger under everything that can happen to it: what is stored is always the fold of its acts."""
+"""The ledger under random operations: stored ratings always equal a replay of its entries."""
 
 import os
 import random
@@ -31,7 +31,7 @@ def standing(world: World) -> dict[str, tuple[int, int]]:
 
 
 def by_hand(world: World) -> dict[str, tuple[int, int]]:
-    """The plain fold of what counts: acts in order, none that was made void."""
+    """Replay the entries that count, in order, without voided ones."""
     values: dict[str, tuple[int, int]] = {}
     with world.database.read() as session:
         void = set(session.scalars(select(LedgerEntry.match_id).where(LedgerEntry.kind == "void")))
@@ -74,12 +74,12 @@ def test_whatever_comes_in_whatever_order_stored_is_the_fold_of_what_counts(worl
             assert [line.place for line in lines] == [
                 1 + sum(other.value > line.value for other in lines) for line in lines
             ]
-        with pytest.raises(BadOption, match="last act"):
+        with pytest.raises(BadOption, match="last ledger entry"):
             ratings.ladder_at(session, ladder, max(moments) + 10**6)
 
 
 def step(world: World, dice: random.Random, bots: list[str]) -> None:
-    """Something happens: matches of a group begin, one ends, one becomes void or is cancelled."""
+    """Perform a random operation: start matches of a group, end, void or cancel one."""
     with world.database.read() as session:
         by_state: dict[str, list[str]] = {}
         for match in session.scalars(select(Match).order_by(Match.created_at, Match.id)):
@@ -109,7 +109,7 @@ def shared(world: World, tables: list[list[str]]) -> list[str]:
 
 def make_void(world: World, match_id: str) -> None:
     with world.database.write() as session:
-        voiding.void(session, match_id, "by lot", by=None, master_key=MASTER_KEY)
+        voiding.void(session, match_id, "at random", by=None, master_key=MASTER_KEY)
 
 
 def test_voids_while_other_results_come_in_lose_and_double_nothing(world: World) -> None:

@@ -1,4 +1,4 @@
-"""A record of the first schema, with results and ratings in it, becomes one with a ledger, and goes on."""
+"""A database of the first schema with results and ratings is upgraded to one with a ledger, and used further."""
 
 import importlib
 import itertools
@@ -68,7 +68,7 @@ def test_results_ratings_and_changes_of_the_first_schema_become_a_ledger_that_ho
 
 
 def copy_back(today: Database, old: Database) -> None:
-    """The rows as the first schema held them: changes and ratings bore the numbers of results."""
+    """Copy the rows into the first schema, in which changes and ratings had the numbers of results."""
     with today.read() as session, old.changing_schema() as connection:
         query = select(LedgerEntry.seq, Result.seq).join(Result, Result.match_id == LedgerEntry.match_id)
         numbers = dict(session.execute(query).all())

@@ -1,4 +1,4 @@
-"""Who may write to a match: leases, epochs, crashes, limits."""
+"""Claims of matches: leases, epochs, crashes, limits."""
 
 import threading
 
@@ -94,7 +94,7 @@ def test_K20_a_restart_of_the_machine_frees_all_leases_and_blames_no_match(world
         assert world.claim() == []
         world.clock.boot_id, world.clock.seconds = boot, 3.0
 
-    # Where the server's clock judges, a restart of a client means nothing: its leases run out by themselves.
+    # With the server's clock, the restart of a client does not matter: its leases expire.
     assert len(world.claim()) == (1 if world.database.is_sqlite else 0)
 
 

@@ -132,7 +132,7 @@ def test_D8_nonces_never_come_before_their_hashes(world: World) -> None:
 
 @pytest.fixture
 def common(world: World) -> tuple[str, str]:
-    """Two matches that replay the same cards."""
+    """Return two matches that share cards."""
     tables = [world.bots(2), world.bots(2)]
     with world.database.write() as session:
         group = deal_groups.create_group(session, [bot for table in tables for bot in table], master_key=MASTER_KEY)

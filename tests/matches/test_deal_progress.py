@@ -1,4 +1,4 @@
-"""How far the tables of a deal group are: what all of them have drawn, found by reading few rows."""
+"""Progress of a deal group: what all of its matches have drawn, found by reading few rows."""
 
 from random import Random
 
@@ -7,7 +7,7 @@ from sqlalchemy import event, insert, update
 
 from referee.match.canonical import Json, dumps
 from referee.matches import deal_groups, deal_progress
-from referee.matches.deal_progress import DealGroupProgress, Drawn
+from referee.matches.deal_progress import DealGroupProgress, DrawCounts
 from referee.matches.tables import LogRow, Match
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
@@ -16,7 +16,7 @@ TABLES = 6
 
 
 class Group:
-    """A group whose matches get rows by hand."""
+    """A group whose rows are written by the test."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -28,7 +28,7 @@ class Group:
         self.rows: dict[str, list[Json]] = {match_id: [] for match_id in matches}
 
     def add(self, match_id: str, kinds: list[str]) -> None:
-        """Rows of decisions, decks and draws."""
+        """Add rows of decisions, decks and draws."""
         made, start = [], len(self.rows[match_id])
         for kind in kinds:
             row = {"type": "chance", "chance": {"kind": kind}} if kind != "decision" else decision()
@@ -48,23 +48,23 @@ class Group:
         with self.world.database.write() as session:
             session.execute(update(Match).where(Match.id == match_id).values(status="finished"))
 
-    def last(self, tables: DealGroupProgress) -> Drawn | None:
+    def last(self, tables: DealGroupProgress) -> DrawCounts | None:
         with self.world.database.read() as session:
             return tables.last(session, self.id)
 
-    def least(self) -> Drawn | None:
-        """By counting all there is."""
+    def least(self) -> DrawCounts | None:
+        """Return the result by counting all rows."""
         kinds = [
             [row.get("chance", {}).get("kind") for row in rows if row["type"] == "chance"]
             for rows in self.rows.values()
         ]
         if not kinds:
             return None
-        return Drawn(min(one.count("deck") for one in kinds), min(one.count("draw") for one in kinds))
+        return DrawCounts(min(one.count("deck") for one in kinds), min(one.count("draw") for one in kinds))
 
 
 def decision() -> Json:
-    """One that speaks of chance."""
+    """Return a decision that mentions chance."""
     return {"type": "decision", "action": {"type": "chance", "kind": "deck"}, "note": '"type":"chance"'}
 
 
@@ -97,8 +97,8 @@ def test_where_there_is_much_to_read_what_is_found_is_never_too_much(
 
     found = [group.last(tables) for _ in range(TABLES + 1)]
 
-    assert found[0] == Drawn(0, 0)
-    assert found[-1] == Drawn(2, 1)
+    assert found[0] == DrawCounts(0, 0)
+    assert found[-1] == DrawCounts(2, 1)
 
 
 def test_as_long_as_the_last_is_where_it_was_little_is_asked_for(world: World) -> None:
@@ -111,5 +111,5 @@ def test_as_long_as_the_last_is_where_it_was_little_is_asked_for(world: World) -
         event.listen(session.connection(), "before_cursor_execute", lambda *said: asked.append(said[2]))
         again = tables.last(session, group.id)
 
-    assert again == Drawn(0, 0)
+    assert again == DrawCounts(0, 0)
     assert len(asked) <= 3

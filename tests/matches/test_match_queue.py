@@ -1,4 +1,4 @@
-"""What is played next: turns between those who arranged matches, and duplicate groups that go out whole."""
+"""Order of the queue: accounts take turns, and duplicate groups are claimed as a whole."""
 
 from collections.abc import Sequence
 
@@ -38,7 +38,7 @@ def test_E21_many_matches_of_one_account_do_not_delay_the_one_of_another(world: 
 
     first, second, third = world.claim(4), world.claim(4), world.claim(4)
 
-    # The fewest being played come next, the longest wait among equals: many, few, nobody; then many and few again.
+    # The account with the fewest matches in progress is next, then the longest wait: many, few, nobody, many, few.
     assert [one in early for one in of(first)] == [True, False, False, True]
     assert of(first)[1] in late
     assert of(first)[2:3] == of_nobody
@@ -52,7 +52,7 @@ def test_E21_friendlies_of_one_account_are_played_up_to_its_share_however_often_
     early = sorted(
         arranged(world, *[plan(seated, many, rated=False)] * 130)
     )  # arranged at the same time, so ordered by id
-    rated = arranged(world, plan(seated, many))  # its account is that of an organiser
+    rated = arranged(world, plan(seated, many))  # arranged by an organiser
     others = sorted(arranged(world, *[plan(seated, few, rated=False)] * 3))
 
     claimed = [world.claim(2, friendlies=2) for _ in range(4)]
@@ -109,7 +109,7 @@ def test_matches_of_a_duplicate_group_go_out_together_even_where_one_was_asked_f
 
     first, second, third = world.claim(2), world.claim(1), world.claim(2)
 
-    assert of(first) == alone  # a part of the group would fit; the whole comes first when the next asks
+    assert of(first) == alone  # a part of the group would fit; the whole comes first in the next claim
     assert set(of(second)) == set(group)
     assert of(third) == after
 
@@ -124,7 +124,7 @@ def test_a_duplicate_group_waits_until_its_bots_have_their_calls_free(world: Wor
     assert world.claim(5) == []
     world.finish(first)
 
-    assert set(of(world.claim(5))) == set(group)  # three seats of a bot that takes two calls: it has them both
+    assert set(of(world.claim(5))) == set(group)  # three seats of a bot that accepts two calls: it needs both
 
 
 def test_a_duplicate_group_is_not_held_up_for_ever_by_single_matches_that_fit(world: World) -> None:
@@ -135,7 +135,7 @@ def test_a_duplicate_group_is_not_held_up_for_ever_by_single_matches_that_fit(wo
     arranged(world, plan([busy, others[1]]))
     apart = arranged(world, plan(others))
 
-    # One call of the bot is free and would do for the younger single match: it is kept for the group, nobody else's is.
+    # A free call of the bot would suffice for the younger single match: it stays reserved for the group.
     assert of(world.claim(5)) == apart
     world.finish(playing)
 
@@ -155,4 +155,4 @@ def test_a_duplicate_group_given_back_in_parts_goes_out_whole_again(world: World
 
     assert set(of(again)) == set(of(claimed[1:]))
     world.pass_seconds(16)
-    assert len(world.claim(1)) == 1  # what was lost is taken up one by one
+    assert len(world.claim(1)) == 1  # lost matches are claimed one by one

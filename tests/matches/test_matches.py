@@ -1,4 +1,4 @@
-"""Arranging, listing and cancelling matches."""
+"""Creating, listing and cancelling matches."""
 
 import pytest
 

@@ -1,11 +1,11 @@
-"""Rows, sealed answers and evidence of running matches."""
+"""Rows, sealed answers and fault reports of running matches."""
 
 import pytest
 
 from referee.match.match import Answer, Match
 from referee.matches import fault_reports, logs, recording
 from referee.matches.claims import Claim
-from referee.matches.recording import MAX_KEPT_BYTES, Evidence, MatchUpdate, Sealed
+from referee.matches.recording import MAX_KEPT_BYTES, FaultReport, MatchUpdate, PendingAnswer
 from referee.workflows import match_cancellation
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
@@ -47,7 +47,12 @@ def test_K4_a_stale_writer_writes_nothing_and_its_neighbours_do(world: World) ->
     lost = record(
         world,
         MatchUpdate(
-            old.match_id, old.epoch, 0, [b"stale"], [Sealed(0, 0, {"seat": 0})], evidence=[Evidence(0, 0, "b", "x")]
+            old.match_id,
+            old.epoch,
+            0,
+            [b"stale"],
+            [PendingAnswer(0, 0, {"seat": 0})],
+            evidence=[FaultReport(0, 0, "b", "x")],
         ),
         MatchUpdate(other.match_id, other.epoch, 0, [b"fine"]),
     )
@@ -85,8 +90,8 @@ def test_one_match_may_be_recorded_twice_in_a_batch(world: World, claim: Claim) 
 
 def test_sealed_answers_wait_for_the_last_of_their_question(world: World, claim: Claim) -> None:
     answers = [Answer(0, choice=1, ms=5).to_json(), Answer(1, trouble="deadline").to_json()]
-    record(world, MatchUpdate(claim.match_id, claim.epoch, sealed=[Sealed(0, 1, answers[1])]))
-    record(world, MatchUpdate(claim.match_id, claim.epoch, sealed=[Sealed(0, 0, answers[0])]))
+    record(world, MatchUpdate(claim.match_id, claim.epoch, sealed=[PendingAnswer(0, 1, answers[1])]))
+    record(world, MatchUpdate(claim.match_id, claim.epoch, sealed=[PendingAnswer(0, 0, answers[0])]))
     waiting = world.load(claim.match_id).sealed
     record(world, MatchUpdate(claim.match_id, claim.epoch, 0, [b"{}"], unsealed=[0]))
 
@@ -102,7 +107,7 @@ def test_a_match_goes_on_from_its_recorded_answers(world: World, claim: Claim) -
     while not undisturbed.over:
         for request in undisturbed.requests():
             undisturbed.receive(Answer(request.seat, choice=0, ms=7))
-        # The same answers, but after each the runner dies, and the next goes on from the record.
+        # The same answers, but after each the runner dies, and the next continues from the database.
         disturbed = answered_and_killed(world, claim, disturbed, start)
         start = len(world.load(claim.match_id).lines)
 
@@ -117,7 +122,7 @@ def answered_and_killed(world: World, claim: Claim, match: Match, start: int) ->
             written = MatchUpdate(claim.match_id, claim.epoch, start, match.lines[start:], unsealed=[request.n])
         else:
             written = MatchUpdate(
-                claim.match_id, claim.epoch, start, sealed=[Sealed(request.n, request.seat, answer.to_json())]
+                claim.match_id, claim.epoch, start, sealed=[PendingAnswer(request.n, request.seat, answer.to_json())]
             )
         assert record(world, written) == set()
         match, bodies = world.resumed(claim.match_id), match.requests()
@@ -130,7 +135,7 @@ def test_evidence_is_kept_within_limits_and_shown_when_the_match_is_over(world: 
     seated = world.bots(2)
     world.match(seated)
     (claim,) = world.claim()
-    bad = Evidence(3, 1, seated[1], "bad_json", "broken \0 text", b"{}", b"x" * 100_000, {"connect_ms": 1})
+    bad = FaultReport(3, 1, seated[1], "bad_json", "broken \0 text", b"{}", b"x" * 100_000, {"connect_ms": 1})
     record(world, MatchUpdate(claim.match_id, claim.epoch, evidence=[bad]))
     with world.database.read() as session:
         assert fault_reports.list_faults(session, bot_id=seated[1]).items == []

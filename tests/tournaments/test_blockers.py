@@ -1,4 +1,4 @@
-"""Stuck matches hold their stage and their event up until somebody decides what becomes of them, and all are told."""
+"""Stuck matches block their round and tournament until somebody decides what to do, and all concerned are notified."""
 
 import threading
 import time
@@ -49,7 +49,7 @@ def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so
     make_stuck(world, stuck)
     scripted.play(world.database, other)
 
-    assert (go_on(world.database, event), go_on(world.database, event)) == (["told"], [])
+    assert (go_on(world.database, event), go_on(world.database, event)) == (["blockers reported"], [])
 
     with world.database.read() as session:
         assert [session.get_one(Tournament, event).status, session.get_one(TournamentRound, (event, 1)).ended_at] == [
@@ -62,25 +62,25 @@ def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so
     assert [body["data"]["reason"] for body in bodies] == [reason_of(world, event)]
     assert progress_of(world, event).done == 1
 
-    # the operator revives it, in a pause
+    # the operator retries it, during a pause
     with world.database.write() as session:
         lifecycle.pause(session, event)
     with world.database.write() as session:
         assert match_retry.retry(session, stuck).status == "waiting"
     with world.database.write() as session:
         lifecycle.resume(session, event)
-    assert go_on(world.database, event) == ["told"]
+    assert go_on(world.database, event) == ["blockers reported"]
     assert reason_of(world, event) is None
 
-    # it gets stuck again, and is played anew
+    # it gets stuck again and has a rematch
     make_stuck(world, stuck)
     assert go_on(world.database, event) == ["told"]
     (again,) = void(world, stuck, rematch=True).rematches
     assert go_on(world.database, event) == ["told"]
     scripted.play(world.database, again)
-    assert go_on(world.database, event)[:2] == ["stage over", "paired"]
+    assert go_on(world.database, event)[:2] == ["round over", "paired"]
 
-    # and void without a replay
+    # and is voided without a rematch
     last, other = due(world, event)
     scripted.play(world.database, other)
     make_stuck(world, last)
@@ -95,7 +95,7 @@ def test_a_replay_is_rated_when_the_stand_in_is_gone_and_refused_for_who_left(wo
     event, seated = begun(world, 2)
     (match_id,) = due(world, event)
     with world.database.write() as session:
-        session.execute(update(Match).where(Match.id == match_id).values(rated=False))  # as beside a stand-in
+        session.execute(update(Match).where(Match.id == match_id).values(rated=False))  # as with a substitute
     scripted.play(world.database, match_id)
 
     (again,) = void(world, match_id, rematch=True).rematches
@@ -120,7 +120,7 @@ def test_a_match_that_ends_while_its_event_is_cancelled_keeps_its_result(world: 
             session, MatchUpdate(claim.match_id, claim.epoch, 0, [scripted.LINE]), outcome, master_key=MASTER_KEY
         )
         cancelling.start()
-        until_it_waits(world)  # it has seen the match going on
+        until_it_waits(world)  # it has seen the match in progress
     cancelling.join(30)
 
     with world.database.read() as session:
@@ -144,7 +144,7 @@ def cancel(world: World, event: str) -> None:
 
 
 def until_it_waits(world: World) -> None:
-    """For another transaction to wait for a lock; on SQLite it cannot begin before this one ends."""
+    """Wait until another transaction waits for a lock; on SQLite it cannot begin before this one ends."""
     waiting = text(
         "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     )

@@ -1,4 +1,4 @@
-"""Runners that are killed and frozen at every kind of moment: each match still ends once, as if nothing had been."""
+"""Runners are killed and frozen at all kinds of moments: each match still ends once, with the same log."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ from referee.match.chance import CommittedChance
 from referee.match.match import Answer, Match, Request
 from referee.matches import claims, deal_groups, logs, matches
 from referee.matches.claims import Claim
-from referee.matches.recording import MatchUpdate, Sealed, record_batch
+from referee.matches.recording import MatchUpdate, PendingAnswer, record_batch
 from referee.matches.tables import Match as MatchRow
 from referee.matches.tables import Result
 from referee.ratings.elo import START
@@ -33,7 +33,7 @@ ACCIDENTS = 16
 MOST_RUNNERS = 300
 SEED = int(os.environ.get("REFEREE_CAMPAIGN_SEED", "20"))
 
-NOTHING_LEFT, SAW_STALE = 0, 3  # how a runner ends by itself
+NOTHING_LEFT, SAW_STALE = 0, 3  # exit codes of a runner
 
 
 def test_K1_K4_runners_killed_and_frozen_at_random_lose_and_double_nothing(world: World) -> None:
@@ -59,7 +59,7 @@ def test_K1_K4_runners_killed_and_frozen_at_random_lose_and_double_nothing(world
 
 
 def undisturbed(world: World, match_id: str) -> list[bytes]:
-    """The log of the same match, with the same answers, played in one go."""
+    """Return the log of the same match, with the same answers, played without interruption."""
     loaded = world.load(match_id)
     match = Match(loaded.header, CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or []))
     match.begin()
@@ -70,14 +70,14 @@ def undisturbed(world: World, match_id: str) -> list[bytes]:
 
 
 def answered(match_id: str, request: Request) -> Answer:
-    """The answer follows from the question, as a bot's that keeps what it once answered."""
+    """Return an answer that depends only on the question, as from a bot that stores its answers."""
     digest = hashlib.sha256(f"{match_id} {request.n} {request.seat}".encode()).digest()
     return Answer(request.seat, choice=digest[0] % len(request.legal_actions), ms=digest[1])
 
 
 @dataclass
 class Campaign:
-    """Starts runners, each with an accident ahead of it, until every match is over."""
+    """Start runners, each with a planned accident, until every match is over."""
 
     database: Database
     dice: random.Random
@@ -87,7 +87,7 @@ class Campaign:
     sleeping: list[int] = field(default_factory=list)
 
     def run(self) -> None:
-        """Starts runners while there is something left, each with an accident ahead until there were enough."""
+        """Start runners while matches are open, each with a planned accident until there were enough."""
         running: set[int] = set()
         for number in range(MOST_RUNNERS):
             if not self._left():
@@ -109,14 +109,14 @@ class Campaign:
             try:
                 status = Runner(self.database, steps, accident).run()
             except Exception:
-                traceback.print_exc()  # nobody else learns of it
+                traceback.print_exc()  # nobody else is notified
                 raise
             finally:
                 os._exit(status)
         return pid
 
     def _one_less(self) -> int:
-        """Waits until a runner ends or freezes; its leases then run out."""
+        """Wait until a runner ends or freezes; let its leases expire."""
         pid, status = os.waitpid(-1, os.WUNTRACED)
         if os.WIFSTOPPED(status):
             self.frozen += 1
@@ -131,7 +131,7 @@ class Campaign:
         return pid
 
     def _wake(self) -> None:
-        """The frozen go on, and learn what has happened meanwhile."""
+        """Let the frozen runners continue and find their claims lost."""
         for pid in self.sleeping:
             os.kill(pid, signal.SIGCONT)
             self._note(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
@@ -142,7 +142,7 @@ class Campaign:
         self.stale += code == SAW_STALE
 
     def _let_leases_run_out(self) -> None:
-        # All of them: the living are robbed too, which no one in the field would suffer so often.
+        # All leases: healthy runners lose theirs too, far more often than in practice.
         with self.database.write() as session:
             session.execute(update(MatchRow).values(lease_until=MatchRow.lease_until - 60))
 
@@ -154,7 +154,7 @@ class Campaign:
 
 @dataclass
 class Runner:
-    """Plays what is due, a decision of each match in turn, until its accident (after ``steps`` writes)."""
+    """Play due matches, one decision of each in turn, until the accident (after ``steps`` writes)."""
 
     database: Database
     steps: int | None
@@ -197,7 +197,7 @@ class Runner:
         return match, len(loaded.lines)
 
     def _went_on(self, claim: Claim, match: Match, recorded: int) -> bool:
-        """Takes a match a decision further; False when it is over or no longer ours."""
+        """Advance a match by a decision; return False when it is over or the claim is lost."""
         if match.over:
             self._write(lambda: self._finish(claim, match, recorded))
             return False
@@ -209,11 +209,11 @@ class Runner:
         answer = answered(claim.match_id, request)
         rows = match.receive(answer)
         if match.over:
-            return self._went_on(claim, match, recorded)  # the last rows go with the result
+            return self._went_on(claim, match, recorded)  # the last rows are stored with the result
         if rows:
             written = MatchUpdate(claim.match_id, claim.epoch, recorded, match.lines[recorded:], unsealed=[request.n])
         else:
-            sealed = [Sealed(request.n, request.seat, answer.to_json())]
+            sealed = [PendingAnswer(request.n, request.seat, answer.to_json())]
             written = MatchUpdate(claim.match_id, claim.epoch, recorded, sealed=sealed)
         return self._write(lambda: self._record(written))
 
@@ -229,7 +229,7 @@ class Runner:
         self._step()
         with self.database.write(durable=False) as session:
             lost = record_batch(session, [record])
-            self._step(inside=True)  # what was written is never committed
+            self._step(inside=True)  # the write is never committed
         self._step()
         return not lost
 
@@ -243,8 +243,8 @@ class Runner:
         return True
 
     def _step(self, *, inside: bool = False) -> None:
-        """Counts towards the accident, which then happens here."""
-        # Frozen inside a transaction it would hold up all others, who rightly give up: that has its own test.
+        """Count a write; the accident happens here."""
+        # Frozen inside a transaction it would block all others, which then give up: that has its own test.
         if self.steps is None or (inside and self.accident == signal.SIGSTOP):
             return
         self.steps -= 1

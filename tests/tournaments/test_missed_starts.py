@@ -125,7 +125,7 @@ def test_who_enters_after_the_time_finds_the_event_begun(world: World) -> None:
     enter(world, open_for_more, world.bot())
 
     assert state_of(world, open_for_more) == ("running", None)
-    assert sweep(world) == ["running"]  # the refused entry undid nothing
+    assert sweep(world) == ["running"]  # the refused entry rolled nothing back
     with world.database.read() as session:
         assert [entering.counts(session, event).entered for event in (closed, open_for_more)] == [3, 4]
 

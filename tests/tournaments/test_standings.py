@@ -1,11 +1,11 @@
-"""The table of an event as the record has it: byes, the places of a knockout, the values of a ladder."""
+"""Standings from the database: byes, the ranks of a knockout, the ratings of a ladder."""
 
 from fractions import Fraction
 
 from referee.ratings.elo import START
 from referee.standings import TIE_BREAKS, RankedEntrant
 from referee.tournaments import entries, lifecycle, tournaments
-from referee.tournaments.standings import EventResults, event_results
+from referee.tournaments.standings import TournamentResults, event_results
 from referee.workflows import voiding
 from tests.database.tournaments import begun, go_on
 from tests.database.world import World
@@ -13,8 +13,8 @@ from tests.surroundings import MASTER_KEY
 
 
 def results(
-    world: World, tournament_id: str, before: EventResults | None = None, *, patient: bool = False
-) -> EventResults:
+    world: World, tournament_id: str, before: TournamentResults | None = None, *, patient: bool = False
+) -> TournamentResults:
     with world.database.read() as session:
         return event_results(session, tournaments.get_tournament(session, tournament_id), before, patient=patient)
 
@@ -79,7 +79,7 @@ def test_the_table_of_a_ladder_that_is_over_moves_by_its_own_voids_alone(world: 
     assert afterwards == final
     assert [row.tie_breaks["rating"] is None for row in final] == [False, False, True]
     assert sum(row.matches for row in without) == 0
-    # About: what came of later matches hangs a little on the ratings with which they were played.
+    # Approximately: the changes by later matches depend a little on the ratings before them.
     assert all(abs(int(row.tie_breaks["rating"] or START) - START) < START // 100 for row in without)
 
 
@@ -104,7 +104,7 @@ def test_only_what_came_since_is_read(world: World) -> None:
     assert [len(one.outcomes) for one in (first, second, fourth, anew)] == [0, 1, 2, 2]
     assert fourth.outcomes == anew.outcomes
     assert fourth.outcomes[0] is second.outcomes[0]
-    assert (first.as_of_seq, fourth.as_of_seq) == (0, 3)  # one in between was played elsewhere
+    assert (first.as_of_seq, fourth.as_of_seq) == (0, 3)  # one in between belongs to another tournament
     assert sorted(anew.entrants) == sorted(entered)
 
 

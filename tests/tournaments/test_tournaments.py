@@ -1,4 +1,4 @@
-"""Tournaments from the first entry to the table."""
+"""Tournaments from the first entry to the standings."""
 
 from datetime import timedelta
 from typing import Any
@@ -36,11 +36,11 @@ def test_a_round_robin_is_played_to_its_table(world: World) -> None:
     last = go_on(world.database, tournament_id)
 
     assert (before.total, before.done) == (12, 0)
-    assert early.estimated_end is None  # a match says nothing of the pace
+    assert early.estimated_end is None  # one match is not enough for an estimate
     assert halfway.estimated_end is not None
     assert halfway.estimated_end > world.clock.moment - timedelta(seconds=1)
     after = progress_of(world, tournament_id)
-    assert (last, after.done, after.total) == (["stage over", "finished"], 12, 12)
+    assert (last, after.done, after.total) == (["round over", "finished"], 12, 12)
     with world.database.read() as session:
         standings = table(seated, outcomes.outcomes(session, tournament_id))
         assert tournaments.get_tournament(session, tournament_id).status == "finished"
@@ -129,7 +129,7 @@ def test_a_cancelled_tournament_keeps_the_results_it_has(world: World) -> None:
     assert progress_of(world, tournament_id).by_status == {"finished": 1, "cancelled": 2}
     assert world.claim(5) == []
     with world.database.read() as session:
-        assert len(deal_groups.left_open(session)) == 1  # of the match that never began: for the scheduler
+        assert len(deal_groups.left_open(session)) == 1  # of the match that never started: left to the scheduler
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_a_match_that_is_played_again_is_waited_for(world: World) -> None:
 
     assert go_on(world.database, tournament_id) == []
     scripted.play_due(world.database, tournament_id)
-    assert go_on(world.database, tournament_id) == ["stage over", "paired", "arranged"]
+    assert go_on(world.database, tournament_id) == ["round over", "paired", "arranged"]
     scripted.play_due(world.database, tournament_id)
     go_on(world.database, tournament_id)
 

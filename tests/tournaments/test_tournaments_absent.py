@@ -1,4 +1,4 @@
-"""Who is not there: pre-flight, stand-ins, versions that change, withdrawals, late entries."""
+"""Absent bots: preflight, substitutes, changed versions, withdrawals, late entries."""
 
 from datetime import timedelta
 from random import Random
@@ -89,7 +89,7 @@ def test_an_absent_bot_rests_keeps_its_place_and_comes_back(world: World) -> Non
 
     assert entry_of(world, tournament_id, away).preflight == "absent"
     assert "unreachable" in str(entry_of(world, tournament_id, away).preflight_reason)
-    assert bot_of(world, away).status == "verified"  # it did not answer once; it may be there elsewhere
+    assert bot_of(world, away).status == "verified"  # it failed to answer once; it may be present elsewhere
     assert away not in {bot for _, bot, *_ in seats(world, tournament_id)}
 
     world.clock.moment += timedelta(minutes=2)
@@ -247,9 +247,9 @@ def test_siblings_take_part_and_share_no_deal(world: World) -> None:
         query = select(Match.group_id, Match.id, Bot.owner_id).join(MatchSeat, MatchSeat.match_id == Match.id)
         rows = set(session.execute(query.join(Bot, Bot.id == MatchSeat.bot_id)).all())
         rated = sorted(session.scalars(select(Match.rated)))
-    assert rated == [False, *[True] * 5]  # the siblings' own match counts for nobody
+    assert rated == [False, *[True] * 5]  # the match of one owner's bots is not rated
     met = [(group_id, one) for group_id, _, one in rows]
-    assert len(set(met)) == len(met)  # nobody has a deal at two tables
+    assert len(set(met)) == len(met)  # no owner has a deal at two tables
 
 
 @on_one_database
@@ -342,6 +342,6 @@ def test_whoever_comes_goes_and_comes_back_the_event_comes_to_its_end(world: Wor
 
     after = progress_of(world, tournament_id)
     assert (status_of(world, tournament_id)[0], after.done) == ("finished", after.total)
-    for bot in seated:  # nobody sits twice in a stage
+    for bot in seated:  # nobody plays twice in a round
         stages = [stage for stage, one, *_ in seats(world, tournament_id) if one == bot]
         assert format == "knockout" or len(set(stages)) == len(stages)

@@ -1,4 +1,4 @@
-"""Kill and resume: whoever carries an event on may be killed at any step, and the event goes as if nobody had been."""
+"""Kill and resume: a process may be killed at any step of a tournament, with the same outcome as without."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +23,7 @@ KINDS: dict[str, tuple[int, dict[str, Any]]] = {  # bots, terms
 CASES = [("sqlite", kind) for kind in KINDS] + [
     ("postgresql", kind) for kind in ("double round robin", "Swiss", "knockout", "ladder")
 ]
-ENOUGH = 10  # matches of what would go on for ever
+ENOUGH = 10  # matches of a ladder, which has no end
 
 
 @pytest.mark.parametrize(("url", "kind"), CASES, indirect=["url"])
@@ -53,7 +53,7 @@ def test_an_event_goes_on_where_it_was_left(world: World, kind: str) -> None:
 
 
 def _played(world: World, event: str, carry_on: Callable[[], object], *, endless: bool) -> int:
-    """Plays the event to its end, or so far as matters; tells how many matches."""
+    """Play the tournament to its end, or a ladder for some matches; return the number of matches."""
     played = 0
     carry_on()
     while not (endless and played >= ENOUGH) and (now := scripted.play_due(world.database, event)):

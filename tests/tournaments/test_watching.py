@@ -1,4 +1,4 @@
-"""What viewers and downloads read, on both databases: matches by the order of their ends."""
+"""Queries of streams and downloads, on both databases: matches in the order in which they ended."""
 
 from referee.tournaments import bulk, watching
 from tests.database import tournaments

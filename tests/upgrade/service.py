@@ -26,14 +26,14 @@ from tests.surroundings import settings_for
 from tests.upgrade import stored
 from tests.upgrade.bot_server import BotServer, NamedBot, WebhookReceiver
 from tests.upgrade.restoring import replace_address
-from workers.bot_checks import Suite
+from workers.bot_checks import CheckParameters
 from workers.runner import Runner, RunnerCounters
 from workers.scheduler import Scheduler
 
 DOWNTIME = timedelta(hours=1)  # of the service, for the upgrade
 PATIENT = {"budget_ms": 60_000, "bank_ms": 60_000}  # so that a busy machine causes no faults
 PACE = Pace(budget_ms=60_000, bank_ms=60_000, notice_ms=60_000, idle_s=0.0, scenarios=2, within_s=60.0)
-QUICK = Suite(questions=5, pace=PACE)
+QUICK = CheckParameters(questions=5, pace=PACE)
 SWEEP_S = 0.1
 IDLE_SWEEPS = 50  # after these, nothing more is expected to happen
 

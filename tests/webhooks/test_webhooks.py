@@ -1,4 +1,4 @@
-"""Webhooks and the messages to them: who is told, what is due when, who may send, when it is enough."""
+"""Webhooks and deliveries: subscribers, due times, claims, limits."""
 
 import json
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ BADLY = DeliveryOutcome(500, "500, expected 2xx")
 
 @dataclass
 class Hooks:
-    """One owner's webhooks, and short ways to use them, each a transaction."""
+    """An owner's webhooks, with helpers that each use one transaction."""
 
     world: World
     account_id: str
@@ -49,7 +49,7 @@ class Hooks:
             return deliveries.finish(session, parcel.delivery_id, parcel.epoch, outcome, spread=spread)
 
     def fail(self, parcel: DeliveryJob, times: int) -> DeliveryJob:
-        """Lets so many attempts fail, each in its time; gives the claim of the next."""
+        """Let this number of attempts fail, each when due; return the claim of the next."""
         for _ in range(times):
             self.world.clock.moment = self.finish(parcel, BADLY).due_at
             (parcel,) = self.claim()
@@ -76,7 +76,7 @@ def hooks(world: World) -> Hooks:
 
 def test_a_webhook_is_active_once_its_ping_was_answered(hooks: Hooks) -> None:
     webhook_id = hooks.create()
-    assert hooks.emit() == 0  # nobody has shown that they want to be told
+    assert hooks.emit() == 0  # nobody has verified the address
     (parcel,) = hooks.claim()
 
     delivered = hooks.finish(parcel, WELL)
@@ -140,7 +140,7 @@ def test_a_delivery_is_tried_nine_times_ever_later_then_has_failed(hooks: Hooks)
         (again,) = hooks.claim()
         assert (again.delivery_id, again.body) == (parcel.delivery_id, parcel.body)
         parcel = again
-        with hooks.world.database.write() as session:  # as if another message had come through meanwhile
+        with hooks.world.database.write() as session:  # as if another message had been delivered meanwhile
             session.execute(update(Webhook).values(failing_since=None))
     last = hooks.finish(parcel, BADLY)
 
@@ -159,7 +159,7 @@ def test_a_webhook_is_disabled_after_a_day_of_failing_and_enabled_by_a_new_ping(
     hooks.finish(last, BADLY)
     webhook = hooks.webhook(webhook_id)
     assert (webhook.status, webhook.failing_since) == ("disabled", None)
-    assert "no delivery came through in a day" in str(webhook.status_reason)
+    assert "every delivery failed for a day" in str(webhook.status_reason)
     with pytest.raises(Conflict), hooks.world.database.write() as session:
         webhooks.ping(session, webhook_id)
     with hooks.world.database.read() as session:
@@ -212,7 +212,7 @@ def test_a_lost_claim_is_sent_again_with_the_same_id_and_the_late_answer_counts_
     hooks.active()
     hooks.emit()
     (lost,) = hooks.claim()
-    assert hooks.claim() == []  # held
+    assert hooks.claim() == []  # claimed
 
     hooks.lose_leases()
     (again,) = hooks.claim()
@@ -247,7 +247,7 @@ def test_one_address_gets_four_at_once_one_while_it_fails_and_holds_nobody_up(ho
     slow = hooks.active()
     other = Hooks(hooks.world, hooks.world.account())
     other.active("https://other.example.org:8443/x")
-    hooks.emit(130)  # more than one look at the record sees
+    hooks.emit(130)  # more than one query reads
     other.emit(2)
 
     held = hooks.claim()
@@ -305,7 +305,7 @@ def test_a_webhook_that_takes_fewer_messages_than_there_are_is_disabled(hooks: H
     hooks.finish(second, WELL)
 
     assert hooks.webhook(slow).status == "disabled"
-    assert str(hooks.webhook(slow).status_reason).startswith("10,000 messages waited for it")
+    assert str(hooks.webhook(slow).status_reason).startswith("10,000 messages were waiting")
     assert hooks.delivery("dlv_1").status == "failed"  # kept, and can be sent again
     assert hooks.claim() == []
 

@@ -1,4 +1,4 @@
-"""The page on webhooks: its examples have the form of what is sent, its code verifies, its numbers are the code's."""
+"""The page on webhooks: its examples have the form of real messages, its code works, its numbers are current."""
 
 import json
 import re
@@ -35,7 +35,7 @@ def block(name: str) -> str:
 
 
 def form(value: Any) -> Any:
-    """What two bodies of one event share: members and types; of a list the form of its items."""
+    """Return the form of a body: members and types; for a list, the form of its items."""
     match value:
         case dict():
             return {name: "some or null" if name in NULLABLE else form(inner) for name, inner in value.items()}
@@ -48,7 +48,7 @@ def form(value: Any) -> Any:
 
 @pytest.fixture
 def verify() -> Callable[..., Any]:
-    """The function on the page."""
+    """Return the function on the page."""
     names: dict[str, Any] = {}
     exec(block("verify"), names)  # the page's own code is what is tested
     message: Callable[..., Any] = names["message"]

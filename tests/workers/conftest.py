@@ -1,4 +1,4 @@
-"""A record of its own, and house bots on loopback that are registered in it like any stranger's."""
+"""A database for workers, with house bots served on loopback and registered like any other bots."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -34,8 +34,8 @@ from workers.runner import Runner, RunnerCounters
 
 
 class Scripted(House):
-    """A house bot that always plays the default, after ``before`` has had its way with the question: what that
-    returns, if anything, is the answer."""
+    """A house bot that always plays the default. ``before`` sees the question first; if it returns
+    something, that is the answer."""
 
     def __init__(self, before: Callable[[web.Request], Awaitable[web.Response | None]]) -> None:
         super().__init__("first", players()["first"](Random(1)))
@@ -47,14 +47,14 @@ class Scripted(House):
 
 @dataclass
 class World:
-    """The record and what tests do with it."""
+    """The database, with helpers."""
 
     settings: Settings
     database: Database
     bot_ids: list[str] = field(default_factory=list)
 
     def enlist(self, url: str) -> Bot:
-        """An owner with one bot at this address."""
+        """Create an owner with one bot at this address."""
         number = len(self.bot_ids) + 1
         with self.database.write() as session:
             owner = accounts.create_account(session, f"Owner {number}")
@@ -63,7 +63,7 @@ class World:
         return bot
 
     def certify(self, bot_id: str, version: str) -> None:
-        """As if the bot had been examined and passed in all games."""
+        """Record a check that passed in all games."""
         with self.database.write() as session:
             certify(session, bot_id, manifest_of(version, sorted(catalogue()), 100))
 
@@ -95,19 +95,19 @@ class World:
             return deal_groups.get_group(session, matches.get_match(session, match_id).group_id).state
 
     def differences(self) -> list[str]:
-        """What ``referee audit`` finds."""
+        """Return the findings of ``referee audit``."""
         with self.database.read() as session:
             return [str(difference) for difference in audit(session)]
 
     async def run(self, **changes: Any) -> RunnerCounters:
-        """A runner until nothing is due."""
+        """Run a runner until nothing is due."""
         return await Runner(replace(self.settings, **changes), self.database).run()
 
     @asynccontextmanager
     async def houses(
         self, *wanted: str | House, latency_ms: int = 0, version: str = __version__
     ) -> AsyncIterator[list[House]]:
-        """House bots, served, registered and checked; of this ``version`` they were examined long ago."""
+        """Serve, register and verify house bots; their certificates of this ``version`` are old."""
         async with AsyncExitStack() as stack:
             served = []
             for one in wanted:

@@ -14,7 +14,7 @@ from referee.matches.recording import MatchUpdate
 from tests.database import postgres
 from tests.database.world import FakeClock, World
 from tests.end_to_end.processes import gone, until
-from workers.batch_writer import Recorder
+from workers.batch_writer import BatchWriter
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_K17_a_recorded_decision_outlives_a_crash_of_the_database(server: postgr
     rows: list[bytes] = []
     for crash in crashes:
         line = b'{"before": "%s"}' % crash.__name__.encode()
-        asyncio.run(Recorder(database).write_durably(MatchUpdate(match_id, claim.epoch, len(rows), [line])))
+        asyncio.run(BatchWriter(database).write_durably(MatchUpdate(match_id, claim.epoch, len(rows), [line])))
         rows.append(line)
 
         crash()

@@ -1,4 +1,4 @@
-"""Bots examined by a runner: what comes of it, how far it is, and that nothing is lost when it ends half-way."""
+"""Checks by a runner: outcome, progress, and that nothing is lost when a runner ends half-way."""
 
 import asyncio
 from dataclasses import replace
@@ -11,12 +11,14 @@ from referee.conformance.context import Pace
 from referee.match.canonical import Json
 from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import Holding, until
-from workers.bot_checks import Suite
+from workers.bot_checks import CheckParameters
 from workers.runner import Runner, RunnerCounters
 
 VERSION = "7"
 GAMES = ["saint-poker", "pool-nap"]
-QUICK = Suite(questions=4, told_every_s=0.01, held_every_s=0.02, pace=Pace(idle_s=0.0, scenarios=2, within_s=60.0))
+QUICK = CheckParameters(
+    questions=4, told_every_s=0.01, held_every_s=0.02, pace=Pace(idle_s=0.0, scenarios=2, within_s=60.0)
+)
 
 
 class Modest(Scripted):
@@ -28,7 +30,7 @@ class Modest(Scripted):
 
 
 class Restless(Modest):
-    """Its manifest names another version every time but the first."""
+    """A house bot whose manifest names another version every time but the first."""
 
     called = 0
 
@@ -44,14 +46,14 @@ async def well(_request: web.Request) -> None:
 
 
 async def errs_in_poker(request: web.Request) -> web.Response | None:
-    """Bids and plays well, and takes cards it does not have."""
+    """Bid and play correctly, but take cards that are not there."""
     asked = await request.json()
     if asked["match"]["game"] != "saint-poker":
         return None
     return web.json_response({"decision": asked["decision"]["id"], "action": {"type": "river", "card": "Zz"}})
 
 
-async def examined(world: World, suite: Suite = QUICK) -> RunnerCounters:
+async def examined(world: World, suite: CheckParameters = QUICK) -> RunnerCounters:
     return await Runner(world.settings, world.database, suite=suite).run()
 
 
@@ -61,7 +63,7 @@ def row_of(world: World, bot_id: str) -> Examination:
 
 
 def certified(world: World, bot_id: str) -> tuple[Json | None, list[str]]:
-    """(what is attested now, how those before ended)."""
+    """Return (what is certified now, how earlier certificates ended)."""
     with world.database.read() as session:
         present = certificates.present(session, bots.get_bot(session, bot_id))
         all_of_it = certificates.list_certificates(session, bot_id).items
@@ -179,4 +181,4 @@ def test_a_bot_that_is_replaced_meanwhile_gets_no_certificate_and_is_not_examine
     assert [finding["id"] for finding in report["findings"] if finding["severity"] == "fail"] == ["same_version"]
     with world.database.read() as session:
         assert row_of(world, bot_id).version == bots.get_bot(session, bot_id).version
-    assert row_of(world, bot_id).rules == {}  # what came in its place is examined at its next check
+    assert row_of(world, bot_id).rules == {}  # the new version is checked after its next handshake

@@ -1,4 +1,4 @@
-"""Our own line: told from bots that fail, by a clock that is a number; and matches that wait until it is back."""
+"""Outages of our own network: distinguished from failing bots, with a fake clock; matches wait for its end."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from referee.house.server import House
 from referee.house.strategies import players
 from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import seats_of, until
-from workers.connectivity import LONGEST_S, WINDOW_S, Uplink, is_unconnected
+from workers.connectivity import LONGEST_S, WINDOW_S, Connectivity, is_unconnected
 from workers.runner import Runner
 
 
@@ -22,7 +22,7 @@ class Clock:
         return self.now
 
 
-def failing(uplink: Uplink, *owners: str) -> float:
+def failing(uplink: Connectivity, *owners: str) -> float:
     for owner in owners:
         uplink.calling(owner)
         failed_at = uplink.record_failure(owner)
@@ -31,10 +31,10 @@ def failing(uplink: Uplink, *owners: str) -> float:
 
 def test_K22_the_line_is_down_when_bots_of_three_owners_fail_and_nobody_answers() -> None:
     clock = Clock()
-    uplink = Uplink(clock)
+    uplink = Connectivity(clock)
 
     failed_at = failing(uplink, "a", "b")
-    assert uplink.verdict(failed_at) == "fault"  # two owners: nobody could tell
+    assert uplink.verdict(failed_at) == "fault"  # two owners: too few to decide
     uplink.calling("c")
     assert uplink.verdict(failed_at) == "unclear"
     uplink.record_failure("c")
@@ -46,7 +46,7 @@ def test_K22_the_line_is_down_when_bots_of_three_owners_fail_and_nobody_answers(
     clock.now += 1
     uplink.record_success()
     assert not uplink.is_down
-    assert uplink.verdict(in_the_outage) == "down"  # to be asked again, now that the line is back
+    assert uplink.verdict(in_the_outage) == "down"  # asked again, since the outage is over
     clock.now += 1
     failed_at = failing(uplink, "a")
     clock.now += 1
@@ -56,12 +56,12 @@ def test_K22_the_line_is_down_when_bots_of_three_owners_fail_and_nobody_answers(
     clock.now += 1
     assert uplink.verdict(failing(uplink, "a", "b", "c")) == "down"
     clock.now += 9
-    assert uplink.verdict(failing(uplink, "a", "b", "c")) == "fault"  # long enough, in all
+    assert uplink.verdict(failing(uplink, "a", "b", "c")) == "fault"  # the limit for all outages
 
 
 def test_one_dead_bot_among_others_that_say_nothing_is_at_fault_after_a_while() -> None:
     clock = Clock()
-    uplink = Uplink(clock)
+    uplink = Connectivity(clock)
     uplink.calling("b")
     uplink.calling("c")
     failed_at = failing(uplink, "a")
@@ -80,12 +80,12 @@ def test_K22_K23_only_what_never_had_a_connection_tells_of_the_line() -> None:
     assert is_unconnected(Reply("deadline", timing=Timing(connect_ms=900.0)))
     assert not is_unconnected(Reply("deadline", timing=Timing(wait_ms=900.0)))
     assert not is_unconnected(Reply("bad_status", status=500))
-    assert is_unconnected(Reply("unreachable", sent=True))  # over a connection that was open before
+    assert is_unconnected(Reply("unreachable", sent=True))  # on a connection that was open before
     assert not is_unconnected(Reply("unreachable", sent=True, dialled=True))
 
 
 class Line:
-    """The way to all bots: cut once three questions are under way, and whole again later."""
+    """The network to all bots: cut once three questions are pending, and restored later."""
 
     def __init__(self) -> None:
         self.is_up = True
@@ -94,7 +94,7 @@ class Line:
         self._ports: list[tuple[House, int]] = []
 
     async def fall(self, houses: Sequence[House]) -> None:
-        """Open connections break, new ones are refused."""
+        """Break open connections and refuse new ones."""
         for house in houses:
             assert house._runner is not None
             self._ports.append((house, house._runner.addresses[0][1]))
@@ -124,7 +124,7 @@ def test_K22_matches_wait_without_a_fault_until_the_bots_can_be_reached_again(wo
         line = Line()
         async with world.houses(*(Scripted(line) for _ in range(6))) as houses:
             ids = [world.arrange("pool-nap", world.bot_ids[at : at + 2]) for at in (0, 2, 4)]
-            uplink = Uplink(probe_s=0.05)
+            uplink = Connectivity(probe_s=0.05)
             running = asyncio.create_task(Runner(world.settings, world.database, uplink=uplink).run())
             await until(lambda: all(house.decisions > 3 for house in houses))
             line.is_up = False
@@ -143,7 +143,7 @@ def test_K22_matches_wait_without_a_fault_until_the_bots_can_be_reached_again(wo
 
 
 class Sly(House):
-    """Answers a question, reads the next, hangs up and takes no calls for a moment; and so on."""
+    """A bot that answers a question, reads the next, hangs up and refuses calls for a moment, repeatedly."""
 
     def __init__(self) -> None:
         super().__init__("first", players()["first"](Random(1)))
@@ -174,7 +174,7 @@ def test_bots_of_three_owners_that_read_a_question_and_hang_up_are_let_off_once(
         sly = [Sly(), Sly(), Sly()]
         async with world.houses(*sly):
             match_id = world.arrange("saint-poker", world.bot_ids, options={"rounds": 4})
-            await asyncio.wait_for(Runner(world.settings, world.database, uplink=Uplink(probe_s=0.1)).run(), 60)
+            await asyncio.wait_for(Runner(world.settings, world.database, uplink=Connectivity(probe_s=0.1)).run(), 60)
             return match_id, [house.hung_up for house in sly]
 
     match_id, hung_up = asyncio.run(story())
@@ -190,7 +190,7 @@ def test_bots_of_three_owners_that_hang_up_on_every_call_cut_nobodys_line(world:
         async with world.houses(*(Scripted(line) for _ in range(3))):
             match_id = world.arrange("saint-poker", world.bot_ids, options={"rounds": 1})
             line.is_up = False  # each question is read, then the connection is dropped; a new one is always taken
-            await asyncio.wait_for(Runner(world.settings, world.database, uplink=Uplink(probe_s=0.05)).run(), 60)
+            await asyncio.wait_for(Runner(world.settings, world.database, uplink=Connectivity(probe_s=0.05)).run(), 60)
         return match_id
 
     match_id = asyncio.run(story())

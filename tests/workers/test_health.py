@@ -1,4 +1,4 @@
-"""What the matches of a runner tell of the health of bots."""
+"""Health of bots as counted by a runner's matches."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Who sits at a table of the service: house bots, asked in the runner's process; what bots are told of rivals."""
+"""Seats in matches of the service: house bots in the runner's process; what bots learn of opponents."""
 
 import asyncio
 from typing import Any
@@ -87,7 +87,7 @@ def test_bots_are_told_who_plays_unless_the_tournament_is_anonymous(world: World
 
     first, second, opened, outside, unrated = (told[match_id] for match_id in asyncio.run(story()))
 
-    assert len({one["id"] for one in first + second}) == 4  # an id holds for one match alone
+    assert len({one["id"] for one in first + second}) == 4  # an alias is valid for one match only
     assert {*first[0], *second[0]} == {"seat", "id"}
     for players in (opened, outside, unrated):
         assert [one["id"] for one in players] == world.bot_ids

@@ -1,4 +1,4 @@
-"""Leases are renewed beside the event loop, however long it is blocked."""
+"""Leases are renewed even while the event loop is blocked."""
 
 import asyncio
 import time
@@ -20,9 +20,9 @@ def test_K15_a_lease_is_renewed_while_the_event_loop_is_blocked(world: World) ->
             assert claimed_until is not None
             holder = LeaseRenewer(world.database, renew_s=0.01)
             holder.start()
-            with holder.holding(claim):
+            with holder.keep_claim(claim):
                 deadline = time.monotonic() + PATIENCE_S
-                # Nothing here gives the loop a turn, as when every write waits for a slow disk.
+                # Blocks the event loop, as when every write waits for a slow disk.
                 while world.match(match_id).lease_until == claimed_until:
                     assert time.monotonic() < deadline
             holder.stop()

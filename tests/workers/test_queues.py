@@ -1,4 +1,4 @@
-"""The queue: wake-ups that are enough, never too many, and no trouble for whoever wakes when Redis is away."""
+"""The queue: enough wake-ups, never too many, and no errors for callers when Redis is away."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ from workers import queues
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a real server."""
+    """Return the URL of a real server."""
     data_dir = DataDir(tmp_path_factory.mktemp("redis"))
     command = embedded_redis.server(data_dir, surroundings()).command
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -49,7 +49,7 @@ def test_two_runners_are_woken_however_often_it_is_said(redis: Redis) -> None:
 
 def test_those_that_play_already_do_not_keep_others_asleep(redis: Redis) -> None:
     queues.wake(redis)
-    redis.delete(queues.queue(redis).key)  # popped by workers, their jobs known as long as they play
+    redis.delete(queues.queue(redis).key)  # popped by workers; their jobs exist while they play
 
     queues.wake(redis)
 
@@ -93,9 +93,9 @@ def test_a_word_that_the_record_has_changed_is_heard(server: str, redis: Redis) 
         target=change_notifier.listen, args=(change_notifier.connect(server), heard.set, stopped), daemon=True
     )
     listening.start()
-    announcer = change_notifier.Announcer(redis)
+    announcer = change_notifier.ChangeNotifier(redis)
 
-    def said() -> bool:  # again and again: who listens may not have begun to
+    def said() -> bool:  # repeatedly, since the listener may not have started
         announcer.say()
         return heard.wait(0.05)
 
@@ -112,5 +112,5 @@ def test_a_word_that_the_record_has_changed_is_heard(server: str, redis: Redis) 
 
 
 def test_without_redis_nothing_is_said_and_nobody_waits(tmp_path: Path) -> None:
-    change_notifier.Announcer(None).say()
-    change_notifier.Announcer(queues.connect(embedded_redis.url(tmp_path / "nobody"))).say()
+    change_notifier.ChangeNotifier(None).say()
+    change_notifier.ChangeNotifier(queues.connect(embedded_redis.url(tmp_path / "nobody"))).say()

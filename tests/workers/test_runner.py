@@ -1,4 +1,4 @@
-"""A runner on a real record with real HTTP bots: checks, matches, faults, and going on after a stop."""
+"""A runner with a real database and real HTTP bots: handshakes, matches, faults, and resuming after a stop."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -25,7 +25,7 @@ PATIENT = Limits(60_000, 60_000)
 
 @asynccontextmanager
 async def serving(handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> AsyncIterator[str]:
-    """An HTTP server whose every path is the handler's."""
+    """Start an HTTP server that passes every path to the handler."""
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", handler)
     runner = web.AppRunner(app, access_log=None)
@@ -294,7 +294,7 @@ def test_K32_a_secret_rotated_in_mid_match_signs_for_old_and_new(world: World) -
     assert refused == [0, 0, 0, 0]
 
 
-# -- what the stories use --
+# -- helpers --
 
 
 def seats_of(world: World, match_id: str) -> list[MatchSeat]:
@@ -303,7 +303,7 @@ def seats_of(world: World, match_id: str) -> list[MatchSeat]:
 
 
 class Holding:
-    """Keeps every question waiting until released, and counts."""
+    """A handler that counts questions and delays them until released."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, bytes]] = []  # webhook-id and body
@@ -322,7 +322,7 @@ class Holding:
 
 
 async def until(condition: Callable[[], Any], seconds: float = 30) -> None:
-    """Waits for a condition, looking often; a story that never gets there fails."""
+    """Wait for a condition; fail after a time limit."""
     async with asyncio.timeout(seconds):
         while not await asyncio.to_thread(condition):  # noqa: ASYNC110  # what is waited for is in other processes too
             await asyncio.sleep(0.01)

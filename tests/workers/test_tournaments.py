@@ -1,4 +1,4 @@
-"""Events carried on by the scheduler: started in time, each in its turn, none the worse for another's trouble."""
+"""Tournaments advanced by the scheduler: started in time, in turn, and unaffected by errors of others."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,12 +22,12 @@ from tests.database import scripted
 from tests.database.tournaments import answer_checks, create, enter, entered, start
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
-from workers.tournaments import TROUBLED_S, Events
+from workers.tournaments import TROUBLED_S, TournamentAdvancer
 
 
 @dataclass
 class Seconds:
-    """A clock that moves by hand."""
+    """A clock that is advanced manually."""
 
     now: float = 0.0
 
@@ -54,12 +54,12 @@ def test_an_event_is_carried_from_its_hour_to_its_end_and_all_are_told(world: Wo
     enter(world, tournament_id, world.bot(owner), *world.bots(3))
     for account in (organiser, owner):
         listen(world, account)
-    events = Events(world.database, MASTER_KEY, Seconds())
+    events = TournamentAdvancer(world.database, MASTER_KEY, Seconds())
 
     assert not events.carry_on()
     assert status_of(world, tournament_id) == "open"
     world.clock.moment = hour
-    assert not events.carry_on()  # started, and the bots are called
+    assert not events.carry_on()  # started, and the preflight is in progress
     answer_checks(world.database)
     while status_of(world, tournament_id) == "running":
         assert events.carry_on()
@@ -72,7 +72,7 @@ def test_an_event_is_carried_from_its_hour_to_its_end_and_all_are_told(world: Wo
 
 
 class Overtaken(Database):
-    """Whoever reads it first is overtaken by what ``meanwhile`` does."""
+    """A database that runs ``meanwhile`` after the first read, as a concurrent process would."""
 
     meanwhile: Callable[[], object] | None = None
 
@@ -92,7 +92,7 @@ def test_an_event_that_another_starts_at_its_hour_goes_on_at_once(
     world.clock.moment += timedelta(hours=1)
     overtaken = Overtaken(world.database.url.render_as_string(), clock=world.clock)
     overtaken.meanwhile = lambda: start(world, tournament_id)
-    events = Events(overtaken, MASTER_KEY, Seconds())
+    events = TournamentAdvancer(overtaken, MASTER_KEY, Seconds())
 
     events.carry_on()
     answer_checks(world.database)
@@ -112,7 +112,7 @@ def test_what_goes_wrong_in_one_event_is_of_no_concern_to_the_others(
     with world.database.write() as session:
         session.execute(update(Tournament).where(Tournament.id == troubled).values(options={"no": "such"}))
     seconds = Seconds()
-    events = Events(world.database, MASTER_KEY, seconds)
+    events = TournamentAdvancer(world.database, MASTER_KEY, seconds)
 
     events.carry_on()
     events.carry_on()

@@ -1,4 +1,4 @@
-"""Messages to owners over real HTTP: signed, tried again, given up; none holds up another, none is lost."""
+"""Deliveries over real HTTP: signed, retried, failed; none delays another, none is lost."""
 
 import asyncio
 import base64
@@ -26,7 +26,7 @@ from referee.webhooks import deliveries, outbox, webhooks
 from referee.webhooks.tables import Delivery, Webhook
 from tests.database.world import FakeClock
 from tests.surroundings import MASTER_KEY, settings_for
-from workers.batch_writer import Recorder
+from workers.batch_writer import BatchWriter
 from workers.runner import Runner
 from workers.webhook_sender import WebhookSender
 
@@ -35,7 +35,7 @@ SHORT_MS = 300  # for receivers that never answer
 
 @dataclass
 class Receiver:
-    """An owner's endpoint. ``answers`` are given one after the other, then 204 for ever; None: never any."""
+    """An owner's endpoint. It sends ``answers`` one after the other, then always 204; None means no answer."""
 
     url: str = ""
     answers: list[int | None] = field(default_factory=list)
@@ -74,7 +74,7 @@ async def receivers(*answers: Sequence[int | None], host: str = "127.0.0.1") -> 
 
 @dataclass
 class World:
-    """A record with one owner, and what happens to his webhooks."""
+    """A database with one owner and their webhooks."""
 
     settings: Settings
     database: Database
@@ -94,10 +94,10 @@ class World:
             assert outbox.emit(session, "match.finished", [self.account_id], {"match": "mat_1"})
 
     def courier(self, **options: Any) -> WebhookSender:
-        return WebhookSender(Recorder(self.database), Policy.from_settings(self.settings), MASTER_KEY, **options)
+        return WebhookSender(BatchWriter(self.database), Policy.from_settings(self.settings), MASTER_KEY, **options)
 
     async def deliver(self, **options: Any) -> int:
-        """Sends what is due now; tells how much of it arrived."""
+        """Send what is due now; return how many deliveries succeeded."""
         courier = self.courier(**options)
         await courier.collect()
         await courier.wait()
@@ -125,7 +125,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 def signed_by(secret: str, headers: Any, body: bytes) -> bool:
-    """The check of the Standard Webhooks specification, from its text."""
+    """Verify a signature as the Standard Webhooks specification describes."""
     content = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.{body.decode()}"
     key = base64.b64decode(secret[len("whsec_") :])
     digest = base64.b64encode(hmac.new(key, content.encode(), hashlib.sha256).digest()).decode()
@@ -136,7 +136,7 @@ def test_a_ping_proves_an_address_and_a_message_is_sent_until_it_arrives(world: 
     async def story() -> None:
         async with receivers([200, 500]) as (receiver,):
             webhook_id = world.webhook(receiver.url, active=False)
-            await Runner(world.settings, world.database).run()  # a runner does it beside its matches
+            await Runner(world.settings, world.database).run()  # a runner does it concurrently with its matches
             assert world.state(webhook_id).status == "active"
             world.emit()
             with world.database.write() as session:
@@ -189,7 +189,7 @@ def test_silence_redirects_refusals_and_forbidden_addresses_fail_and_hold_nobody
 
 
 def test_a_day_of_failing_disables_a_webhook(world: World) -> None:
-    with socket.socket() as nobody:  # bound, so that nobody else gets the port, and deaf
+    with socket.socket() as nobody:  # bound, so that no other process gets the port, but not listening
         nobody.bind(("127.0.0.1", 0))
         webhook_id = world.webhook(f"http://127.0.0.1:{nobody.getsockname()[1]}")
         world.emit()
@@ -234,7 +234,7 @@ def test_a_message_whose_sender_is_lost_is_sent_again_with_the_same_id(world: Wo
             webhook_id = world.webhook(receiver.url)
             world.emit()
             with world.database.write() as session:
-                (lost,) = deliveries.claim_due(session, 9)  # by somebody who dies before sending
+                (lost,) = deliveries.claim_due(session, 9)  # by a process that dies before sending
             assert await world.deliver() == 0
             world.clock.seconds += deliveries.LEASE_S + 1
 
@@ -242,11 +242,11 @@ def test_a_message_whose_sender_is_lost_is_sent_again_with_the_same_id(world: Wo
             await courier.collect()
             await receiver.asked.wait()
             await courier.stop(grace_s=0.01)  # after sending, before the answer
-            assert await world.deliver(deadline_ms=SHORT_MS) == 0  # given back, so at once; no answer again
+            assert await world.deliver(deadline_ms=SHORT_MS) == 0  # released, so due immediately; no answer again
             world.clock.moment = world.last(webhook_id).due_at
             assert await world.deliver() == 1
 
             assert receiver.ids == [lost.delivery_id] * 3
-            assert world.last(webhook_id).attempts == 3  # the one given back is none
+            assert world.last(webhook_id).attempts == 3  # the released claim is not an attempt
 
     asyncio.run(story())

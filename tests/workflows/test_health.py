@@ -1,4 +1,4 @@
-"""Bots that cannot be called to the end of their matches: paused after three in a row, resumed through a check."""
+"""Bots unreachable at the end of matches: paused after three in a row, resumed through a handshake."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -26,9 +26,9 @@ def test_A7_three_unreachable_streak_in_a_row_pause_a_bot_and_a_check_brings_it_
             return health.note(session, match_id, sour=soured, sat=[sick, well, sound])
 
         assert [sour(sick), sour(sick, sound), sour(), sour(sick, sound), sour(sick, sound)] == [[]] * 5
-        assert bots.get_bot(session, sick).status == "verified"  # a good match lay between
+        assert bots.get_bot(session, sick).status == "verified"  # with a good match in between
         assert sour(sick, sound) == [sick]
-        assert sour(sick) == []  # one that was being played: it is paused already
+        assert sour(sick) == []  # it was running when the bot was paused
 
     with world.database.write() as session:
         bot = bots.get_bot(session, sick)

@@ -1,4 +1,4 @@
-"""The end of a match and what it does to the ladders; the audit that proves it."""
+"""The end of a match and its effect on ladders, verified by the audit."""
 
 import gzip
 import itertools

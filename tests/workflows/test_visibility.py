@@ -1,4 +1,4 @@
-"""What of a match may be told, and when: at once, at the end of a round, or by age in steps of the clock."""
+"""Visibility of rows: immediately, at the end of a round, or by age in steps of the clock."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,7 +21,7 @@ from tests.surroundings import MASTER_KEY
 
 
 class Playing:
-    """A match that is recorded answer by answer, and what is told of it."""
+    """A match that is recorded answer by answer, and its public rows."""
 
     def __init__(self, world: World, *, arranged: str | None = None, **plan: Any) -> None:
         self.world = world
@@ -33,14 +33,14 @@ class Playing:
         self.record()
 
     def record(self) -> None:
-        """All rows played so far."""
+        """Record all rows played so far."""
         with self.world.database.write() as session:
             tail = MatchUpdate(self.id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
             assert not record_batch(session, [tail])
         self.recorded = len(self.match.lines)
 
     def answer(self) -> None:
-        """So many answers that rows come of them, which are recorded."""
+        """Answer until new rows follow, and record them."""
         while len(self.match.lines) == self.recorded:
             self.match.receive(Answer(self.match.requests()[0].seat, choice=0))
         self.record()
@@ -53,13 +53,13 @@ class Playing:
         return [row["row"] for row in self.match.log.rows if opens_round(row, self.match.header)]
 
     def told(self) -> list[int]:
-        """Looks, and gives the numbers of all rows told so far."""
+        """Look, and return the numbers of all rows published so far."""
         with self.world.database.read() as session:
             self.telling.look(session, visibility.standing(session, self.id))
         return [item["row"] for item in self.telling.items]
 
     def answer_until_deal(self, count: int) -> int:
-        """The number of the row with which the deal begins."""
+        """Answer until a deal begins; return the number of its first row."""
         while len(decks := self.decks()) < count:
             self.answer()
         return decks[count - 1]
@@ -176,7 +176,7 @@ def test_all_rows_are_told_when_the_match_is_over(world: World, end: str) -> Non
 
 
 def at_two_tables(world: World, **plan: Any) -> tuple[str, str]:
-    """Two matches, due, of the same cards and different bots."""
+    """Return two due matches of different bots that share cards."""
     seated = world.bots(4)
     with world.database.write() as session:
         group = deal_groups.create_group(session, seated, master_key=MASTER_KEY, kind="common")
@@ -191,7 +191,7 @@ def test_D1_D2_of_cards_that_others_play_too_nothing_is_told_that_they_could_use
     here, there = at_two_tables(world, game="pool-nap")
     playing = Playing(world, arranged=here)
     third = playing.answer_until_deal(3)
-    told = [playing.told()]  # before the others have begun
+    told = [playing.told()]  # before the other match has started
     other = Playing(world, arranged=there)
     other.answer()
     world.clock.moment += timedelta(seconds=200)
@@ -202,7 +202,7 @@ def test_D1_D2_of_cards_that_others_play_too_nothing_is_told_that_they_could_use
         ends.append(playing.decks()[deal - 1])
         told.append(playing.told())
     playing.end()
-    told.append(playing.told())  # though it is over, while they play on
+    told.append(playing.told())  # although it is over, while they still play
     held = playing.pace()
     other.answer_until_deal(4)
     ends.append(playing.decks()[3])

@@ -1,4 +1,4 @@
-"""Matches made void: what leaves the ladders by it, what stays readable, and playing again."""
+"""Voided matches: their effect on ladders, what stays readable, and rematches."""
 
 import pytest
 from sqlalchemy import select, update
@@ -32,7 +32,7 @@ def standing(world: World) -> dict[str, tuple[int, int]]:
 
 
 def together(world: World, count: int, kind: str = "common") -> list[str]:
-    """Matches that share their cards: of different bots, or of the same two in a duplicate group."""
+    """Return matches that share cards: of different bots, or of the same two in a duplicate group."""
     pair = world.bots(2)
     tables = [pair if kind == "duplicate" else world.bots(2) for _ in range(count)]
     with world.database.write() as session:
@@ -82,14 +82,14 @@ def test_F10_a_void_moves_everybody_who_met_through_it(world: World) -> None:
     again = world.play(bots[2:4])
 
     void(world, again.match_id)
-    void(world, wrong.match_id)  # before it: the stored changes tell no longer how things stood
+    void(world, wrong.match_id)  # before it, so stored changes no longer show the ratings
 
     with world.database.read() as session:
         last = session.scalars(select(LedgerEntry).order_by(LedgerEntry.seq.desc())).first()
         assert last is not None
         moved = set(session.scalars(select(RatingChange.bot_id).where(RatingChange.seq == last.seq)))
     assert set(bots[:2]) <= moved
-    assert (bots[2] in moved) == (wrong.placements != [1, 1])  # a tie of equals had moved no rating
+    assert (bots[2] in moved) == (wrong.placements != [1, 1])  # a tie of equals had changed no rating
     assert sum(value for value, _ in standing(world).values()) == 5 * START
     assert holds(world)
 
@@ -223,7 +223,7 @@ def test_the_fold_begins_where_stored_changes_still_tell_how_things_stood(world:
 
 
 def tournament(world: World, state: str) -> str:
-    """An event in this state whose first stage is over."""
+    """Return a tournament in this state whose first round is over."""
     account = world.account()
     with world.database.write() as session:
         moment = world.clock.utc_now()

@@ -1,4 +1,4 @@
-"""Why am I waiting: positions in the queue, and for every bot the one reason from a closed list."""
+"""Why a bot waits: positions in the queue, and one reason from a closed list."""
 
 from sqlalchemy import event, func, select, update
 
@@ -36,7 +36,7 @@ def test_positions_follow_the_turns_of_those_who_arrange(world: World) -> None:
 
     told = asked(world, early)
 
-    # By turns: many, few, then the others of many. The one of few shares its turn with the first of many.
+    # Accounts take turns: many, few, then the others of many. The match of few shares its turn with the first of many.
     assert [(one.match_id, one.position) for one in told.matches] == [(last, 7), (alone, 2)]
     assert told.reason == Reason("behind", ahead=6)
     assert told.reason.text == "matches ahead of it in the queue: 6"
