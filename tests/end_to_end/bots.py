@@ -21,9 +21,8 @@ T = TypeVar("T")
 class Question:
     """What a bot was asked, when, and in which bytes."""
 
-    id: str  # match, decision point and seat
+    id: str  # match, seat and number of the question
     match_id: str
-    n: int
     at: float
     body: bytes
 
@@ -32,7 +31,7 @@ class Question:
 class Desk:
     """All questions to all bots, and which of them wait."""
 
-    holds: Sequence[int] = ()  # of each match the first question from each of these points on is kept waiting
+    holds: Sequence[int] = ()  # in each match, keep the first question waiting that follows at least so many others
     asked: list[Question] = field(default_factory=list)
     answered: list[str] = field(default_factory=list)
     held: dict[str, asyncio.Event] = field(default_factory=dict)
@@ -55,9 +54,11 @@ class Watched(House):
 
     async def _decide(self, request: web.Request) -> web.Response:
         id = request.headers["webhook-id"]
-        match_id, n, _ = id.rsplit("_", 2)
-        self.desk.asked.append(Question(id, match_id, int(n), time.monotonic(), await request.read()))
-        holds = [hold for hold in self.desk.holds if int(n) >= hold]
+        match_id, _, _ = id.rsplit("_", 2)
+        body = await request.read()
+        self.desk.asked.append(Question(id, match_id, time.monotonic(), body))
+        earlier = {question.id for question in self.desk.of(match_id)} - {id}
+        holds = [hold for hold in self.desk.holds if len(earlier) >= hold]
         if id not in self.desk.held and len(self.desk.held_of(match_id)) < len(holds):
             released = self.desk.held[id] = asyncio.Event()
             await released.wait()

@@ -23,7 +23,7 @@ HELD_S = 10.0
 
 
 def test_K14_while_the_record_cannot_be_written_matches_wait_and_nobody_is_blamed(service: Service) -> None:
-    with Bots(holds=(5,)) as bots:  # the last question of a round of Saint Poker
+    with Bots(holds=(7,)) as bots:  # the last question of a round of Saint Poker
         service.redis()
         service.scheduler()
         for name in ("random", "sound"):

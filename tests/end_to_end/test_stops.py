@@ -85,7 +85,7 @@ def test_K7_after_all_processes_were_killed_everything_finishes_once(service: Se
 
 
 def test_K20_after_a_restart_of_the_machine_nobody_waits_for_leases_and_sealed_answers_stand(service: Service) -> None:
-    with Bots(holds=(6,)) as bots:  # where the seats of Saint Poker choose together
+    with Bots(holds=(8,)) as bots:  # where the seats of Saint Poker choose together
         _begun(service, bots)
         together = service.arrange("saint-poker")
         match_ids = [together, service.arrange(), service.arrange()]

@@ -245,7 +245,9 @@ def test_memory_does_not_grow_with_the_bots_a_void_moves(world: World, monkeypat
         change = {"seq": until, "ladder_id": ladder, "before": 1, "after": 2, "games": 0}
         with world.database.write() as session:
             bot = dict(session.execute(select(Bot.__table__).where(Bot.id == first.bots[0])).mappings().one())
-            session.execute(insert(Bot.__table__), [{**bot, **dict.fromkeys(names, f"{number:026}")} for number in numbers])
+            session.execute(
+                insert(Bot.__table__), [{**bot, **dict.fromkeys(names, f"{number:026}")} for number in numbers]
+            )
             session.execute(insert(RatingChange), [{**change, "bot_id": f"{number:026}"} for number in numbers])
 
     def peak() -> tuple[int, int]:
