@@ -26,10 +26,10 @@ GAME = '''"""Highest Card: deal of two cards each, then all show one together; t
 from dataclasses import dataclass, field
 from typing import Any
 
-from referee.games.cards import DECK, ORDER, in_order
 from referee.errors import IllegalAction
+from referee.games.cards import DECK, ORDER, in_order
 from referee.games.options import Option
-from referee.games.state import Json, Seat, Secret, State, placed
+from referee.games.state import Json, Seat, Secret, State, rank_seats
 
 
 @dataclass
@@ -63,7 +63,7 @@ class HighestCard(State):
     def legal(self, seat: Seat) -> list[Json]:
         return [{"type": "show", "card": card} for card in self.hands[seat]]
 
-    def checked(self, seat: Seat, action: Any) -> Json:
+    def validate_action(self, seat: Seat, action: Any) -> Json:
         if action not in self.legal(seat):
             raise IllegalAction(f"seat {seat} may not play {str(action)[:200]}")
         return dict(action)
@@ -82,7 +82,7 @@ class HighestCard(State):
         return self.scores()
 
     def placements(self) -> list[int]:
-        return placed(self.scores())
+        return rank_seats(self.scores())
 
     def observation(self, seat: Seat) -> Json:
         return {"phase": self.phase, "seat": seat, "hand": self.hands[seat][:], "shown": self.shown[:]}
@@ -216,7 +216,7 @@ export const highestCard = makeTable({
 """
 RULES = "referee/games/highest_card.py"
 HOOKS = "tests/games/hooks.py"
-OPTIONAL = {"referee/players/highest_card.py": HOUSE_PLAYER, "referee/viewer/tables/highest_card.js": TABLE}
+OPTIONAL = {"referee/house/strategies/highest_card.py": HOUSE_PLAYER, "referee/viewer/tables/highest_card.js": TABLE}
 
 
 @pytest.fixture(scope="module")
@@ -369,6 +369,6 @@ def test_the_new_game_is_played_verified_told_and_explained(project: Path, tmp_p
 
 
 def test_the_code_of_the_new_game_is_clean(project: Path) -> None:
-    files = (RULES, "referee/players/highest_card.py")
+    files = (RULES, "referee/house/strategies/highest_card.py")
 
     assert "All checks passed" in ran(project, "-m", "ruff", "check", "--no-cache", *files)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 ROOT = Path(__file__).parent.parent.parent
-NEEDED = ("referee", "tests", "docs", "pyproject.toml", "CONTRIBUTING.md")
+NEEDED = ("referee", "tests", "tools", "docs", "pyproject.toml", "CONTRIBUTING.md")
 START_S = 60.0  # of computing, for tests that have not been measured yet
 
 
@@ -25,15 +25,17 @@ class Copy:
             subprocess.run(["tar", "-x", "-C", folder], stdin=archive.stdout, check=True)
             assert archive.wait() == 0
             # What runs the tests need not be committed yet.
-            shutil.rmtree(folder / "tests" / "mutants", ignore_errors=True)
-        for name in ["tests/mutants"] if committed else NEEDED:
+            shutil.rmtree(folder / "tools", ignore_errors=True)
+        for name in ["tools"] if committed else NEEDED:
             if (ROOT / name).is_dir():
                 shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy(ROOT / name, folder / name)
         # Told by their source, not by their date: a fault is planted and removed within a second.
         by_hash = ["-q", "--invalidation-mode", "checked-hash"]
-        subprocess.run([sys.executable, "-m", "compileall", *by_hash, "referee", "tests"], cwd=folder, check=True)
+        subprocess.run(
+            [sys.executable, "-m", "compileall", *by_hash, "referee", "tests", "tools"], cwd=folder, check=True
+        )
         surroundings = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         surroundings.pop("PYTEST_ADDOPTS", None)
         self._warm = subprocess.Popen(

@@ -83,8 +83,8 @@ EXPLAINED: dict[Spot, str] = {
     Spot(
         _PRISONERS_BIDS,
         "_suit_places",
-        "return tuple(sorted(map(BOOKS[suit].places.__getitem__, _some(own))))",
-        "return tuple(sorted(map(BOOKS[suit].places.__getitem__, _some(own)), reverse=True))",
+        "return tuple(sorted(map(BOOKS[suit].places.__getitem__, _combinations_from(own))))",
+        "return tuple(sorted(map(BOOKS[suit].places.__getitem__, _combinations_from(own)), reverse=True))",
     ): "Who asks sorts again, together with the sets.",
     Spot(
         _PRISONERS,
@@ -104,9 +104,7 @@ EXPLAINED: dict[Spot, str] = {
     Spot(
         _NAP,
         "PoolNap.placements",
-        "return placed([(1, self.chips[seat]) if out is None else "
-        "(0, out) for seat, out in enumerate(self.out_round)])",
-        "return placed([(1, self.chips[seat]) if out is None else "
-        "(-1, out) for seat, out in enumerate(self.out_round)])",
+        "[(1, self.chips[seat]) if out is None else (0, out) for seat, out in enumerate(self.out_round)]",
+        "[(1, self.chips[seat]) if out is None else (-1, out) for seat, out in enumerate(self.out_round)]",
     ): "Any number below 1 places those that are out behind the others.",
 }

@@ -80,8 +80,9 @@ def tested(arguments: list[str]) -> str:
         out, err = os.dup(1), os.dup(2)
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
-        # Plain asserts: rewriting them takes longer than running the tests.
-        plain = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain"]
+        # Plain asserts, because rewriting them takes longer than running the tests. No database fixtures: tests of
+        # rules do not use them, and importing them would import the rules before any test file does.
+        plain = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:tests.database.fixtures", "--assert=plain"]
         code = pytest.main([*plain, *arguments], plugins=[witness])
         os.dup2(out, 1)
         os.dup2(err, 2)
