@@ -13,7 +13,7 @@ from referee.db.revisions import usable_at_start
 from referee.runtime import logging_setup
 from referee.settings import Settings
 
-logging_setup.keep()
+logging_setup.configure()
 _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))  # a viewer of an event costs one
 settings = Settings.load()

@@ -104,8 +104,8 @@ class Scheduler:
 
 
 def main() -> int:
-    """Sweep until a signal requests the end. Return exit status 2 without Redis or with an unusable database."""
-    logging_setup.keep()
+    """Sweeps until told to stop."""
+    logging_setup.configure()
     settings = Settings.load()
     if settings.redis_url is None:
         log.error("REDIS_URL is not set; `referee up` sets it for the processes it starts")

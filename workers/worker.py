@@ -100,8 +100,8 @@ class RunnerWorker(Worker):
 
 
 def main() -> int:
-    """Work until a signal requests the end. Return exit status 2 without Redis or with an unusable database."""
-    logging_setup.keep()
+    """Works until told to stop; the exit status says whether there was anything to connect to."""
+    logging_setup.configure()
     settings = Settings.load()
     if settings.redis_url is None:
         log.error("REDIS_URL is not set; `referee up` sets it for the workers it starts")

@@ -1,4 +1,4 @@
-"""`referee admin`: what only the operator of this machine may do to the record."""
+"""`referee admin`: changes to the database that only the operator of this machine may make."""
 
 from pathlib import Path
 
@@ -50,14 +50,14 @@ def create(name: str, role: str, data: Path | None) -> None:
 def token(name: str, data: Path | None) -> None:
     """Print another token for an account.
 
-    The token is shown only once; use this if all tokens of an account were lost.
+    The token is shown only once. Use this command if all tokens of an account were lost.
     """
     _, database = record_of(data)
     try:
         with database.write() as session:
             _, text = accounts.create_token(session, accounts.find_account(session, name).id, TOKEN_NAME)
     except NotFound as error:
-        raise click.ClickException(f"no account has the name {name!r}") from error
+        raise click.ClickException(f"Unknown account {name!r}.") from error
     click.echo(text)
 
 
@@ -107,6 +107,6 @@ def retry(match_id: str, data: Path | None) -> None:
 
 
 def open_account(session: Session, name: str, role: str) -> str:
-    """A new account; gives the text of its first token."""
+    """Create an account and return the text of its first token."""
     account = accounts.create_account(session, name, role)
     return accounts.create_token(session, account.id, TOKEN_NAME)[1]

@@ -1,4 +1,4 @@
-"""The public API as the command line uses it: JSON over kept connections, refusals as errors with their reason."""
+"""A client of the public API: JSON over persistent connections; refusals become exceptions with their reasons."""
 
 import io
 import json
@@ -18,14 +18,13 @@ from referee.errors import RefereeError
 from referee.match.canonical import Json
 
 TIMEOUT_S = 15.0
-PAGES = 100  # at most so many of a list are followed
-
+PAGES = 100  # of a list; further ones are not fetched
 
 Field = tuple[str, str]
 
 
 class ApiRefusal(RefereeError):
-    """The service answered with a problem. ``fields`` are pairs of a field and what is wrong with it."""
+    """The service answered with a problem document. ``fields`` pairs each field with what is wrong with it."""
 
     def __init__(self, status: int, code: str, detail: str, fields: Sequence[Field] = ()) -> None:
         reasons = "; ".join(f"{field}: {message}" for field, message in fields)
@@ -37,11 +36,11 @@ class ApiRefusal(RefereeError):
 
 
 class ApiUnreachable(RefereeError):
-    """The service does not answer, or not as this API does."""
+    """The service did not answer, or its answer does not follow this API."""
 
 
 class Body(io.RawIOBase):
-    """The body of an answer as a file. Raise ``ApiUnreachable`` if the service breaks it off or falls silent."""
+    """The body of a response as a file. Reading raises ``ApiUnreachable`` if the body breaks off or stalls."""
 
     def __init__(self, url: str, response: httpx.Response) -> None:
         self.status = response.status_code
@@ -57,23 +56,23 @@ class Body(io.RawIOBase):
         try:
             self._rest = self._rest or next(self._chunks, b"")
         except httpx.HTTPError as error:
-            raise ApiUnreachable(f"{self._url} broke off its answer: {_reason(error)}") from error
+            raise ApiUnreachable(f"{self._url} closed the connection in mid-answer: {_reason(error)}") from error
         size = min(len(buffer), len(self._rest))
         buffer[:size], self._rest = self._rest[:size], self._rest[size:]
         return size
 
 
 class Api:
-    """One caller of one service; ``token`` opens what is not public."""
+    """A client of one service; ``token`` authenticates its requests."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
         self.url = _origin(url)
-        # Identity: the logs of a tournament are gzip files, and stay what the service sent.
+        # Identity, because the logs of a tournament are gzip files and have to be stored as the service sent them.
         self._headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
         self._headers["User-Agent"] = f"referee/{__version__}"
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
-        self._tls = ssl.create_default_context()  # trusts what this machine trusts
+        self._tls = ssl.create_default_context()  # the trust store of this machine
         self._client = self._connect()
 
     def __enter__(self) -> Self:
@@ -86,18 +85,18 @@ class Api:
         return self._json("GET", path)
 
     def post(self, path: str, body: Json | None = None) -> Any:
-        """Has one effect, also where the connection broke before the answer and the request was sent again."""
+        """Send a request that takes effect once, even if it is repeated because the connection broke."""
         return self._json("POST", path, body)
 
     def put(self, path: str, body: Json) -> Any:
         return self._json("PUT", path, body)
 
     def patch(self, path: str, body: Json) -> Any:
-        """Change only these fields, even if others have changed the resource meanwhile."""
+        """Change these fields only, whatever version of the resource is current."""
         return self._json("PATCH", path, body)
 
     def items(self, path: str) -> Iterator[Json]:
-        """All items of a list, page after page."""
+        """Yield all items of a list, fetching page after page."""
         join = "&" if "?" in path else "?"
         page = self.get(path)
         for _ in range(PAGES):
@@ -107,16 +106,16 @@ class Api:
             page = self.get(f"{path}{join}cursor={page['next']}")
 
     def fetch(self, path: str) -> bytes:
-        """The body of a file; ``path`` is from the root of the service."""
+        """Return the content of a file; ``path`` starts at the root of the service."""
         return self._answer("GET", path)
 
     @contextmanager
     def stream(
         self, path: str, headers: Mapping[str, str] | None = None, *, silence_s: float = TIMEOUT_S
     ) -> Iterator[Body]:
-        """Yield an answer to be read bit by bit; ``path`` is from the root of the service.
+        """Yield a response body to be read in pieces; ``path`` starts at the root of the service.
 
-        Reading raises ``ApiUnreachable`` if the service goes away or is silent for ``silence_s``.
+        Reading raises ``ApiUnreachable`` if the connection breaks or nothing arrives for ``silence_s``.
         """
         timeout = httpx.Timeout(TIMEOUT_S, read=silence_s)
         with self._reaching(), self._client.stream("GET", path, headers=headers, timeout=timeout) as response:
@@ -125,7 +124,7 @@ class Api:
             yield Body(self.url, response)
 
     def _connect(self) -> httpx.Client:
-        # Without trust_env: neither a proxy nor a .netrc of this machine is to see or to change a request.
+        # Without trust_env, so that neither a proxy nor a .netrc of this machine can see or change a request.
         return httpx.Client(
             base_url=self.url, headers=self._headers, timeout=TIMEOUT_S, verify=self._tls, trust_env=False
         )
@@ -138,7 +137,7 @@ class Api:
             raise ApiUnreachable(f"{self.url} does not answer like a referee service") from error
 
     def _answer(self, method: str, path: str, body: Json | None = None) -> bytes:
-        content = None if body is None else json.dumps(body)  # httpx has no JSON for what only the service may refuse
+        content = None if body is None else json.dumps(body)  # httpx would refuse NaN, which the service has to refuse
         headers = {"Content-Type": "application/json"} if body is not None else {}
         headers |= {"If-Match": "*"} if method == "PATCH" else {}
         if method == "POST" and "Authorization" in self._headers:
@@ -146,7 +145,7 @@ class Api:
         request = partial(self._exchange, method, path, content=content, headers=headers)
         with self._reaching():
             if method == "POST" and "Idempotency-Key" not in headers:
-                self._client.close()  # a kept connection may just be closing, and this may not be sent twice
+                self._client.close()  # a pooled connection may be closing, and this request must not be sent twice
                 self._client = self._connect()
                 return request()
             try:
@@ -169,7 +168,9 @@ class Api:
     def _check(self, status: int, answer: bytes) -> None:
         if httpx.codes.is_error(status):
             raise _refusal(status, answer)
-        if httpx.codes.is_redirect(status):  # not followed: the token goes only to the service that was named
+        if httpx.codes.is_redirect(
+            status
+        ):  # not followed, because the token is only for the service that the user named
             raise ApiUnreachable(f"{self.url} redirected ({status}); use the final URL")
 
 

@@ -1,17 +1,15 @@
-"""`referee check`: the conformance suite against a bot at any address, without a server."""
+"""`referee check`: run the conformance suite against a bot at any address, without a service."""
 
 import asyncio
 import json
 import secrets as chance
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import TimeElapsedColumn
 
 from referee.botclient.address_guard import parse_url
 from referee.botclient.client import CallLimits, Target
@@ -19,7 +17,8 @@ from referee.cli import problem_report
 from referee.cli.check_report import show
 from referee.cli.options import secret_option, usage_errors
 from referee.cli.plain_text import plain
-from referee.conformance.context import Pace, Tell
+from referee.cli.progress import progress_bar
+from referee.conformance.context import Pace
 from referee.conformance.report import ConformanceReport
 from referee.conformance.suite import examine
 from referee.errors import Unavailable
@@ -37,7 +36,7 @@ FULL_PAUSE_S = 30.0
 
 @click.command()
 @click.argument("bot", metavar="URL|FILE")
-@secret_option("Secret of the bot, which signs the calls; whether the bot checks signatures is then examined.")
+@secret_option("Secret of the bot. It signs the calls, and the check then covers the bot's handling of signatures.")
 @click.option(
     "--secret-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -59,7 +58,7 @@ FULL_PAUSE_S = 30.0
     help=f"Approximate number of decisions to ask for. [default: {QUESTIONS}, with --full {FULL_QUESTIONS}]",
 )
 @click.option(
-    "--full", is_flag=True, help="Ask more questions, pause longer, and make as many calls at once as allowed."
+    "--full", is_flag=True, help="Ask more questions, pause longer, and make as many concurrent calls as allowed."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
@@ -113,9 +112,9 @@ def _run_examination(
     target: Target, games: tuple[str, ...], asked: int, seed: str, pace: Pace, *, quiet: bool
 ) -> ConformanceReport:
     dice = Random(f"referee check|{seed}")  # noqa: S311  # picks questions, guards nothing
-    with _progress(quiet) as tell:
+    with progress_bar("calling", time=TimeElapsedColumn(), hidden=quiet) as update:
         examination = examine(
-            target, LOCAL_POLICY, CallLimits(), games=games, questions=asked, dice=dice, pace=pace, tell=tell
+            target, LOCAL_POLICY, CallLimits(), games=games, questions=asked, dice=dice, pace=pace, tell=update
         )
         return asyncio.run(examination)
 
@@ -145,22 +144,7 @@ def _machine_readable(report: ConformanceReport, seed: str) -> Json:
 
 
 def _save(report: ConformanceReport, folder: Path) -> None:
-    """One script a finding, in the order of the report."""
+    """Write one script per finding, numbered in the order of the report."""
     folder.mkdir(parents=True, exist_ok=True)
-    wanting = [finding for finding in report.findings if finding.curl]
-    for number, finding in enumerate(wanting, 1):
+    for number, finding in enumerate((finding for finding in report.findings if finding.curl), 1):
         (folder / f"{number:02}-{finding.id}.sh").write_text(f"{finding.curl}\n")
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Tell]:
-    """A bar on standard error, where somebody watches."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
-        task = progress.add_task("calling", total=None)
-
-        def tell(asked: int, planned: int, what: str) -> None:
-            progress.update(task, completed=asked, total=planned, description=what)
-
-        yield tell

@@ -1,4 +1,4 @@
-"""The report of `referee check` for people: coloured on a terminal, plain elsewhere."""
+"""Print the report of `referee check`: coloured on a terminal, plain elsewhere."""
 
 from pathlib import Path
 
@@ -11,23 +11,23 @@ from referee.cli.tables import Table
 from referee.conformance.report import PARTS, ConformanceReport, Finding
 
 STYLES = {"fail": "bold red", "warn": "yellow", "ok": "green"}
-LONGEST_LINE = 4_000  # characters of a request that are shown; a longer one is written by --save
+LONGEST_LINE = 4_000  # characters of a request; a longer one is not shown, only written by --save
 
 
 def show(report: ConformanceReport, seed: str, console: Console, *, saved: Path | None = None) -> None:
-    """Findings worst first, each with the request to send again, then figures and the verdict."""
+    """Print the findings, worst first, each with a command that repeats its request; then figures and the verdict."""
     _say(console, f"{report.url}{_name(report)}, seed {seed}\n")
     for finding in report.findings:
-        _tell(console, finding, saved)
+        _print_finding(console, finding, saved)
     for reason in dict.fromkeys(skipped.reason for skipped in report.skipped):
-        unseen = ", ".join(skipped.id for skipped in report.skipped if skipped.reason == reason)
-        _say(console, f"skip  {unseen}: {reason}", "dim")
+        ids = ", ".join(skipped.id for skipped in report.skipped if skipped.reason == reason)
+        _say(console, f"skip  {ids}: {reason}", "dim")
     if report.latency.get("total", {}).get("calls"):
         _say(console, "\n" + _latency(report))
     _say(console, "\n" + _summary(report), STYLES["ok" if report.verdict == "pass" else "fail"])
 
 
-def _tell(console: Console, finding: Finding, saved: Path | None) -> None:
+def _print_finding(console: Console, finding: Finding, saved: Path | None) -> None:
     where = f" ({finding.where})" if finding.where else ""
     _say(console, f"{finding.severity:<4}  {finding.id}{where}: {finding.expected}", STYLES[finding.severity])
     if finding.severity == "ok":
@@ -44,7 +44,7 @@ def _too_long(finding: Finding) -> str:
 
 
 def _say(console: Console, text: str, style: str = "") -> None:
-    """Never wrapped where it is no terminal, so that a command stays one line. What the bot said is made harmless."""
+    """Print text without control characters of the bot. Wrap it only on a terminal, so that commands stay whole."""
     text = plain(text)
     if console.is_terminal:
         console.print(Text(text, style=style), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`referee demo`: all at once on this machine: the service, six bots, two tournaments, a checked log."""
+"""`referee demo`: start a service and six bots on this machine, play two tournaments, and verify a log."""
 
 import secrets
 import shutil
@@ -37,7 +37,7 @@ CAST = (  # owner, house player
     ("Emmy", "first"),
     ("Felix", "first"),
 )
-EVENTS = (("saint-poker", 3), ("pool-nap", 5))  # game, seats of a table
+TOURNAMENTS = (("saint-poker", 3), ("pool-nap", 5))  # game, seats per table
 LOOPBACK = "127.0.0.1/32:1024-65535"
 UP_S = 75.0
 VERIFIED_S = 30.0
@@ -53,12 +53,12 @@ Found = TypeVar("Found")
 
 
 class DemoTrouble(RefereeError):
-    """Something of the demo did not come about in time."""
+    """A step of the demo failed or took too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class DemoBot:
-    """A bot of the demo as registered."""
+    """A registered bot of the demo, and a client with its owner's token."""
 
     bot_id: str
     name: str
@@ -82,7 +82,7 @@ class DemoBot:
 def demo(ends: bool, data: Path | None, port: int | None) -> None:
     """Start the service and six bots, play two tournaments, and check a log."""
     with Signals() as signals, _folder(data) as folder:
-        settings_of(folder)  # for all children
+        settings_of(folder)  # creates the master key, which all child processes use
         demonstration = Demonstration(Console(), folder, port, signals)
         try:
             demonstration.run(serve_on=not ends)
@@ -92,56 +92,58 @@ def demo(ends: bool, data: Path | None, port: int | None) -> None:
 
 
 class Demonstration:
-    """The course of the demo, from the first process to the last."""
+    """Run the demo from the first process to the last."""
 
     def __init__(self, console: Console, folder: Path, port: int | None, signals: Signals) -> None:
         self.complete = False
-        self._tag = f" {secrets.token_hex(2)}" if (folder / "referee.db").exists() else ""  # names are taken then
+        self._tag = (
+            f" {secrets.token_hex(2)}" if (folder / "referee.db").exists() else ""
+        )  # the names of an earlier run are taken
         self._console = console
         self._folder = folder
         self._port = port
         self._signals = signals
 
     def run(self, *, serve_on: bool) -> None:
-        """Plays everything; ``serve_on`` keeps the service running until a word to stop, told by ``Stopped``."""
+        """Run all steps. If ``serve_on``, keep the service running until a stop request, which raises ``Stopped``."""
         with ExitStack() as stack:
             url = stack.enter_context(self._service())
             self._say(f"the service answers at {url}")
             houses = stack.enter_context(Houses([player for _, player in CAST]))
-            ports = ", ".join(one.rpartition(":")[2] for one in houses.urls)
+            ports = ", ".join(url.rpartition(":")[2] for url in houses.urls)
             self._say(f"{len(CAST)} house bots serve on 127.0.0.1, ports {ports}")
             organiser = stack.enter_context(Api(url, self._organiser_token()))
             entries = self._register(stack, url, houses)
-            played = [self._tournament(organiser, entries, game, seats) for game, seats in EVENTS]
+            played = [self._tournament(organiser, entries, game, seats) for game, seats in TOURNAMENTS]
             self._check_log(url, organiser, played[0])
             self.complete = True
             self._say(f"\n{describe_addresses(url)}")
             if serve_on:
-                self._say("the service goes on; Ctrl-C stops everything")
+                self._say("the service keeps running; Ctrl-C stops everything")
                 while True:
                     self._pause(3600)
 
-    # -- the parts --
+    # -- steps --
 
     @contextmanager
     def _service(self) -> Iterator[str]:
-        """``referee up`` as a child; gives its URL once it is up."""
+        """Run ``referee up`` as a child process; yield the URL of the service once it is ready."""
         data_dir = DataDir(self._folder)
         port = [] if self._port is None else ["--port", str(self._port)]
         command = [sys.executable, "-P", "-m", "referee", "up", "--data", str(self._folder), *port]
-        surroundings = environment(
+        child_environment = environment(
             REFEREE_ENV="development",
             REFEREE_EGRESS_ALLOW=LOOPBACK,
             REFEREE_SELF_SERVICE="true",
             PYTHONUNBUFFERED="1",
         )
         self._folder.mkdir(parents=True, exist_ok=True)
-        service = Child("up", command, surroundings, self._folder, data_dir.log("up"))
+        service = Child("up", command, child_environment, self._folder, data_dir.log("up"))
         service.log.unlink(missing_ok=True)
         self._say("starting the service: API, two workers, scheduler, Redis")
         service.start()
         try:
-            yield self._await(lambda: _url(data_dir, service), UP_S, "the service did not come up")
+            yield self._await(lambda: _url(data_dir, service), UP_S, "the service did not start")
         finally:
             stop([service], STOP_S, self._signals)
 
@@ -153,14 +155,14 @@ class Demonstration:
         return token
 
     def _register(self, stack: ExitStack, url: str, houses: Houses) -> list[DemoBot]:
-        """Owners open accounts and register their bots; all through the public API."""
+        """Create an account for each owner and register their bots, all through the public API."""
         entries = []
         with Api(url) as anybody:
             for index, (owner, player) in enumerate(CAST):
                 account = anybody.post("/accounts", {"name": f"{owner}{self._tag}"})
                 api = stack.enter_context(Api(url, account["token"]["token"]))
                 bot = api.post("/bots", {"name": f"{owner} {player}{self._tag}", "url": houses.urls[index]})
-                houses.tell(index, bot["secret"])
+                houses.write_secret(index, bot["secret"])
                 entries.append(DemoBot(bot["id"], bot["name"], api))
         for entry in entries:
             self._verify(entry)
@@ -168,7 +170,7 @@ class Demonstration:
         return entries
 
     def _verify(self, entry: DemoBot) -> None:
-        """Waits for check and certificate; a challenge that came before the bot knew its secret is asked for again."""
+        """Wait for check and certificate. Check again if the challenge came before the bot knew its secret."""
         asked = time.monotonic()
 
         def is_verified() -> bool:
@@ -186,7 +188,7 @@ class Demonstration:
         self._await(is_verified, VERIFIED_S, f"{entry.name} was not verified")
 
     def _tournament(self, organiser: Api, entries: Sequence[DemoBot], game: str, seats: int) -> str:
-        """Plays one tournament to its end and shows its table; gives its id."""
+        """Play one tournament to its end, show its standings and return its id."""
         body = {"name": f"{game} demo{self._tag}", "game": game, "seats": seats}
         tournament_id = str(organiser.post("/tournaments", body)["id"])
         organiser.post(f"/tournaments/{tournament_id}/open")
@@ -197,14 +199,14 @@ class Demonstration:
         started = time.monotonic()
         with LiveView(self._console, STEPS) as view:
 
-            def over() -> bool:
+            def show_progress() -> bool:
                 state = organiser.get(f"/tournaments/{tournament_id}")
                 done = state["progress"]["done"]
                 table = self._table(organiser, tournament_id, title)
                 view.show(table, f"{title}: {done} of {total} matches", done, total)
                 return state["status"] not in ("running", "paused")
 
-            self._await(over, PLAYED_S, f"the tournament of {game} did not end", every_s=0.3)
+            self._await(show_progress, PLAYED_S, f"the tournament of {game} did not end", every_s=0.3)
         seconds = time.monotonic() - started
         final = self._table(organiser, tournament_id, f"{title}: {total} matches in {seconds:.1f} s", rated=game)
         self._console.print(final.rich() if self._console.is_terminal else final.plain(), highlight=False)
@@ -215,7 +217,7 @@ class Demonstration:
         return tables.standings(title, rows, ratings=_ratings(api, tournament_id, rated) if rated else None)
 
     def _check_log(self, url: str, api: Api, tournament_id: str) -> None:
-        """Runs the command that a stranger would: download a log and verify it."""
+        """Run the command that verifies a log by its URL, as any user can."""
         match: Json = api.get(f"/tournaments/{tournament_id}/matches?limit=1")["items"][0]
         path = f"/api/v1/matches/{match['id']}/log"
         self._await(lambda: _opens(api, path), LOG_OPEN_S, "the log did not open")
@@ -230,15 +232,15 @@ class Demonstration:
         )
         self._say(check.stdout.strip() or check.stderr.strip())
         if check.returncode:
-            raise DemoTrouble("the log does not hold")
+            raise DemoTrouble("the log is not valid")
 
-    # -- small things --
+    # -- waiting and printing --
 
-    def _await(self, found: Callable[[], Found | None], limit_s: float, complaint: str, every_s: float = 0.1) -> Found:
+    def _await(self, look: Callable[[], Found | None], limit_s: float, complaint: str, every_s: float = 0.1) -> Found:
         end = time.monotonic() + limit_s
         while True:
-            if answer := found():
-                return answer
+            if found := look():
+                return found
             if time.monotonic() > end:
                 raise DemoTrouble(f"{complaint} within {limit_s:.0f} s")
             self._pause(every_s)
@@ -254,7 +256,7 @@ class Demonstration:
 
 @contextmanager
 def _folder(data: Path | None) -> Iterator[Path]:
-    """The data directory: the given one, else one that goes with the demo."""
+    """Yield the given data directory, or a temporary one that is removed after the demo."""
     if data is not None:
         yield data.expanduser().resolve()
         return
@@ -266,16 +268,16 @@ def _folder(data: Path | None) -> Iterator[Path]:
 
 
 def _url(data_dir: DataDir, service: Child) -> str | None:
-    """Where the service answers; None while it is still starting."""
+    """Return the URL of the service, or None while it is still starting."""
     assert service.process is not None
     if service.process.poll() is not None:
-        raise DemoTrouble(f"the service ended by itself:\n{service.tail(30)}")
+        raise DemoTrouble(f"the service exited on its own:\n{service.tail(30)}")
     owner = data_dir.owner()
     return owner.url or None if owner and owner.pid == service.process.pid else None
 
 
 def _opens(api: Api, path: str) -> bool:
-    """Whether the log may be read; its deal group ends a moment after its match."""
+    """Return whether the log can be read: its deal group ends a moment after its match."""
     try:
         api.fetch(path)
     except ApiRefusal as error:
@@ -286,16 +288,16 @@ def _opens(api: Api, path: str) -> bool:
 
 
 def _ratings(api: Api, tournament_id: str, game: str) -> dict[str, float]:
-    """Ratings by bot on the ladder that the tournament counts for."""
-    event = api.get(f"/tournaments/{tournament_id}")
+    """Return the ratings by bot on the ladder that the tournament counts for."""
+    tournament = api.get(f"/tournaments/{tournament_id}")
     for ladder in api.items(f"/ladders?game={game}"):
-        if ladder["seats"] == event["seats"] and ladder["options"] == event["options"]:
+        if ladder["seats"] == tournament["seats"] and ladder["options"] == tournament["options"]:
             return {row["bot"]: row["rating"] for row in api.items(f"/ladders/{ladder['id']}")}
     return {}
 
 
 def _program() -> str:
-    """How this very program is called in the terminal it runs in."""
+    """Return the command that starts this installation of the program in the current directory."""
     beside = Path(sys.executable).with_name("referee")
     found = shutil.which("referee")
     if found and Path(found).samefile(beside):

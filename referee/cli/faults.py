@@ -1,4 +1,4 @@
-"""`referee faults`: what a bot of one's own did wrong, with its evidence, in words."""
+"""`referee faults`: list the faults of your bots, and show one with its request and reply."""
 
 from itertools import islice
 
@@ -36,32 +36,35 @@ def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
     """
     if whose.isdecimal():
         fault = remote.api.get(f"/faults/{whose}")
-        remote.tell(fault, format_report(fault))
+        remote.show(fault, format_report(fault))
         return
     kind = "matches" if whose.startswith("mat_") else "bots"
     found_id = whose if kind == "matches" else lookup.bot_id(remote.api, whose)
     query = f"/{kind}/{found_id}/faults?limit={limit}" + (f"&code={code}" if code else "")
     found = list(islice(remote.api.items(query), limit))
-    told = "\n\n".join(map(short, found)) + "\n\nreferee faults NUMBER shows question, reply and a command"
-    remote.tell({"items": found}, told if found else "no faults")
+    text = (
+        "\n\n".join(map(_summary, found))
+        + "\n\n`referee faults NUMBER` shows request, reply and a command to ask again"
+    )
+    remote.show({"items": found}, text if found else "No faults found.")
 
 
-def short(fault: Json) -> str:
+def _summary(fault: Json) -> str:
     head = f"{fault['id']}  {clock(fault['created_at'])}  {fault['code']}: {fault['detail']}"
     where = f"    {fault['match']}, decision {fault['n']}, seat {fault['seat']}, version {fault['version'] or '-'}"
     return f"{head}\n{where}\n    {_times(fault['timing'] or {})}\n    {fault['advice']}"
 
 
 def format_report(fault: Json) -> str:
-    """A fault with all of its evidence."""
+    """Return a fault with its request, its reply and a command to ask again."""
     reply = fault["reply"] if fault["reply_base64"] is None else f"(base64) {fault['reply_base64']}"
     parts = [
-        short(fault),
-        f"we asked\n{_truncate(fault['request'])}",
-        f"your bot answered\n{_truncate(reply)}",
-        f"played instead\n{fault['played'] or 'not yet known'}",
+        _summary(fault),
+        f"request\n{_truncate(fault['request'])}",
+        f"reply of your bot\n{_truncate(reply)}",
+        f"action played instead\n{fault['played'] or 'not yet known'}",
     ]
-    return "\n\n".join([*parts, *([f"ask again\n{fault['curl']}"] if fault["curl"] else [])])
+    return "\n\n".join([*parts, *([f"command to ask again\n{fault['curl']}"] if fault["curl"] else [])])
 
 
 def _times(timing: Json) -> str:
@@ -71,4 +74,4 @@ def _times(timing: Json) -> str:
 def _truncate(text: str | None) -> str:
     if not text:
         return "nothing"
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]} … ({len(text):,} characters, --json shows all)"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]} … ({len(text):,} characters; --json shows all)"

@@ -1,4 +1,4 @@
-"""`referee fork`: a finished match continued from one of its decisions by other players, with the cards to come."""
+"""`referee fork`: continue a finished match from one of its decisions with other players and the original deals."""
 
 import asyncio
 import sys
@@ -52,9 +52,9 @@ def fork(
     """Continue a finished match from a decision with other PLAYERs.
 
     A PLAYER is a bot's URL, its file, or house:NAME. LOG and DECISION are as for `referee reask`. The first PLAYER sits
-    at --seat, the next at the seats after it, round the table. All random outcomes follow from the seed of the original
-    match. Time banks and faults are kept: a seat that was retired stays retired. The exit status is 3 if a player was
-    never reached or if a FILE that was started exited on its own.
+    at --seat, the next ones at the following seats, round the table. All random outcomes follow from the seed of the
+    original match. Time banks and faults are kept: a seat that was retired stays retired. The exit status is 3 if a
+    player was never reached or if a started FILE exited on its own.
     """
     recorded = Recorded.read(remote, log)
     seats = recorded.header["seats"]
@@ -68,11 +68,11 @@ def fork(
         entrants = _assign_seats(players, first, others, seats)
         with bot_files.run_bots(entrants, (secret,) if secret else ()) as running:
             played = asyncio.run(_play_fork(recorded, n, running.entrants, running.secrets))
-            problems = dict(zip((one.name for one in running.entrants), played.problems, strict=True))
+            problems = dict(zip((entrant.name for entrant in running.entrants), played.problems, strict=True))
             report = problem_report.report(running, problems)
     if out:
         write(out, played.lines)
-    remote.tell(summary(played, out), table(played) + (f"\nlog: {out}" if out else ""))
+    remote.show(summary(played, out), table(played) + (f"\nlog: {out}" if out else ""))
     report.show()
     sys.exit(report.status)
 
@@ -83,8 +83,11 @@ def _assign_seats(players: Sequence[str], first: int, others: str, seats: int) -
 
 
 def forked_header(recorded: Recorded, n: int, entrants: Sequence[LocalEntrant]) -> Json:
-    """Row 0 of the new log. Its match bears the name of a fork, and each player tells from where on it played, who
-    did before, and in which match: words that no log can prove."""
+    """Return row 0 of the new log.
+
+    Its match id marks it as a fork. Each player has the decision from which it played, the player before it and the
+    original match; a log cannot prove these statements.
+    """
     header = recorded.header
     players = [
         {

@@ -1,4 +1,4 @@
-"""`referee games`: the catalogue, with seats and options."""
+"""`referee games`: list the games with their seats and options."""
 
 import click
 
@@ -32,6 +32,6 @@ def _bounds(spec: Option) -> str:
         case "choice":
             return ", ".join(spec.choices)
         case "list":
-            return f"any of {', '.join(spec.choices)}, with commas between"
+            return f"any of {', '.join(spec.choices)}, separated by commas"
         case _:
             return "true, false"

@@ -1,4 +1,4 @@
-"""`referee house`: a house player as a real bot, to register and to play against."""
+"""`referee house`: serve a house player as a bot over HTTP, to register it or to play against it."""
 
 import errno
 from pathlib import Path

@@ -1,5 +1,7 @@
-"""Groups of commands under headings. A command's module is imported when it is asked for: those that know all games
-take their time."""
+"""Groups of commands under headings, which import a command's module only when the command is used.
+
+Importing all modules takes long, because some of them import every game.
+"""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -9,7 +11,7 @@ import click
 
 
 class LazyGroup(click.Group):
-    """``members`` are, by heading and name, a module of ``package`` and the command's variable in it."""
+    """A group whose ``members`` are, by heading and name, a module of ``package`` and the command's variable in it."""
 
     def __init__(
         self, *args: Any, package: str, members: Mapping[str, Mapping[str, tuple[str, str]]], **more: Any

@@ -1,4 +1,4 @@
-"""Show matches being played: a live table over a progress bar, or lines where the output is no terminal."""
+"""Show the progress of matches: a live table and a progress bar on a terminal, else lines of text."""
 
 from types import TracebackType
 from typing import Self
@@ -15,10 +15,10 @@ OTHER_LINES = 8  # of the terminal: title, heads, frame, bar, trouble
 
 
 class LiveView:
-    """Show a table and how many matches are over, from ``__enter__`` on; the terminal is left as it was."""
+    """Show a table and the number of finished matches from ``__enter__`` on, and restore the terminal at the end."""
 
     def __init__(self, console: Console, steps: int) -> None:
-        """``steps`` is the number of lines printed from the first match to the last where there is no terminal."""
+        """Print ``steps`` lines between the first match and the last if the console is not a terminal."""
         self._console = console
         self._steps = steps
         self._printed: tuple[object, int] = (None, 0)
@@ -39,7 +39,7 @@ class LiveView:
         self.stop()
 
     def stop(self) -> None:
-        """Remove the live table; what is printed afterwards stays."""
+        """Remove the live table, so that later output stays on the screen."""
         if self._live:
             self._live.stop()
 
@@ -68,7 +68,7 @@ class LiveView:
             self._console.print(progress, highlight=False, markup=False, soft_wrap=True)
 
     def complain(self, trouble: str) -> None:
-        """Print why nothing happens at the moment, where there is no live table that shows it."""
+        """Print why nothing happens at the moment, unless the live table shows it."""
         if not self._live:
             click.echo(_waiting(trouble), err=True)
 

@@ -1,4 +1,4 @@
-"""Read files that contain one match log, or all logs of a tournament as exported by a service.
+"""Read and verify files that contain one match log, or all logs of a tournament as exported by a service.
 
 Logs are NDJSON, plain or gzipped, or files in a zip. A log may be followed by a remark: a line without a row number
 that says why its match does not count. The index of a zip contains the same remarks.
@@ -27,8 +27,10 @@ from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.match.verification import VerificationReport, verify
 
-LIMIT_BYTES: Final = 256 << 20  # of an uncompressed log; the longest match of any game is far shorter
-LEAST_BYTES: Final = 100  # counted for a line at least: about its cost in memory, and the length of the shortest row
+LIMIT_BYTES: Final = 256 << 20  # of an uncompressed log; far more than the longest match of any game
+LEAST_BYTES: Final = (
+    100  # counted per line at least: about the length of the shortest row, and the memory that a line takes
+)
 REMARKS: Final = ("void", "cancelled", "damaged")
 INDEX: Final = "index.csv"
 DAMAGED: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
@@ -201,7 +203,7 @@ def _member(archive: zipfile.ZipFile, name: str, remark: str) -> Iterator[Stored
 
 
 def _remarks(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
-    """Yield the remarks in the index of a zip, by file, or by match if there is no file."""
+    """Yield the remarks in the index of a zip, by file, or by match for matches without a file."""
     try:
         with archive.open(INDEX) as index:
             text = index.read(LIMIT_BYTES).decode()

@@ -1,4 +1,4 @@
-"""`referee verify` and `referee replay`: what a log holds, checked and told. All that is needed is in the log."""
+"""`referee verify` and `referee replay`: verify logs, and narrate or show a match, from the log alone."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from referee.cli.log_files import StoredLog, Unreadable, judge, lines_of, logs_of
-from referee.cli.narrate import account
+from referee.cli.narrate import narrate_match
 from referee.cli.plain_text import one_line
 from referee.games import game
 from referee.local import replay_page
@@ -19,16 +19,16 @@ from referee.match.verification import VerificationReport
 def verify(files: tuple[str, ...]) -> None:
     """Check logs: rules, legality, links, deals, result.
 
-    A FILE contains one or more logs as NDJSON, gzipped NDJSON or a zip, such as the files with all logs of a tournament
-    that a service offers; - is standard input, and a URL is fetched first. Each log is reported on its own line, with
-    the first wrong row and the reason. The exit status is 1 if any log fails or a file cannot be read.
+    A FILE contains one or more logs as NDJSON, gzipped NDJSON or a zip, such as a service's download of all logs of a
+    tournament; - is standard input, and a URL is fetched first. Each log is reported on its own line, with the first
+    wrong row and the reason. The exit status is 1 if any log fails or a file cannot be read.
     """
     judged = holding = 0
     for file in files:
         try:
             for log in logs_of(file):
                 holds, finding = _check_log(log)
-                label = file if log.alone else f"{file}, {log.match or 'a log that names no match'}"
+                label = file if log.alone else f"{file}, {log.match or 'a log without a match id'}"
                 click.echo(one_line(f"{'ok' if holds else 'FAILED':<6}  {label}: {finding}"))
                 judged, holding = judged + 1, holding + holds
         except Unreadable as error:
@@ -58,10 +58,10 @@ def replay(file: str, html: Path | None) -> None:
         return
     try:
         rows = [parse_row(line) for line in stored if line.strip()]
-        told = list(account(rows))
+        sentences = list(narrate_match(rows))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
-        raise Unreadable(f"{file} is not a match log; `referee verify` says where it is wrong ({error})") from error
-    click.echo("\n".join(told))
+        raise Unreadable(f"{file} is not a match log; `referee verify` reports the wrong row ({error})") from error
+    click.echo("\n".join(sentences))
 
 
 def _check_log(log: StoredLog) -> tuple[bool, str]:
@@ -83,5 +83,5 @@ def _finding(report: VerificationReport) -> str:
 
 
 def _deals(report: VerificationReport) -> str:
-    sealed = "NOT REVEALED yet: without the seed the deals are unproven"
-    return "deals follow from the revealed seed" if report.revealed else sealed
+    unproven = "NOT REVEALED yet: without the seed the deals are unproven"
+    return "deals follow from the revealed seed" if report.revealed else unproven

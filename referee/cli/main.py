@@ -1,4 +1,4 @@
-"""The group of all subcommands. A subcommand's module is imported when it is asked for, not before."""
+"""The group of all subcommands. The module of a subcommand is imported only when it is used."""
 
 import errno
 from typing import Any, Final
@@ -43,12 +43,12 @@ COMMANDS = {  # by heading, in the order of the help page: module beside this fi
 }
 
 
-# Of files and directories that are another user's, or cannot be what is asked of them.
+# Errors that a user can resolve with another path or as another user.
 FORBIDDEN: Final = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EISDIR, errno.ENOTDIR)
 
 
 class Cli(LazyGroup):
-    """Shows what the referee, or the file system, refuses as a sentence instead of a traceback."""
+    """Report errors of the referee and of the file system as a sentence instead of a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

@@ -1,6 +1,6 @@
-"""A match told in sentences, from the events of its log alone: no rule is applied here.
+"""Narrate a match in sentences, from the events of its log alone, without applying any rule.
 
-What an event says stands in the presentation of its game; without a sentence there, it is shown as its members.
+The presentation of a game has the sentences for its events; an event without one is shown as its members.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,8 +10,8 @@ from referee.viewer.presentation import presentation
 from referee.viewer.sentences import Sentences, plainly
 
 
-def account(rows: Sequence[Json]) -> Iterator[str]:
-    """The lines that tell the match of these rows."""
+def narrate_match(rows: Sequence[Json]) -> Iterator[str]:
+    """Yield the lines that narrate the match of these rows."""
     header = rows[0]
     names = [player["name"] for player in header["players"]]
     yield f"{header['game']}, match {header['match']}, rules version {header['rules_version']}"
@@ -21,14 +21,14 @@ def account(rows: Sequence[Json]) -> Iterator[str]:
         yield "  options: " + ", ".join(f"{name} {value}" for name, value in header["options"].items())
     sentences = Sentences(presentation(header["game"]), lambda seat: _name(seat, names))
     for row in rows[1:]:
-        yield from _about_decision(row, names)
+        yield from _narrate_decision(row, names)
         for event in row.get("events", []):
-            yield from _about_event(event, sentences, names)
+            yield from _narrate_event(event, sentences, names)
         if row["type"] == "result":
-            yield from _about_result(row, names)
+            yield from _narrate_result(row, names)
 
 
-def _about_event(event: Json, sentences: Sentences, names: Sequence[str]) -> Iterator[str]:
+def _narrate_event(event: Json, sentences: Sentences, names: Sequence[str]) -> Iterator[str]:
     text = sentences.text(event)
     if text is None:
         text = plainly(event, lambda seat: _name(seat, names))
@@ -37,20 +37,20 @@ def _about_event(event: Json, sentences: Sentences, names: Sequence[str]) -> Ite
     yield from (f"    {line}" for line in sentences.detail(event).split("\n") if line)
 
 
-def _about_decision(row: Json, names: Sequence[str]) -> Iterator[str]:
-    """What the events do not say: why a default was played, and what the bot had to remark."""
+def _narrate_decision(row: Json, names: Sequence[str]) -> Iterator[str]:
+    """Yield what the events leave out: why a default was played, and the note of the bot."""
     if row["type"] != "decision":
         return
     name = names[row["seat"]]
     if "fault" in row:
-        yield f"  ! {name}: {row['fault']}, the default is played"
+        yield f"  ! {name}: {row['fault']}; the default is played"
     if row.get("retired"):
-        yield f"  ! {name} is not asked any more, the default is played"
+        yield f"  ! {name} is retired; the default is played"
     if row.get("note"):
         yield f"  {name} remarks: {row['note']}"
 
 
-def _about_result(row: Json, names: Sequence[str]) -> Iterator[str]:
+def _narrate_result(row: Json, names: Sequence[str]) -> Iterator[str]:
     yield "Result"
     for seat in sorted(range(len(names)), key=lambda seat: (row["placements"][seat], seat)):
         count = row["faults"][seat]

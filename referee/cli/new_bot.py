@@ -1,6 +1,6 @@
-"""`referee new-bot`: a bot to begin with, copied from ``bots/`` of the project into a folder of one's own.
+"""`referee new-bot`: copy a starter bot from the project's ``bots/`` into a new folder.
 
-``referee/starters`` is a link to that folder, so that its bots are installed with the package.
+``referee/starters`` is a link to ``bots/``, so that the starter bots are installed with the package.
 """
 
 import json
@@ -22,7 +22,7 @@ class Language:
     needs: str
     tool: str  # the program that runs it
     start: str
-    choose: str  # the line to replace, as the file spells its beginning
+    choose: str  # how the function to replace begins in the file
 
 
 LANGUAGES = {
@@ -44,32 +44,32 @@ LANGUAGES = {
 def new_bot(folder: Path, language: str) -> None:
     """Write a starter bot into DIR, which must be new or empty, and show how to let it play.
 
-    The bot plays every game, checks signatures and needs nothing but the language's standard library. It bears the
-    name of its folder.
+    The bot plays every game, checks signatures and needs nothing but the language's standard library. It has the name
+    of its folder.
     """
     chosen = LANGUAGES[language]
     try:
         write_bot(folder, language)
     except FileExistsError as error:
-        raise click.UsageError(f"{click.format_filename(folder)} {error}; name a new folder or an empty one") from error
+        raise click.UsageError(f"{click.format_filename(folder)} {error}; pass a new or an empty folder") from error
     except OSError as error:
         raise click.ClickException(f"cannot write to {click.format_filename(folder)}: {error.strerror}") from error
     click.echo(f"{click.format_filename(folder / chosen.file)} is a bot ({chosen.needs} or newer). Next:\n")
     here = shlex.quote(str(folder))
     steps = {
-        f"referee play saint-poker {here} house:sound": "a match; starts the bot and ends it",
-        f"cd {here} && {chosen.start} 9000": "serves it, for a service or `referee check`",
+        f"referee play saint-poker {here} house:sound": "play a match; starts and stops the bot",
+        f"cd {here} && {chosen.start} 9000": "serve the bot, for a service or `referee check`",
     }
     width = max(map(len, steps))
-    for command, what in steps.items():
-        click.echo(f"  {command:<{width}}  # {what}")
-    click.echo("\nREADME.md there tells the rest.")
+    for command, purpose in steps.items():
+        click.echo(f"  {command:<{width}}  # {purpose}")
+    click.echo("\nREADME.md in that folder has the next steps.")
 
 
 def write_bot(folder: Path, language: str) -> None:
-    """Makes the folder with the bot, a page about it, and what keeps its secret out of git.
+    """Create the folder with the bot, a README.md, and a .gitignore that keeps its secret out of git.
 
-    Raises ``FileExistsError`` when something is there already, and other ``OSError``.
+    Raise ``FileExistsError`` if the folder is a file or not empty, and other ``OSError``.
     """
     if folder.exists() and not folder.is_dir():
         raise FileExistsError("is a file")
@@ -78,7 +78,7 @@ def write_bot(folder: Path, language: str) -> None:
         raise FileExistsError("is not empty")
     name, chosen = manifest_name(folder), LANGUAGES[language]
     program = (STARTERS / language / chosen.file).read_text(encoding="utf-8")
-    # "x" and not "w": nothing is overwritten, even when somebody else writes there at this moment.
+    # "x" instead of "w", so that no file is overwritten, even if another process writes here at the same time.
     for file, text in (
         (chosen.file, program.replace('"starter"', json.dumps(name, ensure_ascii=False))),
         ("README.md", readme(name, chosen)),
@@ -89,13 +89,13 @@ def write_bot(folder: Path, language: str) -> None:
 
 
 def manifest_name(folder: Path) -> str:
-    """What the bot calls itself: the folder's name as far as a manifest may show it."""
-    printable = "".join(sign for sign in folder.resolve().name if sign.isprintable())
+    """Return the name of the bot: that of its folder, as far as a manifest may contain it."""
+    printable = "".join(character for character in folder.resolve().name if character.isprintable())
     return printable[:LONGEST_NAME].strip() or "starter"
 
 
 def readme(name: str, chosen: Language) -> str:
-    """The page in the new folder: three steps from here to a rated match."""
+    """Return the README.md of the new folder: three steps to a rated match."""
     return f"""# {name}
 
 A bot for the referee's card games; it needs {chosen.needs} or newer and nothing else.
@@ -107,19 +107,19 @@ A bot for the referee's card games; it needs {chosen.needs} or newer and nothing
    referee replay match.ndjson
    ```
 
-   That starts the bot for the time of the match. `{chosen.start} 9000` serves it until Ctrl-C, for a service or for
+   This starts the bot for the duration of the match. `{chosen.start} 9000` serves it until Ctrl-C, for a service or for
    `referee check http://127.0.0.1:9000`.
 
    `referee games` lists the other games.
 
-2. **Make it think.** It plays any legal action. Replace `{chosen.choose}` in `{chosen.file}`: it gets the question and
-   gives one of its legal actions. `referee rules saint-poker` tells how a game goes and what the question shows.
+2. **Make it think.** It plays any legal action. Replace `{chosen.choose}` in `{chosen.file}`: it receives the question
+   and returns one of its legal actions. `referee rules saint-poker` explains a game and what its questions contain.
 
 3. **Register it.** Make it reachable at a public https address (it listens on 127.0.0.1: put a tunnel or a web server
-   in front of it), register that URL, and save the secret you are shown (`whsec_…`) as `secret.txt` in this folder. The
+   in front of it), register that URL, and save the secret that is shown (`whsec_…`) as `secret.txt` in this folder. The
    bot reads this file at each call (`$REFEREE_BOT_SECRET` takes precedence over it). From then on the bot refuses calls
-   that the referee has not signed, proves that the address is yours, and contributes its share to the shuffling of the
-   cards. With a secret, local matches are signed too:
+   that the referee has not signed, proves that the address is yours, and contributes to the shuffling of the cards.
+   With a secret, local matches are signed too:
 
    ```sh
    REFEREE_BOT_SECRET="$(cat secret.txt)" referee play saint-poker {chosen.file} house:sound

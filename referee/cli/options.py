@@ -1,4 +1,4 @@
-"""Options that several commands share, and refusals of what was typed as click reports them (exit status 2)."""
+"""Options that several commands share, and conversion of library errors to usage errors (exit status 2)."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ def usage_errors() -> Iterator[None]:
 
 
 def checked_secret(_context: click.Context, _parameter: click.Parameter, secret: str | None) -> str | None:
-    """Return the secret. Refuse one that cannot sign, before a bot is called."""
+    """Return the secret; raise ``click.BadParameter`` if it cannot sign."""
     if secret is not None:
         try:
             secret_bytes(secret)
@@ -39,7 +39,7 @@ def checked_secret(_context: click.Context, _parameter: click.Parameter, secret:
 
 
 def secret_option(help: str) -> Callable[[Command], Command]:
-    """Add ``--secret``, what calls to bots are signed with."""
+    """Add ``--secret``, the secret that signs the calls to bots."""
     return click.option(
         "--secret",
         metavar="WHSEC",

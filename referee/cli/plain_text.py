@@ -1,16 +1,18 @@
-"""Text that others wrote, as a terminal may show it."""
+"""Make text from outside safe to print on a terminal."""
 
 
 def plain(text: str) -> str:
-    """Without signs that would move about in a terminal: people elsewhere wrote some of it."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else "\N{REPLACEMENT CHARACTER}" for sign in text)
+    """Return ``text`` with control characters replaced, except line ends: they could move the cursor."""
+    return "".join(
+        character if character.isprintable() or character == "\n" else "\N{REPLACEMENT CHARACTER}" for character in text
+    )
 
 
 def one_line(text: str) -> str:
-    """Return ``text`` on a single line, so that no part of it passes for another line of ours."""
+    """Return ``text`` on a single line, so that no part of it looks like a line of our own."""
     return plain(text).replace("\n", " ")
 
 
 def indent_lines(text: str) -> str:
-    """Return ``text`` with all lines but the first moved in, so that none of them passes for a line of ours."""
+    """Return ``text`` with all lines but the first indented, so that none of them looks like a line of our own."""
     return text.replace("\n", "\n    ")

@@ -1,4 +1,4 @@
-"""`referee play`: matches between bots and house players on this machine, without any server."""
+"""`referee play`: play matches between bots and house players on this machine, without a service."""
 
 import asyncio
 import gzip
@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from referee.cli import problem_report
-from referee.cli.narrate import account
+from referee.cli.narrate import narrate_match
 from referee.cli.options import game_options, secret_option, time_options, usage_errors
 from referee.cli.problem_report import ProblemReport
 from referee.cli.tables import Table
@@ -24,7 +24,7 @@ from referee.local.replay_page import NotWritten
 from referee.match.log import parse_row
 from referee.match.time_limits import Limits
 
-LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # of one's own bot, to look at while working on it
+LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # of the last single match of a bot file
 
 
 @click.command()
@@ -85,30 +85,31 @@ def play(
     """Play matches of GAME between PLAYERs on this machine.
 
     A PLAYER is a bot's URL, its file, or house:NAME (house:random, house:first, house:sound). A file (bot.py, bot.mjs,
-    bot.go, anything executable, or the folder of a `bot.…`) is started for the time of the matches, with a port in
-    $PORT and as its argument and a secret in $REFEREE_BOT_SECRET. A single match is then written to replay.ndjson and
-    replay.html here, over those of the time before. Bots are asked for decisions alone; nothing is sent to their
-    /notify. With several matches everybody moves on by one seat from match to match. Problems are reported on standard
-    error: faults with advice, errors that a bot reported in its answers, and the last lines or the traceback that a
-    FILE wrote. The exit status is still 0; it is 3 if a player was never reached or if a FILE exited on its own.
+    bot.go, anything executable, or the folder of a `bot.…`) is started for the duration of the matches; it receives a
+    port in $PORT and as its first argument, and a secret in $REFEREE_BOT_SECRET. A single match is then written to
+    replay.ndjson and replay.html in the current folder, replacing earlier ones. Bots are only asked for decisions;
+    nothing is sent to their /notify. With several matches, all players move on by one seat from match to match.
+    Problems are reported on standard error: faults with advice, errors that a bot reported in its answers, and the last
+    lines or the traceback that a FILE wrote. The exit status is still 0; it is 3 if a player was never reached or if a
+    FILE exited on its own.
     """
     seed, limits, signing = seed or secrets.token_hex(8), Limits(budget_ms, bank_ms), (secret,) if secret else ()
     with usage_errors():
         plan = local.make_plan(game_name, players, seed, given, limits, seats=len(players), secrets=signing)
     shown = not quiet and not as_json
-    own = shown and matches == 1 and not (log or html or no_files) and any(one.file for one in plan.entrants)
+    own = shown and matches == 1 and not (log or html or no_files) and any(entrant.file for entrant in plan.entrants)
     if shown:
         click.echo(f"{game_name}, seed {plan.seed}")
 
-    def tell_match(played: LocalResult, paths: "_Paths", number: int) -> None:
+    def print_match(played: LocalResult, paths: "_Paths", number: int) -> None:
         if as_json:
             click.echo(json.dumps(summary(played, *paths)))
         elif shown:
             click.echo(_format_result(played, paths, number, several=matches > 1, narrate=narrate))
 
-    standing, report = _run(plan, matches, LAST_MATCH if own else (log, html), tell_match, quiet=quiet)
+    totals, report = _run(plan, matches, LAST_MATCH if own else (log, html), print_match, quiet=quiet)
     if shown and matches > 1:
-        click.echo(_totals(standing))
+        click.echo(_format_totals(totals))
     report.show()
     sys.exit(report.status)
 
@@ -117,24 +118,23 @@ def _run(
     plan: LocalMatchPlan,
     matches: int,
     paths: "_Paths",
-    tell_match: Callable[[LocalResult, "_Paths", int], None],
+    print_match: Callable[[LocalResult, "_Paths", int], None],
     *,
     quiet: bool,
-) -> tuple[dict[str, "_Standing"], ProblemReport]:
-    """Start the bots given as files, play all matches and report each one. Return the standing of each player and a
-    report of the problems."""
-    standing = {entrant.name: _Standing() for entrant in plan.entrants}
+) -> tuple[dict[str, "_Totals"], ProblemReport]:
+    """Start the bots given as files, play all matches and print each. Return the totals and a problem report."""
+    totals = {entrant.name: _Totals() for entrant in plan.entrants}
     with bot_files.run_bots(plan.entrants, plan.secrets) as running:
         plan = replace(plan, entrants=running.entrants, secrets=running.secrets)
-        for number, (played, written) in enumerate(_all_played(plan, matches, *paths)):
-            _count(standing, played)
-            tell_match(played, written, number)
-        problems = {name: own.problems for name, own in standing.items()}
-        return standing, problem_report.report(running, problems, missing_only=quiet)
+        for number, (played, written) in enumerate(_play_matches(plan, matches, *paths)):
+            _count(totals, played)
+            print_match(played, written, number)
+        problems = {name: own.problems for name, own in totals.items()}
+        return totals, problem_report.report(running, problems, missing_only=quiet)
 
 
 def _format_result(played: LocalResult, paths: "_Paths", number: int, *, several: bool, narrate: bool) -> str:
-    story = "\n".join(account([parse_row(line) for line in played.lines])) + "\n\n" if narrate else ""
+    story = "\n".join(narrate_match([parse_row(line) for line in played.lines])) + "\n\n" if narrate else ""
     if several:
         return f"{story}{number + 1:>4}  {_line(played)}" + "".join(f"  {path}" for path in paths if path)
     named = zip(("log", "page"), paths, strict=True)
@@ -144,7 +144,7 @@ def _format_result(played: LocalResult, paths: "_Paths", number: int, *, several
 _Paths = tuple[Path | None, Path | None]  # of the log and of the page
 
 
-def _all_played(
+def _play_matches(
     plan: LocalMatchPlan, matches: int, log: Path | None, html: Path | None
 ) -> Iterator[tuple[LocalResult, _Paths]]:
     with asyncio.Runner() as runner:
@@ -176,29 +176,29 @@ def write(path: Path, lines: Sequence[bytes]) -> None:
         raise NotWritten(f"cannot write the log to {path}: {error.strerror}") from error
 
 
-# -- what is shown --
+# -- output --
 
 PLAYER = ("player",)
 
 
 @dataclass(slots=True)
-class _Standing:
-    """What one entrant has gathered over all matches."""
+class _Totals:
+    """The sums of one entrant over all matches."""
 
     matches: int = 0
-    wins: int = 0  # first places, shared ones too
-    places: int = 0
+    wins: int = 0  # shared first places count
+    placements: int = 0
     returns: int = 0
     faults: int = 0
     problems: Problems = field(default_factory=Problems)
 
 
-def _count(standing: dict[str, _Standing], played: LocalResult) -> None:
+def _count(totals: dict[str, _Totals], played: LocalResult) -> None:
     for seat, player in enumerate(played.header["players"]):
-        own = standing[player["name"]]
+        own = totals[player["name"]]
         own.matches += 1
         own.wins += played.result["placements"][seat] == 1
-        own.places += played.result["placements"][seat]
+        own.placements += played.result["placements"][seat]
         own.returns += played.result["returns"][seat]
         own.faults += played.result["faults"][seat]
         own.problems.add(played.problems[seat])
@@ -212,7 +212,7 @@ def summary(played: LocalResult, path: Path | None, page: Path | None = None) ->
         "options": header["options"],
         "players": [player["name"] for player in header["players"]],
         **{name: result[name] for name in ("scores", "returns", "placements", "faults")},
-        "problems": [one.to_json() for one in played.problems],
+        "problems": [problems.to_json() for problems in played.problems],
         "log": str(path) if path else None,
         **({"html": str(page)} if page else {}),
     }
@@ -226,8 +226,8 @@ def _line(played: LocalResult) -> str:
 
 
 def table(played: LocalResult) -> str:
-    """Return the result by place, with a column for errors in the bots' own code if there were any."""
-    result, errors = played.result, [one.errors for one in played.problems]
+    """Return the result by placement, with a column for errors in the bots' own code if there were any."""
+    result, errors = played.result, [problems.errors for problems in played.problems]
     rows = [
         (
             *(str(result["placements"][seat]), player["name"], str(result["scores"][seat])),
@@ -239,12 +239,12 @@ def table(played: LocalResult) -> str:
     return Table(titles, sorted(rows, key=lambda row: int(row[0])), left=PLAYER).plain()
 
 
-def _totals(standing: dict[str, _Standing]) -> str:
-    has_errors = any(own.problems.errors for own in standing.values())
+def _format_totals(totals: dict[str, _Totals]) -> str:
+    has_errors = any(own.problems.errors for own in totals.values())
     titles = ("player", "matches", "wins", "average place", "returns", "faults", *(["errors"] if has_errors else []))
     rows: list[tuple[str, ...]] = []
-    for name, own in sorted(standing.items(), key=lambda item: (item[1].places, item[0])):
-        average = f"{own.places / own.matches:.2f}"
+    for name, own in sorted(totals.items(), key=lambda item: (item[1].placements, item[0])):
+        average = f"{own.placements / own.matches:.2f}"
         counted = (name, str(own.matches), str(own.wins), average, str(own.returns), str(own.faults))
         rows.append((*counted, *([str(own.problems.errors)] if has_errors else [])))
     return "\n" + Table(titles, rows, left=PLAYER).plain()

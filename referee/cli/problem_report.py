@@ -16,7 +16,7 @@ ENDS_IN_S: Final = 0.5
 
 
 class ProblemReport(NamedTuple):
-    """Hold the text for standard error (empty if there were no problems) and the exit status of the command."""
+    """The text for standard error (empty if there were no problems) and the exit status of the command."""
 
     text: str
     status: int
@@ -32,29 +32,29 @@ def report(running: RunningBots, problems: Mapping[str, Problems], *, missing_on
     The status is 3 if a player was never reached or a started bot has exited on its own, else 0. With ``missing_only``
     only these players are reported.
     """
-    _await_dying(running, problems)
-    fallen = running.fallen()
-    unreached = {name: one for name, one in problems.items() if one.is_unreached}
-    told = []
-    for name, one in (unreached if missing_only else problems).items():
-        told += [*_faults(name, one), *_errors(name, one)]
-    told += [_output(running, process, problems) for process in (fallen if missing_only else running.processes)]
-    return ProblemReport(plain("\n\n".join(filter(None, told))), NOT_REACHED if unreached or fallen else 0)
+    _await_exits(running, problems)
+    exited = running.exited()
+    unreached = {name: own for name, own in problems.items() if own.is_unreached}
+    parts = []
+    for name, own in (unreached if missing_only else problems).items():
+        parts += [*_faults(name, own), *_errors(name, own)]
+    parts += [_output(running, process, problems) for process in (exited if missing_only else running.processes)]
+    return ProblemReport(plain("\n\n".join(filter(None, parts))), NOT_REACHED if unreached or exited else 0)
 
 
-def _await_dying(running: RunningBots, problems: Mapping[str, Problems]) -> None:
+def _await_exits(running: RunningBots, problems: Mapping[str, Problems]) -> None:
     """Wait a moment for the exit status of bots that broke off a connection: they may be about to exit."""
     for entrant in running.entrants:
         if entrant.name in problems and "unreachable" in problems[entrant.name].faults:
             for process in running.processes:
                 if process.file == entrant.file:
-                    process.ends_by(time.monotonic() + ENDS_IN_S)
+                    process.wait_until(time.monotonic() + ENDS_IN_S)
 
 
 def _output(running: RunningBots, process: BotProcess, problems: Mapping[str, Problems]) -> str:
     names = [entrant.name for entrant in running.entrants if entrant.file == process.file]
     own = [problems[name] for name in names if name in problems]
-    return output_of(" and ".join(names), process, failed=any(one.faults or one.errors for one in own))
+    return output_of(" and ".join(names), process, failed=any(problem.faults or problem.errors for problem in own))
 
 
 def output_of(name: str, process: BotProcess, *, failed: bool) -> str:
@@ -69,7 +69,7 @@ def output_of(name: str, process: BotProcess, *, failed: bool) -> str:
     wrote = process.tail() if ended is not None else traceback or process.tail()
     if ended is None:
         return f"{name} wrote:\n{wrote}" if wrote else ""
-    return f"{name} ended with status {ended}" + (f"; it wrote:\n{wrote}" if wrote else "")
+    return f"{name} exited with status {ended}" + (f"; it wrote:\n{wrote}" if wrote else "")
 
 
 def _faults(name: str, problems: Problems) -> list[str]:
@@ -80,9 +80,9 @@ def _faults(name: str, problems: Problems) -> list[str]:
         head = f"{name} was not reached: no connection in {_times(problems.decisions, 'call')}"
     lines = [f"{head}; the default actions were played."]
     for code, count in problems.faults.most_common():
-        phase, came = problems.first_of_fault[code]
+        phase, reply = problems.first_of_fault[code]
         lines += [
-            f"  {code}, {_times(count, 'time')}, first in phase {phase}" + (f": {came}" if came else ""),
+            f"  {code}, {_times(count, 'time')}, first in phase {phase}" + (f": {reply}" if reply else ""),
             f"    what it means: {ADVICE[code].happened}",
             f"    what to do: {ADVICE[code].remedy}",
         ]
@@ -101,5 +101,5 @@ def _errors(name: str, problems: Problems) -> list[str]:
     return ["\n".join(lines)]
 
 
-def _times(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def _times(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

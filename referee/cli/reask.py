@@ -1,4 +1,4 @@
-"""`referee reask`: a recorded question, put to a bot as it is now."""
+"""`referee reask`: ask a bot a recorded question again, and compare the answers."""
 
 import asyncio
 import json
@@ -28,7 +28,10 @@ from referee.match.match import FAULTS, Answer, Match, Request
 @click.argument("decision", type=RecordedDecision())
 @click.argument("bot", metavar="[URL|FILE]", required=False)
 @click.option(
-    "--seat", type=click.IntRange(0, 99), metavar="N", help="Seat to ask, counted from 0, where several choose at once."
+    "--seat",
+    type=click.IntRange(0, 99),
+    metavar="N",
+    help="Seat to ask, counted from 0, if several seats choose simultaneously.",
 )
 @secret_option("Secret that signs the question.")
 @asks_service
@@ -42,13 +45,13 @@ def reask(
 ) -> None:
     """Ask a bot a question of a match again, and compare the answers.
 
-    LOG is a file as `referee verify` takes it, MATCH the id of a match of the service. DECISION is the number n
-    of the decision in the log, or the id of the question. URL is the bot's, or a FILE that is started for this;
-    without one the service is asked for the URL, which tells owners alone.
+    LOG is a file as for `referee verify`, MATCH the id of a match of the service. DECISION is the number n of the
+    decision in the log, or the id of the question. URL is the address of the bot, FILE a bot that is started for this;
+    without either, the service is asked for the URL, which it shows to the owner only.
 
-    The question is that of the match; only the players differ if the tournament was anonymous, since the log names
-    them. An error that the bot reports in its answer is shown, and so is the related output of
-    a FILE. The exit status is 1 if the answer would be a fault.
+    The question is the same as in the match; only the players differ if the tournament was anonymous, since the log
+    names them. An error that the bot reports in its answer is shown, and so is the related output of a FILE. The exit
+    status is 1 if the answer would be a fault.
     """
     recorded = Recorded.read(remote, log)
     with usage_errors():
@@ -57,13 +60,13 @@ def reask(
         request = replay.question(match, seat_of_id if seat is None else seat)
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])
     if url.startswith(HOUSE):
-        raise click.UsageError(f"{url} is asked in play; give a bot's URL or file")
+        raise click.UsageError(f"{url} is a house player; pass the URL or the file of a bot.")
     put = _ask_bot(recorded.header, request, url, (secret,) if secret else ())
     then = recorded.answer(n, request.seat)
     now = _judge_answer(match, request, put)
     document = {"match": match.header["match"], "n": n, "seat": request.seat, "bot": put.url, "question": put.question}
     same = not now["fault"] and now["action"] == then["action"]
-    remote.tell(
+    remote.show(
         document | {"then": _recorded_answer(then), "now": now, "same": same},
         _text(request, _recorded_answer(then), now, same=same),
     )
@@ -74,10 +77,10 @@ def reask(
 
 def _url_of(remote: Remote, bot_id: str) -> str:
     if not bot_id.startswith("bot_"):
-        raise click.UsageError("give the bot's URL")
+        raise click.UsageError("The log does not have the id of a bot; pass the bot's URL.")
     found = remote.api.get(f"/bots/{bot_id}").get("url")
     if not found:
-        raise click.UsageError("give the bot's URL: the service tells it to its owner alone")
+        raise click.UsageError("Pass the bot's URL: the service shows it to the owner of the bot only.")
     return str(found)
 
 
@@ -100,7 +103,7 @@ def _ask_bot(header: Json, request: Request, bot: str, secrets: tuple[str, ...])
         with bot_files.run_bots([entrant], secrets) as running:
             put = asyncio.run(_ask_url(header, request, running.entrants[0].address, running.secrets))
             failed = bool(put.answer.trouble or put.error)
-            outputs = [problem_report.output_of(entrant.name, one, failed=failed) for one in running.processes]
+            outputs = [problem_report.output_of(entrant.name, process, failed=failed) for process in running.processes]
             return replace(put, output="\n".join(outputs))
 
 
@@ -122,11 +125,11 @@ def _recorded_answer(row: Json) -> Json:
 
 
 def _judge_answer(match: Match, request: Request, put: _Put) -> Json:
-    """The new answer as the match would take it."""
+    """Return the new answer as the match would record it."""
     answer, reply = put.answer, put.reply
     fault, detail, action = answer.trouble, reply.detail, answer.action
     if not fault and answer.choice is not None:
-        action = request.legal_actions[answer.choice]  # the wire has checked its bounds
+        action = request.legal_actions[answer.choice]  # within bounds: the client has checked it
     if not fault:
         try:
             action = match.state.validate_action(request.seat, action)
@@ -146,7 +149,7 @@ def _judge_answer(match: Match, request: Request, put: _Put) -> Json:
 def _text(request: Request, then: Json, now: Json, *, same: bool) -> str:
     heads = ("", "then", "now")
     rows: list[tuple[str, ...]] = [("answer", _format_answer(then), _format_answer(now))]
-    rows.append(("legal", *("no" if one["fault"] else "yes" for one in (then, now))))
+    rows.append(("accepted", *("no" if answer["fault"] else "yes" for answer in (then, now))))
     rows.append(("time", f"{then['ms']} ms", f"{now['ms']} ms of {request.deadline_ms} ms"))
     if then.get("note") or now["note"]:
         rows.append(("note", plain(str(then.get("note") or "")), plain(now["note"])))
@@ -154,13 +157,13 @@ def _text(request: Request, then: Json, now: Json, *, same: bool) -> str:
         rows.append(("error", "", one_line(now["error"])))
     table = Table(heads, rows, left=heads).plain()
     phase = request.observation["phase"]
-    told = f"decision {request.n}, seat {request.seat}, phase {phase}, {len(request.legal_actions)} legal actions"
-    told += f"\n{table}\n"
+    text = f"decision {request.n}, seat {request.seat}, phase {phase}, {len(request.legal_actions)} legal actions"
+    text += f"\n{table}\n"
     if now["fault"]:
-        return f"{told}fault: {FAULTS[now['fault']]} ({plain(now['detail'])})"
+        return f"{text}fault: {FAULTS[now['fault']]} ({plain(now['detail'])})"
     if now["error"]:
-        told += "the bot's own code failed, and it played the default action: "
-    return told + ("the same answer" if same else "another answer")
+        text += "the bot's own code failed, and it played the default action: "
+    return text + ("the same answer" if same else "another answer")
 
 
 def _format_answer(answer: Json) -> str:

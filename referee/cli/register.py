@@ -1,4 +1,4 @@
-"""`referee register`: a bot made known to a service, checked, and at play against the house."""
+"""`referee register`: register a bot with a service, wait for its check, and practise against house bots."""
 
 import os
 import sys
@@ -23,9 +23,9 @@ LONGEST_LINE: Final = 2_000  # of a command that is shown
 AGAIN: Final = "run the same command again"
 UNHEARD: Final = ("egress_denied", "dns_failed", "unreachable", "deadline")
 CHOICES: Final = """\
-The service calls your bot, so it must find it. Without a public address you may
-- play here: referee play GAME URL house:sound, referee check URL, referee tournament local; no server is needed;
-- open a tunnel that gives the bot a public https address, and register that;
+The service calls your bot, so it must be able to reach it. Without a public address you can
+- play here, without a service: referee play GAME URL house:sound, referee check URL, referee tournament local;
+- open a tunnel that gives the bot a public https address, and register that address;
 - run a service of your own: REFEREE_EGRESS_ALLOW=127.0.0.1/32:1024-65535 referee up, then --url http://127.0.0.1:8000."""
 ADVICE: Final = {  # by code of the report
     **CHECK_ADVICE,
@@ -66,36 +66,36 @@ def register(
       referee register https://bots.example.org/mine --name "My bot" --secret-file mybot/secret.txt --practice pool-nap
     """
     if no_check and games:
-        raise click.UsageError("--practice wants a bot that was checked: leave --no-check out")
+        raise click.UsageError("--practice needs a checked bot and cannot be combined with --no-check.")
     bot = _find_own_bot(remote, address, name) or _register_bot(remote, address, name, secret_file, waits=not no_check)
     if no_check:
-        remote.tell(bot, f"{bot['id']} ({bot['name']}) is {bot['status']}: start it, then run this without --no-check")
+        remote.show(bot, f"{bot['id']} ({bot['name']}) is {bot['status']}: start it, then run this without --no-check")
         return
     bot = _wait_for_check(remote, bot)
     report = bot["check"]["report"]
     if bot["status"] != "verified":
-        remote.tell(bot, format_report(bot))
+        remote.show(bot, format_report(bot))
         if not remote.as_json and (report or {}).get("challenge", {}).get("code") in UNHEARD:
             click.echo(CHOICES)
         raise SystemExit(1)
     played = [_play_practice_match(remote, bot, game) for game in games]
-    remote.tell({**bot, "practice": played}, "\n\n".join([format_report(bot), *map(result, played)]))
+    remote.show({**bot, "practice": played}, "\n\n".join([format_report(bot), *map(result, played)]))
     if not bot["certificate"]:
         raise SystemExit(1)
 
 
 def format_report(bot: Json) -> str:
-    """The last check and examination in words: what was asked, what came, what to do."""
+    """Return the last check and examination as text: the requests, the replies and what to do."""
     report = bot["check"]["report"] or {}
     lines = [f"{bot['id']} ({bot['name']}) is {bot['status']}"]
-    for part, asked in (("challenge", "POST /notify with a challenge"), ("manifest", "GET / for the manifest")):
+    for part, request in (("challenge", "POST /notify with a challenge"), ("manifest", "GET / for the manifest")):
         step = report.get(part)
         if step is None:
             continue
         if step["ok"]:
-            lines.append(f"  ok    {asked}: {step['total_ms']} ms")
+            lines.append(f"  ok    {request}: {step['total_ms']} ms")
             continue
-        lines.append(f"  fail  {asked}: {step['code']}: {step['detail']}")
+        lines.append(f"  fail  {request}: {step['code']}: {step['detail']}")
         advice = ADVICE.get(step["code"]) or _usual_advice(step["code"])
         lines.append(f"        {advice}" if AGAIN in advice else f"        {advice}; then {AGAIN}")
     if report.get("ok"):
@@ -105,9 +105,9 @@ def format_report(bot: Json) -> str:
 
 
 def _format_examination(bot: Json) -> list[str]:
-    """What the examination found, worst first, and what came of it."""
-    one, certificate = bot["examination"], bot.get("certificate")
-    report = one["report"] if one["version"] == bot["version"] else None
+    """Return the findings of the examination, worst first, and its result."""
+    examination, certificate = bot["examination"], bot.get("certificate")
+    report = examination["report"] if examination["version"] == bot["version"] else None
     lines = [] if report is None else _format_findings(report)
     if certificate:
         games = ", ".join(f"{game} (rules {version})" for game, version in certificate["rules"].items())
@@ -119,19 +119,19 @@ def _format_examination(bot: Json) -> list[str]:
         return [f"  version {bot['version']} was not examined, so no rated play; {AGAIN}"]
     if report["verdict"] == "referee_failed":
         return [*lines, f"  no certificate: {report['detail']}: not your fault, {AGAIN}"]
-    asks = f"referee check {bot['url']} --questions 60 --seed {report['seed']} asks much the same"
-    return [*lines, f"  no certificate, so no rated play; mend it, then {AGAIN}; {asks}"]
+    similar = f"referee check {bot['url']} --questions 60 --seed {report['seed']} asks similar questions"
+    return [*lines, f"  no certificate, so no rated play; fix the bot, then {AGAIN}; {similar}"]
 
 
 def _format_findings(report: Json) -> list[str]:
     lines = [line for finding in report["findings"] if finding["severity"] != "ok" for line in _finding(finding)]
     if not report.get("calls"):
         return lines
-    asked = f"{report['questions']} questions, {report['calls']} calls"
+    figures = f"{report['questions']} questions, {report['calls']} calls"
     latency = report["latency"]["total"]
     if latency.get("calls"):
-        asked += f"; ms per call: median {latency['p50']:.0f}, 99th percentile {latency['p99']:.0f}"
-    return [*lines, f"  examined: {asked}"]
+        figures += f"; ms per call: median {latency['p50']:.0f}, 99th percentile {latency['p99']:.0f}"
+    return [*lines, f"  examined: {figures}"]
 
 
 def _finding(finding: Json) -> list[str]:
@@ -148,11 +148,11 @@ def _finding(finding: Json) -> list[str]:
 
 def _usual_advice(code: str) -> str:
     known = FAULT_ADVICE.get(code)
-    return known.remedy if known else "look at what your bot answered with referee check URL"
+    return known.remedy if known else "look at the answers of your bot with referee check URL"
 
 
 def _find_own_bot(remote: Remote, address: str, name: str) -> Json | None:
-    """The bot, where it is the asker's own already; his secret is not shown again."""
+    """Return the caller's own bot of this name, if it is registered already. Raise ``Refused`` if its URL differs."""
     me = remote.api.get("/accounts/me")["id"]
     own = remote.api.items(f"/bots?owner={me}&limit=100")
     found = next((bot for bot in own if bot["name"].casefold() == name.casefold()), None)
@@ -161,7 +161,7 @@ def _find_own_bot(remote: Remote, address: str, name: str) -> Json | None:
     bot: Json = remote.api.get(f"/bots/{found['id']}")
     if bot["url"].rstrip("/") != address.rstrip("/"):
         raise Refused(f"your bot {bot['name']!r} is registered already, at {bot['url']}")
-    note(f"{bot['id']} is yours already; it is not registered anew")
+    note(f"{bot['id']} is already registered to you; it is not registered again")
     return bot
 
 
@@ -186,20 +186,20 @@ def _register_bot(remote: Remote, address: str, name: str, secret_file: Path | N
 
 
 def _write(file: Path, secret: str) -> None:
-    """Where that fails the secret is not lost."""
+    """Write the secret to a new file; if that fails, print it, so that it is not lost."""
     try:
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
             opened.write(f"{secret}\n")
     except OSError as error:
-        note(f"{file} cannot be written ({error.strerror}); the secret, shown this once: {secret}")
+        note(f"{file} cannot be written ({error.strerror}); the secret, shown only once: {secret}")
 
 
 def _wait_for_check(remote: Remote, bot: Json) -> Json:
-    """The bot after another check and examination of it, its certificate besides."""
+    """Request a check and an examination, wait for both, and return the bot with its ``certificate``."""
     path = f"/bots/{bot['id']}"
-    note("it is called …")
+    note("the service checks the bot …")
     end = time.monotonic() + CHECKED_WITHIN_S
-    told = ""
+    noted = ""
     bot = remote.api.post(f"{path}/check")
     begun_before = bot["check"]["state"] == "running"  # perhaps before the bot knew its secret
     while True:
@@ -210,12 +210,12 @@ def _wait_for_check(remote: Remote, bot: Json) -> Json:
         examination = bot["examination"]
         if bot["check"]["state"] == examination["state"] == "idle":
             return {**bot, "certificate": _certificate(remote, path)}
-        if examination["state"] == "running" and examination["current_step"] != told:
-            told = examination["current_step"]
-            note(f"it is examined: {examination['asked']} of {examination['planned']} questions, {told}")
+        if examination["state"] == "running" and examination["what"] != noted:
+            noted = examination["what"]
+            note(f"the service examines the bot: {examination['asked']} of {examination['planned']} questions, {noted}")
         if time.monotonic() > end:
-            what = "examined" if bot["check"]["state"] == "idle" else "called"
-            raise RefereeError(f"the bot is still to be {what}; GET {path} shows the report when it was")
+            due = "examined" if bot["check"]["state"] == "idle" else "checked"
+            raise RefereeError(f"The bot was not {due} within {CHECKED_WITHIN_S:.0f} s. To wait again, {AGAIN}.")
         time.sleep(POLLED_S)
 
 
@@ -229,15 +229,15 @@ def _certificate(remote: Remote, path: str) -> Json | None:
 
 
 def _play_practice_match(remote: Remote, bot: Json, game: str) -> Json:
-    """An unrated match against house bots, at as few seats as the game has."""
-    known = {one["name"]: one for one in remote.api.items("/games")}
+    """Play an unrated match against house bots with the smallest number of seats, and return it."""
+    known = {listed["name"]: listed for listed in remote.api.items("/games")}
     if game not in known:
         raise Refused(f"--practice: unknown game {game!r}; available: {', '.join(known)}")
     house = list(remote.api.items("/bots?status=house"))
-    house.sort(key=lambda one: "sound" not in one["name"])  # the better player first
+    house.sort(key=lambda bot: "sound" not in bot["name"])  # the stronger player first
     seats = known[game]["seats"]["minimum"]
     if len(house) < seats - 1:
-        raise RefereeError("this service has no house bots yet; ask again in a moment")
-    seated = [bot["id"], *(one["id"] for one in house[: seats - 1])]
+        raise RefereeError("This service has no house bots yet. Run the command again in a moment.")
+    seated = [bot["id"], *(opponent["id"] for opponent in house[: seats - 1])]
     match = remote.api.post("/matches", {"game": game, "bots": seated, "rated": False})
     return follow_match(remote, match["id"])

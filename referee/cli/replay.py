@@ -1,4 +1,4 @@
-"""A finished match, taken from its log back to one of its decisions. What is done there is left to the commands."""
+"""Replay a finished match from its log to one of its decisions, for the commands that continue from there."""
 
 import re
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
 QUESTION_ID = re.compile(r"(?:(?:mat|fork)_[0-9a-z]{26}_)?s([0-9]{1,2})_q([0-9]{1,6})", re.ASCII)
 
 
-class NotRecalled(RefereeError):
-    """A log that does not hold, or keeps its cards to itself."""
+class NotReplayable(RefereeError):
+    """Raised for a log that is not valid or not yet revealed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A log that holds, with its reveal. ``rows`` are all, the reveal being the last."""
+    """A valid log with all its ``rows``; the last one is its reveal."""
 
     header: Json
     rows: Sequence[Json]
@@ -51,16 +51,16 @@ class Recorded:
     @classmethod
     def read(cls, remote: Remote, source: str) -> Self:
         """Read a log from a file or URL as ``lines_of`` does, or from the service by the id of its match. Raise
-        ``NotRecalled``, and any error that reading raises."""
+        ``NotReplayable``, and any error that reading raises."""
         if ID.fullmatch(source):
             lines = remote.api.fetch(f"/api/v1/matches/{source}/log").splitlines()
         else:
             lines = lines_of(source)
         report = verify(lines)
         if not report.ok:
-            raise NotRecalled(f"{source} does not hold: row {report.row}: {report.reason}")
+            raise NotReplayable(f"{source} is not valid: row {report.row}: {report.reason}")
         if not report.revealed:
-            raise NotRecalled(f"{source}: its seed is not revealed yet")
+            raise NotReplayable(f"{source}: its seed is not revealed yet")
         rows = [parse_row(line) for line in lines]
         return cls({name: rows[0][name] for name in HEADER_MEMBERS}, rows)
 
@@ -69,9 +69,9 @@ class Recorded:
         return bytes.fromhex(self.rows[-1]["seed"])
 
     def replay_to(self, n: int, header: Json | None = None) -> Match:
-        """The match as it stood when decision point ``n`` was asked, played under another header if one is given.
+        """Return the match as it stood when decision point ``n`` was asked, under another header if one is given.
 
-        The chance to come follows from the revealed seed. Raises ``BadOption`` where nobody was asked.
+        Later random outcomes follow from the revealed seed. Raise ``BadOption`` if nobody was asked at ``n``.
         """
         return replay.replay_to(self.rows, header or self.header, n)
 
@@ -87,7 +87,7 @@ class Recorded:
         return answers[decision.question]["n"], decision.seat
 
     def answer(self, n: int, seat: Seat) -> Json:
-        """The row of what was answered."""
+        """Return the row with the answer of ``seat`` at decision point ``n``."""
         return next(row for row in self.rows if row["type"] == "decision" and (row["n"], row["seat"]) == (n, seat))
 
 

@@ -1,4 +1,4 @@
-"""`referee rules`: how a game is played, for whoever writes a bot for it."""
+"""`referee rules`: show the rules page of a game, which is written for authors of bots."""
 
 import re
 
@@ -9,9 +9,9 @@ from rich.markdown import Markdown
 from referee.cli.options import usage_errors
 from referee.rulebook import rules_page
 
-WIDEST = 122  # columns: the examples fit, and longer lines of text are hard to read
+WIDEST = 122  # columns: examples fit, and longer lines are hard to read
 MARKS_OF_TESTS = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
-LINKS_TO_FILES = re.compile(r"\[([^]]+)\]\((?!https?:)[^)]+\)")  # they lead somewhere only in a checkout
+LINKS_TO_FILES = re.compile(r"\[([^]]+)\]\((?!https?:)[^)]+\)")  # their targets exist only in a checkout
 
 
 @click.command()
@@ -27,7 +27,7 @@ def rules(game_name: str) -> None:
 
 
 def show(page: str, console: Console) -> None:
-    """Laid out for reading on a terminal, else as it was written."""
+    """Print the page, rendered on a terminal and as Markdown elsewhere."""
     if console.is_terminal:
         text = LINKS_TO_FILES.sub(r"\1", MARKS_OF_TESTS.sub("", page))
         console.print(Markdown(text), width=min(console.width, WIDEST))

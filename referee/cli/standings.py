@@ -1,4 +1,4 @@
-"""`referee standings`: the latest tournaments and the ladders, of a service or of a database on this machine.
+"""`referee standings`: show the latest tournaments and the ladders of a service or of a database on this machine.
 
 Both sources yield rows in the form of the API, so that the same tables show them.
 """
@@ -23,7 +23,7 @@ from referee.tournaments.tables import Tournament
 
 TOURNAMENTS_SHOWN = 5
 LADDERS_SHOWN = 20
-LINES_SHOWN = 50
+ROWS_SHOWN = 50
 
 Found = Iterator[tuple[Json, list[Json]]]  # a tournament or a ladder, and its first rows
 
@@ -38,42 +38,43 @@ def standings(url: str | None, data: Path | None) -> None:
     """
     if url:
         with Api(url) as api:
-            found = [_table(one, rows) for one, rows in _from_service(api)]
+            found = [_table(shown, rows) for shown, rows in _from_service(api)]
     else:
         _, database = record_of(data)
         with database.read() as session:
-            found = [_table(one, rows) for one, rows in _from_database(session)]
+            found = [_table(shown, rows) for shown, rows in _from_database(session)]
         database.dispose()
-    click.echo("\n\n".join(table.plain() for table in found) or "nothing has been played yet")
+    click.echo("\n\n".join(table.plain() for table in found) or "No matches have been played yet.")
 
 
-def _table(one: Json, rows: list[Json]) -> tables.Table:
-    if "status" in one:
-        return tables.standings(f"{one['name']}: {one['game']}, {one['status']}", rows)
-    return tables.ladder(f"{one['game']}, {one['seats']} seats ({one['id']})", rows)
+def _table(shown: Json, rows: list[Json]) -> tables.Table:
+    if "status" in shown:
+        return tables.standings(f"{shown['name']}: {shown['game']}, {shown['status']}", rows)
+    return tables.ladder(f"{shown['game']}, {shown['seats']} seats ({shown['id']})", rows)
 
 
 def _from_service(api: Api) -> Found:
-    for one in api.get(f"/tournaments?limit={TOURNAMENTS_SHOWN}")["items"]:
-        yield one, api.get(f"/tournaments/{one['id']}/standings?limit={LINES_SHOWN}")["items"]
+    for tournament in api.get(f"/tournaments?limit={TOURNAMENTS_SHOWN}")["items"]:
+        yield tournament, api.get(f"/tournaments/{tournament['id']}/standings?limit={ROWS_SHOWN}")["items"]
     for ladder in islice(api.items("/ladders"), LADDERS_SHOWN):
-        yield ladder, api.get(f"/ladders/{ladder['id']}?limit={LINES_SHOWN}")["items"]
+        yield ladder, api.get(f"/ladders/{ladder['id']}?limit={ROWS_SHOWN}")["items"]
 
 
 def _from_database(session: Session) -> Found:
-    for one in tournaments.list_tournaments(session, limit=TOURNAMENTS_SHOWN).items:
-        yield {"name": one.name, "game": one.game, "status": one.status}, _standings_rows(session, one)
+    for tournament in tournaments.list_tournaments(session, limit=TOURNAMENTS_SHOWN).items:
+        shown = {"name": tournament.name, "game": tournament.game, "status": tournament.status}
+        yield shown, _standings_rows(session, tournament)
     for ladder in ratings.list_ladders(session, limit=LADDERS_SHOWN).items:
-        page = ratings.ladder_page(session, ladder.id, limit=LINES_SHOWN)
+        page = ratings.ladder_page(session, ladder.id, limit=ROWS_SHOWN)
         rows = [
-            {"rank": line.place, "name": line.name, "rating": line.value / 1_000_000, "games": line.games}
-            for line in page.page.items
+            {"rank": row.place, "name": row.name, "rating": row.value / 1_000_000, "games": row.games}
+            for row in page.page.items
         ]
         yield {"game": ladder.game, "seats": ladder.seats, "id": ladder.id}, rows
 
 
 def _standings_rows(session: Session, tournament: Tournament) -> list[Json]:
-    rows = event_results(session, tournament).table()[:LINES_SHOWN]
+    rows = event_results(session, tournament).table()[:ROWS_SHOWN]
     names = bots.names_of(session, (str(row.entrant) for row in rows))
     return [
         {

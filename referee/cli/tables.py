@@ -15,7 +15,7 @@ OWN_COLUMN = ("points", "wins")  # tie-breaks that every table shows anyway
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under their heads. Columns named in ``left`` are aligned to the left, the others to the right."""
+    """Rows and column headings. Columns named in ``left`` are aligned to the left, the others to the right."""
 
     heads: Cells
     rows: Sequence[Cells]
@@ -25,13 +25,13 @@ class Table:
     def plain(self) -> str:
         """Return the table as lines of text, the title first."""
         rows = [self.heads, *self.rows]
-        columns = [[row[at] for row in rows] for at in range(len(self.heads))]
-        aligned = [_aligned(cells, to_left=cells[0] in self.left) for cells in columns]
+        columns = [[row[index] for row in rows] for index in range(len(self.heads))]
+        aligned = [_align(cells, to_left=cells[0] in self.left) for cells in columns]
         lines = ["  ".join(row).rstrip() for row in zip(*aligned, strict=True)]
         return "\n".join([self.title, *lines] if self.title else lines)
 
     def rich(self, rows: int | None = None) -> RichTable:
-        """Return the table for a live view, with at most so many rows."""
+        """Return the table for a live view, with at most ``rows`` rows."""
         table = RichTable(title=self.title, title_justify="left", title_style="bold", expand=False)
         for head in self.heads:
             table.add_column(head, justify="left" if head in self.left else "right", no_wrap=True)
@@ -40,7 +40,7 @@ class Table:
         return table
 
 
-def _aligned(cells: Cells, *, to_left: bool) -> list[str]:
+def _align(cells: Cells, *, to_left: bool) -> list[str]:
     width = max(map(len, cells))
     return [cell.ljust(width) if to_left else cell.rjust(width) for cell in cells]
 
@@ -52,14 +52,14 @@ def standings(
 
     ``ratings`` by bot add a column; ``error_bars`` adds the points per match with their 95 % interval.
     """
-    names = [one["name"] for one in rows[0]["tie_breaks"] if one["name"] not in OWN_COLUMN] if rows else []
+    names = [rule["name"] for rule in rows[0]["tie_breaks"] if rule["name"] not in OWN_COLUMN] if rows else []
     heads = ["place", "bot", "matches", "points", *(name.replace("_", " ") for name in names), "wins", "returns"]
     heads += ["a match", "95 % (groups)"] if error_bars else []
     heads += [] if ratings is None else ["rating"]
-    cells = [[*_standing(row, names), *(_error_bar(row) if error_bars else [])] for row in rows]
+    cells = [[*_standings_row(row, names), *(_error_bar(row) if error_bars else [])] for row in rows]
     if ratings is not None:
-        for line, row in zip(cells, rows, strict=True):
-            line.append(f"{ratings[row['bot']]:.1f}" if row["bot"] in ratings else "-")
+        for shown, row in zip(cells, rows, strict=True):
+            shown.append(f"{ratings[row['bot']]:.1f}" if row["bot"] in ratings else "-")
     return Table(heads, cells, title=title)
 
 
@@ -76,9 +76,9 @@ def number(value: Any) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
-def _standing(row: Json, tie_breaks: Sequence[str]) -> Iterator[str]:
-    values = {one["name"]: one["value"] for one in row["tie_breaks"]}
-    yield from (str(row["place"]), _marked(row), str(row["matches"]), number(row["points"]))
+def _standings_row(row: Json, tie_breaks: Sequence[str]) -> Iterator[str]:
+    values = {rule["name"]: rule["value"] for rule in row["tie_breaks"]}
+    yield from (str(row["place"]), _name_with_marks(row), str(row["matches"]), number(row["points"]))
     yield from (number(values.get(name)) for name in tie_breaks)
     yield from (str(row["wins"]), str(row["returns"]))
 
@@ -89,7 +89,7 @@ def _error_bar(row: Json) -> Iterator[str]:
     yield "-" if bar["low"] is None else f"{bar['low']:.2f} to {bar['high']:.2f} ({bar['groups']})"
 
 
-def _marked(row: Json) -> str:
+def _name_with_marks(row: Json) -> str:
     """Return the bot's name, marked if it was withdrawn or changed its version."""
     marks = [mark for mark, field in (("withdrawn", "withdrawn"), ("new version", "version_changed")) if row.get(field)]
     return str(row["name"]) + (f" ({', '.join(marks)})" if marks else "")

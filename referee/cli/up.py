@@ -1,4 +1,4 @@
-"""`referee up`: the whole service on this machine, from one command, until it is told to stop."""
+"""`referee up`: run the whole service on this machine until a stop signal."""
 
 import errno
 import os
@@ -55,7 +55,7 @@ def up(data: Path | None, host: str, port: int | None, workers: int) -> None:
 
 
 def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, workers: int) -> None:
-    """Brings the record up to date, then runs until stopped."""
+    """Upgrade the database, then run the service until a stop signal."""
     if settings.redis_url is not None:
         check_redis(settings.redis_url)
     database = Database.from_settings(settings)
@@ -88,14 +88,15 @@ def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, worke
 
 
 def describe_addresses(url: str) -> str:
-    """What is to be had of the service at ``url``, a line each."""
+    """Return one line for each address of the service at ``url``."""
     return f"pages  {url}/\nAPI    {url}/api/v1\ndocs   {url}/docs"
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """A bound socket: on the port asked for or not at all; without one on the usual port or the next that is free.
+    """Return a listening socket on ``port``, or else on the default port or the next free one.
 
-    It is bound here and handed to the API, so that nobody can take the port between a look and its use.
+    The API inherits the socket, so that no other process can take the port in between. Raise ``click.UsageError`` if no
+    port can be used.
     """
     ports = [port] if port is not None else range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED)
     for candidate in ports:
@@ -121,7 +122,7 @@ def _bind_socket(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(512)  # at once: bind alone lets a second one bind too
+        listener.listen(512)  # here, because after bind alone another process could still bind the port
     except OSError:
         listener.close()
         raise

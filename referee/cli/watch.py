@@ -1,4 +1,4 @@
-"""`referee watch`: a match followed to its end over the API, and its result in words."""
+"""`referee watch`: follow a match of a service to its end and show its result."""
 
 import time
 from typing import Final
@@ -29,13 +29,13 @@ def watch(remote: Remote, match: str) -> None:
       referee watch mat_01j8z2k4p6r8t0v2x4y6a8c0e2
     """
     shown = follow_match(remote, match)
-    remote.tell(shown, result(shown))
+    remote.show(shown, result(shown))
 
 
 def follow_match(remote: Remote, match_id: str) -> Json:
-    """The match as the API shows it when it is over; each change of its status is told on standard error."""
+    """Return the match as the API shows it when it is over. Print each change of its status on standard error."""
     status = ""
-    shown: Json = remote.api.get(f"/matches/{match_id}")  # a wrong id is refused at once
+    shown: Json = remote.api.get(f"/matches/{match_id}")  # outside the loop, so that a wrong id fails immediately
     while shown["status"] not in OVER:
         if shown["status"] != status:
             status = shown["status"]
@@ -50,15 +50,15 @@ def note(text: str) -> None:
 
 
 def result(match: Json) -> str:
-    """How a match that is over ended."""
+    """Return the result of a match that is over as text."""
     if any(seat["placement"] is None for seat in match["seats"]):
         return _head(match)
     order = sorted(match["seats"], key=lambda seat: (seat["placement"], seat["seat"]))
     heads = ("place", "bot", "version", "seat", "returns")
-    return Table(heads, [_line(seat) for seat in order], left=("bot", "version"), title=_head(match)).plain()
+    return Table(heads, [_row(seat) for seat in order], left=("bot", "version"), title=_head(match)).plain()
 
 
-def _line(seat: Json) -> tuple[str, ...]:
+def _row(seat: Json) -> tuple[str, ...]:
     return (
         str(seat["placement"]),
         seat["name"] or "-",

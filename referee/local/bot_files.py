@@ -1,7 +1,4 @@
-"""Players given as a program: started here for as long as they play, found by the port they were given.
-
-How a bot is called once it listens is the business of ``local``.
-"""
+"""Start bots that are given as files, wait until they listen on their port, and stop them after play."""
 
 import errno
 import os
@@ -31,14 +28,14 @@ STEP_S: Final = 0.05
 STOPS_IN_S: Final = 2.0
 SETTLES_IN_S: Final = 1.0  # enough to read what a bot has written, unless it never stops writing
 TAIL_LINES: Final = 12
-STOP_WORDS: Final = (signal.SIGTERM, signal.SIGHUP)  # beside Ctrl-C, which is an exception by itself
-PRIVATE: Final = ("REFEREE_", "DATABASE_URL", "REDIS_URL")  # of our surroundings, what is no bot's business
+STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)  # SIGINT raises KeyboardInterrupt already
+PRIVATE: Final = ("REFEREE_", "DATABASE_URL", "REDIS_URL")  # environment variables that bots must not see
 HINTS: Final = {
-    errno.ENOENT: "; does its first line name a program that is not there, or end as lines of Windows do?",
-    errno.ENOEXEC: "; does its first line name what runs it, as #!/bin/sh does?",
+    errno.ENOENT: "; does its first line name a missing program, or end with a carriage return?",
+    errno.ENOEXEC: "; does its first line name an interpreter, like #!/bin/sh?",
 }
 PRINTED_URL: Final = re.compile(rb"http://(?:127\.0\.0\.1|localhost):(\d{1,5})\b")
-RUNNERS: Final = {  # by the end of the file's name: what runs it, and what that is called
+RUNNERS: Final = {  # by file extension: the command that runs the file, and the name of the language
     ".py": ((sys.executable,), "Python"),
     ".js": (("node",), "Node.js"),
     ".mjs": (("node",), "Node.js"),
@@ -48,48 +45,48 @@ RUNNERS: Final = {  # by the end of the file's name: what runs it, and what that
 
 
 class BotNotStarted(RefereeError):
-    """A program that cannot be run, ended at once, or never listened."""
+    """Raised for a program that cannot be run, exits before it listens, or never listens."""
 
 
 @dataclass(slots=True)
 class BotProcess:
-    """A bot that was started, with what it writes."""
+    """A started bot and its output."""
 
     file: Path
     port: int
     process: subprocess.Popen[bytes]
-    written: OutputTail = field(repr=False)
+    output: OutputTail = field(repr=False)
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
     def tail(self) -> str:
-        """The last lines it wrote, to either stream."""
-        self.written.settle(SETTLES_IN_S)
-        return self.written.lines(TAIL_LINES)
+        """Return the last lines that it wrote to either stream."""
+        self.output.settle(SETTLES_IN_S)
+        return self.output.lines(TAIL_LINES)
 
     def traceback(self) -> str:
         """Return the last Python traceback that it wrote (the end of a long one), or an empty string."""
-        self.written.settle(SETTLES_IN_S)
-        return self.written.traceback(TAIL_LINES)
+        self.output.settle(SETTLES_IN_S)
+        return self.output.traceback(TAIL_LINES)
 
     def listens(self) -> bool:
-        """Whether somebody answers at the port it was given, or else at one it has printed, which is then its port."""
-        printed = [int(port) for port in PRINTED_URL.findall(self.written.head)]
+        """Return whether its port, or a port that it printed, accepts connections. A printed port becomes its port."""
+        printed = [int(port) for port in PRINTED_URL.findall(self.output.head)]
         for port in (self.port, *printed):
             if 0 < port < 65536 and _is_open(port):
                 self.port = port
                 return True
         return False
 
-    def tell(self, word: signal.Signals) -> None:
-        """Sends a signal to it and to what it has started."""
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send a signal to it and to its child processes."""
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, word)
+            os.killpg(self.process.pid, number)
 
-    def ends_by(self, moment: float) -> bool:
-        """Waits for its end, until then."""
+    def wait_until(self, moment: float) -> bool:
+        """Wait for its exit until ``moment`` (monotonic), and return whether it has exited."""
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(max(0.0, moment - time.monotonic()))
         return self.process.returncode is not None
@@ -97,128 +94,129 @@ class BotProcess:
 
 @dataclass(frozen=True, slots=True)
 class RunningBots:
-    """Who plays, each with the address to call, and what the calls are signed with."""
+    """The entrants, each with the address to call, the secrets that sign the calls, and the started processes."""
 
     entrants: list[LocalEntrant]
     secrets: tuple[str, ...]
     processes: list[BotProcess]
 
-    def fallen(self) -> list[BotProcess]:
-        """Those that have ended by themselves."""
-        return [one for one in self.processes if one.process.poll() is not None]
+    def exited(self) -> list[BotProcess]:
+        """Return the bots that have exited on their own."""
+        return [bot for bot in self.processes if bot.process.poll() is not None]
 
 
 @contextmanager
 def run_bots(entrants: Sequence[LocalEntrant], secrets: tuple[str, ...]) -> Iterator[RunningBots]:
-    """Starts the bots among ``entrants`` that are files, each once, and stops them at the end.
+    """Start the bots among ``entrants`` that are files, each once, and stop them after the block.
 
-    A bot is told its port in ``$PORT`` and as its first argument, and its secret in ``$REFEREE_BOT_SECRET``: the one
-    given, else one made for this time, with which then all calls are signed. Raises ``BotNotStarted``.
+    A bot receives its port in ``$PORT`` and as its first argument, and a secret in ``$REFEREE_BOT_SECRET``: the first
+    of ``secrets``, or a new one, which then signs all calls. Raise ``BotNotStarted``.
     """
-    files = list(dict.fromkeys(one.file for one in entrants if one.file))
+    files = list(dict.fromkeys(entrant.file for entrant in entrants if entrant.file))
     if files and not secrets:
         secrets = (bot_secret(os.urandom(32), "referee play", 1),)
     processes: list[BotProcess] = []
-    with _signals_raised():
+    with _stop_signals_as_exceptions():
         try:
             for file, port in zip(files, _free_ports(len(files)), strict=True):
                 processes.append(_start(file, port, secrets[0]))
             for process in processes:
-                process.written.follow()  # from here on there are threads: all that is forked was
+                process.output.follow()  # this starts threads, so all processes have been forked before
             for process in processes:
-                _await(process)
-            urls = {one.file: one.url for one in processes}
-            called = [replace(one, url=urls[one.file]) if one.file else one for one in entrants]
-            yield RunningBots(called, secrets, processes)
+                _wait_until_listening(process)
+            urls = {process.file: process.url for process in processes}
+            placed = [replace(entrant, url=urls[entrant.file]) if entrant.file else entrant for entrant in entrants]
+            yield RunningBots(placed, secrets, processes)
         finally:
             _stop(processes)
 
 
 @contextmanager
-def _signals_raised() -> Iterator[None]:
-    """Words to stop that would end us on the spot become exceptions, so that what was started is stopped first."""
+def _stop_signals_as_exceptions() -> Iterator[None]:
+    """Turn stop signals that would kill this process into ``SystemExit``, so that started bots are stopped first."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {word: signal.getsignal(word) for word in STOP_WORDS}
-    for word, handler in before.items():
-        if handler is signal.SIG_DFL:  # else somebody here, or whoever started us, wants it otherwise
-            signal.signal(word, _leave)
+    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    for number, handler in before.items():
+        if handler is signal.SIG_DFL:  # a handler that we or our parent process installed stays
+            signal.signal(number, _exit)
     try:
         yield
     finally:
-        for word, handler in before.items():
-            signal.signal(word, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def _leave(number: int, _frame: FrameType | None) -> None:
+def _exit(number: int, _frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
 
 
 def _stop(processes: Sequence[BotProcess]) -> None:
-    """Ends all of them and what they have started, together; another word to stop meanwhile changes nothing."""
+    """Stop all bots and their child processes concurrently, ignoring stop signals meanwhile."""
     is_main = threading.current_thread() is threading.main_thread()
-    before = {word: signal.signal(word, signal.SIG_IGN) for word in (signal.SIGINT, *STOP_WORDS)} if is_main else {}
+    ignored = (signal.SIGINT, *STOP_SIGNALS) if is_main else ()
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in ignored}
     try:
-        for word in (signal.SIGTERM, signal.SIGKILL):
-            for one in processes:
-                one.tell(word)
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            for process in processes:
+                process.send_signal(number)
             moment = time.monotonic() + STOPS_IN_S
-            for one in processes:
-                one.ends_by(moment)
-        for one in processes:
-            one.written.end(STEP_S)
+            for process in processes:
+                process.wait_until(moment)
+        for process in processes:
+            process.output.end(STEP_S)
     finally:
-        for word, handler in before.items():
-            signal.signal(word, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _start(file: Path, port: int, secret: str) -> BotProcess:
-    ours = {name: value for name, value in os.environ.items() if not name.startswith(PRIVATE)}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(PRIVATE)}
     try:
         process = subprocess.Popen(
             [*_command(file), str(port)],
             cwd=file.parent,
-            env=ours | {"PORT": str(port), "REFEREE_BOT_SECRET": secret, "PYTHONUNBUFFERED": "1"},
+            env=inherited | {"PORT": str(port), "REFEREE_BOT_SECRET": secret, "PYTHONUNBUFFERED": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # a group of its own, so that what it starts ends with it
+            start_new_session=True,  # its own process group, so that its child processes end with it
             preexec_fn=parent_death.make_preexec(signal.SIGTERM),
         )
     except OSError as error:
         hint = HINTS.get(error.errno or 0, "")
         raise BotNotStarted(f"{file} cannot be started: {error.strerror}{hint}") from error
-    assert process.stdout is not None  # it was asked for
+    assert process.stdout is not None, "a pipe was requested"
     return BotProcess(file, port, process, OutputTail(process.stdout))
 
 
 def _command(file: Path) -> list[str]:
-    """How the program is run: by what its name ends in, else by itself."""
+    """Return the command that runs the program: chosen by the extension of its file, else the file itself."""
     if not file.is_file():
         raise BotNotStarted(f"the file {file} does not exist")
-    whole = str(file.resolve())
+    path = str(file.resolve())
     if file.suffix in RUNNERS:
-        (tool, *words), language = RUNNERS[file.suffix]
+        (tool, *arguments), language = RUNNERS[file.suffix]
         found = shutil.which(tool)
         if found is None:
             raise BotNotStarted(f"{file} needs {language}, but {tool!r} is not on PATH")
-        return [found, *words, whole]
+        return [found, *arguments, path]
     if not os.access(file, os.X_OK):
         known = ", ".join(RUNNERS)
         raise BotNotStarted(
-            f"{file} is not a program: its name ends in none of {known}, and it may not be executed (chmod +x)"
+            f"{file} is not a program: its extension is none of {known}, and it is not executable (chmod +x)"
         )
-    return [whole]
+    return [path]
 
 
-def _await(bot: BotProcess) -> None:
-    """Returns when the bot listens. One that has ended does not, whoever answers at its port."""
+def _wait_until_listening(bot: BotProcess) -> None:
+    """Wait until the bot listens. Raise ``BotNotStarted`` if it exits, even if another program answers at its port."""
     give_up = time.monotonic() + PATIENCE_S
     while True:
         listens, status = bot.listens(), bot.process.poll()
         if status is not None:
-            raise BotNotStarted(f"{bot.file} ended with status {status} before it listened. It wrote:\n{bot.tail()}")
+            raise BotNotStarted(f"{bot.file} exited with status {status} before it listened. It wrote:\n{bot.tail()}")
         if listens:
             return
         if time.monotonic() > give_up:
@@ -235,9 +233,9 @@ def _is_open(port: int) -> bool:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Ports nobody listens on; all of them are held until the last is found, so that none comes twice."""
-    with ExitStack() as held:
-        listeners = [held.enter_context(socket.socket()) for _ in range(count)]
+    """Return free ports. All are kept open until the last is found, so that they differ."""
+    with ExitStack() as stack:
+        listeners = [stack.enter_context(socket.socket()) for _ in range(count)]
         for listener in listeners:
             listener.bind(("127.0.0.1", 0))
         return [int(listener.getsockname()[1]) for listener in listeners]

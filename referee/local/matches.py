@@ -1,7 +1,4 @@
-"""Matches without a server: house players in this process, bots by their URL, the log kept in memory.
-
-Nothing is rated. What comes out is shown and written by ``play``.
-"""
+"""Play unrated matches without a service: house players in this process, bots by their URL, logs in memory."""
 
 import hashlib
 import os
@@ -28,24 +25,24 @@ from referee.match.time_limits import Limits
 from referee.protocol.messages import DEFAULT_MAX_CONCURRENT_REQUESTS
 
 HOUSE = "house:"
-# Whoever types a URL here may call it from here: loopback is open, unlike in the service.
+# Users may call any address that their own machine can reach, so loopback is allowed, unlike in the service.
 LOCAL_POLICY = Policy.parse("127.0.0.0/8:1-65535,[::1/128]:1-65535", allow_http=True)
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 class NoSuchPlayer(RefereeError):
-    """A name that is neither a URL nor a house player."""
+    """Raised for a text that is not a URL, a bot file or a house player."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalEntrant:
-    """One who plays: ``house:NAME``, a URL or a program. Names are unique among the entrants."""
+    """A player: ``house:NAME``, a URL or a program. Names are unique among the entrants."""
 
     name: str
     source: str
-    url: str = ""  # where a program was started
-    version: str = ""  # as its manifest says; nobody asks for it where it does not matter
+    url: str = ""  # of a started program
+    version: str = ""  # from its manifest; empty where the manifest is not fetched
     max_concurrent_requests: int = DEFAULT_MAX_CONCURRENT_REQUESTS
 
     @property
@@ -58,34 +55,34 @@ class LocalEntrant:
 
     @property
     def file(self) -> Path | None:
-        """The program that has to be started, if it is one."""
+        """Return the program that has to be started, or None if this is not a program."""
         return None if self.is_house or "://" in self.source else program(self.source)
 
     @property
     def address(self) -> str:
-        """The URL to call."""
+        """Return the URL to call."""
         return self.url or self.source
 
 
 @dataclass(frozen=True, slots=True)
 class LocalMatchPlan:
-    """What is to be played, but for the number of the match."""
+    """The terms that all matches of a run share."""
 
     game: str
     options: Json
     entrants: Sequence[LocalEntrant]
     seed: str
     limits: Limits
-    secrets: tuple[str, ...] = ()  # what signs the calls to bots; none: they go out unsigned
+    secrets: tuple[str, ...] = ()  # sign the calls to bots; without any, calls are unsigned
 
     def seating(self, number: int) -> list[LocalEntrant]:
-        """Who sits where: everybody moves on by one seat from match to match."""
+        """Return the entrants by seat: all move on by one seat from match to match."""
         return [self.entrants[(seat + number) % len(self.entrants)] for seat in range(len(self.entrants))]
 
 
 @dataclass(frozen=True, slots=True)
 class Sitting:
-    """One match to be played: who sits where, and its deal. The dice of house players follow from ``dice``."""
+    """A match to play: its entrants by seat, and its deal. ``dice`` seeds the random choices of house players."""
 
     match_id: str
     seated: Sequence[LocalEntrant]
@@ -115,8 +112,8 @@ def make_plan(
     seats: int,
     secrets: tuple[str, ...] = (),
 ) -> LocalMatchPlan:
-    """Return a plan for tables of ``seats`` seats. Refuse what cannot be played before the first card is dealt: raise
-    ``NoSuchGame``, ``NoSuchPlayer``, ``UrlRefused`` or ``BadOption``."""
+    """Return a plan for tables of ``seats`` seats. Raise ``NoSuchGame``, ``NoSuchPlayer``, ``UrlRefused`` or
+    ``BadOption`` if it cannot be played."""
     rules, seated = game(game_name), entrants(sources)
     complete = rules.complete_options(seats, options(game_name, given))
     rules.start(seats, complete)
@@ -124,17 +121,17 @@ def make_plan(
 
 
 def entrants(sources: Sequence[str]) -> list[LocalEntrant]:
-    """Checks every source before anything is played; equal ones are told apart by number."""
+    """Return the entrants for these sources, numbering equal ones. Raise ``NoSuchPlayer`` or ``UrlRefused``."""
     labels = [_label(source) for source in sources]
     named = []
-    for place, (label, source) in enumerate(zip(labels, sources, strict=True)):
-        number = labels[: place + 1].count(label)
+    for index, (label, source) in enumerate(zip(labels, sources, strict=True)):
+        number = labels[: index + 1].count(label)
         named.append(LocalEntrant(label if labels.count(label) == 1 else f"{label} {number}", source))
     return named
 
 
 def options(game_name: str, given: Sequence[str]) -> Json:
-    """Options from texts like ``rounds=3``; raises ``BadOption`` that says what would fit."""
+    """Return the options in texts like ``rounds=3``; raise ``BadOption``, which names what would be valid."""
     specs = {spec.name: spec for spec in game(game_name).option_specs}
     values: Json = {}
     for text in given:
@@ -148,14 +145,14 @@ def options(game_name: str, given: Sequence[str]) -> Json:
 
 
 async def play(plan: LocalMatchPlan, number: int) -> LocalResult:
-    """Plays match ``number`` of the plan to its end; the same seed gives house players the same match."""
+    """Play match ``number`` of the plan to its end. Between house players, the same seed gives the same match."""
     seed = hashlib.sha256(f"referee play|{plan.seed}|{number}".encode()).digest()
     ids = local_id("mat", plan.seed, number), local_id("grp", plan.seed, number)
     return await sit(plan, Sitting(ids[0], plan.seating(number), ids[1], seed, f"{plan.seed}|{number}"))
 
 
 async def sit(plan: LocalMatchPlan, sitting: Sitting, limits: CallLimits | None = None) -> LocalResult:
-    """Plays one match; ``limits`` are shared by all matches that may call the same bots."""
+    """Play one match. Pass the same ``limits`` to all matches that may call the same bots."""
     seated, group_id = sitting.seated, sitting.group_id
     nonces = [""] * len(seated)
     header = new_header(
@@ -166,7 +163,7 @@ async def sit(plan: LocalMatchPlan, sitting: Sitting, limits: CallLimits | None 
         group={
             "id": group_id,
             "commitment": commitment(sitting.seed, group_id),
-            "entries": [one.id for one in seated],
+            "entries": [entrant.id for entrant in seated],
         },
         limits=plan.limits,
     )
@@ -183,7 +180,7 @@ async def sit(plan: LocalMatchPlan, sitting: Sitting, limits: CallLimits | None 
 
 
 class LocalTable:
-    """The players of one match, each asked in its own way; ``problems`` lists what went wrong, by seat."""
+    """The players of one match, and their ``problems`` by seat."""
 
     def __init__(self, header: Json, sitting: Sitting, secrets: tuple[str, ...], limits: CallLimits) -> None:
         self.problems = [Problems() for _ in sitting.seated]
@@ -217,7 +214,7 @@ class LocalTable:
 
 
 def _house_seat(entrant: LocalEntrant, game_name: str, seed: str) -> HouseSeat:
-    dice = Random(seed)  # noqa: S311  # a player's dice, not the cards'
+    dice = Random(seed)  # noqa: S311  # for the player's choices, not for cards
     return HouseSeat(entrant.source.removeprefix(HOUSE), game_name, lambda _: dice)
 
 
@@ -226,13 +223,13 @@ async def _discard_rows() -> None:
 
 
 def local_id(prefix: str, *parts: object) -> str:
-    """An id that follows from what it names, in the form all ids have."""
+    """Return an id in the usual form that is a hash of ``parts``."""
     number = int.from_bytes(hashlib.sha256("|".join(map(str, parts)).encode()).digest()[:16], "big")
     return f"{prefix}_" + "".join(_DIGITS[number >> shift & 31] for shift in range(125, -1, -5))
 
 
 def program(source: str) -> Path | None:
-    """The file of a bot given as a path: itself, or ``bot.…`` in the folder that was given; None for no such thing."""
+    """Return the file of a bot given as a path: itself, or ``bot.…`` in a folder, or None if there is no such file."""
     path = Path(source)
     if path.is_dir():
         return next((found for found in sorted(path.glob("bot.*")) if found.is_file()), None)
@@ -250,7 +247,9 @@ def _label(source: str) -> str:
                 f"or {HOUSE}{{{','.join(players())}}}."
             )
         parts = Path(os.path.normpath(source)).parts
-        return "/".join(parts[-2:] if parts[-1].startswith("bot.") else parts[-1:])  # bot.py says little of whose it is
+        return "/".join(
+            parts[-2:] if parts[-1].startswith("bot.") else parts[-1:]
+        )  # bot.py alone does not tell bots apart
     if name not in players():
         raise NoSuchPlayer(f"unknown house player {name!r}; available: {', '.join(players())}")
     return name

@@ -1,4 +1,4 @@
-"""Writing a match as one page that opens from disk. How it looks is the viewer's."""
+"""Write a match as one HTML file with the viewer, which opens from disk."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,13 +14,15 @@ class NotWritten(RefereeError):
 
 
 def write(path: Path, lines: Sequence[bytes]) -> str:
-    """Writes the page and says what was written. A log that does not hold is shown all the same, without the
-    questions: the page itself tells which row is wrong."""
+    """Write the page and return a sentence about it. Raise ``NotWritten``.
+
+    The page of an invalid log has no questions, and shows which row is wrong.
+    """
     asked: dict[int, Json] | None
     try:
-        asked, without = dict(questions(lines)), ""
+        asked, remark = dict(questions(lines)), ""
     except BadLog as error:
-        asked, without = None, f"; without what bots were asked, as row {error.row} does not hold: {error.reason}"
+        asked, remark = None, f"; without the questions, because row {error.row} is not valid: {error.reason}"
     try:
         page = standalone(lines, questions=asked).encode()
         path.write_bytes(page)
@@ -28,4 +30,4 @@ def write(path: Path, lines: Sequence[bytes]) -> str:
         raise NotWritten(f"this is not a match log: row {error.row}: {error.reason}") from error
     except OSError as error:
         raise NotWritten(f"cannot write the page to {path}: {error.strerror}") from error
-    return f"{path}: {len(page) / 1024:.0f} KiB{without}"
+    return f"{path}: {len(page) / 1024:.0f} KiB{remark}"

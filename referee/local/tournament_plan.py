@@ -1,7 +1,4 @@
-"""What a local tournament plays: every deal by the same tables in all turns of their seats. Pure.
-
-Playing it is ``local_playing``'s, keeping it ``local_record``'s.
-"""
+"""The matches of a local tournament: every deal, by every set of players that fills a table, in all seat orders."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -17,15 +14,15 @@ from referee.local.matches import LocalEntrant, Sitting, local_id
 from referee.match.canonical import Json
 from referee.ratings.sprt import Hypotheses
 
-MOST_OF_A_DEAL: Final = 2_000  # matches; they are played again together when they were cut
+MOST_OF_A_DEAL: Final = 2_000  # matches; an interrupted deal is played again from its first match
 
 
 @dataclass(frozen=True, slots=True)
 class LocalPlan:
-    """All that is to be played. ``playing`` has game, options, entrants, seed and limits of its matches.
+    """The terms of a local tournament. ``playing`` has the game, options, entrants, seed and limits of its matches.
 
-    Every set of entrants that fills a table plays every deal, once in each order of its seats: ``cyclic`` turns
-    them, ``all`` takes every permutation. All matches of a deal share their cards: they are one deal group.
+    Every set of entrants that fills a table plays every deal once in each seat order: all rotations with ``cyclic``,
+    all permutations with ``all``. The matches of a deal share their cards: they are one deal group.
     """
 
     playing: matches.LocalMatchPlan
@@ -40,20 +37,21 @@ class LocalPlan:
         return comb(len(self.playing.entrants), self.seats) * orders
 
     def check(self) -> None:
-        """Raises ``BadOption`` where this cannot be played."""
+        """Raise ``BadOption`` if this cannot be played."""
         entrants = len(self.playing.entrants)
         if entrants < self.seats:
             raise BadOption("seats", f"{entrants} players do not fill a table of {self.seats}")
         if self.matches_of_a_deal > MOST_OF_A_DEAL:
             count = f"{self.matches_of_a_deal:,}"
             raise BadOption(
-                "players", f"{count} matches a deal, at most {MOST_OF_A_DEAL:,}: take fewer players or orders"
+                "players",
+                f"{count} matches per deal exceed the limit of {MOST_OF_A_DEAL:,}: use fewer players or orders",
             )
         if self.hypotheses and entrants != 2:
             raise BadOption("sprt", f"the test is for two players, not {entrants}")
 
     def sittings(self, deal: int) -> Iterator[Sitting]:
-        """The matches of a deal (numbered from 1), always in the same order."""
+        """Yield the matches of a deal (numbered from 1), always in the same order."""
         seed = self.playing.seed
         group_id = local_id("grp", "tournament", seed, deal)
         cards = hashlib.sha256(f"referee tournament local|{seed}|{deal}".encode()).digest()
@@ -62,14 +60,17 @@ class LocalPlan:
             yield Sitting(match_id, seated, group_id, cards, f"{seed}|{deal}|{number}")
 
     def to_json(self) -> Json:
-        """What must be the same for a tournament to be gone on with. The number of deals need not be."""
+        """Return the terms that must not change for a tournament to be resumed; the number of deals may."""
         playing = self.playing
         return {
             "format": 1,
             "game": playing.game,
             "rules_version": game(playing.game).rules_version,
             "options": playing.options,
-            "players": [{"name": one.name, "source": one.source, "version": one.version} for one in playing.entrants],
+            "players": [
+                {"name": entrant.name, "source": entrant.source, "version": entrant.version}
+                for entrant in playing.entrants
+            ],
             "seats": self.seats,
             "orders": self.orders,
             "seed": playing.seed,
@@ -82,11 +83,11 @@ class LocalPlan:
             if self.orders == "all":
                 yield from permutations(table)
             else:
-                yield from (table[turn:] + table[:turn] for turn in range(self.seats))
+                yield from (table[first:] + table[:first] for first in range(self.seats))
 
 
 def hypotheses(text: str) -> Hypotheses:
-    """The test of a text like ``elo0=0,elo1=20,alpha=0.05,beta=0.05``; what is left out is as here. Raises
+    """Return the test in a text like ``elo0=0,elo1=20,alpha=0.05,beta=0.05``, which has the defaults. Raise
     ``BadOption``."""
     numbers: dict[str, float] = {}
     for part in text.split(","):

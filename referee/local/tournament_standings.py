@@ -1,4 +1,4 @@
-"""The table of a local tournament: points per match and Elo against the field, with error bars over deals."""
+"""Standings of a local tournament: points per match and Elo against the field, with error bars over deals."""
 
 import hashlib
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from math import log10
 from typing import Final
 
 from referee.local.tournament_plan import LocalPlan
-from referee.local.tournament_store import Finished
+from referee.local.tournament_store import LocalOutcome
 from referee.match.canonical import Json
 from referee.ratings.sprt import RunningTest
 from referee.standings import ErrorBar, MatchOutcome, bootstrap
@@ -18,8 +18,11 @@ TAIL: Final = 0.025  # outside a 95 % interval, at each end
 
 @dataclass(frozen=True, slots=True)
 class LocalStandingsRow:
-    """One player. Elo is what its points per match are worth against the others here (None: without bound, it won
-    or lost everything); ``low`` and ``high`` bound 95 % and are None with less than two deals."""
+    """The row of one player.
+
+    Elo is the rating difference to the other players that explains the points per match; it is None (unbounded) for a
+    player that won or lost everything. ``low`` and ``high`` bound 95 % and are None with fewer than two deals.
+    """
 
     place: int
     player: str
@@ -36,14 +39,14 @@ class LocalStandingsRow:
     elo_high: float | None
 
 
-def table(plan: LocalPlan, finished: Sequence[Finished]) -> list[LocalStandingsRow]:
-    """Best first; equal points per match share a place. Whoever has not played has no line."""
+def standings(plan: LocalPlan, matches: Sequence[LocalOutcome]) -> list[LocalStandingsRow]:
+    """Return the standings, best first; equal points per match share a rank. Players without matches are left out."""
     names = [entrant.name for entrant in plan.playing.entrants]
-    outcomes = [MatchOutcome(one.names, one.placements, one.returns, f"deal {one.deal}") for one in finished]
-    sums = sum_results(names, outcomes)
+    outcomes = [MatchOutcome(match.names, match.placements, match.returns, f"deal {match.deal}") for match in matches]
+    sums = tally(names, outcomes)
     faults = dict.fromkeys(names, 0)
-    for one in finished:
-        for name, count in zip(one.names, one.faults, strict=True):
+    for match in matches:
+        for name, count in zip(match.names, match.faults, strict=True):
             faults[name] += count
     draw = hashlib.sha256(f"error bars|{plan.playing.seed}".encode()).digest()
     bars = {str(name): bar for name, bar in bootstrap(names, outcomes, draw_key=draw).items() if sums.matches[name]}
@@ -70,33 +73,36 @@ def table(plan: LocalPlan, finished: Sequence[Finished]) -> list[LocalStandingsR
 
 
 def elo(score: float | None) -> float | None:
-    """How far above the others a score per match puts a player; None where no distance would."""
+    """Return the Elo difference that explains a score per match, or None if it is unbounded."""
     return None if score is None or not 0 < score < 1 else 400 * log10(score / (1 - score))
 
 
-def as_json(plan: LocalPlan, finished: Sequence[Finished], running: RunningTest | None) -> Json:
-    """The whole outcome; ``seed`` and the rest of the plan are what the directory's plan.json says."""
+def as_json(plan: LocalPlan, matches: Sequence[LocalOutcome], running: RunningTest | None) -> Json:
+    """Return plan, standings and test; ``plan`` is the content of plan.json."""
     test = None
     if running:
         ratio = {"ratio": running.ratio, "lower": running.test.lower, "upper": running.test.upper}
         test = {"verdict": running.verdict, "deals": running.groups, **ratio}
     return {
         "plan": plan.to_json(),
-        "deals": len({one.deal for one in finished}),
-        "matches": len(finished),
-        "players": [asdict(line) for line in table(plan, finished)],
+        "deals": len({match.deal for match in matches}),
+        "matches": len(matches),
+        "players": [asdict(row) for row in standings(plan, matches)],
         "test": test,
     }
 
 
 def _mean(bar: ErrorBar) -> float:
-    assert bar.points_per_match is not None, "only players with matches are asked for"
+    assert bar.points_per_match is not None, "the player has matches"
     return float(bar.points_per_match)
 
 
 def _bounds(bar: ErrorBar) -> tuple[float | None, float | None]:
-    """The bar's, but for a player that won or lost everything, of whom resampling finds no spread: how bad a share p of
-    other deals may be that nobody saw one in n, (1 - p)^n = 2.5 % (Clopper and Pearson 1934)."""
+    """Return the bounds of the error bar, or exact ones for a player that won or lost everything.
+
+    Resampling finds no spread there. With n deals the bound is the share p of other outcomes for which seeing none has
+    a probability of 2.5 %: (1 - p)^n = 0.025 (Clopper and Pearson 1934).
+    """
     if bar.low is None or bar.points_per_match not in (0, 1):
         return bar.low, bar.high
     seen = float(TAIL ** (1 / bar.groups))

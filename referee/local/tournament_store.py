@@ -1,10 +1,10 @@
-"""The directory of a local tournament: what is being played, and the logs of the deals that are over.
+"""The directory of a local tournament: its plan and the logs of its finished deals.
 
-    plan.json                        another plan is refused
-    deal-00001/mat_….ndjson          all matches of a deal
-    deal-00002.part/mat_….ndjson     a deal under way; what a cut left there is played again
+    plan.json                        the plan; another plan is refused
+    deal-00001/mat_….ndjson          all matches of a finished deal
+    deal-00002.part/mat_….ndjson     a deal in progress; after an interruption it is played again
 
-A deal's directory gets its name when its last match is over, in one step: there is no half of a deal.
+The directory of a deal is renamed atomically when its last match is over, so a deal is never half finished.
 """
 
 import fcntl
@@ -26,13 +26,13 @@ PLAN: Final = "plan.json"
 LOCK: Final = ".lock"
 
 
-class DamagedRecord(RefereeError):
-    """What lies in the directory is not what was written there."""
+class DamagedStore(RefereeError):
+    """Raised if a file in the directory is not what was written there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
-    """What counts of a finished match, by seat."""
+class LocalOutcome:
+    """The outcome of a finished match, by seat."""
 
     deal: int
     names: Sequence[str]
@@ -41,75 +41,76 @@ class Finished:
     faults: Sequence[int]
 
     @classmethod
-    def from_log(cls, deal: int, header: Json, result: Json) -> "Finished":
+    def from_log(cls, deal: int, header: Json, result: Json) -> "LocalOutcome":
         names = [player["name"] for player in header["players"]]
         return cls(deal, names, result["placements"], result["returns"], result["faults"])
 
 
 class LocalStore:
-    """The logs of one plan. One process at a time has it open."""
+    """The logs of one plan. Only one process can have it open."""
 
     def __init__(self, directory: Path, plan: LocalPlan) -> None:
         self.directory = directory
         self._plan = plan
 
-    def finished(self) -> Iterator[tuple[int, list[Finished]]]:
-        """The deals that are over, up to those the plan has. Raises ``DamagedRecord``."""
+    def read_finished(self) -> Iterator[tuple[int, list[LocalOutcome]]]:
+        """Yield the finished deals of the plan; raise ``DamagedStore``."""
         for deal in range(1, self._plan.deals + 1):
-            if self._whole(deal).is_dir():
+            if self._finished_path(deal).is_dir():
                 yield deal, [self._read(deal, sitting) for sitting in self._plan.sittings(deal)]
 
     def begin(self, deal: int) -> None:
-        """Makes room for a deal; what a cut left of it goes."""
-        shutil.rmtree(self._part(deal), ignore_errors=True)
-        self._part(deal).mkdir()
+        """Create an empty directory for a deal, removing the leftovers of an interruption."""
+        shutil.rmtree(self._unfinished_path(deal), ignore_errors=True)
+        self._unfinished_path(deal).mkdir()
 
-    def write(self, deal: int, played: LocalResult) -> Finished:
-        path = self._part(deal) / f"{played.header['match']}.ndjson"
+    def write(self, deal: int, played: LocalResult) -> LocalOutcome:
+        path = self._unfinished_path(deal) / f"{played.header['match']}.ndjson"
         path.write_bytes(b"".join(line + b"\n" for line in played.lines))
-        return Finished.from_log(deal, played.header, played.result)
+        return LocalOutcome.from_log(deal, played.header, played.result)
 
-    def close(self, deal: int) -> None:
-        """Every match of the deal is written."""
-        self._part(deal).rename(self._whole(deal))
+    def finish(self, deal: int) -> None:
+        """Mark a deal as finished, once all of its matches are written."""
+        self._unfinished_path(deal).rename(self._finished_path(deal))
 
-    def drop_cut_deals(self) -> None:
-        """Takes away what was begun and is not to be finished."""
-        for left in self.directory.glob("deal-*.part"):
-            shutil.rmtree(left, ignore_errors=True)
+    def drop_unfinished_deals(self) -> None:
+        """Remove the directories of unfinished deals."""
+        for folder in self.directory.glob("deal-*.part"):
+            shutil.rmtree(folder, ignore_errors=True)
 
-    def _whole(self, deal: int) -> Path:
+    def _finished_path(self, deal: int) -> Path:
         return self.directory / f"deal-{deal:05}"
 
-    def _part(self, deal: int) -> Path:
+    def _unfinished_path(self, deal: int) -> Path:
         return self.directory / f"deal-{deal:05}.part"
 
-    def _read(self, deal: int, sitting: Sitting) -> Finished:
-        path = self._whole(deal) / f"{sitting.match_id}.ndjson"
+    def _read(self, deal: int, sitting: Sitting) -> LocalOutcome:
+        path = self._finished_path(deal) / f"{sitting.match_id}.ndjson"
         try:
             lines = path.read_bytes().splitlines()
             rows = [parse_row(line) for line in lines]
             linked = all(row["prev"] == digest(line) for row, line in zip(rows[1:], lines, strict=False))
             seated = [(player["bot"], player["name"]) for player in rows[0]["players"]]
-            ours = rows[0]["match"] == sitting.match_id and seated == [(one.id, one.name) for one in sitting.seated]
-            if not (linked and ours and rows[-1]["type"] == "reveal" and rows[-1]["seed"] == sitting.seed.hex()):
+            planned = [(entrant.id, entrant.name) for entrant in sitting.seated]
+            is_planned = rows[0]["match"] == sitting.match_id and seated == planned
+            if not (linked and is_planned and rows[-1]["type"] == "reveal" and rows[-1]["seed"] == sitting.seed.hex()):
                 raise ValueError("not the log of this match")
-            return Finished.from_log(deal, rows[0], rows[-2])
+            return LocalOutcome.from_log(deal, rows[0], rows[-2])
         except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-            again = f"remove {self._whole(deal)} to have its deal played again"
-            raise DamagedRecord(f"{path} cannot be counted ({error}); {again}") from error
+            remedy = f"remove {self._finished_path(deal)} to have its deal played again"
+            raise DamagedStore(f"{path} cannot be counted ({error}); {remedy}") from error
 
 
-def kept_seed(directory: Path) -> str | None:
-    """The seed of the tournament that lies there, if one does."""
-    kept = _read_plan(directory)
-    return None if kept is None else str(kept.get("seed"))
+def stored_seed(directory: Path) -> str | None:
+    """Return the seed of the tournament in this directory, or None without one."""
+    stored = _read_plan(directory)
+    return None if stored is None else str(stored.get("seed"))
 
 
 @contextmanager
 def open_store(directory: Path, plan: LocalPlan) -> Iterator[LocalStore]:
-    """The record of this plan, new or gone on with. Raises ``Conflict`` where another plan lies there, or where
-    another process plays it."""
+    """Open the store of this plan, new or resumed. Raise ``Conflict`` if the directory has another plan or is in use by
+    another process."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         lock = (directory / LOCK).open("w")
@@ -125,15 +126,15 @@ def open_store(directory: Path, plan: LocalPlan) -> Iterator[LocalStore]:
 
 
 def _claim(directory: Path, ours: Json) -> None:
-    kept = _read_plan(directory)
-    if kept is None:
+    stored = _read_plan(directory)
+    if stored is None:
         _write_plan(directory, ours)
-    elif kept != ours:
-        differ = [name for name in {**kept, **ours} if kept.get(name) != ours.get(name)]
-        told = "; ".join(
-            f"{name} is {json.dumps(kept.get(name))} there, {json.dumps(ours.get(name))} here" for name in differ
+    elif stored != ours:
+        differ = [name for name in {**stored, **ours} if stored.get(name) != ours.get(name)]
+        differences = "; ".join(
+            f"{name} is {json.dumps(stored.get(name))} there, {json.dumps(ours.get(name))} here" for name in differ
         )
-        raise Conflict(f"{directory} has another tournament: {told}. Take another --out")
+        raise Conflict(f"{directory} has another tournament: {differences}. Pass another --out.")
 
 
 def _write_plan(directory: Path, ours: Json) -> None:
@@ -144,11 +145,11 @@ def _write_plan(directory: Path, ours: Json) -> None:
 
 def _read_plan(directory: Path) -> Json | None:
     try:
-        kept = json.loads((directory / PLAN).read_text())
+        stored = json.loads((directory / PLAN).read_text())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise DamagedRecord(f"{directory / PLAN} cannot be read: {error}") from error
-    if not isinstance(kept, dict):
-        raise DamagedRecord(f"{directory / PLAN} is not a plan")
-    return kept
+        raise DamagedStore(f"{directory / PLAN} cannot be read: {error}") from error
+    if not isinstance(stored, dict):
+        raise DamagedStore(f"{directory / PLAN} is not a plan")
+    return stored

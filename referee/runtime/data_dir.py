@@ -1,6 +1,6 @@
-"""The directory a service lives in: who owns it now, where its logs and its socket are.
+"""The data directory of a service: its owner process, its logs, its socket and its permissions.
 
-The record and the keys in it belong to the store and the settings.
+``referee.db`` manages the database in it, ``referee.settings`` the master key.
 """
 
 import fcntl
@@ -15,11 +15,11 @@ from pathlib import Path
 
 from referee.errors import RefereeError
 
-# What a service keeps in its directory: files, by the prefixes of their names, and folders.
+# Files (by the prefixes of their names) and folders that a service keeps in its directory.
 OUR_FILES = ("referee.db", "master.key", "up.lock", "redis.sock")
 OUR_FOLDERS = ("logs", "redis-server", "valkey-server")
-SOCKET_PATH_LIMIT = 100  # bytes; the kernel's address of a socket holds 107
-LOG_LIMIT_BYTES = 8 << 20  # a longer log is put aside at the next start
+SOCKET_PATH_LIMIT = 100  # bytes; the limit of the kernel is 107
+LOG_LIMIT_BYTES = 8 << 20  # a longer log is rotated at the next start
 
 
 class InUse(RefereeError):
@@ -28,7 +28,7 @@ class InUse(RefereeError):
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The process that owns a directory, and where it answers once it does."""
+    """The process that owns a directory, and its URL (empty until it is ready)."""
 
     pid: int
     url: str
@@ -39,13 +39,13 @@ class Owner:
 
 @dataclass(slots=True)
 class DataDir:
-    """A data directory; between ``own`` and ``release`` nobody else can own it."""
+    """A data directory; between ``own`` and ``release`` no other process can own it."""
 
     path: Path
     _lock: TextIOWrapper | None = field(default=None, init=False)
 
     def own(self) -> None:
-        """Takes the directory or raises ``InUse``. The kernel gives it back when this process ends."""
+        """Lock the directory; raise ``InUse`` if another process owns it. The kernel drops the lock at our exit."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (self.path / "up.lock").open("a+")
         try:
@@ -55,14 +55,14 @@ class DataDir:
             owner = _parse_owner(lock.read())
             lock.close()
             raise InUse(
-                f"{self.path} is in use by another `referee up`{owner}; stop that one or choose another --data"
+                f"{self.path} is in use by another `referee up`{owner}; stop it or pass another --data"
             ) from None
         self._lock = lock
         self._close_to_others()
         self.announce("")
 
     def announce(self, url: str) -> None:
-        """Writes down who owns the directory and where it answers, for whoever is refused."""
+        """Write our process id and URL into the lock file, for the error message of a second ``referee up``."""
         assert self._lock is not None, "only an owner announces itself"
         self._lock.truncate(0)
         self._lock.write(json.dumps({"pid": os.getpid(), "url": url}))
@@ -75,7 +75,7 @@ class DataDir:
             self._lock = None
 
     def log(self, name: str) -> Path:
-        """The log of one child process; a long one starts anew, its predecessor is kept."""
+        """Return the log file of a child process. Rotate a long one; one predecessor is kept."""
         path = self.path / "logs" / f"{name}.log"
         path.parent.mkdir(exist_ok=True)
         if path.exists() and path.stat().st_size > LOG_LIMIT_BYTES:
@@ -83,7 +83,7 @@ class DataDir:
         return path
 
     def socket(self) -> Path:
-        """Where the embedded Redis listens: in the directory, or in a short private place when that is too deep."""
+        """Return the socket of the embedded Redis: in the directory, or in a private temporary one for long paths."""
         own = self.path / "redis.sock"
         if len(os.fsencode(own)) <= SOCKET_PATH_LIMIT:
             return own
@@ -112,7 +112,7 @@ class DataDir:
             _close(self.path)
 
     def owner(self) -> Owner | None:
-        """Who owns the directory now."""
+        """Return the process that owns the directory now, or None."""
         try:
             with (self.path / "up.lock").open("r") as lock:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -130,15 +130,15 @@ def _close(path: Path) -> None:
 
 
 def _make_private(path: Path) -> None:
-    """Makes a directory that only we can enter; refuses one that somebody else put there."""
+    """Create a directory that only we can enter; raise ``RefereeError`` if it exists and is not private."""
     path.mkdir(mode=0o700, exist_ok=True)
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise RefereeError(f"{path} is not a private directory of ours; remove it or choose a shorter --data")
+        raise RefereeError(f"{path} is not a private directory of ours; remove it or pass a shorter --data")
 
 
 def _parse_owner(text: str) -> Owner:
-    """What an owner wrote down; nothing while it is still about to."""
+    """Return the owner that a lock file names, or a blank one if it has not been written yet."""
     try:
         written = json.loads(text)
         return Owner(int(written["pid"]), str(written["url"]))

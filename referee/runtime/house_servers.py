@@ -1,7 +1,7 @@
-"""Several house players served by one process, as real HTTP bots, for as long as whoever started it lives.
+"""Serve several house players over HTTP from one process, for as long as its parent runs.
 
-``python -m referee.runtime.house_servers NAME…`` prints one URL a line; ``INDEX SECRET`` lines on its input hand out
-secrets and are answered by ``ok``. It ends when its input ends.
+``python -m referee.runtime.house_servers LATENCY_MS NAME…`` prints one URL per line. A line ``INDEX SECRET`` on its
+standard input sets the secret of a bot and is answered by ``ok``. The process exits at the end of its input.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ STOP_S = 3.0
 
 
 class Houses:
-    """The serving process as its starter sees it: where the bots are, and a way to tell them their secrets."""
+    """The serving process, from its parent's side: the URLs of the bots, and a way to set their secrets."""
 
     def __init__(self, names: Sequence[str], latency_ms: int = 0) -> None:
         self._process = subprocess.Popen(
@@ -33,8 +33,8 @@ class Houses:
         )
         self.urls = [self._line() for _ in names]
 
-    def tell(self, index: int, secret: str) -> None:
-        """Gives a bot its secret; it answers challenges from then on."""
+    def write_secret(self, index: int, secret: str) -> None:
+        """Set the secret of a bot, which answers challenges from then on."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{index} {secret}\n")
         self._process.stdin.flush()
@@ -58,24 +58,24 @@ class Houses:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise RefereeError("the house bots ended by themselves")
+            raise RefereeError("the process that serves the house bots exited on its own")
         return line.strip()
 
 
 async def serve(names: Sequence[str], latency_ms: int) -> None:
-    """Serves until the input ends."""
-    served = [await house.serve(name, HOST, latency_ms=latency_ms) for name in names]
-    for one in served:
-        sys.stdout.write(one.url + "\n")
+    """Serve until standard input ends."""
+    bots = [await house.serve(name, HOST, latency_ms=latency_ms) for name in names]
+    for bot in bots:
+        sys.stdout.write(bot.url + "\n")
     sys.stdout.flush()
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         index, secret = line.split()
-        served[int(index)].secret = secret
+        bots[int(index)].secret = secret
         sys.stdout.write("ok\n")
         sys.stdout.flush()
-    for one in served:
-        await one.close()
+    for bot in bots:
+        await bot.close()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Open the installation in a data directory: its settings and its database."""
+"""Load the settings of the service in a data directory, and open its database."""
 
 import os
 from collections.abc import Callable
@@ -18,14 +18,17 @@ class NoDatabase(RefereeError):
 
 
 def settings_of(data: Path | None) -> Settings:
-    """The settings with ``--data`` in place of REFEREE_DATA, for this process and its children."""
+    """Return the settings. ``data`` replaces $REFEREE_DATA in this process and its children."""
     if data is not None:
         os.environ["REFEREE_DATA"] = str(data.expanduser().resolve())
     return Settings.load()
 
 
 def record_of(data: Path | None) -> tuple[Settings, Database]:
-    """Open the database of an installation. If it is missing or has another schema, refuse and change nothing."""
+    """Open the database of a service without changing anything.
+
+    Raise ``NoDatabase`` if it is missing, and ``RefereeError`` if its schema is not the current one.
+    """
     folder = (data or Path(os.environ.get("REFEREE_DATA") or "referee-data")).expanduser().resolve()
     url = parsed_url(os.environ.get("DATABASE_URL") or f"sqlite:///{folder / 'referee.db'}")
     if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
@@ -38,10 +41,8 @@ def record_of(data: Path | None) -> tuple[Settings, Database]:
     return settings_of(data), database
 
 
-def made_record_of(
-    data: Path | None, *, settle: Callable[[Session], object] | None = None
-) -> tuple[Settings, Database]:
-    """Create or upgrade the database of an installation and open it; ``settle`` is that of ``upgrade``."""
+def made_record_of(data: Path | None) -> tuple[Settings, Database]:
+    """Open the database; create it or upgrade its schema if necessary."""
     settings = settings_of(data)
     database = Database.from_settings(settings)
     upgrade(database, settle=settle)

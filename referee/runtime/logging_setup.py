@@ -1,15 +1,15 @@
-"""The journal of a process: one JSON object an event on standard error, with its fields. Modules log as ever."""
+"""Logging of a process: one JSON object per event on standard error. Modules log through ``logging`` as usual."""
 
 import logging
 import sys
 
 import structlog
 
-QUIET = ("rq", "alembic", "asyncio")  # they are heard when something is wrong
+QUIET = ("rq", "alembic", "asyncio")  # libraries that log from warnings upwards
 
 
-def keep(level: int = logging.INFO) -> None:
-    """Sends all that this process logs to its journal, from here on."""
+def configure(level: int = logging.INFO) -> None:
+    """Write all log events of this process as JSON to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(

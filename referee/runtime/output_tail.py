@@ -20,7 +20,7 @@ HUNG_UP: Final = (b"BrokenPipeError", b"ConnectionResetError", b"ConnectionAbort
 
 
 class OutputTail:
-    """Reads a pipe in a thread of its own from ``follow`` on, so that the writer need never wait for long."""
+    """Read a pipe in a background thread from ``follow`` on, so that the writer never blocks for long."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self.head = b""
@@ -33,11 +33,11 @@ class OutputTail:
         self._reading = threading.Lock()
 
     def follow(self) -> None:
-        """Begins to read; once. Whoever still has to fork does so before."""
+        """Start reading; may be called once. Fork child processes before, not after: this starts a thread."""
         self._reader.start()
 
     def lines(self, most: int) -> str:
-        """The last lines, as far as they are kept."""
+        """Return the last ``most`` lines of those that are kept."""
         return "\n".join(self._tail.decode(errors="replace").splitlines()[-most:])
 
     def traceback(self, most: int) -> str:
@@ -55,7 +55,7 @@ class OutputTail:
             time.sleep(STEP_S)
 
     def end(self, patience_s: float) -> None:
-        """Stops reading. A writer that lives on, somewhere else, is left alone."""
+        """Stop waiting for output. A writer that is still running is left alone."""
         if self._reader.ident is not None:
             self._reader.join(patience_s)
         if not self._reader.is_alive():

@@ -1,6 +1,6 @@
-"""Tying a process to its parent: when the parent is gone, however it went, the child is told by a signal.
+"""Signal a child process when its parent dies, by whatever cause (``PR_SET_PDEATHSIG``).
 
-Linux only; elsewhere nothing is tied, and what outlives its parent is taken over at the next start.
+Linux only. On other systems a child can outlive its parent; the next start then replaces it.
 """
 
 import ctypes
@@ -13,19 +13,19 @@ _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
-def tie(parent: int, word: signal.Signals) -> None:
-    """Asks the kernel to send ``word`` to this process at its parent's death; sends it if that is past.
+def tie(parent: int, death_signal: signal.Signals) -> None:
+    """Have the kernel send ``death_signal`` to this process when its parent dies, or send it now if it is dead already.
 
-    The kernel watches the thread that forked, so children that shall live are started by a main thread.
+    The kernel watches the thread that forked, so long-lived children have to be started from the main thread.
     """
     if _libc is None:
         return
-    _libc.prctl(_PR_SET_PDEATHSIG, int(word), 0, 0, 0)
+    _libc.prctl(_PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0)
     if os.getppid() != parent:
-        os.kill(os.getpid(), word)
+        os.kill(os.getpid(), death_signal)
 
 
-def make_preexec(word: signal.Signals) -> Callable[[], None]:
-    """``tie`` to the present process, in the form ``subprocess.Popen(preexec_fn=...)`` wants."""
+def make_preexec(death_signal: signal.Signals) -> Callable[[], None]:
+    """Return a ``preexec_fn`` for ``subprocess.Popen`` that ties the child to this process."""
     parent = os.getpid()
-    return lambda: tie(parent, word)
+    return lambda: tie(parent, death_signal)

@@ -1,4 +1,4 @@
-"""Child processes and the signals that concern them: start, watch, bring back, stop. Which ones is up to others."""
+"""Child processes and the signals that concern them: start, watch, restart, stop."""
 
 import os
 import select
@@ -15,13 +15,13 @@ from typing import Self
 from referee.runtime import parent_death
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-STEADY_S = 30.0  # a child that lived this long starts with a clean slate
+STEADY_S = 30.0  # a child that ran this long counts as recovered
 LONGEST_PAUSE_S = 30.0
 
 
 @dataclass(slots=True)
 class Child:
-    """One process to keep running. It has a session of its own, so a Ctrl-C in the terminal reaches us alone."""
+    """A process to keep running. It has its own session, so that Ctrl-C in the terminal reaches only us."""
 
     name: str
     command: Sequence[str]
@@ -30,12 +30,12 @@ class Child:
     log: Path
     pass_fds: Sequence[int] = ()
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
-    falls: int = field(default=0, init=False)  # in a row
+    deaths: int = field(default=0, init=False)  # in a row
     due: float = field(default=0.0, init=False)  # when to start it again
-    _born: float = field(default=0.0, init=False)
+    _started: float = field(default=0.0, init=False)
 
     def start(self) -> None:
-        """Starts it, tied to us: it is told to stop when we are gone without a word."""
+        """Start it, tied to this process: the kernel sends it SIGTERM if this process dies."""
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 self.command,
@@ -46,22 +46,22 @@ class Child:
                 cwd=self.folder,
                 pass_fds=self.pass_fds,
                 start_new_session=True,
-                preexec_fn=parent_death.make_preexec(signal.SIGTERM),  # started by a main thread without others
+                preexec_fn=parent_death.make_preexec(signal.SIGTERM),  # called from the main thread, the only one
             )
-        self._born = time.monotonic()
+        self._started = time.monotonic()
 
     def has_died(self) -> bool:
-        """Whether it has died since the last look; plans its return."""
+        """Return whether it died since the last call. If so, schedule its restart in ``due``."""
         if self.process is None or self.process.poll() is None:
             return False
-        lived_s = time.monotonic() - self._born
-        self.falls = 1 if lived_s > STEADY_S else self.falls + 1
-        self.due = time.monotonic() + min(LONGEST_PAUSE_S, 0.25 * 2**self.falls)
+        lived_s = time.monotonic() - self._started
+        self.deaths = 1 if lived_s > STEADY_S else self.deaths + 1
+        self.due = time.monotonic() + min(LONGEST_PAUSE_S, 0.25 * 2**self.deaths)
         self.process = None
         return True
 
     def tail(self, lines: int = 12) -> str:
-        """The last lines of its log."""
+        """Return the last lines of its log."""
         try:
             with self.log.open("rb") as log:
                 log.seek(max(0, log.seek(0, os.SEEK_END) - 8192))
@@ -71,7 +71,10 @@ class Child:
 
 
 def stop(children: Iterable[Child], patience_s: float, signals: "Signals") -> list[str]:
-    """Asks all at once to stop and waits; who is not gone in time, or at a second word to us, is killed and named."""
+    """Send SIGTERM to all children and wait for them; return the names of those that had to be killed.
+
+    Children are killed when ``patience_s`` is over, or at a second stop signal to this process.
+    """
     live = [child for child in children if child.process is not None]
     for child in live:
         _send(child, signal.SIGTERM)
@@ -92,14 +95,14 @@ def _alive(child: Child) -> bool:
     return child.process is not None and child.process.poll() is None
 
 
-def _send(child: Child, word: signal.Signals) -> None:
+def _send(child: Child, number: signal.Signals) -> None:
     if child.process is not None:
         with suppress(ProcessLookupError):
-            child.process.send_signal(word)
+            child.process.send_signal(number)
 
 
 class Signals:
-    """Signals as something to wait for: the words to stop, and the death of a child."""
+    """Wait for stop signals and for the death of a child."""
 
     def __init__(self) -> None:
         self.stop_requests = 0
@@ -126,7 +129,7 @@ class Signals:
         os.close(self._write)
 
     def wait(self, seconds: float) -> None:
-        """Returns at the next signal, or when the time is up."""
+        """Return at the next signal, or when the time is over."""
         select.select([self._read], [], [], max(0.0, seconds))
         with suppress(BlockingIOError):
             os.read(self._read, 4096)
@@ -136,4 +139,4 @@ class Signals:
 
 
 def _nothing(_number: int, _frame: FrameType | None) -> None:
-    """A handler there must be, or the signal would not wake us."""
+    """Do nothing: without a handler the signal would not wake us."""

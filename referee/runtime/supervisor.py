@@ -1,4 +1,4 @@
-"""The whole service under one roof: in what order its processes start, who is brought back, how all end."""
+"""Supervise the processes of a service: start them in order, restart those that die, stop them all."""
 
 import http.client
 import socket
@@ -16,29 +16,29 @@ from referee.runtime.processes import Child, Signals, stop
 
 READY_S = 60.0
 REDIS_READY_S = 20.0
-FALLS_BEFORE_READY = 3  # a child that dies so often before the service ever answered will not get better
+DEATHS_BEFORE_READY = 3  # a child that dies this often before the service is ready is not going to recover
 STOP_S = 8.0
 REDIS_STOP_S = 5.0
 API_THREADS = 64
 
 
 class NotUp(RefereeError):
-    """The service does not come up; the text holds the last lines of whoever is to blame."""
+    """Raised if the service does not start, with the last log lines of the processes that failed."""
 
 
-class Stopped(Exception):  # a word, not an error
-    """Somebody told us to stop while we were starting."""
+class Stopped(Exception):  # not an error
+    """Raised on a stop signal while the service is starting."""
 
 
 class Say(Protocol):
-    """Where the supervisor's remarks go."""
+    """A function that shows a message of the supervisor."""
 
     def __call__(self, text: str) -> None: ...
 
 
 @dataclass(slots=True)
 class Supervisor:
-    """Runs one service in one data directory; ``run`` returns when it was told to stop."""
+    """Run one service in one data directory; ``run`` returns after a stop signal."""
 
     data_dir: DataDir
     environment: dict[str, str]
@@ -51,7 +51,7 @@ class Supervisor:
     children: list[Child] = field(default_factory=list, init=False)
 
     def run(self, ready: Callable[[], None]) -> None:
-        """Starts everything, calls ``ready`` once the service answers, watches, and stops it on every way out."""
+        """Start all processes, call ``ready`` once the service answers, and watch them. Stop them all in any case."""
         with self.signals:
             try:
                 if self.embedded_redis:
@@ -65,13 +65,13 @@ class Supervisor:
             finally:
                 self._stop()
 
-    # -- coming up --
+    # -- starting --
 
     def _start_redis(self) -> None:
-        """Starts our own server; a file it cannot read is put aside, since the record does not depend on it."""
+        """Start our own server. Set aside data that it cannot read: the database does not depend on it."""
         path = self.data_dir.socket()
         if embedded.take_over(path, self.signals.wait):
-            self.say("ended a Redis server that an earlier run had left behind; its file is carried on")
+            self.say("shut down a Redis server that an earlier run had left behind; its data is kept")
         self.redis = embedded.server(self.data_dir, self.environment)
         self.redis.start()
         try:
@@ -80,9 +80,9 @@ class Supervisor:
             aside = embedded.put_aside(self.redis)
             if aside is None:
                 raise
-            self.say(f"{error}\nits file is put aside as {aside}; nothing that counts is in it")
+            self.say(f"{error}\nits data is moved to {aside}; no results are in it")
             stop([self.redis], REDIS_STOP_S, self.signals)
-            self.redis.falls = 0
+            self.redis.deaths = 0
             self.redis.start()
             self._wait_for_redis(path)
 
@@ -100,7 +100,7 @@ class Supervisor:
         self._wait(self._answers, READY_S, "the service does not answer /readyz")
 
     def _python(self, name: str, *arguments: str, pass_fds: tuple[int, ...] = ()) -> Child:
-        # -P: what lies in the current folder must not pass for a part of the service.
+        # -P, so that no file in the current folder is imported as a part of the service.
         return Child(
             name,
             [sys.executable, "-P", *arguments],
@@ -120,16 +120,16 @@ class Supervisor:
             *("--log-level", "warning"),
         ]
 
-    def _wait(self, met: Callable[[], bool], limit_s: float, complaint: str) -> None:
-        """Watches until ``met``; raises ``NotUp`` when that takes too long or a child keeps falling."""
+    def _wait(self, is_met: Callable[[], bool], limit_s: float, complaint: str) -> None:
+        """Watch the processes until ``is_met``. Raise ``NotUp`` if that takes too long or a child keeps dying."""
         end = time.monotonic() + limit_s
-        while not met():
+        while not is_met():
             if self.signals.stop_requests:
                 raise Stopped
             pause_s = self._watch()
-            fallen = [child for child in self._all() if child.falls >= FALLS_BEFORE_READY]
-            if fallen or time.monotonic() > end:
-                raise NotUp("\n".join([complaint, *map(_account, fallen or self._all())]))
+            failed = [child for child in self._all() if child.deaths >= DEATHS_BEFORE_READY]
+            if failed or time.monotonic() > end:
+                raise NotUp("\n".join([complaint, *map(_describe, failed or self._all())]))
             self.signals.wait(min(pause_s, 0.1))
 
     def _answers(self) -> bool:
@@ -148,19 +148,19 @@ class Supervisor:
         host, port = self.listener.getsockname()[:2]
         return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104  # recognised, not bound
 
-    # -- staying up and going down --
+    # -- watching and stopping --
 
     def _all(self) -> list[Child]:
         return ([self.redis] if self.redis else []) + self.children
 
     def _watch(self) -> float:
-        """Notices who fell, brings back whose time has come; gives the seconds until there is something to do."""
+        """Notice dead children and restart those that are due. Return the seconds until the next restart."""
         now = time.monotonic()
         pause_s = 5.0
         for child in self._all():
             if child.has_died():
-                last_words = child.tail(1)[:200]
-                self.say(f"{child.name} ended by itself, starting it again ({child.log}: {last_words or 'empty'})")
+                last_line = child.tail(1)[:200]
+                self.say(f"{child.name} exited on its own, starting it again ({child.log}: {last_line or 'empty'})")
             if child.process is None and child.due <= now:
                 child.start()
             elif child.process is None:
@@ -168,14 +168,14 @@ class Supervisor:
         return pause_s
 
     def _stop(self) -> None:
-        """Everybody at once, Redis last, since the others still give their leases and locks back through it."""
+        """Stop all processes concurrently, and Redis last: the others release their locks through it."""
         killed = stop(self.children, STOP_S, self.signals)
         if self.redis is not None:
             killed += stop([self.redis], REDIS_STOP_S, self.signals)
         if killed:
-            self.say(f"had to kill {', '.join(killed)}; what they were at is taken up at the next start")
+            self.say(f"had to kill {', '.join(killed)}; their work is resumed at the next start")
 
 
-def _account(child: Child) -> str:
-    state = "running" if child.process is not None else "ended"
+def _describe(child: Child) -> str:
+    state = "running" if child.process is not None else "exited"
     return f"--- {child.name} ({state}), end of {child.log}\n{child.tail() or '(empty)'}"

@@ -57,7 +57,7 @@ def hall(folder: Path) -> Iterator[Hall]:
                 owners.append(str(anybody.post("/accounts", {"name": f"Owner of {name}"})["token"]["token"]))
                 with Api(up.url, owners[-1]) as owner:
                     bot = owner.post("/bots", {"name": name, "url": houses.urls[index]})
-                    houses.tell(index, bot["secret"])
+                    houses.write_secret(index, bot["secret"])
                     bots[name] = bot["id"]
             _certify(up.folder, list(bots.values()))
             assert comes_true(lambda: all(_is_verified(anybody, bot_id) for bot_id in bots.values()))

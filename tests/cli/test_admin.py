@@ -49,12 +49,12 @@ def test_a_name_that_is_taken_or_unknown_is_said(folder: Path) -> None:
 
     assert (again.exit_code, unknown.exit_code) == (1, 1)
     assert "an account has the name 'OLGA' or one that looks like it" in again.output
-    assert "no account has the name 'Otto'" in unknown.output
+    assert "Unknown account 'Otto'" in unknown.output
 
 
 def test_an_empty_record_holds_and_has_no_standings(folder: Path) -> None:
-    assert run(folder, "audit").output == f"{folder}: the record holds\n"
-    assert run(folder, "standings").output == "nothing has been played yet\n"
+    assert run(folder, "audit").output == f"{folder}: no differences\n"
+    assert run(folder, "standings").output == "No matches have been played yet.\n"
 
 
 def test_a_service_that_does_not_answer_is_said(tmp_path: Path) -> None:

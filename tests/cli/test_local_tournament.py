@@ -86,7 +86,7 @@ def test_killed_or_ended_by_ctrl_c_it_goes_on_where_it_was(tmp_path: Path) -> No
         said, _ = playing.communicate()
         assert playing.returncode == status
     (cut / "deal-00001.part").mkdir()  # what a kill may leave
-    assert "the same command goes on" in said
+    assert "the same command resumes" in said
     over = len(list(cut.glob("deal-*[0-9]")))
 
     gone_on = outcome(*table, "--deals", str(over + 2), "--out", str(cut))
@@ -172,7 +172,7 @@ def test_a_bot_that_does_not_answer_is_told_before_anything_is_played(tmp_path: 
         (("house:first", "house:random", "house:sound", "--sprt", "elo1=20"), "for two players, not 3"),
         (("house:first", "house:random", "--sprt", "elo1=x"), "expected a number"),
         (("house:first", "house:random", "--sprt", "elo0=5,elo1=1"), "expected elo0 below elo1"),
-        (("house:first",) * 70 + ("--seats", "2"), "4,830 matches a deal"),
+        (("house:first",) * 70 + ("--seats", "2"), "4,830 matches per deal"),
         (("house:first", "house:nobody"), "unknown house player"),
     ],
 )

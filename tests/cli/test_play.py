@@ -103,7 +103,7 @@ def test_real_bots_play_by_their_url(bots: list[str], tmp_path: Path) -> None:
 def test_bots_that_look_at_signatures_can_be_played_with_their_secret() -> None:
     secret = "whsec_" + base64.b64encode(bytes(32)).decode()
     with Houses(["first"]) as houses:
-        houses.tell(0, secret)
+        houses.write_secret(0, secret)
         table = ("saint-poker", houses.urls[0], "house:first", "--option", "rounds=1", "--json")
 
         signed, unsigned = play(*table, "--secret", secret), play(*table)

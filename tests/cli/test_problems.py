@@ -246,7 +246,7 @@ def test_a_file_that_dies_in_play_is_told_of_with_a_status(tmp_path: Path) -> No
 
     for told in (played.stderr, tournament.stderr):
         assert re.search("unreachable, [36] times", told)
-        assert "dying ended with status 7" in told
+        assert "dying exited with status 7" in told
 
 
 # -- faults --

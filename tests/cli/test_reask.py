@@ -125,7 +125,7 @@ def refusals(log: Path, altered: Path, secret: Path) -> dict[tuple[str, ...], tu
         ("reask", str(log), "1", "--seat", "0", "http://127.1:9000"): (2, "an IPv4 address is four decimal numbers"),
         ("reask", str(log), "1", "--seat", "7", "http://127.0.0.1:9000"): (2, "seat 7 was not asked at 1, but 0, 1"),
         ("reask", str(log.with_name("none")), "1", "http://127.0.0.1:9000"): (1, "cannot be read"),
-        ("reask", str(altered), "1", "http://127.0.0.1:9000"): (1, "does not hold: row"),
+        ("reask", str(altered), "1", "http://127.0.0.1:9000"): (1, "is not valid: row"),
         ("fork", str(secret), "1", "house:first"): (1, "its seed is not revealed yet"),
         ("fork", str(log), "1", "--seat", "1", "house:nobody"): (2, "unknown house player"),
         ("fork", str(log), "1", "--seat", "5", "house:first"): (2, "the match has seats 0 to 1"),

@@ -116,7 +116,7 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(
     assert "fail  decision (saint-poker, river)" in played.stdout
     assert "no certificate, so no rated play" in played.stdout
     assert "\x1b" not in played.stdout
-    assert "is yours already" in played.stderr
+    assert "is already registered to you" in played.stderr
     assert match_id in watched.stdout
     assert ", friendly, finished" in watched.stdout
     assert "Babbler" in watched.stdout
@@ -172,7 +172,7 @@ def test_what_the_referee_could_not_finish_is_not_the_bots_fault() -> None:
     told = format_report(checked(report=GIVEN_UP, version="7"))
 
     assert "the referee could not finish it: not your fault, run the same command again" in told
-    assert "mend it" not in told
+    assert "fix the bot" not in told
 
 
 @pytest.mark.parametrize("examination", [{}, {"report": {"findings": []}, "version": "6"}])

@@ -49,7 +49,7 @@ def test_the_walk_through_of_the_page_runs(there: Hall, tmp_path: Path, monkeypa
     assert "4 of 4 matches" in said["start"]
     assert said["standings"].count("\n") == 6
     assert [said[table].count("±") for table in ("strengths", "luck")] == [0, 8]
-    assert said["logs"].endswith(", 4 hold\n")
+    assert said["logs"].endswith(", 4 verified\n")
     assert len((tmp_path / "cup.csv").read_text().splitlines()) == 9  # heads, and two seats of each match
     shown = there.json("show", "Spring cup")
     own = there.json("standings", "Spring cup", "--bot", "Ada sound")
@@ -102,7 +102,7 @@ def test_a_question_of_a_match_can_be_asked_again(there: Hall) -> None:
     assert asked.exit_code == 0, asked.output
     assert json.loads(asked.output)["question"]["match"]["id"] == match["id"]
     assert stranger.exit_code == 2
-    assert "give the bot's URL" in stranger.output
+    assert "Pass the bot's URL" in stranger.output
     assert owner.exit_code == 1
     assert "bad_status" in owner.output  # reached, and it wants a signature
 
@@ -122,7 +122,7 @@ def test_a_download_goes_on_where_it_broke_off(there: Hall, tmp_path: Path) -> N
     assert first == second == {"file": str(file), **counts}
     assert packed == {"file": str(zipped), **counts, "bytes": zipped.stat().st_size}
     assert gzip.decompress(whole).count(b'"type":"void"') == 1
-    assert "not packed as logs are" in refused
+    assert "not a gzip file of logs" in refused
     assert file.read_bytes() == b"something else"
 
 

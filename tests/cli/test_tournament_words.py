@@ -169,5 +169,5 @@ def test_what_is_to_come_is_told_and_larger_tables_are_listed() -> None:
     larger = render_bracket({"stages": [stage(1, "final", table(1, "final", *four))], "to_come": []})
 
     assert begun.endswith("to come (tables): semi-final (2)")
-    assert "goes on" in begun
+    assert "advances" in begun
     assert larger == "final\n  table 1: 1 Ada  3 *, 2 Bob  2, 3 Cy  1, 4 Dee  0"

@@ -44,7 +44,7 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def test_a_redis_that_was_left_behind_is_taken_over_with_its_data(standing: Service) -> None:
-    assert "ended a Redis server that an earlier run had left behind" in standing.said
+    assert "shut down a Redis server that an earlier run had left behind" in standing.said
     assert standing.ready()
     assert len(family(standing.folder)) >= 6  # supervisor, Redis, gunicorn twice, two workers, scheduler
     with Redis(unix_socket_path=str(DataDir(standing.folder).socket())) as client:
@@ -102,7 +102,7 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_starts_with_the_
     (kept / "appendonly.aof.manifest").write_text("this is no manifest\n")
     with service(tmp_path / "data", PATH=f"{tools}:{os.environ['PATH']}") as again:
         assert again.ready()
-        assert re.search(r"is put aside as \S*redis-server", again.said)
+        assert re.search(r"is moved to \S*redis-server", again.said)
         account = again.get("/api/v1/accounts/me", opened["token"]["token"])
         assert account["id"] == opened["id"]
 
@@ -138,7 +138,7 @@ def test_a_part_that_does_not_start_is_shown_with_the_end_of_its_log(tmp_path: P
     failed = referee("up", "--data", str(folder), "--port", "0", GUNICORN_CMD_ARGS="--no-such-option")
 
     assert failed.returncode == 1
-    assert "api (ended), end of" in failed.stderr
+    assert "api (exited), end of" in failed.stderr
     assert "--no-such-option" in failed.stderr
     assert comes_true(lambda: not family(folder), GONE_S)
 
@@ -154,7 +154,7 @@ def test_a_redis_by_url_that_does_not_answer_is_named_without_its_password(tmp_p
     refused = referee("up", "--data", str(tmp_path), "--port", "0", REDIS_URL="redis://:hush@127.0.0.1:9/0")
 
     assert refused.returncode == 1
-    assert refused.stderr.startswith("Error: REDIS_URL names 127.0.0.1:9/0, where no Redis answers")
+    assert refused.stderr.startswith("Error: no Redis server answers at 127.0.0.1:9/0")
     assert "hush" not in refused.stderr
 
 

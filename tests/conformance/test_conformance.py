@@ -369,7 +369,7 @@ def test_the_command_tells_passes_failures_and_absence_by_its_status(tmp_path: P
         url = houses.urls[0]
         arguments = (url, "--game", GAME, "--questions", "2", "--seed", "a")
         passed = checked(*arguments)
-        houses.tell(0, SECRET)
+        houses.write_secret(0, SECRET)
         (tmp_path / "secret").write_text(SECRET + "\n")
         locked = checked(*arguments, "--json")
         signed = checked(*arguments, "--json", "--secret-file", str(tmp_path / "secret"))

@@ -28,7 +28,7 @@ def test_the_demo_plays_both_games_checks_a_log_and_ends_with_status_0(tmp_path:
     assert re.search(r"\npages  (http://127\.0\.0\.1:\d+)/\nAPI    \1/api/v1\ndocs   \1/docs\n", played.stdout)
     assert not family(folder)
     audit = referee("audit", "--data", str(folder))
-    assert (audit.returncode, audit.stdout) == (0, f"{folder}: the record holds\n")
+    assert (audit.returncode, audit.stdout) == (0, f"{folder}: no differences\n")
     standings = referee("standings", "--data", str(folder)).stdout
     assert standings.count("Ada sound") == 4  # two tournaments, two ladders
 

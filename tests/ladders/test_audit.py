@@ -206,7 +206,7 @@ def test_the_command_names_freezes_repairs_and_tells_json(tmp_path: Path, sqlite
     code, told = run("--json", "--repair")
     assert (code, json.loads(told)["repaired"][0]["ladder"], json.loads(told)["left"]) == (0, result.ladder_id, [])
     assert frozen(world) is None
-    assert run() == (0, f"{tmp_path}: the record holds\n")
+    assert run() == (0, f"{tmp_path}: no differences\n")
     assert run("--repair", "--read-only")[0] == 2
     world.database.dispose()
 

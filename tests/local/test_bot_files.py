@@ -99,7 +99,7 @@ def test_any_program_may_be_a_bot(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("import sys; sys.exit('no licence')", "bot.py ended with status 1 before it listened. It wrote:\nno licence"),
+        ("import sys; sys.exit('no licence')", "bot.py exited with status 1 before it listened. It wrote:\nno licence"),
         ("1 +", "SyntaxError"),
     ],
 )
@@ -130,14 +130,14 @@ def test_what_a_failing_bot_wrote_is_shown_after_the_match(folder: Path) -> None
     played = play(str(folder), "house:first")
 
     assert played.exit_code == 3
-    assert "mybot ended with status 3; it wrote:" in played.output
+    assert "mybot exited with status 3; it wrote:" in played.output
     assert "I give up" in played.output
 
 
 def test_what_is_no_program_is_refused_before_anything_starts(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing")
 
-    assert "may not be executed (chmod +x)" in play(str(tmp_path / "notes.txt"), "house:first").output
+    assert "is not executable (chmod +x)" in play(str(tmp_path / "notes.txt"), "house:first").output
     missing = play(str(tmp_path / "absent.py"), "house:first")
     assert missing.exit_code == 2
     assert "its file (no such file exists)" in " ".join(missing.output.split())
@@ -188,7 +188,7 @@ def test_a_bot_that_writes_without_end_plays_and_takes_no_room(folder: Path) -> 
 
     played = play(str(folder), "house:first", "--json")
     with bot_files.run_bots(entrants, ()) as running:
-        written = running.processes[0].written
+        written = running.processes[0].output
 
     assert json.loads(played.output)["faults"] == [0, 0]
     assert len(written.head) <= KEPT_BYTES
@@ -202,7 +202,7 @@ def test_a_bot_that_has_ended_is_not_looked_for_at_anothers_port(tmp_path: Path)
 
         played = play(str(tmp_path / "bot.py"), "house:first")
 
-    assert "ended with status 0 before it listened" in played.output
+    assert "exited with status 0 before it listened" in played.output
 
 
 def test_a_bot_learns_its_own_secret_and_nothing_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +219,7 @@ def test_a_bot_learns_its_own_secret_and_nothing_of_ours(tmp_path: Path, monkeyp
 
 @pytest.mark.parametrize(
     ("first", "said"),
-    [("#!/bin/sh\r\n", "end as lines of Windows do?"), ("echo no first line\n", "as #!/bin/sh does?")],
+    [("#!/bin/sh\r\n", "end with a carriage return?"), ("echo no first line\n", "like #!/bin/sh?")],
 )
 def test_a_program_that_cannot_be_run_is_told_why(tmp_path: Path, first: str, said: str) -> None:
     bot = tmp_path / "program"

@@ -1,4 +1,4 @@
-"""`referee tournament`: tournaments of a service, by its URL. Each file beside this one has a few of the commands."""
+"""`referee tournament`: commands for the tournaments of a service. Each module of this package has some of them."""
 
 import click
 

@@ -1,51 +1,46 @@
-"""`referee tournament logs` and `results`: all logs of a tournament in one file, all results as a table."""
+"""`referee tournament logs` and `results`: download all logs of a tournament, or all results as a table."""
 
 import csv
 import io
 import re
 import time
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.log_files import judge
+from referee.cli.progress import UpdateBar, progress_bar
 from referee.cli.tables import Table
 from referee.cli.tournament.gzip_log import DownloadedLog, logs_in
-from referee.cli.tournament.remote import Refused, Remote, asks_service, is_passing, tournament_argument
+from referee.cli.tournament.remote import Refused, Remote, asks_service, is_transient, tournament_argument
 from referee.match.canonical import Json
 
 CHUNK_BYTES = 64 << 10
 ATTEMPTS = 7  # in a row without a single log
-PAUSE_S = 0.5  # before the second; it doubles
+PAUSE_S = 0.5  # before the second attempt; it doubles
 FAILURES_SHOWN = 20
 COLUMNS = ("stage", "table", "leg", "match", "seat", "name", "placement", "returns", "status", "reason")
-WORDS = ("match", "name", "status", "reason")
-
-
-Show = Callable[[int, int], None]  # logs there, of so many
+TEXT_COLUMNS = ("match", "name", "status", "reason")
 
 
 @dataclass(slots=True)
 class DownloadReport:
-    """What was downloaded, and what is wrong with it."""
+    """The downloaded logs, and what is wrong with them."""
 
     path: Path
     verifies: bool
     logs: int = 0
-    last: str = ""  # the match up to which all is there
+    last: str = ""  # id of the last match in the file
     end: int = 0  # of its log, in bytes
     verified: int = 0
-    broken_off: int = 0  # matches that were cancelled in the middle; there is nothing to verify
-    left_out: int = 0  # logs that are not open yet
+    broken_off: int = 0  # incomplete logs of cancelled matches
+    left_out: int = 0  # logs that are not public yet
     failed: list[Json] = field(default_factory=list)
 
     def add(self, log: DownloadedLog) -> None:
@@ -78,19 +73,19 @@ class DownloadReport:
 def logs(remote: Remote, tournament_id: str, out: Path | None, zipped: bool, verifies: bool) -> None:
     """Download the logs of a tournament.
 
-    All available logs are written to one gzip file of JSON lines. If the file exists, the download continues where it
-    ends, also after an interruption. With --verify the exit status is 1 if any log fails.
+    All available logs are written to one gzip file of JSON lines. If the file exists, for example after an
+    interruption, the download continues at its end. With --verify the exit status is 1 if any log fails.
 
     \b
     Example:
       referee tournament logs "Spring cup" --out cup.ndjson.gz --verify
     """
-    event = remote.api.get(f"/tournaments/{tournament_id}")
-    account = DownloadReport(_place(event, out, ".zip" if zipped else ".ndjson.gz"), verifies)
-    with _bar() as show:
+    tournament = remote.api.get(f"/tournaments/{tournament_id}")
+    report = DownloadReport(_choose_path(tournament, out, ".zip" if zipped else ".ndjson.gz"), verifies)
+    with progress_bar("logs") as update:
         fetch = _fetch_zip if zipped else _fetch_stream
-        fetch(remote.api, event["id"], account, show)
-    _tell(remote, account)
+        fetch(remote.api, tournament["id"], report, update)
+    _show_report(remote, report)
 
 
 @click.command()
@@ -114,7 +109,7 @@ def results(remote: Remote, tournament_id: str, as_csv: bool, out: Path | None) 
     if out is not None:
         with remote.api.stream(path) as response, out.open("wb") as file:
             file.writelines(_chunks(response))
-        remote.tell({"file": str(out), "bytes": out.stat().st_size}, f"{out}: {out.stat().st_size} bytes")
+        remote.show({"file": str(out), "bytes": out.stat().st_size}, f"{out}: {out.stat().st_size} bytes")
         return
     text = remote.api.fetch(path).decode()
     if as_csv and not remote.as_json:
@@ -123,52 +118,53 @@ def results(remote: Remote, tournament_id: str, as_csv: bool, out: Path | None) 
     heads, *rows = csv.reader(io.StringIO(text, newline=""))
     items = [dict(zip(heads, row, strict=True)) for row in rows]
     lines = [[item[column] for column in COLUMNS] for item in items]
-    remote.tell(
-        {"items": items}, Table(COLUMNS, lines, left=WORDS).plain() if lines else "No matches have been played yet."
+    remote.show(
+        {"items": items},
+        Table(COLUMNS, lines, left=TEXT_COLUMNS).plain() if lines else "No matches have been played yet.",
     )
 
 
-# -- the stream, resumed --
+# -- the resumable file --
 
 
-def _fetch_stream(api: Api, event_id: str, account: DownloadReport, show: Show) -> None:
-    """Brings the file up to date; a line that breaks is taken up again."""
-    account.path.touch()
-    with account.path.open("r+b") as file:
+def _fetch_stream(api: Api, tournament_id: str, report: DownloadReport, update: UpdateBar) -> None:
+    """Append the missing logs to the file, resuming when the connection breaks."""
+    report.path.touch()
+    with report.path.open("r+b") as file:
         for log in _complete_logs(file):
-            account.add(log)
+            report.add(log)
         attempt = 0
         while True:
-            before = account.logs
+            before = report.logs
             try:
-                _append(api, event_id, account, file, show)
+                _append(api, tournament_id, report, file, update)
                 return
             except (ApiUnreachable, ApiRefusal) as error:
-                attempt = 1 if account.logs > before else attempt + 1
-                if not is_passing(error) or attempt == ATTEMPTS:
-                    click.echo(f"{account.path} has {account.logs} logs; the same command goes on from there", err=True)
+                attempt = 1 if report.logs > before else attempt + 1
+                if not is_transient(error) or attempt == ATTEMPTS:
+                    click.echo(f"{report.path} has {report.logs} logs; the same command resumes the download", err=True)
                     raise
                 time.sleep(PAUSE_S * 2**attempt / 2)
 
 
 def _complete_logs(file: IO[bytes]) -> Iterator[DownloadedLog]:
-    """The logs that are surely whole: those before another."""
+    """Yield the logs that are certainly complete: all but the last one."""
     return (log for log, _ in pairwise(logs_in(_chunks(file))))
 
 
-def _append(api: Api, event_id: str, account: DownloadReport, file: IO[bytes], show: Show) -> None:
-    """Whole logs only, so that the file can be read at any moment."""
-    file.seek(account.end)
+def _append(api: Api, tournament_id: str, report: DownloadReport, file: IO[bytes], update: UpdateBar) -> None:
+    """Append complete logs only, so that the file can be read at any time."""
+    file.seek(report.end)
     file.truncate()
-    after = f"?after={account.last}" if account.last else ""
-    with api.stream(f"/api/v1/tournaments/{event_id}/logs{after}") as response:
-        total = account.logs + int(response.headers.get("Referee-Logs", 0))
-        account.left_out = int(response.headers.get("Referee-Left-Out", 0))
-        for log in logs_in(_chunks(response), account.end):
+    after = f"?after={report.last}" if report.last else ""
+    with api.stream(f"/api/v1/tournaments/{tournament_id}/logs{after}") as response:
+        total = report.logs + int(response.headers.get("Referee-Logs", 0))
+        report.left_out = int(response.headers.get("Referee-Left-Out", 0))
+        for log in logs_in(_chunks(response), report.end):
             file.write(log.packed)
             file.flush()
-            account.add(log)
-            show(account.logs, total)
+            report.add(log)
+            update(report.logs, total, "logs")
 
 
 def _chunks(file: IO[bytes] | io.RawIOBase) -> Iterator[bytes]:
@@ -178,54 +174,45 @@ def _chunks(file: IO[bytes] | io.RawIOBase) -> Iterator[bytes]:
 # -- the zip --
 
 
-def _fetch_zip(api: Api, event_id: str, account: DownloadReport, show: Show) -> None:
-    """Under another name until it is whole."""
-    draft = account.path.with_name(account.path.name + ".part")
-    with api.stream(f"/api/v1/tournaments/{event_id}/logs.zip") as response, draft.open("wb") as file:
-        account.left_out = int(response.headers.get("Referee-Left-Out", 0))
+def _fetch_zip(api: Api, tournament_id: str, report: DownloadReport, update: UpdateBar) -> None:
+    """Download the zip under a temporary name, and rename it once it is complete."""
+    draft = report.path.with_name(report.path.name + ".part")
+    with api.stream(f"/api/v1/tournaments/{tournament_id}/logs.zip") as response, draft.open("wb") as file:
+        report.left_out = int(response.headers.get("Referee-Left-Out", 0))
         for chunk in _chunks(response):
             file.write(chunk)
-    with zipfile.ZipFile(draft) as there:
-        listed = list(csv.DictReader(io.StringIO(there.read("index.csv").decode(), newline="")))
+    with zipfile.ZipFile(draft) as archive:
+        listed = list(csv.DictReader(io.StringIO(archive.read("index.csv").decode(), newline="")))
         for row in listed:
-            lines = there.read(row["file"]).splitlines() if account.verifies and row["file"] else []
-            account.add(DownloadedLog(row["match"], 0, lines, remark=row["status"]))
-            show(account.logs, len(listed))
-    draft.replace(account.path)
+            lines = archive.read(row["file"]).splitlines() if report.verifies and row["file"] else []
+            report.add(DownloadedLog(row["match"], 0, lines, remark=row["status"]))
+            update(report.logs, len(listed), "logs")
+    draft.replace(report.path)
 
 
-# -- small things --
+# -- the report --
 
 
-def _place(event: Json, out: Path | None, suffix: str) -> Path:
-    name = re.sub(r"[^\w.-]+", "-", event["name"]).strip("-.").lower() + suffix
+def _choose_path(tournament: Json, out: Path | None, suffix: str) -> Path:
+    name = re.sub(r"[^\w.-]+", "-", tournament["name"]).strip("-.").lower() + suffix
     if out is None:
         return Path(name)
     return out / name if out.is_dir() else out
 
 
-@contextmanager
-def _bar() -> Iterator[Show]:
-    """Progress on standard error, where somebody watches."""
-    console = Console(stderr=True)
-    columns = (TextColumn("logs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("logs", total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
-
-
-def _tell(remote: Remote, account: DownloadReport) -> None:
-    size = account.path.stat().st_size
-    document: Json = {"file": str(account.path), "bytes": size, "logs": account.logs, "left_out": account.left_out}
-    found = [f"{account.path}: {account.logs} logs, {size} bytes"]
-    if account.verifies:
-        document |= {"verified": account.verified, "broken_off": account.broken_off, "failed": account.failed}
-        found[0] += f", {account.verified} hold"
-    if account.broken_off:
-        found.append(f"{account.broken_off} of matches that were cancelled break off")
-    if account.left_out:
-        found.append(f"{account.left_out} more are not open yet; the same command gets them later")
-    found += [f"FAILED  {one['match']}: row {one['row']}: {one['reason']}" for one in account.failed[:FAILURES_SHOWN]]
-    remote.tell(document, "\n".join(found))
-    if account.failed:
-        raise Refused(f"{len(account.failed)} of {account.logs} logs do not hold")
+def _show_report(remote: Remote, report: DownloadReport) -> None:
+    size = report.path.stat().st_size
+    document: Json = {"file": str(report.path), "bytes": size, "logs": report.logs, "left_out": report.left_out}
+    lines = [f"{report.path}: {report.logs} logs, {size} bytes"]
+    if report.verifies:
+        document |= {"verified": report.verified, "broken_off": report.broken_off, "failed": report.failed}
+        lines[0] += f", {report.verified} verified"
+    if report.broken_off:
+        lines.append(f"{report.broken_off} logs of cancelled matches are incomplete")
+    if report.left_out:
+        lines.append(f"{report.left_out} more are not public yet; the same command gets them later")
+    for failure in report.failed[:FAILURES_SHOWN]:
+        lines.append(f"FAILED  {failure['match']}: row {failure['row']}: {failure['reason']}")
+    remote.show(document, "\n".join(lines))
+    if report.failed:
+        raise Refused(f"{len(report.failed)} of {report.logs} logs failed verification")

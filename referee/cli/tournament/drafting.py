@@ -66,7 +66,7 @@ ORDERS = ("cyclic", "all")
     metavar="MS",
     help="Extra thinking time per match, in milliseconds, used when a decision exceeds its budget. [default: 10000]",
 )
-@click.option("--open", "opens", is_flag=True, help="Open the tournament for entries at once.")
+@click.option("--open", "opens", is_flag=True, help="Also open the tournament for entries.")
 @asks_service
 def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
     """Draft a tournament; bots can enter once it is open.
@@ -76,12 +76,12 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
       referee tournament create "Spring cup" --game saint-poker --seats 2 \\
           --format swiss --format-option stages=5 --substitute sound --open
     """
-    event = remote.api.post("/tournaments", _body(remote, name, terms))
+    tournament = remote.api.post("/tournaments", _body(remote, name, terms))
     if opens:
-        event = remote.api.post(f"/tournaments/{event['id']}/open")
+        tournament = remote.api.post(f"/tournaments/{tournament['id']}/open")
     step = "enter ID BOT…" if opens else "open ID"
-    words = f"{event['id']}  {event['name']}, {event['status']}; next: referee tournament {step}"
-    remote.tell(event, words)
+    text = f"{tournament['id']}  {tournament['name']}, {tournament['status']}; next: referee tournament {step}"
+    remote.show(tournament, text)
 
 
 @click.command()
@@ -102,11 +102,11 @@ def edit(remote: Remote, tournament_id: str, starts_at: str | None, by_hand: boo
         raise click.UsageError("Pass either a new time with --starts-at, or --by-hand.")
     document = remote.api.patch(f"/tournaments/{tournament_id}", {"starts_at": starts_at})
     when = "when you start it" if starts_at is None else f"at {clock(starts_at)}"
-    remote.tell(document, f"{document['name']} starts {when}")
+    remote.show(document, f"{document['name']} starts {when}")
 
 
 def _body(remote: Remote, name: str, terms: dict[str, Any]) -> Json:
-    """Only what was said; the rest is up to the service. The champion of a gauntlet may be told by its name."""
+    """Return a body with the given terms only; the service has the defaults. Resolve the champion's name to its id."""
     body: Json = {"name": name}
     for part, field in (("format_option", "format_options"), ("option", "options")):
         body |= {field: given} if (given := as_object(terms.pop(part))) else {}

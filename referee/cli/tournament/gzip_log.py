@@ -1,7 +1,7 @@
-"""Many logs in one gzip file: told apart, and found again up to where a download broke off.
+"""Split a gzip file with many logs into logs, up to the point where a download was interrupted.
 
-A log is one or several gzip members, the first of which begins with the log's row 0. One more may follow, a line that
-says why the match does not count.
+A log is one or several gzip members, the first of which begins with row 0 of the log. Another member may follow: a line
+that says why the match does not count.
 """
 
 import zlib
@@ -12,17 +12,20 @@ from referee.errors import RefereeError
 from referee.match.canonical import Json
 from referee.match.log import parse_row
 
-LONGEST_LOG = 256 << 20  # bytes, unpacked; the longest match of any game is far below
+LONGEST_LOG = 256 << 20  # bytes, unpacked; far more than the longest match of any game
 
 
 class BadBundle(RefereeError):
-    """A file or an answer that does not hold packed logs."""
+    """Raised for a file or a response that does not contain packed logs."""
 
 
 @dataclass(slots=True)
 class DownloadedLog:
-    """One match: its id, its rows as stored, its bytes as packed, and where these begin. ``remark`` says why it does
-    not count: ``void``, ``cancelled`` (it breaks off) or ``damaged`` (there is none)."""
+    """The log of one match: its id, rows and packed bytes, and the offset of these bytes in the file.
+
+    ``remark`` says why the match does not count: ``void``, ``cancelled`` (the log is incomplete) or ``damaged`` (there
+    is no log).
+    """
 
     match: str
     start: int
@@ -36,9 +39,10 @@ class DownloadedLog:
 
 
 def logs_in(chunks: Iterable[bytes], start: int = 0) -> Iterator[DownloadedLog]:
-    """The logs, each once the next one begins, the last at the end of ``chunks``.
+    """Yield each log when the next one begins, and the last one at the end of ``chunks``.
 
-    Raises ``BadBundle`` where something else comes, and whatever ``chunks`` raises: then the last log is not given.
+    Raise ``BadBundle`` for anything that is not a packed log, and any error of ``chunks``; the log before is then not
+    yielded.
     """
     log: DownloadedLog | None = None
     for packed, text in _members(chunks):
@@ -59,27 +63,27 @@ def logs_in(chunks: Iterable[bytes], start: int = 0) -> Iterator[DownloadedLog]:
 
 
 def _row(line: bytes) -> Json:
-    """A row of a log, or a remark on one; both say which match a log begins with."""
+    """Return the first row of a log, or the remark on a log; both have the id of the match."""
     try:
         row: Json = parse_row(line)
         if not isinstance(row, dict) or (("row" not in row or row["row"] == 0) and "match" not in row):
-            raise ValueError("it names no match")
+            raise ValueError("it has no match id")
     except ValueError as error:
-        raise BadBundle(f"a log begins with no row of a log: {error}") from error
+        raise BadBundle(f"a log does not begin with a valid row: {error}") from error
     return row
 
 
 def _members(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Each gzip member, packed and unpacked; an unfinished one at the end is left out."""
+    """Yield each gzip member, packed and unpacked, except an unfinished one at the end."""
     unpacker, packed, text = zlib.decompressobj(wbits=31), bytearray(), bytearray()
     for chunk in chunks:
         while chunk:
             try:
                 text += unpacker.decompress(chunk, LONGEST_LOG - len(text) + 1)
             except zlib.error as error:
-                raise BadBundle(f"this is not packed as logs are: {error}") from error
+                raise BadBundle(f"this is not a gzip file of logs: {error}") from error
             if len(text) > LONGEST_LOG:
-                raise BadBundle(f"a log is longer than {LONGEST_LOG >> 20} MiB, which no match is")
+                raise BadBundle(f"a log is longer than {LONGEST_LOG >> 20} MiB; no match is that long")
             rest = unpacker.unused_data
             packed += chunk[: len(chunk) - len(rest)]
             chunk = rest

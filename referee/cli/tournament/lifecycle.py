@@ -55,7 +55,7 @@ def enter(remote: Remote, tournament_id: str, bots: tuple[str, ...], seed: int |
 def withdraw(remote: Remote, tournament_id: str, bots: tuple[str, ...]) -> None:
     """Withdraw bots.
 
-    Matches that have begun are played to the end; the remaining ones count for nobody.
+    Matches that have started are played to the end; the remaining ones do not count.
 
     \b
     Example:
@@ -77,10 +77,10 @@ def seeds(remote: Remote, tournament_id: str, pairs: tuple[tuple[str, int | None
     Example:
       referee tournament seeds "Spring cup" "Ada sound=1" "Carl random=2" "Emmy first=-"
     """
-    known = lookup.Bots(remote.api)
+    known = lookup.BotLookup(remote.api)
     given = {known.id(bot): number for bot, number in pairs}
     document = remote.api.put(f"/tournaments/{tournament_id}/seeds", {"seeds": given})
-    remote.tell(document, "\n".join(f"{bot}: {'by rating' if number is None else number}" for bot, number in pairs))
+    remote.show(document, "\n".join(f"{bot}: {'by rating' if number is None else number}" for bot, number in pairs))
 
 
 @click.command()
@@ -98,7 +98,7 @@ def start(remote: Remote, tournament_id: str, watches: bool) -> None:
     if watches:
         watch_tournament(remote, tournament_id)
     else:
-        remote.tell(document, f"{document['name']} is running; `referee tournament watch {tournament_id}` shows it")
+        remote.show(document, f"{document['name']} is running; `referee tournament watch {tournament_id}` shows it")
 
 
 @click.command()
@@ -160,16 +160,16 @@ def finish(remote: Remote, tournament_id: str) -> None:
     _act(remote, tournament_id, "finish", "ends with its running matches")
 
 
-def _act(remote: Remote, tournament_id: str, verb: str, words: str, body: Json | None = None) -> None:
+def _act(remote: Remote, tournament_id: str, verb: str, outcome: str, body: Json | None = None) -> None:
     document = remote.api.post(f"/tournaments/{tournament_id}/{verb}", body)
-    remote.tell(document, f"{document['name']} {words}")
+    remote.show(document, f"{document['name']} {outcome}")
 
 
 def _apply_to_bots(
     remote: Remote, tournament_id: str, verb: str, bots: tuple[str, ...], more: dict[str, Json], word: str
 ) -> None:
-    """Ask the same for each bot, with ``more`` fields by bot; report each, and fail at the end if any was refused."""
-    known, done, refused = lookup.Bots(remote.api), [], []
+    """Send a request for each bot, with ``more`` fields by bot. Report each, and fail at the end if any is refused."""
+    known, done, refused = lookup.BotLookup(remote.api), [], []
     for bot in bots:
         try:
             body = {"bot": known.id(bot), **more.get(bot, {})}
@@ -181,6 +181,6 @@ def _apply_to_bots(
             refused.append({"bot": bot, "error": problem_of(error)})
             click.echo(plain(f"{bot}: {sentence_of(error)}"), err=True)
     if remote.as_json:
-        remote.tell({"tournament": tournament_id, word: done, "refused": refused}, "")
+        remote.show({"tournament": tournament_id, word: done, "refused": refused}, "")
     if refused:
         raise Refused(f"{len(refused)} of {len(bots)} bots were not {word}")

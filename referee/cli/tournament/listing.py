@@ -1,4 +1,4 @@
-"""`referee tournament list` and `show`: the terms of a tournament and its entries."""
+"""`referee tournament list` and `show`: list tournaments, and show the terms and entries of one."""
 
 from itertools import islice
 
@@ -37,19 +37,14 @@ def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> N
     found = list(islice(remote.api.items(f"/tournaments?limit={min(limit, 100)}{filters}"), limit))
     rows = [
         (
-            one["id"],
-            one["name"],
-            one["status"],
-            one["game"],
-            str(one["seats"]),
-            one["format"],
-            formatting.clock(one["created_at"]),
+            *(tournament["id"], tournament["name"], tournament["status"], tournament["game"]),
+            *(str(tournament["seats"]), tournament["format"], formatting.clock(tournament["created_at"])),
         )
-        for one in found
+        for tournament in found
     ]
     heads = ("id", "name", "status", "game", "seats", "format", "drafted")
     text = Table(heads, rows, left=("id", "name", "status", "game", "format", "drafted")).plain()
-    remote.tell({"items": found}, text if found else "No tournaments found.")
+    remote.show({"items": found}, text if found else "No tournaments found.")
 
 
 @click.command()
@@ -64,29 +59,29 @@ def show(remote: Remote, tournament_id: str) -> None:
     Example:
       referee tournament show "Spring cup"
     """
-    event = remote.api.get(f"/tournaments/{tournament_id}")
-    count = event["entries"]["entered"] + event["entries"]["withdrawn"]
+    tournament = remote.api.get(f"/tournaments/{tournament_id}")
+    count = tournament["entries"]["entered"] + tournament["entries"]["withdrawn"]
     listed = remote.api.items(f"/tournaments/{tournament_id}/entries?limit=100")
     entries = list(listed if remote.as_json else islice(listed, SHOWN))
     parts = [
-        f"{event['name']} ({event['id']})",
-        formatting.lines([*formatting.terms(event), ("progress", _progress(event))]),
+        f"{tournament['name']} ({tournament['id']})",
+        formatting.lines([*formatting.terms(tournament), ("progress", _progress(tournament))]),
     ]
     if entries:
-        parts.append(f"\n{_format_entries(event['entries'])}\n{_entries(entries)}")
+        parts.append(f"\n{_format_entries(tournament['entries'])}\n{_entries(entries)}")
     if count > len(entries):
         parts.append(f"… and {count - len(entries)} more; --json has them all")
-    remote.tell({**event, "entered": entries}, "\n".join(parts))
+    remote.show({**tournament, "entered": entries}, "\n".join(parts))
 
 
-def _progress(event: Json) -> str:
-    by_status = event["progress"]["by_status"]
-    told = ", ".join(f"{count} {status}" for status, count in by_status.items())
-    return formatting.progress(event) + (f" ({told})" if told else "")
+def _progress(tournament: Json) -> str:
+    by_status = tournament["progress"]["by_status"]
+    counts = ", ".join(f"{count} {status}" for status, count in by_status.items())
+    return formatting.progress(tournament) + (f" ({counts})" if counts else "")
 
 
 def _format_entries(entries: Json) -> str:
-    """``5 entered: 4 ready, 1 absent, 1 stand in``."""
+    """Return for example ``5 entered: 4 ready, 1 absent, 1 replaced``."""
     names = (
         ("asked", "asked"),
         ("ready", "ready"),
@@ -94,8 +89,8 @@ def _format_entries(entries: Json) -> str:
         ("substitutes", "replaced"),
         ("withdrawn", "withdrawn"),
     )
-    told = [f"{entries[field]} {word}" for field, word in names if entries[field]]
-    return f"{entries['entered']} entered" + (f": {', '.join(told)}" if told else "")
+    counts = [f"{entries[field]} {word}" for field, word in names if entries[field]]
+    return f"{entries['entered']} entered" + (f": {', '.join(counts)}" if counts else "")
 
 
 def _entries(entries: list[Json]) -> str:
@@ -108,16 +103,16 @@ def _entries(entries: list[Json]) -> str:
 
 
 def _state(entry: Json) -> str:
-    """How the bot did when it was called, and what came of it."""
+    """Return the result of the bot's pre-flight call and its consequences."""
     if entry["withdrawn_at"]:
         return f"withdrawn {formatting.clock(entry['withdrawn_at'])}"
-    said = [entry["preflight"].replace("none", "not called yet")]
+    parts = [entry["preflight"].replace("none", "not called yet")]
     if entry["preflight_reason"]:
-        said.append(entry["preflight_reason"])
-    if entry["substitute"]:
-        said.append("a house bot plays its seats")
+        parts.append(entry["preflight_reason"])
+    if entry["stand_in"]:
+        parts.append("a house bot plays its seats")
     if entry["version_changed_at"]:
-        said.append(f"changed its version {formatting.clock(entry['version_changed_at'])}")
-    if entry["first_round"] > 1:
-        said.append(f"plays from stage {entry['since']} on")
-    return ", ".join(said)
+        parts.append(f"changed its version {formatting.clock(entry['version_changed_at'])}")
+    if entry["since"] > 1:
+        parts.append(f"plays from round {entry['since']} on")
+    return ", ".join(parts)

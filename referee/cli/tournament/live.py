@@ -14,19 +14,19 @@ from referee.cli.tournament import formatting
 from referee.cli.tournament.stream import StreamMessage
 from referee.match.canonical import Json
 
-STEPS = 10  # lines per tournament round where the output is no terminal
+STEPS = 10  # lines of progress per round if the output is not a terminal
 
 
 class Display:
-    """Show the messages of a tournament."""
+    """Base of what shows the messages of a tournament."""
 
     trouble = ""
 
-    def tell(self, message: StreamMessage) -> None:
+    def show(self, message: StreamMessage) -> None:
         """Show a message of the stream."""
 
     def note(self, trouble: str) -> None:
-        """Show why nothing happens at the moment, once."""
+        """Show why nothing happens at the moment, unless it was shown already."""
         if trouble != self.trouble:
             self.trouble = trouble
             self.complain()
@@ -34,14 +34,14 @@ class Display:
     def complain(self) -> None:
         """Show the trouble."""
 
-    def close(self, event: Json, rows: Sequence[Json]) -> None:
+    def close(self, tournament: Json, rows: Sequence[Json]) -> None:
         """Show how the tournament ended."""
 
 
 class JsonLines(Display):
     """Print a line of JSON for each message."""
 
-    def tell(self, message: StreamMessage) -> None:
+    def show(self, message: StreamMessage) -> None:
         self.trouble = ""
         click.echo(json.dumps({"event": message.name, "id": message.id, "data": message.content}))
 
@@ -52,50 +52,55 @@ class JsonLines(Display):
 class LiveTournament(Display):
     """Keep the state of a tournament from its messages and show it in a live view."""
 
-    def __init__(self, event: Json, view: LiveView) -> None:
-        self._event = event
+    def __init__(self, tournament: Json, view: LiveView) -> None:
+        self._tournament = tournament
         self._rows: Sequence[Json] = []
         self._view = view
 
-    def tell(self, message: StreamMessage) -> None:
+    def show(self, message: StreamMessage) -> None:
         self.trouble = ""
         match message.name:
             case "progress":
-                said = dict(message.content)
-                self._event = self._event | {"status": said.pop("status"), "status_reason": said.pop("reason")}
-                self._event["progress"] = said
+                progress = dict(message.content)
+                self._tournament = self._tournament | {
+                    "status": progress.pop("status"),
+                    "status_reason": progress.pop("reason"),
+                }
+                self._tournament["progress"] = progress
             case "standings":
                 self._rows = message.content["items"]
-        self._show()
+        self._update()
 
     def complain(self) -> None:
         self._view.complain(self.trouble)
-        self._show()
+        self._update()
 
-    def close(self, event: Json, rows: Sequence[Json]) -> None:
+    def close(self, tournament: Json, rows: Sequence[Json]) -> None:
         self._view.stop()
-        reason = f" ({event['status_reason']})" if event["status_reason"] else ""
-        head = f"{formatting.title(event)}: {event['status']}{reason}, {event['progress']['done']} matches"
+        reason = f" ({tournament['status_reason']})" if tournament["status_reason"] else ""
+        head = (
+            f"{formatting.title(tournament)}: {tournament['status']}{reason}, {tournament['progress']['done']} matches"
+        )
         click.echo(plain(f"\n{standings(head, rows, error_bars=True).plain() if rows else head}"))
 
-    def _show(self) -> None:
-        so_far = self._event["progress"]
+    def _update(self) -> None:
+        so_far = self._tournament["progress"]
         self._view.show(
-            standings(formatting.title(self._event), self._rows),
-            formatting.progress(self._event),
+            standings(formatting.title(self._tournament), self._rows),
+            formatting.progress(self._tournament),
             so_far["done"],
             so_far["total"],
-            is_endless=self._event["format"] == "ladder",
-            phase=(self._event["status"], so_far["stage"]),
+            is_endless=self._tournament["format"] == "ladder",
+            phase=(self._tournament["status"], so_far["stage"]),
             trouble=self.trouble,
         )
 
 
 @contextmanager
-def display(event: Json, *, as_json: bool) -> Iterator[Display]:
+def display(tournament: Json, *, as_json: bool) -> Iterator[Display]:
     """Show a tournament while the block runs."""
     if as_json:
         yield JsonLines()
     else:
         with LiveView(Console(), STEPS) as view:
-            yield LiveTournament(event, view)
+            yield LiveTournament(tournament, view)

@@ -1,4 +1,4 @@
-"""`referee tournament local`: a tournament on this machine, without any service."""
+"""`referee tournament local`: play a tournament on this machine, without a service."""
 
 import asyncio
 import hashlib
@@ -22,14 +22,14 @@ from referee.local.matches import make_plan
 from referee.local.tournament_plan import LocalPlan, hypotheses
 from referee.local.tournament_runner import LocalTournament, fetch_manifests
 from referee.local.tournament_standings import LocalStandingsRow, elo
-from referee.local.tournament_store import kept_seed, open_store
+from referee.local.tournament_store import open_store, stored_seed
 from referee.match.time_limits import Limits
 from referee.ratings.sprt import RunningTest
 
 INTERRUPTED = 130
-STEPS = 5  # lines where the output is no terminal
-SHOW_S = 0.5  # between two tables on the screen, at least
-SHARE = 0.05  # of the time, at most, goes into tables
+STEPS = 5  # lines of progress if the output is not a terminal
+SHOW_S = 0.5  # at least, between two updates of the live table
+SHARE = 0.05  # at most, of the time spent on updates
 
 
 @click.command("local")
@@ -98,7 +98,7 @@ def local(
 
     A PLAYER is a bot's URL, its file, or house:NAME. Every set of players that fills a table plays every deal in all
     orders of its seats, so the luck of the cards and of the seat is the same for all. Every match is logged in DIR.
-    After Ctrl-C the same command goes on where it was: whole deals count, a deal that was cut is played again.
+    After Ctrl-C the same command resumes: finished deals count, and an interrupted deal is played again.
 
     \b
     Example:
@@ -106,7 +106,7 @@ def local(
           --sprt elo0=0,elo1=30 ./mybot.py house:sound
     """
     out = out or (Path(f"{game_name}-{_short(seed)}") if seed else None)
-    seed = seed or (out and kept_seed(out)) or secrets.token_hex(8)
+    seed = seed or (out and stored_seed(out)) or secrets.token_hex(8)
     out = out or Path(f"{game_name}-{_short(seed)}")
     limits, signing, seats = Limits(budget_ms, bank_ms), (secret,) if secret else (), seats or len(players)
     with usage_errors():
@@ -117,7 +117,7 @@ def local(
 
 
 def _run(plan: LocalPlan, out: Path, concurrency: int, as_json: bool) -> int:
-    """Starts the bots that are files and plays; gives the exit status."""
+    """Start the bots that are files and play; return the exit status."""
     playing = plan.playing
     try:
         with bot_files.run_bots(playing.entrants, playing.secrets) as running:
@@ -130,41 +130,42 @@ def _run(plan: LocalPlan, out: Path, concurrency: int, as_json: bool) -> int:
 def _play_and_report(
     plan: LocalPlan, running: bot_files.RunningBots, out: Path, concurrency: int, as_json: bool
 ) -> int:
-    """Plays it and shows what came of it; gives the exit status."""
+    """Play the tournament and show the result; return the exit status."""
     console = Console(quiet=as_json, highlight=False)
     playing = plan.playing
     with asyncio.Runner() as runner:
         entrants = runner.run(fetch_manifests(playing.entrants, playing.game, playing.secrets))
         plan = replace(plan, playing=replace(playing, entrants=entrants))
-        with open_store(out, plan) as record:
+        with open_store(out, plan) as store:
             title = f"{playing.game}, {plan.deals} deals, seed {playing.seed}"
             interrupted = False
             with LiveView(console, STEPS) as view:
-                tournament = LocalTournament(plan, record, _Shower(view, title))
-                known = tournament.take_up()
-                if known:
-                    console.print(f"{out}: {known} deals are there already")
+                tournament = LocalTournament(plan, store, _ThrottledView(view, title))
+                stored = tournament.load_stored_deals()
+                if stored:
+                    console.print(f"{out}: {stored} deals are stored already")
                 try:
                     runner.run(tournament.play(concurrency))
                 except KeyboardInterrupt:
                     interrupted = True
     report = problem_report.report(running, tournament.problems)
     if as_json:
-        outcome = tournament_standings.as_json(plan, tournament.counted(), tournament.running)
-        outcome["problems"] = {name: one.to_json() for name, one in tournament.problems.items()}
+        outcome = tournament_standings.as_json(plan, tournament.counting_matches(), tournament.running)
+        outcome["problems"] = {name: problems.to_json() for name, problems in tournament.problems.items()}
         click.echo(json.dumps({**outcome, "directory": str(out), "interrupted": interrupted}))
         report.show()
         return INTERRUPTED if interrupted else report.status
-    click.echo(standings_table(title, tournament_standings.table(plan, tournament.counted())).plain())
+    rows = tournament_standings.standings(plan, tournament.counting_matches())
+    click.echo(standings_table(title, rows).plain())
     if tournament.running:
         click.echo(verdict(plan, tournament.running))
-    click.echo(f"{tournament.deals} deals count; logs: {out}" + ("; the same command goes on" if interrupted else ""))
+    click.echo(f"{tournament.deals} deals count; logs: {out}" + ("; the same command resumes" if interrupted else ""))
     report.show()
     return INTERRUPTED if interrupted else report.status
 
 
-class _Shower:
-    """Shows the state of play now and then, so that showing takes little of the time."""
+class _ThrottledView:
+    """Update the live view so rarely that it takes a small share of the time."""
 
     def __init__(self, view: LiveView, title: str) -> None:
         self._view = view
@@ -175,36 +176,36 @@ class _Shower:
         began = time.monotonic()
         if began < self._due:
             return
-        lines = tournament_standings.table(tournament.plan, tournament.counted())
+        rows = tournament_standings.standings(tournament.plan, tournament.counting_matches())
         self._due = began + max(SHOW_S, (time.monotonic() - began) / SHARE)
         title = self._title
         if tournament.running:
             title += "\n" + verdict(tournament.plan, tournament.running)
         total = tournament.plan.deals * tournament.plan.matches_of_a_deal
         progress = f"{self._title}: {tournament.matches} of {total} matches"
-        self._view.show(standings_table(title, lines), progress, tournament.matches, total)
+        self._view.show(standings_table(title, rows), progress, tournament.matches, total)
 
 
 def _short(seed: str) -> str:
-    """A name that a directory can have, whatever the seed is."""
+    """Return a name for the directory that depends on the seed and is valid for any seed."""
     return hashlib.sha256(seed.encode()).hexdigest()[:12]
 
 
-def standings_table(title: str, lines: Sequence[LocalStandingsRow]) -> Table:
+def standings_table(title: str, standings: Sequence[LocalStandingsRow]) -> Table:
     """Return the standings as a table for the terminal."""
-    titles = ("place", "player", "matches", "points", "wins", "per match", "95 %", "Elo", "95 %", "faults")
+    heads = ("place", "player", "matches", "points", "wins", "per match", "95 %", "Elo", "95 %", "faults")
     rows = [
         (
-            *(str(line.place), line.player, str(line.matches), f"{line.points:.1f}", str(line.wins)),
-            f"{line.points_per_match:.3f}",
-            _interval(line.points_low, line.points_high, ".3f"),
-            _elo(line.points_per_match),
-            "-" if line.points_low is None else f"{_elo(line.points_low)} … {_elo(line.points_high)}",
-            str(line.faults),
+            *(str(row.place), row.player, str(row.matches), f"{row.points:.1f}", str(row.wins)),
+            f"{row.points_per_match:.3f}",
+            _interval(row.points_low, row.points_high, ".3f"),
+            _elo(row.points_per_match),
+            "-" if row.points_low is None else f"{_elo(row.points_low)} … {_elo(row.points_high)}",
+            str(row.faults),
         )
-        for line in lines
+        for row in standings
     ]
-    return Table(titles, rows, left=("player",), title=title)
+    return Table(heads, rows, left=("player",), title=title)
 
 
 def verdict(plan: LocalPlan, running: RunningTest) -> str:

@@ -1,4 +1,4 @@
-"""Tournaments and bots by name as well as by id. A name that fits several is refused with all it may mean."""
+"""Find tournaments and bots by name or id. An ambiguous name is refused with the ids of all matches."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -13,54 +13,54 @@ SHOWN = 8
 
 
 class NotFoundByName(RefereeError):
-    """Nothing bears the name, or more than one thing does."""
+    """Raised if no tournament or bot has the name, or several have it."""
 
 
 def tournament_id(api: Api, wanted: str) -> str:
-    """The id of the tournament that is meant."""
+    """Return the id of the tournament with this id or name; raise ``NotFoundByName``."""
     if ID.fullmatch(wanted):
         return wanted
-    everyone = list(api.items("/tournaments?limit=100"))
+    listed = list(api.items("/tournaments?limit=100"))
     return _find_by_name(
-        "tournament", wanted, everyone, lambda one: f"{one['id']} ({one['status']}, {one['created_at'][:16]})"
+        "tournament", wanted, listed, lambda item: f"{item['id']} ({item['status']}, {item['created_at'][:16]})"
     )
 
 
 def bot_id(api: Api, wanted: str) -> str:
-    """The id of a registered bot."""
-    return Bots(api).id(wanted)
+    """Return the id of the bot with this id or name; raise ``NotFoundByName``."""
+    return BotLookup(api).id(wanted)
 
 
-class Bots:
-    """The registered bots, listed once, when the first is asked for by name."""
+class BotLookup:
+    """Find several bots by name or id. The bots of the service are listed once, when the first name is looked up."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
-        self._there: list[Json] | None = None
+        self._listed: list[Json] | None = None
 
     def id(self, wanted: str) -> str:
         if ID.fullmatch(wanted):
             return wanted
-        if self._there is None:
-            self._there = list(self._api.items("/bots?limit=100"))
-        return _find_by_name("bot", wanted, self._there, lambda one: f"{one['id']} ({one['status']})")
+        if self._listed is None:
+            self._listed = list(self._api.items("/bots?limit=100"))
+        return _find_by_name("bot", wanted, self._listed, lambda item: f"{item['id']} ({item['status']})")
 
 
-def _find_by_name(kind: str, wanted: str, there: Sequence[Json], told: Callable[[Json], str]) -> str:
-    """Upper and lower case are alike."""
-    found = [one for one in there if one["name"].casefold() == wanted.casefold()]
+def _find_by_name(kind: str, wanted: str, listed: Sequence[Json], describe: Callable[[Json], str]) -> str:
+    """Return the id of the item with this name, ignoring case."""
+    found = [item for item in listed if item["name"].casefold() == wanted.casefold()]
     if len(found) == 1:
         return str(found[0]["id"])
     if found:
         raise NotFoundByName(
-            f"{len(found)} {kind}s have the name {wanted!r}; pass one of these ids: {_join_names(map(told, found))}"
+            f"{len(found)} {kind}s have the name {wanted!r}; pass one of these ids: {_join_names(map(describe, found))}"
         )
-    near = [f"{one['name']!r}" for one in there if wanted.casefold() in one["name"].casefold()]
-    near = near or [f"{one['name']!r}" for one in there]
-    known = f"; available: {_join_names(near)}" if near else f"; there are no {kind}s yet"
+    near = [f"{item['name']!r}" for item in listed if wanted.casefold() in item["name"].casefold()]
+    near = near or [f"{item['name']!r}" for item in listed]
+    known = f"; available: {_join_names(near)}" if near else f"; this service has no {kind}s yet"
     raise NotFoundByName(f"unknown {kind} {wanted!r}{known}")
 
 
-def _join_names(words: Iterable[str]) -> str:
-    first = list(islice(words, SHOWN + 1))
+def _join_names(names: Iterable[str]) -> str:
+    first = list(islice(names, SHOWN + 1))
     return ", ".join(first[:SHOWN]) + (" …" if len(first) > SHOWN else "")

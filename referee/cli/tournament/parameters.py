@@ -1,4 +1,4 @@
-"""What is typed on the command line as values of the API: NAME=VALUE pairs, moments, seeds."""
+"""Parameter types that convert command-line arguments to values of the API: NAME=VALUE pairs, times, seeds."""
 
 import json
 import re
@@ -13,7 +13,7 @@ UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 class Pair(click.ParamType[tuple[str, Any]]):
-    """NAME=VALUE; a value that is JSON (a number, true, null) counts as that, anything else as text."""
+    """NAME=VALUE, where a value that is JSON (a number, true, null) is parsed as such, and any other is text."""
 
     name = "NAME=VALUE"
 
@@ -28,7 +28,7 @@ class Pair(click.ParamType[tuple[str, Any]]):
 
 
 class DateTimeParam(click.ParamType[str]):
-    """A moment as RFC 3339 in UTC, from one with an offset or from a time ahead like +10m."""
+    """A time in RFC 3339 with an offset, or a time from now like +10m, converted to RFC 3339 in UTC."""
 
     name = "MOMENT"
 
@@ -47,7 +47,7 @@ class DateTimeParam(click.ParamType[str]):
 
 
 class Seed(click.ParamType[tuple[str, int | None]]):
-    """BOT=NUMBER, or BOT=- to leave it to the rating."""
+    """BOT=NUMBER, or BOT=- to seed the bot by its rating."""
 
     name = "BOT=NUMBER"
 
@@ -59,7 +59,7 @@ class Seed(click.ParamType[tuple[str, int | None]]):
 
 
 def as_object(pairs: tuple[tuple[str, Any], ...]) -> Json:
-    """Options by name; the same name twice is refused."""
+    """Return the pairs as an object; raise ``click.UsageError`` if a name is given twice."""
     names = [name for name, _ in pairs]
     twice = {name for name in names if names.count(name) > 1}
     if twice:

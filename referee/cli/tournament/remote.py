@@ -1,4 +1,4 @@
-"""What all commands of the family share: which service they ask, with which token, and how they answer and fail."""
+"""Options and output that all commands for a service share: its URL, the token, JSON or text, and errors."""
 
 import json
 import sys
@@ -19,50 +19,49 @@ from referee.match.canonical import Json
 
 BUSY = 429
 
-ADVICE = {  # what to do, by the code of the refusal
+ADVICE = {  # what to do, by the code of the problem
     "unauthenticated": "pass a valid token with --token-file or $REFEREE_TOKEN",
     "not_found": "check the id; `referee tournament list` lists the tournaments",
     "precondition_failed": "ask again",
     "rate_limited": "wait a minute and ask again",
     "unavailable": "ask again in a moment",
 }
-FLAGS = {  # fields of the API that are called otherwise here
+FLAGS = {  # of the command line, for fields of the API that have another name
     "options": "--option",
     "time.budget_ms": "--budget-ms",
     "time.bank_ms": "--bank-ms",
     "rated": "--rated/--unrated",
 }
 
-
 tournament_argument = click.argument("tournament", metavar="TOURNAMENT")
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A service, and whether its answers are to be shown as JSON."""
+    """A service, and whether to print results as JSON."""
 
     api: Api
     as_json: bool
 
-    def tell(self, document: Json | list[Any], text: str) -> None:
-        """The result of a command: one JSON document, or words."""
+    def show(self, document: Json | list[Any], text: str) -> None:
+        """Print the result of a command: the JSON document, or the text."""
         click.echo(json.dumps(document) if self.as_json else plain(text))
 
 
 class Refused(click.ClickException):
-    """One sentence on standard error, and exit status 1."""
+    """Print a sentence on standard error and exit with status 1."""
 
 
 class Away(click.ClickException):
-    """One sentence on standard error, and the exit status of a service that cannot be reached."""
+    """Print a sentence on standard error and exit with status 3: the service cannot be reached."""
 
-    exit_code = 3  # 2 is click's own, for usage
+    exit_code = 3  # click uses 2 for wrong usage
 
 
 def asks_service(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command its ``Remote`` as the first argument, and the options that say which service that is.
+    """Pass a command its ``Remote`` as the first argument, and add the options that choose the service.
 
-    A command with ``tournament_argument`` is given ``tournament_id``, also where the tournament was named.
+    A command with ``tournament_argument`` receives ``tournament_id``, whether the user gave an id or a name.
     """
 
     @click.option(
@@ -91,7 +90,7 @@ def asks_service(command: Callable[..., Any]) -> Callable[..., Any]:
         *args: Any, url: str, token: str | None, token_file: TextIO | None, as_json: bool, **options: Any
     ) -> Any:
         text = _token(token, token_file)
-        with failing_plainly(as_json), Api(url, text) as api:
+        with errors_as_sentences(as_json), Api(url, text) as api:
             if "tournament" in options:
                 options["tournament_id"] = lookup.tournament_id(api, options.pop("tournament"))
             return command(Remote(api, as_json), *args, **options)
@@ -100,9 +99,9 @@ def asks_service(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _token(given: str | None, file: TextIO | None) -> str | None:
-    """What is said on the command line comes before the environment."""
-    typed = click.get_current_context().get_parameter_source
-    is_typed, file_is_typed = (typed(one) is ParameterSource.COMMANDLINE for one in ("token", "token_file"))
+    """Return the token; the command line takes precedence over the environment."""
+    source_of = click.get_current_context().get_parameter_source
+    is_typed, file_is_typed = (source_of(name) is ParameterSource.COMMANDLINE for name in ("token", "token_file"))
     if is_typed and file_is_typed:
         raise click.UsageError("pass either --token or --token-file, not both")
     if file is not None and (file_is_typed or given is None):
@@ -114,8 +113,8 @@ def _token(given: str | None, file: TextIO | None) -> str | None:
 
 
 @contextmanager
-def failing_plainly(as_json: bool) -> Iterator[None]:
-    """Turns what the service or the machine refuses into a sentence; with ``as_json`` also into a document."""
+def errors_as_sentences(as_json: bool) -> Iterator[None]:
+    """Report errors of the service and the file system as a sentence; with ``as_json``, as a document too."""
     try:
         yield
     except RefereeError as error:
@@ -124,25 +123,25 @@ def failing_plainly(as_json: bool) -> Iterator[None]:
         failure = Away if is_away(error) else Refused
         raise failure(plain(sentence_of(error))) from error
     except BrokenPipeError:
-        raise  # whoever read our output has enough; click ends quietly
-    except OSError as error:  # a full disk, a folder that is none
+        raise  # the reader of our output has closed it; click exits silently
+    except OSError as error:  # for example a full disk
         raise Refused(f"{error.filename or 'output'}: {error.strerror or error}") from error
     except KeyboardInterrupt:
         sys.exit(130)
 
 
 def is_away(error: RefereeError) -> bool:
-    """Whether the service did not answer, or could not."""
+    """Return whether the service did not answer, or answered with an error of its own (5xx)."""
     return isinstance(error, ApiUnreachable) or (isinstance(error, ApiRefusal) and error.status >= 500)
 
 
-def is_passing(error: RefereeError) -> bool:
-    """Whether the same request may be answered in a moment."""
+def is_transient(error: RefereeError) -> bool:
+    """Return whether the same request may succeed in a moment."""
     return is_away(error) or (isinstance(error, ApiRefusal) and error.status == BUSY)
 
 
 def problem_of(error: RefereeError) -> Json:
-    """An error for programs, in the form the service itself uses."""
+    """Return an error as JSON, in the form that the service uses."""
     if not isinstance(error, ApiRefusal):
         return {"code": "unreachable" if isinstance(error, ApiUnreachable) else "refused", "detail": str(error)}
     fields = [{"field": field, "message": message} for field, message in error.fields]
@@ -154,14 +153,14 @@ def sentence_of(error: RefereeError) -> str:
         return f"{error}; is it running, and is --url (or REFEREE_URL) right?"
     if not isinstance(error, ApiRefusal):
         return str(error)
-    said = "; ".join(f"{flag_of(field)}: {message}" for field, message in error.fields)
-    said = (said or _in_flags(error.detail) or f"the service answered {error.status}").rstrip(".")
+    sentence = "; ".join(f"{flag_of(field)}: {message}" for field, message in error.fields)
+    sentence = (sentence or _in_flags(error.detail) or f"the service answered {error.status}").rstrip(".")
     advice = ADVICE.get(error.code)
-    return f"{said}; {advice}" if advice else said
+    return f"{sentence}; {advice}" if advice else sentence
 
 
 def flag_of(field: str) -> str:
-    """How a field of the API is given on the command line; as it is where it is not given there."""
+    """Return the command-line option for a field of the API, or the field itself if there is no option."""
     for prefix in ("format_options", "options"):
         if field.startswith(prefix + "."):
             return f"--{prefix.replace('_', '-').removesuffix('s')} {field.removeprefix(prefix + '.')}"
@@ -169,14 +168,14 @@ def flag_of(field: str) -> str:
 
 
 def _in_flags(text: str) -> str:
-    """A sentence of the service with the wishes it names as they are typed here."""
+    """Return a sentence of the service with the names of fields replaced by those of options."""
     for field, flag in _flags().items():
         text = text.replace(field, flag) if "_" in field else text
     return text
 
 
 def _flags() -> dict[str, str]:
-    """The options of the command that runs, by name."""
+    """Return the options of the running command by name."""
     context = click.get_current_context(silent=True)
     options = context.command.params if context else []
-    return {str(one.name): one.opts[0] for one in options if isinstance(one, click.Option)}
+    return {str(option.name): option.opts[0] for option in options if isinstance(option, click.Option)}

@@ -1,4 +1,4 @@
-"""`referee tournament standings`, `crosstable`, `bracket` and others: the results of a tournament so far."""
+"""`referee tournament standings`, `crosstable`, `bracket` and others: show the results of a tournament so far."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -24,13 +24,13 @@ def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | 
     """Show the standings.
 
     Tie-breaks are shown in the order in which they decide. The points per match come with their 95 % confidence
-    interval and, in brackets, the number of deal groups that it rests on.
+    interval and, in brackets, the number of deal groups behind it.
 
     \b
     Example:
       referee tournament standings "Spring cup" --limit 10
     """
-    event = remote.api.get(f"/tournaments/{tournament_id}")
+    tournament = remote.api.get(f"/tournaments/{tournament_id}")
     path = f"/tournaments/{tournament_id}/standings"
     if bot is None:
         document = _fetch_all_pages(remote, f"{path}?limit={min(limit or 100, 100)}", limit)
@@ -38,8 +38,8 @@ def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | 
     else:
         document = remote.api.get(f"{path}/{lookup.bot_id(remote.api, bot)}")
         rows = [document["row"]]
-    title = f"{formatting.title(event)}; {formatting.progress(event)}"
-    remote.tell(document, standings_table(title, rows, error_bars=True).plain() if rows else "No bots are entered.")
+    title = f"{formatting.title(tournament)}; {formatting.progress(tournament)}"
+    remote.show(document, standings_table(title, rows, error_bars=True).plain() if rows else "No bots are entered.")
 
 
 @click.command()
@@ -57,7 +57,7 @@ def crosstable(remote: Remote, tournament_id: str) -> None:
     """
     document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/crosstable?limit=100")
     rows = document["items"]
-    remote.tell(document, _square(rows) if len(rows) <= SQUARE else _pairs(rows))
+    remote.show(document, _square(rows) if len(rows) <= SQUARE else _pairs(rows))
 
 
 @click.command()
@@ -73,7 +73,7 @@ def bracket(remote: Remote, tournament_id: str) -> None:
       referee tournament bracket "Winter knockout"
     """
     document = remote.api.get(f"/tournaments/{tournament_id}/bracket")
-    remote.tell(document, render_bracket(document))
+    remote.show(document, render_bracket(document))
 
 
 @click.command()
@@ -82,15 +82,15 @@ def bracket(remote: Remote, tournament_id: str) -> None:
 def strengths(remote: Remote, tournament_id: str) -> None:
     """Show the estimated strength of the bots.
 
-    Strengths are fitted to all results at once, in points as on the ladder (400 points are odds of ten to one), with
-    95 % intervals, the ranks these leave open, and the likelihood of being stronger than the next bot.
+    Strengths are fitted to all results together, in points as on the ladder (400 points are odds of ten to one), with
+    95 % intervals, the possible ranks within them, and the likelihood of being stronger than the next bot.
 
     \b
     Example:
       referee tournament strengths "Spring cup"
     """
     document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/strengths?limit=100")
-    remote.tell(document, "\n".join(_strengths(document)))
+    remote.show(document, "\n".join(_strengths(document)))
 
 
 @click.command()
@@ -110,13 +110,13 @@ def opponents(remote: Remote, tournament_id: str) -> None:
     rows = [
         (
             *(row["name"], " ".join(map(str, row["seats"])), str(row["byes"])),
-            ", ".join(f"{names[one['bot']]} {one['matches']}" for one in row["opponents"]),
+            ", ".join(f"{names[opponent['bot']]} {opponent['matches']}" for opponent in row["opponents"]),
         )
         for row in document["items"]
     ]
     heads = ("bot", "by seat", "byes", "opponents")
     table = Table(heads, rows, left=("bot", "by seat", "opponents"))
-    remote.tell(document, table.plain() if rows else "No bots are entered.")
+    remote.show(document, table.plain() if rows else "No bots are entered.")
 
 
 @click.command()
@@ -138,7 +138,7 @@ def luck(remote: Remote, tournament_id: str) -> None:
         for row in document["items"]
     ]
     table = Table(("bot", "points", "returns", "matches", "deal groups"), rows)
-    remote.tell(document, table.plain() if rows else "No bots are entered.")
+    remote.show(document, table.plain() if rows else "No bots are entered.")
 
 
 def _mean(found: Json | None) -> str:
@@ -148,29 +148,28 @@ def _mean(found: Json | None) -> str:
 
 
 def _fetch_all_pages(remote: Remote, path: str, limit: int | None = None) -> Json:
-    """The first page with the lines of all following ones."""
+    """Return the first page with the items of all following ones, or ``limit`` of them."""
     first: Json = remote.api.get(path)
     items = list(islice(remote.api.items(path), limit)) if first["next"] else first["items"][:limit]
     return first | {"items": items, "next": None}
 
 
 def _square(rows: Sequence[Json]) -> str:
-    numbers = [str(at) for at in range(1, len(rows) + 1)]
-    met = [{rival["bot"]: _score(rival) for rival in row["rivals"]} for row in rows]
-    lines = [
-        [at, row["name"], *("·" if one is row else of.get(one["bot"], "-") for one in rows)]
-        for at, row, of in zip(numbers, rows, met, strict=True)
+    numbers = [str(number) for number in range(1, len(rows) + 1)]
+    scores = [{rival["bot"]: _score(rival) for rival in row["rivals"]} for row in rows]
+    cells = [
+        [number, row["name"], *("·" if other is row else own.get(other["bot"], "-") for other in rows)]
+        for number, row, own in zip(numbers, rows, scores, strict=True)
     ]
-    return Table(["", "bot", *numbers], lines).plain() if rows else "No bots are entered."
+    return Table(["", "bot", *numbers], cells).plain() if rows else "No bots are entered."
 
 
 def _pairs(rows: Sequence[Json]) -> str:
     names = {row["bot"]: row["name"] for row in rows}
-    told = [
-        f"{at} {row['name']}: " + ", ".join(f"{names[one['bot']]} {_score(one)}" for one in row["rivals"])
-        for at, row in enumerate(rows, 1)
-    ]
-    return "\n".join(told)
+    return "\n".join(
+        f"{place} {row['name']}: " + ", ".join(f"{names[rival['bot']]} {_score(rival)}" for rival in row["rivals"])
+        for place, row in enumerate(rows, 1)
+    )
 
 
 def _score(rival: Json) -> str:
@@ -178,17 +177,17 @@ def _score(rival: Json) -> str:
 
 
 def _strengths(document: Json) -> list[str]:
-    heads = ("rank", "bot", "strength", "95 % interval", "matches", "ranks left open", "above the next")
+    heads = ("rank", "bot", "strength", "95 % interval", "matches", "possible ranks", "above the next")
     rows = [
         (
-            *(str(one["rank"]), one["name"], f"{one['points']:.0f}", f"{one['low']:.0f} to {one['high']:.0f}"),
-            *(str(one["matches"]), f"{one['best_rank']} to {one['worst_rank']}", _percent(one["superior_to_next"])),
+            *(str(row["rank"]), row["name"], f"{row['points']:.0f}", f"{row['low']:.0f} to {row['high']:.0f}"),
+            *(str(row["matches"]), f"{row['best_rank']} to {row['worst_rank']}", _percent(row["superior_to_next"])),
         )
-        for one in document["items"]
+        for row in document["items"]
     ]
     lines = [Table(heads, rows).plain()] if rows else ["No matches have been played yet."]
-    lines += [] if document["converged"] else ["the fit has not settled to a hundredth of a point"]
-    lines += [] if document["exact"] else ["so many bots: the intervals are approximate"]
+    lines += [] if document["converged"] else ["The fit has not converged to a hundredth of a point."]
+    lines += [] if document["exact"] else ["The intervals are approximate, because there are many bots."]
     return lines
 
 

@@ -1,6 +1,6 @@
-"""What happens in an event: the service's stream, taken up again where it broke off, or asked for again and again.
+"""Follow a tournament through the service's event stream, resumed after interruptions, or by polling.
 
-The messages are those of the stream: ``match`` (one that ended), ``progress``, ``standings``, and one ``end``.
+The messages are ``match`` (a match that ended), ``progress``, ``standings``, and finally ``end``.
 """
 
 import io
@@ -13,15 +13,15 @@ from typing import Any, TypeVar
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.tournament.formatting import OVER
-from referee.cli.tournament.remote import is_passing
+from referee.cli.tournament.remote import is_transient
 from referee.match.canonical import Json
 
-SILENCE_S = 60.0  # a stream says at least a comment in less
+SILENCE_S = 60.0  # the service sends at least a comment more often
 LONGEST_LINE = 16 << 20
 POLLED_S = 2.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 10.0  # between two attempts while the service is away
-NO_STREAM = (404, 406)  # of older services
-LINES = 50
+NO_STREAM = (404, 406)  # older services have no stream
+ROWS = 50  # of the standings
 
 Note = Callable[[str], None]
 Answer = TypeVar("Answer")
@@ -29,7 +29,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class StreamMessage:
-    """One message; ``content`` is its JSON. ``id`` is where to go on after it."""
+    """A message with its JSON ``content``; its ``id`` resumes the stream after it."""
 
     id: str
     name: str
@@ -37,13 +37,13 @@ class StreamMessage:
 
 
 def follow_tournament(api: Api, tournament_id: str, note: Note) -> Iterator[StreamMessage]:
-    """All messages until the event is over, however often the line breaks; ``note`` is told what is the matter.
+    """Yield all messages until the tournament is over, reconnecting as needed; pass connection errors to ``note``.
 
-    Where there is no stream, or no room in it, it is asked how the event stands, every now and then. Raises
-    ``ApiRefusal`` for what waiting does not mend.
+    Poll the state of the tournament if the service has no stream, or no capacity for one more. Raise ``ApiRefusal`` for
+    refusals that are not transient.
     """
     last_id, pause_s = "", FIRST_PAUSE_S
-    said: dict[str, Json] = {}
+    shown: dict[str, Json] = {}
     while True:
         try:
             for message in stream(api, f"/tournaments/{tournament_id}/stream", last_id):
@@ -52,11 +52,11 @@ def follow_tournament(api: Api, tournament_id: str, note: Note) -> Iterator[Stre
                 if message.name == "end":
                     return
         except ApiRefusal as error:
-            if error.status not in NO_STREAM and not is_passing(error):
+            if error.status not in NO_STREAM and not is_transient(error):
                 raise
             for message in state(api, tournament_id, note):
-                if said.get(message.name) != message.content:
-                    said[message.name] = message.content
+                if shown.get(message.name) != message.content:
+                    shown[message.name] = message.content
                     yield message
                 if message.name == "end":
                     return
@@ -68,13 +68,13 @@ def follow_tournament(api: Api, tournament_id: str, note: Note) -> Iterator[Stre
 
 
 def stream(api: Api, path: str, last_id: str = "") -> Iterator[StreamMessage]:
-    """The messages after ``last_id``, until the service ends the stream.
+    """Yield the messages after ``last_id`` until the service ends the stream.
 
-    Raises ``ApiRefusal``, and ``ApiUnreachable`` when the line breaks; ask again with the last id then.
+    Raise ``ApiRefusal``, and ``ApiUnreachable`` if the connection breaks; call this again with the last id then.
     """
     headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last_id} if last_id else {})
     with api.stream(f"/api/v1{path}", headers, silence_s=SILENCE_S) as response:
-        if response.status == HTTPStatus.NO_CONTENT:  # nothing will ever follow
+        if response.status == HTTPStatus.NO_CONTENT:  # no message will follow
             yield StreamMessage(last_id, "end", None)
             return
         try:
@@ -84,7 +84,7 @@ def stream(api: Api, path: str, last_id: str = "") -> Iterator[StreamMessage]:
 
 
 def parse_messages(lines: io.BufferedIOBase, last_id: str = "") -> Iterator[StreamMessage]:
-    """Messages out of their lines, as the HTML standard has it (9.2.6); an unfinished one at the end is dropped."""
+    """Yield the messages in a stream by the HTML standard (9.2.6), dropping an unfinished one at the end."""
     name, content = "", list[str]()
     while line := lines.readline(LONGEST_LINE):
         text = line.decode().rstrip("\r\n")
@@ -105,29 +105,29 @@ def parse_messages(lines: io.BufferedIOBase, last_id: str = "") -> Iterator[Stre
 
 
 def state(api: Api, tournament_id: str, note: Note) -> Iterator[StreamMessage]:
-    """How an event stands, in the messages of a stream."""
-    event, table = retry_until_answered(lambda: fetch_snapshot(api, tournament_id), note)
-    how = {"status": event["status"], "reason": event["status_reason"]}
-    yield StreamMessage("", "progress", how | event["progress"])
+    """Yield the state of a tournament as messages of the stream."""
+    tournament, table = retry_until_answered(lambda: fetch_snapshot(api, tournament_id), note)
+    status = {"status": tournament["status"], "reason": tournament["status_reason"]}
+    yield StreamMessage("", "progress", status | tournament["progress"])
     yield StreamMessage("", "standings", table)
-    if event["status"] in OVER:
-        yield StreamMessage("", "end", how)
+    if tournament["status"] in OVER:
+        yield StreamMessage("", "end", status)
 
 
 def fetch_snapshot(api: Api, tournament_id: str) -> tuple[Json, Json]:
-    """The event, and the head of its table."""
+    """Return the tournament and the top of its standings."""
     path = f"/tournaments/{tournament_id}"
-    return api.get(path), api.get(f"{path}/standings?limit={LINES}")
+    return api.get(path), api.get(f"{path}/standings?limit={ROWS}")
 
 
 def retry_until_answered(ask: Callable[[], Answer], note: Note) -> Answer:
-    """The answer, however long the service is away; what it refuses for good is raised."""
+    """Return the answer, retrying for as long as errors are transient; raise any other error."""
     pause_s = FIRST_PAUSE_S
     while True:
         try:
             return ask()
         except (ApiUnreachable, ApiRefusal) as error:
-            if not is_passing(error):
+            if not is_transient(error):
                 raise
             note(str(error))
         time.sleep(pause_s)

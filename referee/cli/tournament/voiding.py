@@ -27,12 +27,12 @@ def void(remote: Remote, match: str, reason: str, rematch: bool, whole_group: bo
     """
     body = {"reason": reason, "rematch": rematch, "whole_group": whole_group}
     document = remote.api.post(f"/matches/{match}/void", body)
-    remote.tell(document, "\n".join(_outcome(document)))
+    remote.show(document, "\n".join(_outcome(document)))
 
 
 def _outcome(document: Json) -> list[str]:
-    told = (("void", "void"), ("cancelled", "cancelled"), ("rematches", "played again as"))
-    return [f"{word}: {', '.join(document[field])}" for field, word in told if document[field]]
+    labels = (("void", "void"), ("cancelled", "cancelled"), ("replays", "played again as"))
+    return [f"{label}: {', '.join(document[field])}" for field, label in labels if document[field]]
 
 
 @click.command()
@@ -53,12 +53,12 @@ def waiting(remote: Remote, bot: str) -> None:
         head = f"{bot}: {document['playing']} of {document['open']} open matches are being played"
     if document["reason"]:
         head += f"; {document['reason']['text']}"
-    rows = [(one["match"], number(one["position"]), _reason(one)) for one in document["matches"]]
-    rows += [(one["tournament"], "-", _reason(one)) for one in document["events"]]
-    heads = ("match or tournament", "place", "why")
+    rows = [(match["match"], number(match["position"]), _reason(match)) for match in document["matches"]]
+    rows += [(tournament["tournament"], "-", _reason(tournament)) for tournament in document["events"]]
+    heads = ("match or tournament", "position", "why")
     text = f"{head}\n{Table(heads, rows, left=('match or tournament', 'why')).plain()}" if rows else head
-    remote.tell(document, text)
+    remote.show(document, text)
 
 
-def _reason(one: Json) -> str:
-    return str(one["reason"]["text"]) if one["reason"] else "is being played"
+def _reason(waiting: Json) -> str:
+    return str(waiting["reason"]["text"]) if waiting["reason"] else "is being played"

@@ -1,4 +1,4 @@
-"""`referee tournament watch`: show a tournament until it is over, also across restarts of the service."""
+"""`referee tournament watch`: show a tournament until it is over, even if the service restarts meanwhile."""
 
 import click
 
@@ -24,12 +24,12 @@ def watch(remote: Remote, tournament_id: str) -> None:
     watch_tournament(remote, tournament_id)
 
 
-def watch_tournament(remote: Remote, event_id: str) -> None:
-    """Returns when the event is over; raises what the first look is refused with."""
-    event = remote.api.get(f"/tournaments/{event_id}")
-    with display(event, as_json=remote.as_json) as screen:
-        for message in follow_tournament(remote.api, event_id, screen.note):
-            screen.tell(message)
+def watch_tournament(remote: Remote, tournament_id: str) -> None:
+    """Show a tournament until it is over. Raise if the first request fails; wait for the service later on."""
+    tournament = remote.api.get(f"/tournaments/{tournament_id}")
+    with display(tournament, as_json=remote.as_json) as shown:
+        for message in follow_tournament(remote.api, tournament_id, shown.note):
+            shown.show(message)
         if not remote.as_json:
-            event, table = retry_until_answered(lambda: fetch_snapshot(remote.api, event_id), screen.note)
-            screen.close(event, table["items"])
+            tournament, table = retry_until_answered(lambda: fetch_snapshot(remote.api, tournament_id), shown.note)
+            shown.close(tournament, table["items"])
