@@ -33,7 +33,7 @@ def report(running: RunningBots, problems: Mapping[str, Problems], *, missing_on
     only these players are reported.
     """
     _await_exits(running, problems)
-    exited = running.exited()
+    exited = running.exited_bots()
     unreached = {name: own for name, own in problems.items() if own.is_unreached}
     parts = []
     for name, own in (unreached if missing_only else problems).items():

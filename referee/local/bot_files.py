@@ -100,7 +100,7 @@ class RunningBots:
     secrets: tuple[str, ...]
     processes: list[BotProcess]
 
-    def exited(self) -> list[BotProcess]:
+    def exited_bots(self) -> list[BotProcess]:
         """Return the bots that have exited on their own."""
         return [bot for bot in self.processes if bot.process.poll() is not None]
 
