@@ -37,7 +37,7 @@ def audit(data: Path | None, *, repair: bool, read_only: bool, as_json: bool) ->
     settings, database = record_of(data)
     found, count = _find_differences(database)
     frozen = [] if read_only else _freeze_ladders(database, found)
-    repaired: list[Repaired] = []
+    repaired: list[RepairReport] = []
     left, count_left = found, count
     for _ in range(MOST_ROUNDS if repair else 0):
         again = _repair_ladders(database, left)
@@ -89,7 +89,7 @@ def _repair_ladders(database: Database, found: list[Difference]) -> list[RepairR
 
 
 def _print_findings(
-    folder: Path, left: list[Difference], count: int, repaired: list[Repaired], frozen: list[str]
+    folder: Path, left: list[Difference], count: int, repaired: list[RepairReport], frozen: list[str]
 ) -> None:
     for repair in repaired:
         click.echo(f"ladder {repair.ladder_id} repaired by ledger entry {repair.seq}: {repair.reason}")
@@ -103,7 +103,7 @@ def _print_findings(
 
 
 def _as_json(
-    found: list[Difference], frozen: list[str], repaired: list[Repaired], left: list[Difference]
+    found: list[Difference], frozen: list[str], repaired: list[RepairReport], left: list[Difference]
 ) -> dict[str, object]:
     return {
         "holds": not left,

@@ -43,7 +43,7 @@ def standings(plan: LocalPlan, matches: Sequence[LocalOutcome]) -> list[LocalSta
     """Return the standings, best first; equal points per match share a rank. Players without matches are left out."""
     names = [entrant.name for entrant in plan.playing.entrants]
     outcomes = [MatchOutcome(match.names, match.placements, match.returns, f"deal {match.deal}") for match in matches]
-    sums = tally(names, outcomes)
+    sums = sum_results(names, outcomes)
     faults = dict.fromkeys(names, 0)
     for match in matches:
         for name, count in zip(match.names, match.faults, strict=True):

@@ -41,8 +41,10 @@ def record_of(data: Path | None) -> tuple[Settings, Database]:
     return settings_of(data), database
 
 
-def made_record_of(data: Path | None) -> tuple[Settings, Database]:
-    """Open the database; create it or upgrade its schema if necessary."""
+def made_record_of(
+    data: Path | None, *, settle: Callable[[Session], object] | None = None
+) -> tuple[Settings, Database]:
+    """Open the database; create it or upgrade its schema if necessary. ``settle`` is that of ``upgrade``."""
     settings = settings_of(data)
     database = Database.from_settings(settings)
     upgrade(database, settle=settle)

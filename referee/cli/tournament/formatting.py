@@ -38,9 +38,9 @@ def title(tournament: Json) -> str:
 
 def terms(tournament: Json) -> list[tuple[str, str]]:
     """Return the terms of a tournament that are not empty, as labels and texts."""
-    flags = ("late_entry", "frozen_version", "open_seats", "trusted")
+    flags = ("late_entry", "frozen_version", "anonymous", "trusted")
     yes = [flag.replace("_", " ") for flag in flags if tournament.get(flag)]
-    deals = tournament.get("deals") or "own"
+    deals = tournament.get("deal_sharing") or "own"
     lines = [
         ("game", f"{tournament['game']}, {tournament['seats']} seats a table{format_options(tournament['options'])}"),
         (
@@ -53,7 +53,7 @@ def terms(tournament: Json) -> list[tuple[str, str]]:
             "time",
             f"{tournament['time']['budget_ms']} ms per decision, {tournament['time']['bank_ms']} ms extra per match",
         ),
-        ("substitute", f"house:{tournament['stand_in']}" if tournament.get("stand_in") else "none"),
+        ("substitute", f"house:{tournament['substitute']}" if tournament.get("substitute") else "none"),
         ("also", ", ".join(yes)),
         ("starts", clock(tournament["starts_at"]) if tournament.get("starts_at") else ""),
         ("started", clock(tournament["started_at"]) if tournament["started_at"] else ""),

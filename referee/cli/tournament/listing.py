@@ -109,7 +109,7 @@ def _state(entry: Json) -> str:
     parts = [entry["preflight"].replace("none", "not called yet")]
     if entry["preflight_reason"]:
         parts.append(entry["preflight_reason"])
-    if entry["stand_in"]:
+    if entry["substitute"]:
         parts.append("a house bot plays its seats")
     if entry["version_changed_at"]:
         parts.append(f"changed its version {formatting.clock(entry['version_changed_at'])}")

@@ -31,7 +31,7 @@ def void(remote: Remote, match: str, reason: str, rematch: bool, whole_group: bo
 
 
 def _outcome(document: Json) -> list[str]:
-    labels = (("void", "void"), ("cancelled", "cancelled"), ("replays", "played again as"))
+    labels = (("void", "void"), ("cancelled", "cancelled"), ("rematches", "played again as"))
     return [f"{label}: {', '.join(document[field])}" for field, label in labels if document[field]]
 
 
