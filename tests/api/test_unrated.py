@@ -1,5 +1,6 @@
-"""Unrated matches state the reason in every answer, before and after they are played, and on the pages."""
+"""Unrated matches show the reason in the API and on pages, before and after they are played."""
 
+import re
 from typing import Any
 
 import pytest
@@ -35,7 +36,7 @@ def asked(person: Person, *bots: str, rated: bool) -> tuple[bool, str | None]:
     return match["rated"], match["unrated_reason"]
 
 
-def test_whoever_arranges_a_match_is_told_whether_it_is_rated_and_why_not(
+def test_creating_a_match_returns_whether_it_is_rated_and_why_not(
     service: Service, owner: Person, organiser: Person, ours: list[str], theirs: str
 ) -> None:
     mine, sibling = ours
@@ -58,7 +59,7 @@ def test_the_terms_of_an_unrated_tournament_are_the_reason_for_its_matches(servi
 
 
 def test_a_match_that_substitutes_leave_with_one_bot_to_be_rated_says_so(service: Service, organiser: Person) -> None:
-    tournament_id, bots = entered(service, organiser, 2, substitute="sound")
+    tournament_id, bots = entered(service, organiser, 2, stand_in="sound")
     organiser.post(f"/tournaments/{tournament_id}/start")
     answer_checks(service.database, absent=bots[:1])
     go_on(service.database, tournament_id)
@@ -69,7 +70,7 @@ def test_a_match_that_substitutes_leave_with_one_bot_to_be_rated_says_so(service
 def test_a_table_whose_match_is_rated_for_its_substitute_has_no_reason_to_be_unrated(
     service: Service, organiser: Person, ours: list[str]
 ) -> None:
-    tournament_id, _ = entered(service, organiser, 1, seats=3, substitute="sound")
+    tournament_id, _ = entered(service, organiser, 1, seats=3, stand_in="sound")
     for bot in ours:
         organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
     organiser.post(f"/tournaments/{tournament_id}/start")
@@ -146,12 +147,13 @@ def reasons(person: Person, tournament_id: str) -> list[str | None]:
 
 
 def table_of(person: Person, stage: str) -> dict[str, Any]:
-    """Return the only table of a stage."""
+    """Return the only table of a round."""
     (table,) = person.get(stage).get_json()["items"]
     return dict(table)
 
 
 def page(service: Service, path: str) -> str:
+    """Return a page without the labels of all states, which every page carries for its scripts."""
     answer: TestResponse = service.anonymous().get(path)
     assert answer.status_code == 200
-    return answer.get_data(as_text=True)
+    return re.sub('<script type="application/json" id="labels">.*?</script>', "", answer.get_data(as_text=True))

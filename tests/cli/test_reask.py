@@ -118,12 +118,15 @@ def test_a_fork_with_those_who_played_ends_as_the_match_did(tmp_path: Path) -> N
 
 def refusals(log: Path, altered: Path, secret: Path) -> dict[tuple[str, ...], tuple[int, str]]:
     return {
-        ("reask", str(log), "9999", "http://127.0.0.1:9000"): (2, "nobody was asked at 9999; the nearest"),
+        ("reask", str(log), "9999", "http://127.0.0.1:9000"): (2, "no bot was asked at decision 9999; the nearest"),
         ("reask", str(log), "x", "http://127.0.0.1:9000"): (2, "'x' is not a decision"),
         ("reask", str(log), "s1_q999", "http://127.0.0.1:9000"): (2, "there is no question 999: seat 1 was asked"),
-        ("reask", str(log), "1", "http://127.0.0.1:9000"): (2, "several choose at once at 1, say which: 0, 1"),
+        ("reask", str(log), "1", "http://127.0.0.1:9000"): (2, "several seats choose at decision 1; pass one of 0, 1"),
         ("reask", str(log), "1", "--seat", "0", "http://127.1:9000"): (2, "an IPv4 address is four decimal numbers"),
-        ("reask", str(log), "1", "--seat", "7", "http://127.0.0.1:9000"): (2, "seat 7 was not asked at 1, but 0, 1"),
+        ("reask", str(log), "1", "--seat", "7", "http://127.0.0.1:9000"): (
+            2,
+            "seat 7 was not asked at decision 1; pass one of 0, 1",
+        ),
         ("reask", str(log.with_name("none")), "1", "http://127.0.0.1:9000"): (1, "cannot be read"),
         ("reask", str(altered), "1", "http://127.0.0.1:9000"): (1, "is not valid: row"),
         ("fork", str(secret), "1", "house:first"): (1, "its seed is not revealed yet"),

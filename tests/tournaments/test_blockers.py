@@ -74,9 +74,9 @@ def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so
 
     # it gets stuck again and has a rematch
     make_stuck(world, stuck)
-    assert go_on(world.database, event) == ["told"]
+    assert go_on(world.database, event) == ["blockers reported"]
     (again,) = void(world, stuck, rematch=True).rematches
-    assert go_on(world.database, event) == ["told"]
+    assert go_on(world.database, event) == ["blockers reported"]
     scripted.play(world.database, again)
     assert go_on(world.database, event)[:2] == ["round over", "paired"]
 
@@ -106,7 +106,7 @@ def test_a_replay_is_rated_when_the_stand_in_is_gone_and_refused_for_who_left(wo
     assert (results[match_id], results[again] is not None) == (None, True)
     with world.database.write() as session:
         entries.withdraw(session, event, seated[0])
-    with pytest.raises(Conflict, match=f"nobody plays for {seated[0]}"):
+    with pytest.raises(Conflict, match=f"nobody can play for {seated[0]}"):
         void(world, again, rematch=True)
 
 

@@ -113,6 +113,6 @@ def _state(entry: Json) -> str:
         parts.append("a house bot plays its seats")
     if entry["version_changed_at"]:
         parts.append(f"changed its version {formatting.clock(entry['version_changed_at'])}")
-    if entry["since"] > 1:
-        parts.append(f"plays from round {entry['since']} on")
+    if entry["first_round"] > 1:
+        parts.append(f"plays from round {entry['first_round']} on")
     return ", ".join(parts)
