@@ -212,9 +212,8 @@ def _wait_for_check(remote: Remote, bot: Json) -> Json:
             return {**bot, "certificate": _certificate(remote, path)}
         if examination["state"] == "running" and examination["current_step"] != noted:
             noted = examination["current_step"]
-            note(
-                f"the service examines the bot: {examination['questions_sent']} of {examination['questions_total']} questions, {noted}"
-            )
+            sent, total = examination["questions_sent"], examination["questions_total"]
+            note(f"the service examines the bot: {sent} of {total} questions, {noted}")
         if time.monotonic() > end:
             due = "examined" if bot["check"]["state"] == "idle" else "checked"
             raise RefereeError(f"The bot was not {due} within {CHECKED_WITHIN_S:.0f} s. To wait again, {AGAIN}.")
