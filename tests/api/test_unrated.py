@@ -59,7 +59,7 @@ def test_the_terms_of_an_unrated_tournament_are_the_reason_for_its_matches(servi
 
 
 def test_a_match_that_substitutes_leave_with_one_bot_to_be_rated_says_so(service: Service, organiser: Person) -> None:
-    tournament_id, bots = entered(service, organiser, 2, stand_in="sound")
+    tournament_id, bots = entered(service, organiser, 2, substitute="sound")
     organiser.post(f"/tournaments/{tournament_id}/start")
     answer_checks(service.database, absent=bots[:1])
     go_on(service.database, tournament_id)
@@ -70,7 +70,7 @@ def test_a_match_that_substitutes_leave_with_one_bot_to_be_rated_says_so(service
 def test_a_table_whose_match_is_rated_for_its_substitute_has_no_reason_to_be_unrated(
     service: Service, organiser: Person, ours: list[str]
 ) -> None:
-    tournament_id, _ = entered(service, organiser, 1, seats=3, stand_in="sound")
+    tournament_id, _ = entered(service, organiser, 1, seats=3, substitute="sound")
     for bot in ours:
         organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
     organiser.post(f"/tournaments/{tournament_id}/start")
