@@ -8,7 +8,7 @@ from api.errors import Problem
 from referee.protocol import strict_json
 
 MAX_BYTES = 64 * 1024
-LIMITS = strict_json.Limits(max_depth=32, min_integer=-(2**53), max_integer=2**53)
+LIMITS = strict_json.JsonLimits(max_depth=32, min_integer=-(2**53), max_integer=2**53)
 
 
 def read_json(request: Request) -> Any:

@@ -15,7 +15,7 @@ from bench.local import question
 from bench.measure import Benchmark, Json, rounded
 from bench.world import World, world
 from referee.botclient.address_guard import Policy
-from referee.botclient.client import BotCaller, Target
+from referee.botclient.client import BotCaller, CallTarget
 from referee.protocol.signing import bot_secret
 from workers.runner import Runner
 
@@ -80,7 +80,7 @@ def worker_us(bots: Bots, place: World, game: str, bot_ids: list[str], matches: 
 async def client_alone(url: str, body: bytes, exchanges: int) -> float:
     """Our client with its signatures and checks; each exchange is a question of the same body."""
     policy = Policy.parse("127.0.0.1/32:1024-65535")
-    target = Target("bot_bench", url, (bot_secret(bytes(32), "bot_bench", 1),), AT_ONCE)
+    target = CallTarget("bot_bench", url, (bot_secret(bytes(32), "bot_bench", 1),), AT_ONCE)
     callers = [BotCaller(target, policy) for _ in range(AT_ONCE)]
 
     def exchange(caller: BotCaller) -> Exchange:

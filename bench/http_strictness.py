@@ -19,7 +19,7 @@ from bench.h11_framing import H11Response, replacing_ours
 from bench.http import session
 from bench.measure import Benchmark, Json, cpu_seconds, rounded
 from referee.botclient.address_guard import Policy
-from referee.botclient.client import BotCaller, Target
+from referee.botclient.client import BotCaller, CallTarget
 from referee.botclient.framing import Response
 
 DEADLINE_S: Final = 1.0
@@ -149,7 +149,7 @@ async def with_aiohttp(url: str, verdict: Verdict) -> None:
 
 
 async def with_ours(url: str, verdict: Verdict) -> None:
-    caller = BotCaller(Target("bot_bench", url), Policy.parse("127.0.0.1/32:1024-65535"))
+    caller = BotCaller(CallTarget("bot_bench", url), Policy.parse("127.0.0.1/32:1024-65535"))
 
     async def ask(wanted: str) -> bytes:
         reply = await caller.post("/decide", json.dumps({"id": wanted}).encode(), wanted, int(DEADLINE_S * 1000))

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from referee.botclient import client
 from referee.botclient.address_guard import Policy
-from referee.botclient.client import BotCaller, CallLimits, HandshakeResult, Target
+from referee.botclient.client import BotCaller, CallLimits, CallTarget, HandshakeResult
 from referee.bots import bots, handshakes
 from referee.bots import checks as examinations
 from referee.bots.checks import ClaimedCheck, ExaminationOutcome
@@ -39,7 +39,7 @@ async def check_bot(
     """Perform a handshake: 1. Send a signed challenge, nothing else before it succeeds. 2. Fetch the manifest.
     3. Record the report."""
     secrets = bot_secrets(master_key, check.bot_id, check.secret_generations)
-    caller = BotCaller(Target(check.bot_id, check.url, secrets, max_concurrent_requests=1), policy)
+    caller = BotCaller(CallTarget(check.bot_id, check.url, secrets, max_concurrent_requests=1), policy)
     try:
         challenged = await client.challenge(caller)
         introduced = None if challenged.fault else await client.fetch_manifest(caller)
@@ -155,14 +155,14 @@ def _to_be_called(session: Session, bot_id: str, master_key: bytes) -> tuple[Bot
 def _outcome(report: ConformanceReport, seed: str) -> ExaminationOutcome:
     """Return the outcome to store. If the bot changed its version during the check, no version was checked."""
     bot = report.bot or {}
-    replaced = any(finding.id == "same_version" for finding in report.of("fail"))
+    replaced = any(finding.id == "same_version" for finding in report.findings_of("fail"))
     return ExaminationOutcome(
         version=bot.get("version"),
         asked={} if replaced else report.rules,
         passed=report.passed,
         protocol=report.protocol,
         report=report_to_json(report, seed),
-        warnings=list(dict.fromkeys(finding.id for finding in report.of("warn"))),
+        warnings=list(dict.fromkeys(finding.id for finding in report.findings_of("warn"))),
         games=[game for game in bot["games"] if game in catalogue()] if bot else None,
         max_concurrent_requests=bot.get("max_concurrent_requests"),
     )

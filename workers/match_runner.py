@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from referee.botclient import client
 from referee.botclient.address_guard import Policy
-from referee.botclient.client import BotCaller, BotSeat, CallLimits, Target
+from referee.botclient.client import BotCaller, BotSeat, CallLimits, CallTarget
 from referee.botclient.match_driver import drive
 from referee.bots import house_bots
 from referee.errors import BadLog, RefereeError, StaleEpoch, Unavailable

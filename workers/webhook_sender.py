@@ -11,7 +11,7 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from referee.botclient.address_guard import Policy
-from referee.botclient.client import BotCaller, Reply, Target
+from referee.botclient.client import BotCaller, CallTarget, Reply
 from referee.errors import StaleEpoch, Unavailable
 from referee.protocol.signing import webhook_secret
 from referee.webhooks import deliveries

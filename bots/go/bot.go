@@ -1,6 +1,6 @@
-// A starter bot: plays every game with arbitrary legal choices. Replace choose.    go run bot.go [PORT]
+// A starter bot that makes arbitrary legal choices in every game. Replace choose.    go run bot.go [PORT]
 // PORT defaults to $PORT, then 9000; 0 takes a free port. The secret is in $REFEREE_BOT_SECRET or in secret.txt here.
-package main // kept to a page: gofmt spreads it out
+package main // kept to one page; gofmt makes it longer
 import ("cmp"; "crypto/hmac"; "crypto/sha256"; "encoding/base64"; "encoding/json"; "fmt"; "io"; "log"; "net")
 import ("net/http"; "os"; "runtime/debug"; "slices"; "strconv"; "strings"; "time")
 type reply = map[string]any
@@ -12,36 +12,36 @@ type message struct { // a question or a notice
 var manifest = reply{"protocol": "2", "name": "starter", "version": "1", "max_concurrent_requests": 8,
 	"games": []string{"pool-nap", "prince-albert", "prisoners", "rummy-royal", "saint-poker"}}
 
-// One of asked.Legal; asked.Observation is all that you may see. Asked again, it answers the same.
+// choose returns one of asked.Legal, the same if asked again. asked.Observation is all you may see.
 func choose(asked message) json.RawMessage {
 	hash := sha256.Sum256([]byte(asked.Decision.ID))
 	return asked.Legal[(int(hash[0])<<8|int(hash[1]))%len(asked.Legal)]
 }
-func decided(asked message) (answer reply) {
+func answerQuestion(asked message) (answer reply) {
 	answer = reply{"decision": asked.Decision.ID, "action": asked.Default}
-	defer func() { if err := recover(); err != nil { // the default is played; `error` is shown only to you
+	defer func() { if err := recover(); err != nil { // play the default action; `error` is shown only to you
 		log.Printf("%v\n%s", err, debug.Stack()); answer["error"] = fmt.Sprintf("%.1000s", fmt.Sprint(err)) } }()
 	answer["action"] = choose(asked); return
 }
-func noticed(told message) reply {
+func answerNotice(told message) reply {
 	nonce := fmt.Sprintf("%x", mac("nonce " + told.Group.ID))[:32] // our share in the shuffling
 	switch fmt.Sprint(told.Type, told.Step) {
 	case "challenge0": return reply{"proof": fmt.Sprintf("%x", mac(told.Nonce))} // proves that this address is yours
-	case "group_start1": return reply{"nonce_hash": fmt.Sprintf("%x", sha256.Sum256([]byte(nonce)))} // promised first
-	case "group_start2": return reply{"nonce": nonce} // given second
-	case "group_start3": return reply{"accepted": slices.Contains(told.Group.Nonces, nonce)} // looked for third
+	case "group_start1": return reply{"nonce_hash": fmt.Sprintf("%x", sha256.Sum256([]byte(nonce)))} // step 1
+	case "group_start2": return reply{"nonce": nonce} // step 2
+	case "group_start3": return reply{"accepted": slices.Contains(told.Group.Nonces, nonce)} // step 3: our nonce is used
 	default: return reply{} } // match_end, group_end
 }
 func key() (key []byte) { // read at each call: the secret may be written while the bot runs
 	beside, _ := os.ReadFile("secret.txt")
 	secret := strings.TrimSpace(cmp.Or(os.Getenv("REFEREE_BOT_SECRET"), string(beside)))
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-	if err != nil { log.Panic(err) }; return key } // while the secret is spoilt nobody is answered
+	if err != nil { log.Panic(err) }; return key } // with a malformed secret, answer nobody
 func mac(text string) []byte { hash := hmac.New(sha256.New, key()); hash.Write([]byte(text)); return hash.Sum(nil) }
 func isSigned(head http.Header, body []byte) bool {
 	sent, _ := strconv.ParseInt(head.Get("webhook-timestamp"), 10, 64)
 	wanted := "v1," + base64.StdEncoding.EncodeToString(mac(fmt.Sprintf("%s.%d.%s", head.Get("webhook-id"), sent, body)))
-	fits := func(one string) bool { return hmac.Equal([]byte(one), []byte(wanted)) }
+	fits := func(given string) bool { return hmac.Equal([]byte(given), []byte(wanted)) }
 	isFresh := time.Since(time.Unix(sent, 0)).Abs() < 5*time.Minute
 	return slices.ContainsFunc(strings.Fields(head.Get("webhook-signature")), fits) && isFresh }
 func serve(out http.ResponseWriter, request *http.Request) {
@@ -49,8 +49,8 @@ func serve(out http.ResponseWriter, request *http.Request) {
 	if request.Method == "GET" { // the manifest
 	} else if len(key()) > 0 && !isSigned(request.Header, body) { status, answer = 401, reply{"error": "bad signature"}
 	} else if json.Unmarshal(body, &told) != nil { status, answer = 400, reply{"error": "bad JSON"}
-	} else if strings.HasSuffix(request.URL.Path, "/notify") { answer = noticed(told)
-	} else { answer = decided(told) }
+	} else if strings.HasSuffix(request.URL.Path, "/notify") { answer = answerNotice(told)
+	} else { answer = answerQuestion(told) }
 	out.Header().Set("Content-Type", "application/json"); out.WriteHeader(status); json.NewEncoder(out).Encode(answer)
 }
 func main() {

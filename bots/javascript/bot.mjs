@@ -1,4 +1,4 @@
-// A starter bot: plays every game with arbitrary legal choices. Replace `choose`.    node bot.mjs [PORT]
+// A starter bot that makes arbitrary legal choices in every game. Replace `choose`.    node bot.mjs [PORT]
 // PORT defaults to $PORT, then 9000; 0 takes a free port. The secret is in $REFEREE_BOT_SECRET or in secret.txt here.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -6,38 +6,38 @@ import { createServer } from "node:http";
 
 const beside = new URL("secret.txt", import.meta.url);
 const secret = () => process.env.REFEREE_BOT_SECRET || (existsSync(beside) ? readFileSync(beside, "utf8") : "");
-const key = () => Buffer.from(secret().trim().replace(/^whsec_/, ""), "base64"); // read at each call, it may change
+const key = () => Buffer.from(secret().trim().replace(/^whsec_/, ""), "base64"); // read at each call: it may change
 const manifest = { protocol: "2", name: "starter", version: "1", max_concurrent_requests: 8,
   games: ["pool-nap", "prince-albert", "prisoners", "rummy-royal", "saint-poker"] };
 const sha256 = (text) => createHash("sha256").update(text).digest();
 const hmac = (...parts) => parts.reduce((digest, part) => digest.update(part), createHmac("sha256", key())).digest();
 
-/** One of question.legal_actions, the same if asked again; question.observation is all that you may see. */
+/** Return one of question.legal_actions, the same if asked again. question.observation is all you may see. */
 function choose(question) {
   return question.legal_actions[sha256(question.decision.id).readUInt32BE() % question.legal_actions.length];
 }
 
-function decided(question) {
+function answerQuestion(question) {
   const answer = { decision: question.decision.id, action: question.default_action };
   try { answer.action = choose(question); } catch (error) {
     console.error(error); answer.error = String(error).slice(0, 1000); // shown only to you
   }
   return answer;
 }
-function noticed(notice) {
-  if (notice.type === "challenge") return { proof: hmac(notice.nonce).toString("hex") }; // this address is yours
+function answerNotice(notice) {
+  if (notice.type === "challenge") return { proof: hmac(notice.nonce).toString("hex") }; // proves your control
   if (notice.type !== "group_start") return {}; // match_end, group_end
-  const nonce = hmac("nonce ", notice.group.id).toString("hex").slice(0, 32); // our share in the shuffling:
-  return [{ nonce_hash: sha256(nonce).toString("hex") }, { nonce }, // promised, then given,
-    { accepted: (notice.group.nonces ?? []).includes(nonce) }][notice.step - 1]; // and looked for
+  const nonce = hmac("nonce ", notice.group.id).toString("hex").slice(0, 32); // our share in the shuffling
+  return [{ nonce_hash: sha256(nonce).toString("hex") }, { nonce }, // step 1, step 2
+    { accepted: (notice.group.nonces ?? []).includes(nonce) }][notice.step - 1]; // step 3: our nonce is used
 }
 
 function isSigned(headers, body) {
-  if (secret().trim() === "") return true; // without a secret it plays with anybody
+  if (secret().trim() === "") return true; // without a secret, play with anybody
   const [id, sent, given] = ["id", "timestamp", "signature"].map((part) => headers[`webhook-${part}`] ?? "");
   const wanted = Buffer.from("v1," + hmac(`${id}.${sent}.`, body).toString("base64"));
-  const signatures = given.split(" ").map((one) => Buffer.from(one));
-  const fits = signatures.some((one) => one.length === wanted.length && timingSafeEqual(one, wanted));
+  const signatures = given.split(" ").map((signature) => Buffer.from(signature));
+  const fits = signatures.some((own) => own.length === wanted.length && timingSafeEqual(own, wanted));
   return fits && key().length > 0 && Math.abs(Date.now() / 1000 - Number(sent)) < 300;
 }
 
@@ -45,7 +45,7 @@ async function answer(request) {
   if (request.method === "GET") return [200, manifest];
   const body = Buffer.concat(await request.toArray());
   if (!isSigned(request.headers, body)) return [401, { error: "bad signature" }];
-  return [200, (request.url.endsWith("/notify") ? noticed : decided)(JSON.parse(body))];
+  return [200, (request.url.endsWith("/notify") ? answerNotice : answerQuestion)(JSON.parse(body))];
 }
 
 const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => { // one connection for a whole match

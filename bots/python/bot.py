@@ -1,4 +1,4 @@
-"""A starter bot: plays every game with arbitrary legal choices. Replace `choose`.    python3 bot.py [PORT]
+"""A starter bot that makes arbitrary legal choices in every game. Replace `choose`.    python3 bot.py [PORT]
 PORT defaults to $PORT, then 9000; 0 takes a free port. The secret is in $REFEREE_BOT_SECRET or in secret.txt here."""
 import base64, hashlib, hmac, json, os, pathlib, random, sys, time, traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -7,23 +7,23 @@ MANIFEST = {"protocol": "2", "name": "starter", "version": "1", "max_concurrent_
             "games": ["pool-nap", "prince-albert", "prisoners", "rummy-royal", "saint-poker"]}
 
 def choose(question):
-    """One of question["legal_actions"], the same if asked again; question["observation"] is all that you may see."""
+    """Return one of question["legal_actions"], the same if asked again. question["observation"] is all you may see."""
     return random.Random(question["decision"]["id"]).choice(question["legal_actions"])
 
-def decided(question):
+def answer_question(question):
     try:
         return {"decision": question["decision"]["id"], "action": choose(question)}
     except Exception as error:
         traceback.print_exc()
         answer = {"decision": question["decision"]["id"], "action": question["default_action"]}
         return answer | {"error": f"{type(error).__name__}: {error}"[:1000]}  # shown only to you
-def noticed(notice):
+def answer_notice(notice):
     if notice.get("type") == "challenge":  # proves that this address is yours
         return {"proof": hmac.digest(key(), notice["nonce"].encode(), "sha256").hex()}
     if notice.get("type") != "group_start": return {}  # match_end, group_end
     nonce = hmac.digest(key(), b"nonce " + notice["group"]["id"].encode(), "sha256").hex()[:32]
-    return [{"nonce_hash": hashlib.sha256(nonce.encode()).hexdigest()}, {"nonce": nonce},  # promised, then given
-            {"accepted": nonce in notice["group"].get("nonces", [])}][notice["step"] - 1]  # our share in the shuffling
+    return [{"nonce_hash": hashlib.sha256(nonce.encode()).hexdigest()}, {"nonce": nonce},  # step 1, step 2
+            {"accepted": nonce in notice["group"].get("nonces", [])}][notice["step"] - 1]  # step 3: our nonce is used
 
 def key():  # read at each call: the secret may be written while the bot runs
     secret = os.environ.get("REFEREE_BOT_SECRET") or (BESIDE.read_text() if BESIDE.exists() else "")
@@ -31,8 +31,8 @@ def key():  # read at each call: the secret may be written while the bot runs
 def is_signed(headers, body):
     id, sent, given = (headers[f"webhook-{part}"] or "" for part in ("id", "timestamp", "signature"))
     wanted = b"v1," + base64.b64encode(hmac.digest(key(), f"{id}.{sent}.".encode() + body, "sha256"))
-    fits = any(hmac.compare_digest(wanted, one.encode()) for one in given.split())
-    return not key() or (fits and abs(time.time() - int(sent)) < 300)  # without a secret it plays with anybody
+    fits = any(hmac.compare_digest(wanted, signature.encode()) for signature in given.split())
+    return not key() or (fits and abs(time.time() - int(sent)) < 300)  # without a secret, play with anybody
 
 class Bot(BaseHTTPRequestHandler):
     protocol_version, disable_nagle_algorithm = "HTTP/1.1", True  # one connection for a whole match
@@ -42,7 +42,7 @@ class Bot(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if not is_signed(self.headers, body):
             return self.answer(401, {"error": "bad signature"})
-        return self.answer(200, (decided if self.path.endswith("/decide") else noticed)(json.loads(body)))
+        return self.answer(200, (answer_question if self.path.endswith("/decide") else answer_notice)(json.loads(body)))
     def answer(self, status, reply):
         content = json.dumps(reply).encode()
         self.send_response(status)

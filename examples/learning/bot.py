@@ -1,4 +1,4 @@
-"""Serves what `train.py` has learned, as a bot: python bot.py [PORT]. Its secret stands in $REFEREE_BOT_SECRET."""
+"""Serve the policy that `train.py` learned as a bot: python bot.py [PORT]. Its secret is in $REFEREE_BOT_SECRET."""
 
 import json
 import os

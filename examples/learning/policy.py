@@ -1,29 +1,29 @@
-"""How the learned bot plays Pool Nap: ten numbers say what cards are worth. `train.py` finds them, `bot.py` plays."""
+"""The policy of the learned Pool Nap bot: ten weights of card features. `train.py` finds them, `bot.py` plays."""
 
 RANKS = "23456789TJQKA"
-BEGINNING = {  # knows next to nothing: training sets out from here
-    "high": 0.0,  # tricks that an ace is worth; lower ranks less, by the power below
+BEGINNING = {  # the start of the training: an almost random policy
+    "high": 0.0,  # tricks that an ace is worth; lower ranks are worth less, by the power below
     "power": 1.0,
-    "length": 0.0,  # for each card beyond two of the suit that would be trumps
-    "caution": 0.0,  # tricks to take off
+    "length": 0.0,  # tricks for each card beyond two of the longest suit
+    "caution": 0.0,  # tricks to subtract
     "lead_rank": 0.0,
     "lead_trump": 0.0,
     "win": 0.0,  # for a card that takes the trick as it stands
-    "win_rank": 0.0,  # … by its rank
-    "lose_rank": 0.0,  # for one that does not, by its rank
+    "win_rank": 0.0,  # for its rank
+    "lose_rank": 0.0,  # for the rank of a card that does not take it
     "lose_trump": 0.0,
 }
 
 
 def choose(question, weights):
-    """The legal action with the highest score."""
+    """Return the legal action with the highest score."""
     seen = question["observation"]
     score = bid_score if seen["phase"] == "bid" else play_score
     return max(question["legal_actions"], key=lambda action: score(seen, action, weights))
 
 
 def bid_score(seen, action, weights):
-    """The nearer to the tricks one may expect, the better; passing is bidding none."""
+    """Prefer bids near the expected tricks. A pass bids zero."""
     return -abs(action.get("tricks", 0) - tricks_expected(seen["hand"], weights))
 
 
@@ -45,15 +45,15 @@ def play_score(seen, action, weights):
 
 
 def takes(card, trick, trump):
-    """Whether the card would be the best of the trick so far."""
+    """Return whether the card would beat all cards of the trick so far."""
     led = trick[0][1]
 
-    def strength(one):
-        return (one[1] == trump, one[1] == led, RANKS.index(one[0]))
+    def strength(other):
+        return (other[1] == trump, other[1] == led, RANKS.index(other[0]))
 
     return strength(card) > max(map(strength, trick))
 
 
 def worth(card):
-    """From 0 (a two) to 1 (an ace)."""
+    """Return the worth of a rank, from 0 (two) to 1 (ace)."""
     return RANKS.index(card[0]) / 12

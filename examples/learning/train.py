@@ -1,4 +1,4 @@
-"""Learns Pool Nap against `house:random`, by evolution (CMA-ES), and writes what it has learned to weights.json.
+"""Learn Pool Nap against `house:random` by an evolution strategy (CMA-ES), and write the weights to weights.json.
 
 python examples/learning/train.py [--generations N] [--matches N] [--seed N] [--out FILE]
 """
@@ -16,48 +16,48 @@ from referee.gym.aec import env
 from referee.house.strategies import players
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # it would like to draw
+    warnings.simplefilter("ignore")  # cma warns that it cannot plot
     import cma
 
 SEATS = 3
 OPTIONS = {"rounds": 6}
-CHIPS = 50.0  # what returns are counted in
+CHIPS = 50.0  # the unit of returns
 
 
 def main():
-    wishes = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    wishes.add_argument("--generations", type=int, default=25)
-    wishes.add_argument("--matches", type=int, default=60, help="that each candidate plays")
-    wishes.add_argument("--seed", type=int, default=1)
-    wishes.add_argument("--out", type=Path, default=Path(__file__).with_name("weights.json"))
-    given = wishes.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--generations", type=int, default=25)
+    parser.add_argument("--matches", type=int, default=60, help="Matches that each candidate plays.")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("weights.json"))
+    args = parser.parse_args()
 
-    began = time.monotonic()
-    before = mean_return(BEGINNING, 1000 + given.seed, given.matches * 4)
-    weights = learned(given)
-    after = mean_return(weights, 1000 + given.seed, given.matches * 4)
-    given.out.write_text(json.dumps(weights, indent=1) + "\n")
-    print(f"before {before:+.1f} chips a match, after {after:+.1f}, in {time.monotonic() - began:.0f} s: {given.out}")
+    start = time.monotonic()
+    before = mean_return(BEGINNING, 1000 + args.seed, args.matches * 4)
+    weights = train(args)
+    after = mean_return(weights, 1000 + args.seed, args.matches * 4)
+    args.out.write_text(json.dumps(weights, indent=1) + "\n")
+    print(f"before {before:+.1f} chips a match, after {after:+.1f}, in {time.monotonic() - start:.0f} s: {args.out}")
 
 
-def learned(given):
-    """The mean of the last generation: less lucky than its best member."""
-    search = cma.CMAEvolutionStrategy(list(BEGINNING.values()), 0.4, {"seed": given.seed, "verbose": -9, "popsize": 10})
-    for generation in range(given.generations):
+def train(args):
+    """Return the mean of the last generation: it depends less on luck than the best candidate."""
+    search = cma.CMAEvolutionStrategy(list(BEGINNING.values()), 0.4, {"seed": args.seed, "verbose": -9, "popsize": 10})
+    for generation in range(args.generations):
         candidates = search.ask()
-        # One set of deals for a generation, another for the next: luck decides less, and nobody learns deals by heart.
-        losses = [-mean_return(named(one), generation, given.matches) / CHIPS for one in candidates]
+        # All candidates of a generation play the same deals, to reduce luck; each generation gets new deals.
+        losses = [-mean_return(to_weights(numbers), generation, args.matches) / CHIPS for numbers in candidates]
         search.tell(candidates, losses)
         print(f"generation {generation + 1:>3}: best {-min(losses) * CHIPS:+.1f} chips a match", flush=True)
-    return named(search.result.xfavorite)
+    return to_weights(search.result.xfavorite)
 
 
-def named(numbers):
+def to_weights(numbers):
     return dict(zip(BEGINNING, map(float, numbers), strict=True))
 
 
 def mean_return(weights, seed, matches):
-    """Chips that these weights gain a match against two random players, in seat 0."""
+    """Return the mean gain in chips of these weights in the first seat, against two random players."""
     table = env("pool-nap", SEATS, OPTIONS)
     dice = random.Random(seed)
     stranger = players()["random"](dice)

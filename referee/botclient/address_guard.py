@@ -1,6 +1,6 @@
-"""Which addresses may be called: URLs taken apart and rebuilt, names looked up, every address judged.
+"""The egress guard: it parses and rebuilds URLs, resolves names and vets every address. It opens no connection.
 
-The rule is positive: what is not known to be a public unicast address is refused. Dialling is the client's job.
+The rule is an allow-list: an address that is not known to be public unicast is refused.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from referee.errors import UrlRefused
 from referee.settings import BadSettings, Settings
 
 Address = IPv4Address | IPv6Address
-LookUp = Callable[[str], Sequence[str]]  # host name -> numeric addresses; blocking, raises OSError
+LookUp = Callable[[str], Sequence[str]]  # host name to numeric addresses; blocks, raises OSError
 
 MAX_URL_LENGTH = 2048
 MAX_ADDRESSES = 16
@@ -35,7 +35,7 @@ _UNICAST_V6 = IPv6Network("2000::/3")
 _NOT_PUBLIC_V6 = [
     IPv6Network(block) for block in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
 ]
-_SERVICE_PORTS = frozenset([  # well-known services that no bot is, and that a stray request could harm
+_SERVICE_PORTS = frozenset([  # well-known services that a stray request could harm
     1433, 1521, 2049, 2181, 2375, 2376, 2377, 2379, 2380, 3306, 3389, 4369, 5432, 5672, 5900, 5984, 5985,
     5986, 6000, 6379, 6443, 6667, 7001, 8086, 8500, 9042, 9092, 9200, 9300, 10250, 10255, 11211, 15672,
     26379, 27017,
@@ -45,13 +45,13 @@ _SERVICE_PORTS = frozenset([  # well-known services that no bot is, and that a s
 _URL_SIGNS = re.compile(r"[!$%&'()*+,\-./0-9:;=?#@A-Z\[\]_a-z~\\]*")
 _SCHEME = re.compile(r"([^:/?#]*):")
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")  # as the last label it makes resolvers read the name as an address
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")  # as the last label, resolvers read the name as an address
 _PATH = re.compile(r"(?:/(?:[!$&'()*+,\-.0-9:;=@A-Z_a-z~]|%[0-9A-F]{2})*)*")
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """Addresses and ports that may be called besides public ones."""
+    """A range of addresses and ports that may be called in addition to public ones."""
 
     network: IPv4Network | IPv6Network
     low_port: int
@@ -59,7 +59,7 @@ class Allowed:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From ``127.0.0.1/32:9000-9999`` or ``[::1/128]:9000``; raises ``ValueError``."""
+        """Parse ``127.0.0.1/32:9000-9999`` or ``[::1/128]:9000``; raise ``ValueError``."""
         block, _, ports = text.strip().rpartition(":")
         low, _, high = ports.partition("-")
         allowed = cls(ip_network(block.strip("[]")), int(low), int(high or low))
@@ -73,7 +73,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What may be called. In production the list of extra addresses must be empty (``BadSettings``)."""
+    """Which addresses may be called. Raise ``BadSettings`` for extra addresses in production."""
 
     allow: tuple[Allowed, ...] = ()
     allow_http: bool = False
@@ -85,7 +85,7 @@ class Policy:
 
     @classmethod
     def parse(cls, allow: str, *, allow_http: bool = False, production: bool = False) -> Self:
-        """From a comma-separated list of ranges; raises ``BadSettings``."""
+        """Parse a comma-separated list of ranges; raise ``BadSettings``."""
         try:
             ranges = tuple(Allowed.parse(part) for part in allow.split(",") if part.strip())
         except ValueError as error:
@@ -122,7 +122,7 @@ class Endpoint:
 
     @property
     def literal(self) -> Address | None:
-        """The address, when the host is one."""
+        """The host as an address, or None if it is a name."""
         try:
             return ip_address(self.host)
         except ValueError:
@@ -133,10 +133,10 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def parse_url(text: str, policy: Policy) -> Endpoint:
-    """The endpoint a URL means, rebuilt from its parts; only the rebuilt form may be used from here on.
+    """Parse a URL and return its canonical endpoint, the only form to use from then on. Send nothing.
 
-    Raises ``UrlRefused`` with one of the codes invalid_url, invalid_scheme, invalid_host, port_denied, or, for an
-    address instead of a name, egress_denied. Sends nothing.
+    Raise ``UrlRefused`` with code invalid_url, invalid_scheme, invalid_host or port_denied; if the host is an address,
+    also egress_denied.
     """
     if len(text) > MAX_URL_LENGTH:
         raise UrlRefused("invalid_url", f"a URL has at most {MAX_URL_LENGTH} characters")
@@ -145,7 +145,7 @@ def parse_url(text: str, policy: Policy) -> Endpoint:
     host = _host(parts)
     path = parts.path.rstrip("/")
     if not _PATH.fullmatch(path) or {".", ".."} & set(path.split("/")):
-        raise UrlRefused("invalid_url", "the path holds characters or steps that are not canonical")
+        raise UrlRefused("invalid_url", "the path contains characters or steps that are not canonical")
     endpoint = Endpoint(scheme, host, _port(parts, scheme), path)
     if endpoint.literal is not None:
         vet(endpoint.literal, endpoint.port, policy)
@@ -153,7 +153,7 @@ def parse_url(text: str, policy: Policy) -> Endpoint:
 
 
 def vet(address: Address, port: int, policy: Policy) -> None:
-    """Raises ``UrlRefused`` (egress_denied) unless this address may be called at this port."""
+    """Raise ``UrlRefused`` (egress_denied) unless this address may be called at this port."""
     if any(allowed.covers(address, port) for allowed in policy.allow):
         return
     if isinstance(address, IPv4Address):
@@ -162,19 +162,19 @@ def vet(address: Address, port: int, policy: Policy) -> None:
         inside = address in _UNICAST_V6 and not address.scope_id
         public = inside and not any(address in block for block in _NOT_PUBLIC_V6)
     if not public:
-        # Whom a name leads to inside our network is nobody's business; in development it helps.
+        # In production, the address would reveal our internal network.
         shown = f"{address} port {port}" if policy.allow else "this"
         raise UrlRefused("egress_denied", f"{shown} is not a public address that may be called")
 
 
 async def resolve(endpoint: Endpoint, policy: Policy, look_up: LookUp | None = None) -> list[Address]:
-    """The addresses to dial, each of them vetted; raises ``UrlRefused`` with egress_denied or dns_failed."""
+    """Return the addresses to dial, all of them vetted; raise ``UrlRefused`` with egress_denied or dns_failed."""
     if endpoint.literal is not None:
         vet(endpoint.literal, endpoint.port, policy)
         return [endpoint.literal]
-    answers = await _looked_up(endpoint.host, look_up or system_look_up)
+    answers = await _look_up_in_time(endpoint.host, look_up or system_look_up)
     if not 1 <= len(answers) <= MAX_ADDRESSES:
-        raise UrlRefused("dns_failed", f"{endpoint.host} has {len(answers)} addresses, wanted 1 to {MAX_ADDRESSES}")
+        raise UrlRefused("dns_failed", f"{endpoint.host} has {len(answers)} addresses, expected 1 to {MAX_ADDRESSES}")
     addresses = []
     for answer in answers:
         try:
@@ -187,12 +187,12 @@ async def resolve(endpoint: Endpoint, policy: Policy, look_up: LookUp | None = N
 
 
 def system_look_up(host: str) -> list[str]:
-    """The system's resolver."""
+    """Resolve a name with the system's resolver. Block; raise ``OSError``."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-async def _looked_up(host: str, look_up: LookUp) -> Sequence[str]:
+async def _look_up_in_time(host: str, look_up: LookUp) -> Sequence[str]:
     try:
         async with asyncio.timeout(LOOK_UP_SECONDS):
             return await asyncio.get_running_loop().run_in_executor(_threads(), look_up, host)
@@ -202,12 +202,12 @@ async def _looked_up(host: str, look_up: LookUp) -> Sequence[str]:
         raise UrlRefused("dns_failed", f"{host}: {error}") from None
 
 
-# Own threads: a slow name server must not keep others from the event loop's common ones.
+# Separate threads: a slow name server must not occupy those of the event loop's default executor.
 _pools: dict[int, ThreadPoolExecutor] = {}
 
 
 def _threads() -> ThreadPoolExecutor:
-    """This process's pool; threads do not survive a fork."""
+    """Return the thread pool of this process: threads do not survive a fork."""
     if os.getpid() not in _pools:
         _pools.clear()
         _pools[os.getpid()] = ThreadPoolExecutor(max_workers=8, thread_name_prefix="look-up")
@@ -231,7 +231,9 @@ def _parts(text: str) -> SplitResult:
         code = "invalid_host" if text.split("://", 1)[-1].split("/", 1)[0].isprintable() else "invalid_url"
         raise UrlRefused(code, "a URL is ASCII; write a name in its xn-- form")
     if not _URL_SIGNS.fullmatch(text) or "\\" in text:
-        raise UrlRefused("invalid_url", "the URL holds blanks, control characters or others not allowed")
+        raise UrlRefused(
+            "invalid_url", "the URL contains blanks, control characters or other characters that are not allowed"
+        )
     try:
         parts = urlsplit(text)
     except ValueError as error:
@@ -248,7 +250,7 @@ def _host(parts: SplitResult) -> str:
     if host.startswith("["):
         literal, bracket, rest = host[1:].partition("]")
         if not bracket or (rest and not rest.startswith(":")):
-            raise UrlRefused("invalid_url", "an unclosed bracket")
+            raise UrlRefused("invalid_url", "a bracket is not closed")
         return _canonical_v6(literal)
     host = host.partition(":")[0].lower()
     labels = host.split(".")

@@ -1,6 +1,6 @@
-"""Calls to bots: whatever a bot does, a ``Reply`` comes back in time, with the fault and where the time went.
+"""Calls to bots. Every call returns a ``Reply`` in time, with its fault and its latency, whatever the bot does.
 
-Wording is in ``messages``, judging addresses in ``guard``, bytes in ``framing``; what an answer means is the match's.
+Bodies are in ``messages``, address checks in ``address_guard``, HTTP in ``framing``; the match judges answers.
 """
 
 import asyncio
@@ -26,8 +26,8 @@ CHECK_MS = 5_000  # for a manifest, a challenge or a notice
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """A bot to be called. ``secrets``: the current one first, during a rotation also the former; none: unsigned."""
+class CallTarget:
+    """A bot to call. ``secrets`` has the current one first, and during a rotation the previous one; none: unsigned."""
 
     bot_id: str
     url: str
@@ -37,7 +37,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Where the time went, in milliseconds: looking up, connecting (TLS too), until the first byte, until the last."""
+    """Latency in milliseconds: name resolution, connecting (with TLS), until the first byte, until the last byte."""
 
     dns_ms: float = 0.0
     connect_ms: float = 0.0
@@ -47,17 +47,17 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of a call. ``fault`` is one of ``match.FAULTS``, or ``uplink_down`` when it was our own."""
+    """The result of a call. ``fault`` is one of ``match.FAULTS``, or ``uplink_down`` if this host failed."""
 
     fault: str = ""
     detail: str = ""
     status: int = 0
-    body: bytes = b""  # as received, capped; evidence for the owner
-    ms: int = 0  # what the seat's clock is charged
+    body: bytes = b""  # as received, truncated; for the owner's fault report
+    ms: int = 0  # charged to the seat's clock
     timing: Timing = Timing()
     attempts: int = 1
-    sent: bool = False  # to somebody who may have read it, whatever came after
-    dialled: bool = False  # a connection was opened for this call, whatever came after
+    sent: bool = False  # the bot may have read the request
+    dialled: bool = False  # a connection was opened for this call
 
     @property
     def ok(self) -> bool:
@@ -68,14 +68,14 @@ class Reply:
 
 
 class CallLimits:
-    """Calls under way in this process: no bot gets more at once than it declared, over all its matches."""
+    """Limits on the concurrent calls of this process: no bot gets more than it declared, over all its matches."""
 
     def __init__(self) -> None:
         self.lag = LagMeter()
         self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
-    def slots(self, target: Target) -> asyncio.Semaphore:
-        """Shared by all who call this bot, for as long as one of them holds it."""
+    def slots(self, target: CallTarget) -> asyncio.Semaphore:
+        """Return the semaphore that all callers of this bot share."""
         known = self._slots.get(target.bot_id)
         if known is None:
             known = self._slots[target.bot_id] = asyncio.Semaphore(target.max_concurrent_requests)
@@ -83,14 +83,14 @@ class CallLimits:
 
 
 class BotCaller:
-    """Calls one bot over one connection, kept open between calls: one for each match and seat.
+    """A caller of one bot over one keep-alive connection: one for each match and seat.
 
-    The addresses are looked up and vetted once and kept; a call that found no connection looks again, once.
+    The addresses are resolved and vetted once. If none of them can be dialled, the next attempt resolves again.
     """
 
     def __init__(
         self,
-        target: Target,
+        target: CallTarget,
         policy: Policy,
         limits: CallLimits | None = None,
         *,
@@ -112,7 +112,7 @@ class BotCaller:
         self._connection: Connection | None = None
 
     async def post(self, path: str, body: bytes, id: str, deadline_ms: int) -> Reply:
-        """``path`` is below the bot's base URL; ``id`` goes out as ``webhook-id``, the same for a repeated call."""
+        """Post ``body`` to ``path`` below the bot's base URL. Repeated calls share the ``id``, their ``webhook-id``."""
         return await self._call("POST", path, body, id, deadline_ms)
 
     async def get(self, path: str, id: str, deadline_ms: int) -> Reply:
@@ -123,7 +123,7 @@ class BotCaller:
         return self._connection is not None and self._connection.is_open
 
     def close(self) -> None:
-        """Drops the connection; a later call opens another."""
+        """Close the connection. A later call opens another."""
         if self._connection is not None:
             self._connection.abort()
             self._connection = None
@@ -149,7 +149,7 @@ class BotCaller:
                 response = await connection.exchange(request, call.due_now)
             except TimeoutError:
                 call.record_timing(connection)
-                if not call.is_over:  # it was our lag
+                if not call.is_over:  # our own lag used the time
                     continue
                 return call.reply("deadline", "no connection in time")
             except Failed as failed:
@@ -162,14 +162,14 @@ class BotCaller:
             return call.reply(response.fault, response.detail)
 
     async def _get_connection(self, call: "_Call") -> Connection:
-        """The open connection, or a new one."""
+        """Return the open connection, or a new one."""
         if self._connection is not None and self._connection.is_open:
             return self._connection
         endpoint = self._endpoint = self._endpoint or parse_url(self.target.url, self._policy)
         if not self._addresses:
             async with asyncio.timeout_at(call.due_now()):
                 self._addresses = await resolve(endpoint, self._policy, self._look_up)
-            call.looked_up()
+            call.mark_looked_up()
         addresses, self._addresses = self._addresses, []
         self._connection = await dial(endpoint, addresses, self._policy, call.due_now(), self._tls)
         self._addresses = addresses
@@ -191,7 +191,7 @@ class BotCaller:
 
 
 class _Call:
-    """The clock of one call, over all its attempts. Time lost to our own lag is not on it."""
+    """The clock of one call, over all its attempts. It does not count our own lag."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, deadline_ms: int, lag: LagMeter) -> None:
         self._time = loop.time
@@ -206,7 +206,7 @@ class _Call:
         self._connection: Connection | None = None
 
     def due_now(self) -> float:
-        """The end of the bot's time on the loop's clock, as far as is known now."""
+        """Return the deadline on the loop's clock. It moves with our own lag."""
         return self._due + self.lag_s()
 
     def lag_s(self) -> float:
@@ -216,7 +216,7 @@ class _Call:
     def is_over(self) -> bool:
         return self._time() >= self.due_now()
 
-    def looked_up(self) -> None:
+    def mark_looked_up(self) -> None:
         self._dns += self._lap()
 
     def mark_connected(self) -> None:
@@ -228,7 +228,7 @@ class _Call:
         self._sent = True
 
     def record_timing(self, connection: Connection | None) -> None:
-        """Books the time since the last step: as connecting, or as waiting and reading."""
+        """Add the time since the last step: to connecting, or to waiting and reading."""
         self._connection = connection
         if connection is None:
             self._connect += self._lap()
@@ -264,17 +264,20 @@ class _Call:
 
 
 class BotSeat:
-    """Ask the bot in a seat the questions of a match. ``last`` is the evidence of the last call. ``error`` is the error
-    that the bot reported in its answer; only its owner may see it, so no ``Answer`` carries it into a log."""
+    """Ask the bot in a seat the questions of a match.
+
+    ``last`` has the request and the reply of the last call. ``error`` is the error that the bot reported in its last
+    answer; only its owner may see it, so no ``Answer`` carries it into a log.
+    """
 
     def __init__(self, caller: BotCaller, header: Json, seat: int, aliases: Sequence[str] = ()) -> None:
         self.caller = caller
         self.questions = messages.Questions(header, seat, aliases)
-        self.last: tuple[bytes, Reply] | None = None  # what was sent, what came back
+        self.last: tuple[bytes, Reply] | None = None
         self.error = ""
 
     async def ask(self, request: Request) -> Answer:
-        """Always an answer, a fault among them. Raises ``Unavailable`` when it is we who cannot call."""
+        """Return the bot's answer, or one with a fault. Raise ``Unavailable`` if this host cannot make calls."""
         id, body = self.questions.ask(request)
         reply = await self.caller.post("/decide", body, id, request.deadline_ms)
         decision = messages.Decision(fault=reply.fault, detail=reply.detail)
@@ -294,7 +297,7 @@ class BotSeat:
 
 
 async def ask(bot: BotSeat, request: Request) -> Answer:
-    """The narrow seam: a faster client has to offer no more than this."""
+    """Ask a bot: the only function that a faster client has to replace."""
     return await bot.ask(request)
 
 
@@ -303,7 +306,7 @@ async def ask(bot: BotSeat, request: Request) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class HandshakeResult:
-    """What a bot's check brought: all is well when ``fault`` is empty."""
+    """The result of a step of the handshake. An empty ``fault`` means success."""
 
     fault: str
     detail: str
@@ -312,7 +315,7 @@ class HandshakeResult:
 
 
 async def challenge(caller: BotCaller) -> HandshakeResult:
-    """Whether whoever answers at the bot's address knows its secret. Nothing else is sent there before."""
+    """Challenge the bot to prove that it knows its secret. This is the first call to a new address."""
     target = caller.target
     nonce = secrets.token_hex(16)
     reply = await caller.post("/notify", messages.challenge_body(target.bot_id, nonce), f"chl_{nonce}", CHECK_MS)
@@ -328,7 +331,7 @@ async def challenge(caller: BotCaller) -> HandshakeResult:
 
 
 async def fetch_manifest(caller: BotCaller) -> HandshakeResult:
-    """What the bot says of itself."""
+    """Fetch the bot's manifest."""
     reply = await caller.get("/", f"manifest_{secrets.token_hex(16)}", CHECK_MS)
     if not reply.ok:
         return HandshakeResult(reply.fault, reply.detail, reply)
@@ -339,5 +342,5 @@ async def fetch_manifest(caller: BotCaller) -> HandshakeResult:
 
 
 async def notify(caller: BotCaller, body: bytes, id: str, deadline_ms: int = CHECK_MS) -> Reply:
-    """Tells a bot something; what it answers matters only where a nonce was asked for (``messages.read_nonce…``)."""
+    """Send a notice. The reply matters only if the notice asks for something (see ``messages.read_nonce``)."""
     return await caller.post("/notify", body, id, deadline_ms)

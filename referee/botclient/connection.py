@@ -1,4 +1,4 @@
-"""One connection to one vetted address, one exchange at a time. Whom to call and how often is the client's business."""
+"""A connection to one vetted address, with one exchange at a time. Retries are the client's."""
 
 import asyncio
 import errno
@@ -14,8 +14,8 @@ from referee.botclient.framing import BadResponse, Response
 from referee.errors import UrlRefused
 
 READ_BYTES = 16 * 1024
-_FIRST_TRIES_SECONDS = 0.5  # for each address but the last, so that a dead one does not eat the whole deadline
-_CA_FILES = (  # where systems keep their authorities, for a Python that was built elsewhere
+_FIRST_TRIES_SECONDS = 0.5  # for each address but the last, so that a dead one does not use up the deadline
+_CA_FILES = (  # CA bundles of common systems, for a Python that was built elsewhere
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/cert.pem",
@@ -24,7 +24,7 @@ _OUR_ERRORS = frozenset([errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM
 
 
 class Failed(Exception):
-    """No answer was had. ``again``: not a byte of one had come, so asking again is safe."""
+    """The exchange failed. ``again``: no byte of a response had arrived, so a retry is safe."""
 
     def __init__(self, fault: str, detail: str, *, again: bool = False) -> None:
         super().__init__(detail)
@@ -34,7 +34,7 @@ class Failed(Exception):
 
 
 class Connection(asyncio.BufferedProtocol):
-    """An open connection. Bytes that come unasked close it."""
+    """An open connection. Unsolicited bytes close it."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.response = Response()
@@ -49,10 +49,10 @@ class Connection(asyncio.BufferedProtocol):
         return self._transport is not None and not self._transport.is_closing()
 
     async def exchange(self, request: bytes, due: Callable[[], float]) -> Response:
-        """Sends a request and gives the whole response, at ``due`` (the loop's time) at the latest. It is asked
-        again when that time has come: it may have moved.
+        """Send a request and return the complete response.
 
-        Raises ``Failed``; then, and after a response that ends the connection, it is closed.
+        Raise ``Failed`` if it does not arrive by ``due()`` (the loop's time), which is called again at that time since
+        it may move. Close the connection on failure and after a response without keep-alive.
         """
         assert self._transport is not None
         assert self._answered is None, "one exchange at a time"
@@ -73,7 +73,7 @@ class Connection(asyncio.BufferedProtocol):
         return self.response
 
     def abort(self) -> None:
-        """Drops the connection at once."""
+        """Close the connection immediately."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -129,7 +129,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _fail(self, failed: Failed) -> None:
         if self._answered is not None and not self._answered.done():
-            # A status that was wrong already says more than how its body went on.
+            # A wrong status says more than an error in its body.
             fault, detail = self.response.fault or failed.fault, self.response.detail or failed.detail
             self._answered.set_exception(Failed(fault, detail, again=failed.again))
 
@@ -137,7 +137,7 @@ class Connection(asyncio.BufferedProtocol):
 async def dial(
     endpoint: Endpoint, addresses: Sequence[Address], policy: Policy, due: float, tls: ssl.SSLContext | None = None
 ) -> Connection:
-    """A connection to the first of the addresses that takes one; raises ``Failed`` or ``TimeoutError``."""
+    """Connect to the first address that accepts; raise ``Failed`` or ``TimeoutError``."""
     loop = asyncio.get_running_loop()
     for address in addresses[:-1]:
         try:
@@ -182,7 +182,7 @@ def _family(address: Address) -> socket.AddressFamily:
 
 
 def _check_peer(sock: socket.socket, address: Address, port: int, policy: Policy) -> None:
-    """Whom we reached is whom we vetted, and not this host by one of its public addresses."""
+    """Raise ``UrlRefused`` unless the peer is the vetted address and not this host under a public address."""
     peer, own = sock.getpeername(), sock.getsockname()
     if peer[:2] != (str(address), port):
         raise UrlRefused("egress_denied", f"dialled {address}, reached {peer[0]}")
@@ -193,7 +193,7 @@ def _check_peer(sock: socket.socket, address: Address, port: int, policy: Policy
 
 @cache
 def system_tls() -> ssl.SSLContext:
-    """Verifies against the system's authorities; unlike the default context it looks at no environment variable."""
+    """Return a context that trusts the system's authorities. Unlike the default, it ignores environment variables."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.options |= ssl.OP_NO_RENEGOTIATION

@@ -1,4 +1,4 @@
-"""Requests to bots as commands for a POSIX shell, byte for byte."""
+"""Render requests to bots as ``curl`` commands for a POSIX shell, byte for byte."""
 
 import shlex
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ _SIGNATURE = (
 
 
 def line(method: str, url: str, fields: Sequence[str], body: bytes = b"") -> str:
-    """One request. The body of a POST goes through a pipe: an argument of a command may be too long for the system."""
+    """Return the command for one request. A body goes through a pipe, since the length of arguments is limited."""
     quoted = [shlex.quote(field) for field in fields]
     if method != "POST":
         return _curl([*(["-I"] if method == "HEAD" else [])], url, quoted)
@@ -18,8 +18,11 @@ def line(method: str, url: str, fields: Sequence[str], body: bytes = b"") -> str
 
 
 def signing_line(url: str, id: str, body: bytes) -> str:
-    """One POST that is signed when it is sent, with the secret in ``$REFEREE_BOT_SECRET``; it holds none itself, and
-    leaves no variable behind. Raises ``UnicodeDecodeError`` for a body that is no text."""
+    """Return the command for a POST that is signed when it runs, with the secret in ``$REFEREE_BOT_SECRET``.
+
+    The command contains no secret and sets no variable of the shell that runs it. Raise ``UnicodeDecodeError`` for a
+    body that is not UTF-8.
+    """
     steps = [
         ': "${REFEREE_BOT_SECRET:?set it to the secret of your bot, whsec_…}"',
         f"id={shlex.quote(id)}",

@@ -1,17 +1,17 @@
-"""One HTTP/1.1 response out of raw bytes, strictly: what is not plainly well-formed is a fault. Knows no socket.
+"""A strict parser of one HTTP/1.1 response: anything not well-formed is a fault. It uses no socket.
 
-Common HTTP clients forgive bare line feeds, folded headers, stray encodings, endless interim answers and bytes
-past the end; each of these lets a hostile server make two readers disagree, so nothing is forgiven here.
+Common HTTP clients tolerate bare line feeds, folded headers, stray encodings, endless interim responses and bytes past
+the end. Each of these lets a hostile server make two parsers disagree, so this one tolerates none.
 """
 
 import re
 from collections.abc import Iterable
 
-MAX_HEAD_BYTES = 32 * 1024  # all heads of one answer together, interim ones too
+MAX_HEAD_BYTES = 32 * 1024  # of all heads of one response, interim ones included
 MAX_BODY_BYTES = 64 * 1024
 MAX_INTERIM = 10
 MAX_CHUNK_LINE = 256  # a chunk's size with its extensions; also a trailer
-MAX_FRAMING_BYTES = 64 * 1024  # of a chunked body, beside the body itself
+MAX_FRAMING_BYTES = 64 * 1024  # of a chunked body, without the body itself
 
 _START = b"HTTP/1."
 _STATUS_LINE = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: [^\r\n]*)?")
@@ -24,7 +24,7 @@ _REDIRECTS = frozenset([300, 301, 302, 303, 305, 306, 307, 308])
 
 
 class BadResponse(Exception):
-    """The response cannot be used and no more of it is wanted; the connection must be closed."""
+    """The response cannot be used; the connection must be closed."""
 
     def __init__(self, fault: str, detail: str) -> None:
         super().__init__(detail)
@@ -33,8 +33,11 @@ class BadResponse(Exception):
 
 
 class Response:
-    """Fed with bytes until ``complete``. A wrong status or content type is a ``fault`` that does not stop the
-    reading, so that the owner gets to see the body; all else raises ``BadResponse``. ``bodiless``: it answers HEAD."""
+    """A parser that is fed with bytes until ``complete``. ``bodiless``: the response to a HEAD.
+
+    A wrong status or content type only sets ``fault`` and parsing continues, so that the owner can see the body. Any
+    other error raises ``BadResponse``.
+    """
 
     def __init__(self, *, bodiless: bool = False) -> None:
         self.status = 0
@@ -46,9 +49,9 @@ class Response:
         self.keep_alive = False
         self._pending = bytearray()
         self._head_bytes = 0
-        self._scanned = 0  # bytes of the pending head that have been looked through
+        self._scanned = 0  # bytes of the pending head that were scanned
         self._interim = 0
-        self._length: int | None = None  # of the body; None: chunked or until the connection ends
+        self._length: int | None = None  # of the body; None: chunked, or until the connection ends
         self._chunked = False
         self._chunk_left = 0
         self._chunk_state = "size"
@@ -57,7 +60,7 @@ class Response:
         self._bodiless = bodiless
 
     def feed(self, received: bytes | memoryview) -> None:
-        """Takes the next bytes; raises ``BadResponse`` as soon as they are wrong."""
+        """Parse the next bytes; raise ``BadResponse`` at the first error."""
         self.begun = True
         self._pending += received
         while not self._in_body:
@@ -71,21 +74,21 @@ class Response:
         if self.status == 200 and not self.body:
             self.fault, self.detail = "bad_status", "200 without a body"
         if self._pending:
-            raise BadResponse("bad_http", f"{len(self._pending)} bytes follow the answer")
+            raise BadResponse("bad_http", f"{len(self._pending)} bytes follow the response")
 
     def end(self) -> None:
-        """Takes the end of the connection: completes a body without a length, else raises ``BadResponse``."""
+        """Handle the end of the connection: complete a body without a length, else raise ``BadResponse``."""
         if self.complete:
             return
         if self._in_body and self._length is None and not self._chunked:
             self.complete = True
             self._check_complete()
             return
-        raise BadResponse("bad_http", "the connection ended in the middle of the answer")
+        raise BadResponse("bad_http", "the connection ended in the middle of the response")
 
     @property
     def raw(self) -> bytes:
-        """What there is to show of the body."""
+        """The body as far as it arrived; before that, the beginning of the head."""
         return bytes(self.body or self._pending[:MAX_BODY_BYTES])
 
     # -- the head --
@@ -106,7 +109,7 @@ class Response:
         return True
 
     def _check_beginning(self) -> None:
-        """Refuses at once what no further byte can make good."""
+        """Refuse an incomplete head that cannot become valid."""
         if not self._pending.startswith(_START[: len(self._pending)]):
             raise BadResponse("bad_http", "no HTTP/1.1 status line")
         line_end = self._pending.find(b"\n", self._scanned)
@@ -123,11 +126,11 @@ class Response:
         fields = _fields(lines)
         self.status = int(start[2])
         if self.status == 101:
-            raise BadResponse("bad_status", "101: the referee asked for no upgrade")
+            raise BadResponse("bad_status", "101: the referee did not ask for an upgrade")
         if self.status < 200:
             self._interim += 1
             if self._interim > MAX_INTERIM:
-                raise BadResponse("headers_too_large", f"more than {MAX_INTERIM} interim answers")
+                raise BadResponse("headers_too_large", f"more than {MAX_INTERIM} interim responses")
             return
         self._take_status(fields)
         self._take_framing(fields, http_1_1=start[1] == b"1")
@@ -182,7 +185,7 @@ class Response:
         del self._pending[:size]
 
     def _read_chunked(self) -> bool:
-        """One step through the chunks; False when more bytes are needed."""
+        """Parse the next part of a chunked body; return False if more bytes are needed."""
         if self._chunk_state == "bytes":
             size = min(len(self._pending), self._chunk_left)
             self._take(size)
@@ -200,7 +203,7 @@ class Response:
                 self._chunk_state = "size"
             case "size":
                 self._take_chunk_size(line)
-            case _:  # trailers, read and dropped
+            case _:  # trailers are discarded
                 self.complete = not line
         return True
 
@@ -228,7 +231,7 @@ class Response:
 
 
 def _fields(lines: Iterable[bytes]) -> dict[bytes, bytes]:
-    """The header fields by lower-case name; lines[0] is the status line."""
+    """Return the header fields by lower-case name. ``lines[0]`` is the status line."""
     fields: dict[bytes, bytes] = {}
     for number, line in enumerate(lines):
         if _CONTROL.search(line):
@@ -242,7 +245,7 @@ def _fields(lines: Iterable[bytes]) -> dict[bytes, bytes]:
         if name not in fields:
             fields[name] = field[2]
         else:
-            fields[name] += b"," + field[2]  # two lengths thus become none
+            fields[name] += b"," + field[2]  # two lengths thus become an invalid one
     return fields
 
 

@@ -1,14 +1,13 @@
-"""How long our own event loop was held up: time that no bot may be charged for."""
+"""Measure the lag of our own event loop: time that no bot may be charged for."""
 
 import asyncio
 
 TICK_S = 0.05
-NOTICEABLE_S = 0.02  # less than this is the ordinary unevenness of timers
+NOTICEABLE_S = 0.02  # less is ordinary timer jitter
 
 
 class LagMeter:
-    """Ticks while anybody is measuring; a tick that comes late shows that the loop stood still meanwhile,
-    whether it was busy, swapped out or stopped."""
+    """A timer that ticks while in use. A late tick shows how long the loop was blocked, swapped out or stopped."""
 
     def __init__(self) -> None:
         self._past_s = 0.0
@@ -18,7 +17,7 @@ class LagMeter:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def begin(self, loop: asyncio.AbstractEventLoop) -> float:
-        """The reading at the start of a measurement; ``end`` must follow."""
+        """Start a measurement and return the current reading; ``end`` must follow."""
         if self._users == 0:
             self._loop = loop
             self._arm()
@@ -32,7 +31,7 @@ class LagMeter:
             self._timer = None
 
     def reading_s(self) -> float:
-        """All lag so far, the present one included: after a standstill sockets are served before timers."""
+        """Return all lag so far, including the current tick's: a loop that was blocked serves sockets before timers."""
         assert self._loop is not None
         late_s = self._loop.time() - self._due
         return self._past_s + late_s if late_s > NOTICEABLE_S else self._past_s

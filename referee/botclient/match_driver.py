@@ -1,6 +1,6 @@
-"""Plays a match: asks what it wants to know, all seats of a question at once, and hands every answer back.
+"""Drive a match to its end: send its requests, concurrently if several seats decide, and return the answers to it.
 
-Whom it asks and where it is recorded are arguments, so that a local game and the runner share this loop.
+The functions that ask and that record are arguments, so that local matches and the runner share this loop.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ Record = Callable[[Match, list[Json], Answer], Awaitable[None]]
 
 
 async def drive(match: Match, ask: Ask, record: Record) -> None:
-    """Plays from where the match stands to its end; ``match.begin`` (or ``resume``) comes before.
+    """Play a match from its current position to its end; call ``match.begin`` or ``resume`` first.
 
-    After each answer ``record`` gets the rows that followed, ``[]`` while others still choose. It is called at once,
-    in the order of arrival; nothing more is asked before what it gave has been awaited. What it or ``ask`` raises
-    ends the match's play, with no call left open.
+    Call ``record`` after each answer, immediately and in order of arrival, with the rows that followed (``[]`` while
+    other seats still choose). Await every ``record`` before the next request. An exception of ``record`` or ``ask``
+    ends the match and cancels all open calls.
     """
     while not match.over:
         requests = match.requests()
@@ -31,7 +31,7 @@ async def drive(match: Match, ask: Ask, record: Record) -> None:
 
 
 async def _ask_together(match: Match, requests: Sequence[Request], ask: Ask, record: Record) -> None:
-    """Receives the answers in the order they arrive."""
+    """Ask concurrently, and receive the answers in the order in which they arrive."""
     asked = [asyncio.ensure_future(ask(request)) for request in requests]
     calls: set[asyncio.Future[Any]] = set(asked)
     records: set[asyncio.Future[Any]] = set()
@@ -39,7 +39,7 @@ async def _ask_together(match: Match, requests: Sequence[Request], ask: Ask, rec
         while calls or records:
             done, _ = await asyncio.wait(calls | records, return_when=asyncio.FIRST_COMPLETED)
             for record_made in done & records:
-                record_made.result()  # a record that failed ends it here, whoever is still being asked
+                record_made.result()  # raises if recording failed, even if seats are still being asked
             for answered in (call for call in asked if call in done & calls):
                 answer = answered.result()
                 records.add(asyncio.ensure_future(record(match, match.receive(answer), answer)))

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import TimeElapsedColumn
 
 from referee.botclient.address_guard import parse_url
-from referee.botclient.client import CallLimits, Target
+from referee.botclient.client import CallLimits, CallTarget
 from referee.cli import problem_report
 from referee.cli.check_report import show
 from referee.cli.options import secret_option, usage_errors
@@ -90,7 +90,7 @@ def check(
     pace = replace(Pace(), idle_s=FULL_PAUSE_S, at_once=100) if full else Pace()
     try:
         with bot_files.run_bots([_entrant(bot)], (secret,) if secret else ()) as running:
-            target = Target(local_id("bot", "check", seed), running.entrants[0].address, running.secrets)
+            target = CallTarget(local_id("bot", "check", seed), running.entrants[0].address, running.secrets)
             report = _run_examination(target, games, asked, seed, pace, quiet=as_json)
             failed = report.verdict != "pass"
             outputs = [problem_report.output_of(bot, process, failed=failed) for process in running.processes]
@@ -109,7 +109,7 @@ def check(
 
 
 def _run_examination(
-    target: Target, games: tuple[str, ...], asked: int, seed: str, pace: Pace, *, quiet: bool
+    target: CallTarget, games: tuple[str, ...], asked: int, seed: str, pace: Pace, *, quiet: bool
 ) -> ConformanceReport:
     dice = Random(f"referee check|{seed}")  # noqa: S311  # picks questions, guards nothing
     with progress_bar("calling", time=TimeElapsedColumn(), hidden=quiet) as update:

@@ -67,7 +67,7 @@ def _figure(value: float) -> str:
 
 
 def _summary(report: ConformanceReport) -> str:
-    failed, warned = len(report.of("fail")), len(report.of("warn"))
+    failed, warned = len(report.findings_of("fail")), len(report.findings_of("warn"))
     games = ", ".join(f"{name} rules {version}" for name, version in report.rules.items())
     asked = f"{report.questions} questions" + (f" about {games}" if games else "")
     return f"{report.verdict}: {failed} failures, {warned} warnings; {asked}; {report.calls} calls"

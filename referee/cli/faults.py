@@ -51,7 +51,7 @@ def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
 
 def _summary(fault: Json) -> str:
     head = f"{fault['id']}  {clock(fault['created_at'])}  {fault['code']}: {fault['detail']}"
-    where = f"    {fault['match']}, decision {fault['n']}, seat {fault['seat']}, version {fault['version'] or '-'}"
+    where = f"    {fault['match']}, decision {fault['n']}, seat {fault['seat'] + 1}, version {fault['version'] or '-'}"
     return f"{head}\n{where}\n    {_times(fault['timing'] or {})}\n    {fault['advice']}"
 
 

@@ -29,9 +29,9 @@ from referee.match.match import Match
 @click.argument("players", metavar="PLAYER...", nargs=-1, required=True)
 @click.option(
     "--seat",
-    type=click.IntRange(0, 99),
+    type=click.IntRange(1, 99),
     metavar="N",
-    help="Seat of the first PLAYER, counted from 0. [default: the seat asked at DECISION]",
+    help="Seat of the first PLAYER, counted from 1. [default: the seat asked at DECISION]",
 )
 @click.option("--others", metavar="PLAYER", default="house:sound", show_default=True, help="Player of all other seats.")
 @click.option(
@@ -62,9 +62,9 @@ def fork(
         raise click.UsageError(f"{len(players)} players, but the match has {seats} seats")
     with usage_errors():
         n, seat_of_id = recorded.locate(decision)
-        first = replay.question(recorded.replay_to(n), seat_of_id).seat if seat is None else seat
+        first = replay.question(recorded.replay_to(n), seat_of_id).seat if seat is None else seat - 1
         if first >= seats:
-            raise BadOption("--seat", f"the match has seats 0 to {seats - 1}")
+            raise BadOption("--seat", f"the match has seats 1 to {seats}")
         entrants = _assign_seats(players, first, others, seats)
         with bot_files.run_bots(entrants, (secret,) if secret else ()) as running:
             played = asyncio.run(_play_fork(recorded, n, running.entrants, running.secrets))

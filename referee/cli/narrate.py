@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from referee.match.canonical import Json
 from referee.viewer.presentation import presentation
-from referee.viewer.sentences import Sentences, plainly
+from referee.viewer.sentences import Sentences, describe_event
 
 
 def narrate_match(rows: Sequence[Json]) -> Iterator[str]:
@@ -31,9 +31,9 @@ def narrate_match(rows: Sequence[Json]) -> Iterator[str]:
 def _narrate_event(event: Json, sentences: Sentences, names: Sequence[str]) -> Iterator[str]:
     text = sentences.text(event)
     if text is None:
-        text = plainly(event, lambda seat: _name(seat, names))
+        text = describe_event(event, lambda seat: _name(seat, names))
     if text:
-        yield text if sentences.opens(event) else f"  {text}"
+        yield text if sentences.round_title(event) else f"  {text}"
     yield from (f"    {line}" for line in sentences.detail(event).split("\n") if line)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from referee.botclient.client import BotCaller, BotSeat, Reply, Target
+from referee.botclient.client import BotCaller, BotSeat, CallTarget, Reply
 from referee.cli import problem_report
 from referee.cli.options import secret_option, usage_errors
 from referee.cli.plain_text import one_line, plain
@@ -57,7 +57,7 @@ def reask(
     with usage_errors():
         n, seat_of_id = recorded.locate(decision)
         match = recorded.replay_to(n)
-        request = replay.question(match, seat_of_id if seat is None else seat)
+        request = replay.question(match, seat_of_id if seat is None else seat - 1)
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])
     if url.startswith(HOUSE):
         raise click.UsageError(f"{url} is a house player; pass the URL or the file of a bot.")
@@ -108,7 +108,7 @@ def _ask_bot(header: Json, request: Request, bot: str, secrets: tuple[str, ...])
 
 
 async def _ask_url(header: Json, request: Request, url: str, secrets: tuple[str, ...]) -> _Put:
-    target = Target(header["players"][request.seat]["bot"], url, secrets)
+    target = CallTarget(header["players"][request.seat]["bot"], url, secrets)
     seat = BotSeat(BotCaller(target, LOCAL_POLICY), header, request.seat)
     try:
         answer = await seat.ask(request)

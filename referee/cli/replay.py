@@ -82,13 +82,18 @@ class Recorded:
             return decision.n, None
         answers = answers_of(self.rows, decision.seat)
         if decision.question >= len(answers):
-            asked = f"seat {decision.seat} was asked {len(answers)} questions, numbered from 0"
-            raise BadOption("DECISION", f"there is no question {decision.question}: {asked}")
+            raise BadOption("DECISION", _unknown_question(decision, len(answers)))
         return answers[decision.question]["n"], decision.seat
 
     def answer(self, n: int, seat: Seat) -> Json:
         """Return the row with the answer of ``seat`` at decision point ``n``."""
         return next(row for row in self.rows if row["type"] == "decision" and (row["n"], row["seat"]) == (n, seat))
+
+
+def _unknown_question(decision: Asked, count: int) -> str:
+    """Return a message that names the ids of the questions that the seat was asked. Ids count from 0."""
+    ids = f"s{decision.seat}_q0 to s{decision.seat}_q{count - 1}" if count else "none"
+    return f"there is no question s{decision.seat}_q{decision.question}; questions to seat {decision.seat + 1}: {ids}"
 
 
 class RecordedDecision(click.ParamType[Numbered | Asked]):

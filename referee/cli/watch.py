@@ -63,7 +63,7 @@ def _row(seat: Json) -> tuple[str, ...]:
         str(seat["placement"]),
         seat["name"] or "-",
         seat["version"] or "-",
-        str(seat["seat"]),
+        str(seat["seat"] + 1),
         f"{seat['returns']:+}",
     )
 

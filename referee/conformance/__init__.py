@@ -1,4 +1,4 @@
-"""The conformance suite for bots: whether one keeps protocol 2, with a request to resend for everything it does not.
+"""The conformance suite for bots: it checks protocol 2 and reports each violation with a command that repeats it.
 
-``examination.examine`` runs it; nothing here knows a server, a record or a terminal.
+``suite.examine`` runs it. It needs neither a server nor a database nor a terminal.
 """

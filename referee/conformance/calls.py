@@ -1,4 +1,4 @@
-"""Calls of an examination: sent over the ordinary client, measured, written down as ``curl`` lines."""
+"""Calls of an examination: sent by the ordinary client, measured, and repeatable as ``curl`` commands."""
 
 import asyncio
 import time
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from referee.botclient import curl
 from referee.botclient.address_guard import Policy, parse_url, resolve
-from referee.botclient.client import BotCaller, CallLimits, Reply, Target
+from referee.botclient.client import BotCaller, CallLimits, CallTarget, Reply
 from referee.botclient.connection import Failed, dial
 from referee.conformance.report import PARTS, percentiles
 from referee.errors import Unavailable, UrlRefused
@@ -17,11 +17,11 @@ from referee.protocol.signing import Signer
 
 GONE = frozenset({"dns_failed", "unreachable", "tls_failed", "egress_denied"})
 REFUSALS = (401, 403)  # of a call that is not signed as it should be
-GONE_IN_A_ROW = 3  # then the bot is taken to have gone
+GONE_IN_A_ROW = 3  # then the examination ends
 
 
 class Gone(Exception):
-    """The bot cannot be reached any more; nothing further is asked."""
+    """The bot cannot be reached any more, so the examination ends."""
 
     def __init__(self, fault: str, detail: str) -> None:
         super().__init__(f"{fault}: {detail}")
@@ -30,7 +30,7 @@ class Gone(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request as it goes out. ``secrets`` sign it (none: unsigned), as of ``age_s`` seconds ago."""
+    """A request to a bot, signed with ``secrets`` (none: unsigned) as of ``age_s`` seconds ago."""
 
     method: str
     path: str
@@ -40,8 +40,8 @@ class Call:
     age_s: int = 0
 
     def curl(self, url: str, now: float) -> str:
-        """A command for a POSIX shell that sends this request, byte for byte, signed at ``now``. Bots take it for the
-        five minutes a signature holds."""
+        """Return a command for a POSIX shell that sends this request, byte for byte, signed at ``now``. It expires
+        with the signature, after five minutes."""
         timestamp = int(now) - self.age_s
         signature = Signer(self.secrets).signature(self.id, timestamp, self.body)
         fields = [f"webhook-id: {self.id}", f"webhook-timestamp: {timestamp}"]
@@ -50,7 +50,7 @@ class Call:
 
 
 class Locked(Exception):
-    """The bot refuses what is not signed, and no secret is known."""
+    """The bot refuses unsigned calls, and no secret is known."""
 
     def __init__(self, call: Call, status: int) -> None:
         super().__init__(f"{call.method} {call.path} was answered with {status}")
@@ -58,14 +58,15 @@ class Locked(Exception):
 
 
 class CallChannel:
-    """All calls to one bot: who makes them, how long each part took, and whether it is still there.
+    """All calls to one bot: its connections, the latency of each part, and whether the bot is still reachable.
 
-    ``signs_later``: commands sign when they are run, with the secret in the environment, so that they hold for good.
+    With ``signs_later``, ``curl`` commands sign when they are run, with the secret in the environment, and never
+    expire.
     """
 
     def __init__(
         self,
-        target: Target,
+        target: CallTarget,
         policy: Policy,
         limits: CallLimits,
         *,
@@ -85,7 +86,7 @@ class CallChannel:
         self.main = self.caller()
 
     def caller(self, call: Call | None = None) -> BotCaller:
-        """Another connection; with a ``call`` one that signs as that call wants it."""
+        """Return another connection. With a ``call``, it signs with the secrets and the age of that call."""
         target, now = self.target, self.now
         if call is not None:
             target = replace(target, secrets=call.secrets)
@@ -96,17 +97,19 @@ class CallChannel:
         return caller
 
     def allow(self, max_concurrent_requests: int) -> None:
-        """From now on as many calls at once as the manifest says."""
+        """Limit concurrent calls to the number in the manifest, from now on."""
         self.close()
         self._open.clear()
-        del self.main  # the last that holds the old number
+        del self.main  # the last reference to the semaphore with the old number
         self.target = replace(self.target, max_concurrent_requests=max_concurrent_requests)
         self.main = self.caller()
 
     async def send(self, call: Call, deadline_ms: int, caller: BotCaller | None = None) -> Reply:
-        """Makes the call, by default over the connection that is kept. Raises ``Gone`` after several in a row that
-        reached nobody,
-        ``Locked`` when it wants signatures, and ``Unavailable`` when it is we who cannot call."""
+        """Make the call, by default over the main connection.
+
+        Raise ``Gone`` after ``GONE_IN_A_ROW`` calls that did not reach the bot, ``Locked`` if the bot refuses unsigned
+        calls, and ``Unavailable`` if this host cannot make calls.
+        """
         caller = caller or self.main
         if call.method == "GET":
             reply = await caller.get(call.path, call.id, deadline_ms)
@@ -117,7 +120,7 @@ class CallChannel:
         self.calls += 1
         if reply.fault in GONE:
             self._gone += 1
-        elif reply.status:  # what was merely late shows neither
+        elif reply.status:  # a late reply proves neither
             self._gone = 0
         if self._gone >= GONE_IN_A_ROW:
             raise Gone(reply.fault, reply.detail)
@@ -129,7 +132,7 @@ class CallChannel:
         return reply
 
     async def head(self, deadline_ms: int) -> None:
-        """``HEAD /``, as monitors send it; what comes back does not matter."""
+        """Send ``HEAD /``, as monitoring tools do. Ignore the response."""
         due = asyncio.get_running_loop().time() + deadline_ms / 1000
         try:
             endpoint = parse_url(self.target.url, self._policy)
@@ -150,7 +153,7 @@ class CallChannel:
         return call.curl(url, self.now())
 
     def latency(self) -> dict[str, Json]:
-        """By part of a call; looking up and connecting only over the calls that did."""
+        """Return percentiles by part of a call; of ``resolve`` and ``connect`` only over the calls that had them."""
         parts: dict[str, list[float]] = {part: [] for part in PARTS}
         for reply in self._replies:
             timing = reply.timing

@@ -1,4 +1,4 @@
-"""An examination under way: what its parts share, and how they note what came of a call."""
+"""The shared context of an examination: it sends questions and notes the findings."""
 
 import asyncio
 import math
@@ -18,16 +18,16 @@ from referee.protocol import messages
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How long things may take. A question has its budget and its bank, as in a match."""
+    """Time limits of an examination. A question has its budget and its bank, as in a match."""
 
     budget_ms: int = 1_000
     bank_ms: int = 4_000
     notice_ms: int = 5_000  # for the manifest and for notices
     idle_s: float = 2.0  # the pause before a question
-    at_once: int = 8  # at most so many calls together, whatever the manifest says
-    asking_s: float = math.inf  # for questions of real positions; then each game gets only its few first ones
-    within_s: float | None = None  # for all of it
-    scenarios: int = 30  # matches of a game that are played for their positions, at most
+    at_once: int = 8  # largest number of concurrent calls, even if the manifest allows more
+    asking_s: float = math.inf  # for questions from real positions; after that, each game gets only its first few
+    within_s: float | None = None  # for the whole examination
+    scenarios: int = 30  # largest number of matches per game that are played for their positions
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     now: Callable[[], float] = time.time
 
@@ -40,23 +40,23 @@ class Pace:
         return self.budget_ms + self.bank_ms
 
 
-Tell = Callable[[int, int, str], None]  # questions asked, questions planned, what is looked at now
+Tell = Callable[[int, int, str], None]  # questions asked, questions planned, current step
 
 
 @dataclass(slots=True)
 class ExaminationContext:
-    """What the parts of an examination share."""
+    """The state that the phases of an examination share."""
 
     line: CallChannel
     pace: Pace
     dice: Random
     planned: int
     tell: Tell
-    unproven_ends: bool = False  # whether nothing more is sent to an address that does not meet the challenge
+    unproven_ends: bool = False  # whether a failed challenge ends the examination
     manifest: messages.Manifest | None = None
     notes: Notes = field(default_factory=Notes)
     asked: int = 0
-    answered: list[ProbeQuestion] = field(default_factory=list)  # properly
+    answered: list[ProbeQuestion] = field(default_factory=list)  # without a fault
     coverage: dict[str, Json] = field(default_factory=dict)
     first_errors: dict[str, str] = field(default_factory=dict)  # by game: where the bot first reported an error
 
@@ -70,8 +70,8 @@ class ExaminationContext:
     def to_notify(self, body: bytes, id: str) -> Call:
         return Call("POST", "/notify", id, body, self.secrets)
 
-    async def decided(self, question: ProbeQuestion, call: Call | None = None) -> tuple[Reply, messages.Decision]:
-        """Asks a question and judges the answer; with a ``call`` in its way and over a connection of its own."""
+    async def ask_and_judge(self, question: ProbeQuestion, call: Call | None = None) -> tuple[Reply, messages.Decision]:
+        """Ask a question and judge the answer. A ``call`` replaces the ordinary one and gets its own connection."""
         caller = self.line.caller(call) if call else None
         try:
             reply = await self.line.send(call or self.to_decide(question), self.pace.deadline_ms, caller)
@@ -82,7 +82,7 @@ class ExaminationContext:
             self._note_time(reply, question, call or self.to_decide(question))
         else:
             return reply, messages.Decision(fault=reply.fault, detail=reply.detail)
-        decision = question.judged(reply.body)
+        decision = question.judge_reply(reply.body)
         self._note_error(decision.error, question, call or self.to_decide(question))
         return reply, decision
 
@@ -95,9 +95,9 @@ class ExaminationContext:
         where = self.first_errors.setdefault(question.scenario.rules.name, question.where) if error else ""
         self.note("no_error", call, "error" if error else "", error, where=where)
 
-    async def holds(self, rule: str, question: ProbeQuestion, call: Call | None = None) -> messages.Decision:
-        """Asks a question and notes whether it was answered properly, under ``rule``."""
-        reply, decision = await self.decided(question, call)
+    async def check_answer(self, rule: str, question: ProbeQuestion, call: Call | None = None) -> messages.Decision:
+        """Ask a question and note under ``rule`` whether the answer has a fault."""
+        reply, decision = await self.ask_and_judge(question, call)
         self.note(
             rule,
             call or self.to_decide(question),
@@ -108,7 +108,7 @@ class ExaminationContext:
         return decision
 
     def note(self, rule: str, call: Call, fault: str, came: str, *, where: str = "") -> None:
-        """Notes a rule as kept, or with a ``fault`` as broken by the reply to this call."""
+        """Note that the reply to this call kept a rule, or broke it if there is a ``fault``."""
         if not fault:
             self.notes.keep(rule)
             return
@@ -116,19 +116,19 @@ class ExaminationContext:
         self.notes.note_violation(rule, came, where=where, fault=fault, curl="" if known else self.line.curl(call))
 
     def fresh(self) -> str:
-        """The id of a match of its own."""
+        """Return a new match id."""
         return fresh_id("mat", self.dice)
 
 
 def describe_timing(reply: Reply) -> str:
-    """Where the time of a call went, in words."""
+    """Return the latency breakdown of a call as text."""
     timing = reply.timing
     parts = {"resolve": timing.dns_ms, "connect": timing.connect_ms, "wait": timing.wait_ms, "read": timing.read_ms}
     return f"{reply.ms} ms ({', '.join(f'{part} {spent:.0f}' for part, spent in parts.items())})"
 
 
 def describe_reply(reply: Reply, decision: messages.Decision | None = None) -> str:
-    """What came, in words: the fault's detail and the beginning of the body."""
+    """Return a reply as text: the detail of its fault and the beginning of the body."""
     detail = decision.detail if decision is not None and decision.detail else reply.detail
     start = reply.body[:200].decode("utf-8", "replace")
     return "; ".join(part for part in (detail, f"body {start!r}" if start else "") if part)

@@ -1,4 +1,4 @@
-"""Does it play: a match a game from its beginning, then positions under the extremes of the options."""
+"""Ask the bot questions: one match per game from its beginning, then positions with extreme options."""
 
 import asyncio
 from collections import Counter
@@ -7,27 +7,27 @@ from itertools import islice
 from typing import Any
 
 from referee.conformance.context import ExaminationContext
-from referee.conformance.positions import ProbeQuestion, Scenario, positions, question, scenarios, start_match
+from referee.conformance.positions import MatchTerms, ProbeQuestion, positions, question, scenarios, start_match
 from referee.games.state import State
 from referee.house.seat import answer_of
 from referee.house.strategies import players
 from referee.match.match import FAULTS_IN_A_MATCH, FAULTS_IN_A_ROW, Answer
 from referee.protocol import messages
 
-SCENARIOS = 12  # over which the questions about a game are spread
-FRUITLESS = 5  # scenarios in a row that brought nothing to ask; then enough has been looked for
-FEW = 3  # questions of each kind, if there is one to be had; and of each game, however slow the bot is
-WALK = 30  # questions of the match that is played from its beginning, at most
+SCENARIOS = 12  # over which the questions of a game are spread
+FRUITLESS = 5  # scenarios in a row without a question; then the search ends
+FEW = 3  # smallest number of questions of each kind that occurs, and of each game, however slow the bot is
+WALK = 30  # largest number of questions from the match that is played from its beginning
 
 
 async def ask_all(exam: ExaminationContext, games: Sequence[type[State]]) -> None:
-    """Shares the planned questions, and the time for them, among the games."""
+    """Ask about every game, with an equal share of the planned questions and of their time."""
     for rules in games:
         await _Game(exam, rules, max(1, exam.planned // len(games)), exam.pace.asking_s / len(games)).ask()
 
 
 class _Game:
-    """The questions about one game. As in a match, too many faults end them; so does the time, after a few."""
+    """The questions of one game. Too many faults end them, as in a match; so does the time, after the first few."""
 
     def __init__(self, exam: ExaminationContext, rules: type[State], share: int, seconds: float) -> None:
         self._exam = exam
@@ -59,7 +59,7 @@ class _Game:
                 return
 
     async def _walk(self, longest: int) -> None:
-        """A match with the usual options, in which the bot's own answers are played."""
+        """Play a match with default options, using the bot's own answers."""
         exam, dice = self._exam, self._exam.dice
         scenario = next(scenarios(self._rules, dice))
         match, writers = start_match(scenario, exam.pace.limits, dice)
@@ -73,10 +73,11 @@ class _Game:
                 decision = await self._ask_question(asked)
                 match.receive(Answer(own, decision.action, decision.choice, trouble=decision.fault))
 
-    async def _sample(self, scenario: Scenario, share: int) -> None:
-        """Some positions of a scenario, kinds asked least first; over the share only kinds asked too seldom."""
+    async def _sample(self, scenario: MatchTerms, share: int) -> None:
+        """Ask about positions of a scenario, the rarest kinds first. Beyond the share, ask only about kinds with fewer
+        than ``FEW`` questions."""
         exam = self._exam
-        # In a thread, so that other calls of this process are not held up meanwhile.
+        # In a thread, so that it does not delay other calls of this process.
         found = await asyncio.to_thread(positions, scenario, exam.pace.limits, exam.dice)
         exam.dice.shuffle(found)
         for _ in range(len(found)):
@@ -85,13 +86,13 @@ class _Game:
             if self._is_over or (share <= 0 and not seldom):
                 return
             share -= 1
-            # Each in a match of its own: out of one match they would come in the wrong order.
-            await self._ask_question(found.pop(0).again(exam.fresh()))
+            # Each gets a match id of its own: within one match, the questions would be out of order.
+            await self._ask_question(found.pop(0).with_match_id(exam.fresh()))
 
     async def _ask_question(self, asked: ProbeQuestion) -> messages.Decision:
         exam = self._exam
         exam.tell(exam.asked, exam.planned, self._rules.name)
-        decision = await exam.holds("decision", asked)
+        decision = await exam.check_answer("decision", asked)
         exam.asked += 1
         self._asked[asked.kind] += 1
         self._seats.add(asked.scenario.seats)
@@ -114,7 +115,7 @@ class _Game:
         return self._faults_running >= FAULTS_IN_A_ROW or self._faults >= FAULTS_IN_A_MATCH
 
     def _cover(self) -> None:
-        """Notes what was asked about."""
+        """Record the coverage of the game."""
         self._exam.coverage[self._rules.name] = {
             "rules_version": self._rules.rules_version,
             "questions": self._asked.total(),

@@ -1,4 +1,4 @@
-"""Meeting a bot: is somebody there, is it who it should be, what does it play, does it shuffle along."""
+"""The handshake of an examination: reachability, the challenge, the manifest, and the steps of an opening."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -15,11 +15,13 @@ from referee.protocol import messages
 from referee.protocol.signing import challenge_proof
 
 
-async def meet(exam: ExaminationContext) -> bool:
-    """Send the challenge where a secret is known, read the manifest, go through the opening of a deal group. Return
-    whether there is a bot to go on with."""
+async def run_handshake(exam: ExaminationContext) -> bool:
+    """Send the challenge if a secret is known, read the manifest and go through the opening of a deal group.
+
+    Return whether the examination continues.
+    """
     if exam.secrets:
-        if not await _challenge(exam):  # who does not meet it may be somebody else by now
+        if not await _challenge(exam):  # the address may belong to another bot by now
             return False
     else:
         exam.notes.skip(["challenge"], "no secret was given")
@@ -31,8 +33,8 @@ async def meet(exam: ExaminationContext) -> bool:
     return True
 
 
-async def part(exam: ExaminationContext) -> None:
-    """The manifest once more: only one and the same program can be attested."""
+async def recheck_manifest(exam: ExaminationContext) -> None:
+    """Read the manifest again: a certificate is for one version of the program."""
     first, call = exam.manifest, _manifest_call(exam)
     if first is None:
         exam.notes.skip(["same_version"], "there is no manifest")
@@ -45,7 +47,7 @@ async def part(exam: ExaminationContext) -> None:
 
 
 def games_to_ask(exam: ExaminationContext, wanted: Sequence[str]) -> list[type[State]]:
-    """The games asked for, else those of the manifest that there are."""
+    """Return the wanted games, else the existing games of the manifest."""
     known = catalogue()
     named = dict.fromkeys(exam.manifest.games if exam.manifest else ())
     games = [name for name in named if name in known]
@@ -54,11 +56,11 @@ def games_to_ask(exam: ExaminationContext, wanted: Sequence[str]) -> list[type[S
         exam.note("known_game", call, "" if games else "bad_schema", f"games is {list(named)}")
         for name in named:
             if name not in known and games:
-                exam.note("unknown_game", call, "bad_schema", f"there is no game {name!r}", where=name[:40])
+                exam.note("unknown_game", call, "bad_schema", f"unknown game {name!r}", where=name[:40])
     return [known[name] for name in wanted or games]
 
 
-# -- is somebody there --
+# -- challenge and manifest --
 
 
 async def _challenge(exam: ExaminationContext) -> bool:
@@ -105,7 +107,7 @@ def _manifest_call(exam: ExaminationContext) -> Call:
 
 
 def _is_there(exam: ExaminationContext, call: Call, first: Reply) -> bool:
-    """Judges the very first call."""
+    """Judge the first call: return whether the bot was reached."""
     if first.fault in GONE or (first.fault == "deadline" and not first.sent):
         exam.note("reachable", call, first.fault, describe_reply(first))
         return False
@@ -114,10 +116,10 @@ def _is_there(exam: ExaminationContext, call: Call, first: Reply) -> bool:
     return True
 
 
-# -- the share in the shuffling --
+# -- the opening of a deal group --
 
 
-READERS: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {  # by rule: the member of the answer, and who reads it
+READERS: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {  # by rule: the member of the answer, and its reader
     "nonce_promise": ("nonce_hash", messages.read_nonce_hash),
     "nonce_kept": ("nonce", messages.read_nonce),
     "nonce_accepted": ("accepted", messages.read_accepted),
@@ -146,7 +148,7 @@ async def _nonces(exam: ExaminationContext) -> None:
 async def _acceptance(
     exam: ExaminationContext, group_id: str, committed: str, hashes: Sequence[str], nonce: str
 ) -> None:
-    """Step 3 as it should be, then with another nonce in place of the bot's own."""
+    """Send step 3 correctly, then with another nonce in place of the bot's own."""
     third = messages.group_start_body(group_id, committed, hashes, [nonce, ""])
     accepted, call = await _check_opening_step(exam, "nonce_accepted", third, f"{group_id}_start_3")
     if accepted is False:
@@ -161,7 +163,8 @@ async def _acceptance(
 
 
 async def _check_opening_step(exam: ExaminationContext, rule: str, body: bytes, id: str) -> tuple[Any, Call]:
-    """Return what a step brought, and its call. It is None where there is nothing to use: a bot need not take part."""
+    """Return the value that a step returned, and its call. The value is None after a fault and if the bot takes no
+    part, which is allowed."""
     call = exam.to_notify(body, id)
     reply = await exam.line.send(call, exam.pace.notice_ms)
     told, fault, detail = None, reply.fault, describe_reply(reply)

@@ -1,5 +1,4 @@
-"""Questions from real positions: matches under the extremes of their options, played in this process, held where
-somebody is asked. Sending the questions is others' business."""
+"""Questions from real positions, taken from matches with extreme options that are played in this process."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,19 +20,19 @@ from referee.match.time_limits import Limits
 from referee.protocol import messages
 from referee.protocol.aliases import aliases
 
-LONGEST = 300  # decisions of a match that is played for its positions
-KEPT = 2  # positions of one kind out of one match
-LARGEST_BYTES = 64 * 1024  # of the questions that are picked
-STYLES = ("random", "random", "random", "first")  # who plays them
-ADDED = "x_unknown"  # the member no bot can know
-DATA_KEYED = frozenset({"board"})  # objects whose names are data: nothing is added there
+LONGEST = 300  # largest number of decisions of a match that is played for its positions
+KEPT = 2  # positions of one kind from one match
+LARGEST_BYTES = 64 * 1024  # of a question that is kept
+STYLES = ("random", "random", "random", "first")  # house players of the matches
+ADDED = "x_unknown"  # a member that no bot knows
+DATA_KEYED = frozenset({"board"})  # objects whose keys are data: no member is added there
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 @dataclass(frozen=True, slots=True)
-class Scenario:
-    """Under which agreements a match is played."""
+class MatchTerms:
+    """The terms of a match: game, seats, options, and the house player that plays it."""
 
     rules: type[State]
     seats: int
@@ -43,9 +42,9 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class ProbeQuestion:
-    """A question with the position it comes from, by which an answer is judged."""
+    """A question with its position, which judges the answer."""
 
-    scenario: Scenario
+    scenario: MatchTerms
     kind: str  # the phase and what may be done in it
     id: str
     body: bytes
@@ -61,8 +60,8 @@ class ProbeQuestion:
     def match_id(self) -> str:
         return self.id.rsplit("_", 2)[0]
 
-    def judged(self, body: bytes) -> messages.Decision:
-        """What a reply means here; one that is not legal has the fault ``illegal_action``."""
+    def judge_reply(self, body: bytes) -> messages.Decision:
+        """Return the decision in a reply; one that is not legal has the fault ``illegal_action``."""
         decision = messages.read_decision(body, self.id, len(self.legal_actions))
         if decision.action is None:
             return decision
@@ -74,8 +73,8 @@ class ProbeQuestion:
             return messages.Decision(action=action, error=decision.error, fault="illegal_action", detail=detail)
         return messages.Decision(action=action, note=decision.note, error=decision.error)
 
-    def again(self, match_id: str, **changes: Json) -> "ProbeQuestion":
-        """The same position in a match of another id, with members of the body changed."""
+    def with_match_id(self, match_id: str, **changes: Json) -> "ProbeQuestion":
+        """Return the same position under another match id, with changed members of the body."""
         asked: Json = orjson.loads(self.body)
         id = messages.decision_id(match_id, self.seat, asked["decision"]["question"])
         asked |= changes
@@ -85,33 +84,33 @@ class ProbeQuestion:
             self.scenario, self.kind, id, messages.encode_json(asked), self.legal_actions, self.seat, self.state
         )
 
-    def crowded(self, match_id: str) -> "ProbeQuestion":
-        """The same position with a member nobody knows in every object."""
-        one = self.again(match_id)
+    def with_unknown_members(self, match_id: str) -> "ProbeQuestion":
+        """Return the same position with an unknown member in every object."""
+        one = self.with_match_id(match_id)
         body = messages.encode_json(with_added(orjson.loads(one.body)))
         return ProbeQuestion(one.scenario, one.kind, one.id, body, one.legal_actions, one.seat, one.state)
 
 
 def fresh_id(prefix: str, dice: Random) -> str:
-    """An id in the form all ids have."""
+    """Return a new id in the form that all ids have."""
     return f"{prefix}_" + "".join(dice.choice(_DIGITS) for _ in range(26))
 
 
-def scenarios(rules: type[State], dice: Random) -> Iterator[Scenario]:
-    """Without end: first the usual options with the fewest and the most seats, then extremes, every one of them as
-    soon as the others allow it."""
-    yield Scenario(rules, rules.seats[0], rules.complete_options(rules.seats[0], {}))
-    yield Scenario(rules, rules.seats[-1], rules.complete_options(rules.seats[-1], {}))
+def scenarios(rules: type[State], dice: Random) -> Iterator[MatchTerms]:
+    """Yield scenarios without end: default options with the fewest and with the most seats, then extreme values, each
+    as soon as the other options allow it."""
+    yield MatchTerms(rules, rules.seats[0], rules.complete_options(rules.seats[0], {}))
+    yield MatchTerms(rules, rules.seats[-1], rules.complete_options(rules.seats[-1], {}))
     due = {(spec.name, repr(value)) for spec in rules.option_specs for value in extremes(spec)}
     while True:
         seats = dice.choice((rules.seats[0], rules.seats[-1], dice.choice(rules.seats)))
         given, options = _draw_options(rules, seats, due, dice)
         due -= {(name, repr(value)) for name, value in given.items()}
-        yield Scenario(rules, seats, options, dice.choice(STYLES))
+        yield MatchTerms(rules, seats, options, dice.choice(STYLES))
 
 
 def extremes(spec: Option) -> list[Any]:
-    """The values at the ends of an option; all of them where there are few."""
+    """Return the extreme values of an option; all values of a choice."""
     match spec.kind:
         case "int":
             return [spec.low, spec.high]
@@ -124,8 +123,8 @@ def extremes(spec: Option) -> list[Any]:
 
 
 def _draw_options(rules: type[State], seats: int, due: set[tuple[str, str]], dice: Random) -> tuple[Json, Json]:
-    """Extreme options, those that are due first, and what they amount to; one that does not go with the others gives
-    way to its default."""
+    """Return extreme options, preferably those still due, and the complete options that follow from them. An option
+    that is incompatible with the others gets its default."""
     usual = {spec.name: spec.default for spec in rules.option_specs}
     options = {}
     for spec in rules.option_specs:
@@ -140,8 +139,8 @@ def _draw_options(rules: type[State], seats: int, due: set[tuple[str, str]], dic
     return usual, rules.complete_options(seats, usual)
 
 
-def start_match(scenario: Scenario, limits: Limits, dice: Random) -> tuple[Match, list[messages.Questions]]:
-    """A match of the scenario at its first question, with those who write the questions of each seat."""
+def start_match(scenario: MatchTerms, limits: Limits, dice: Random) -> tuple[Match, list[messages.Questions]]:
+    """Return a match of the scenario at its first question, and the ``Questions`` of each seat."""
     match_id, group_id, seed = fresh_id("mat", dice), fresh_id("grp", dice), dice.randbytes(32)
     bots = [fresh_id("bot", dice) for _ in range(scenario.seats)]
     header = new_header(
@@ -151,7 +150,7 @@ def start_match(scenario: Scenario, limits: Limits, dice: Random) -> tuple[Match
         players=[{"bot": bot, "name": f"player {seat}", "version": "1"} for seat, bot in enumerate(bots)],
         group={"id": group_id, "commitment": commitment(seed, group_id), "entries": bots},
         limits=limits,
-        rated=dice.random() < 0.5,  # rated or not, it is asked in the same way
+        rated=dice.random() < 0.5,  # bots must answer both alike
     )
     match = Match(header, CommittedChance(seed, group_id, [""] * scenario.seats))
     match.begin()
@@ -159,21 +158,21 @@ def start_match(scenario: Scenario, limits: Limits, dice: Random) -> tuple[Match
     return match, [messages.Questions(header, seat, called) for seat in range(scenario.seats)]
 
 
-def question(scenario: Scenario, match: Match, request: Request, writer: messages.Questions) -> ProbeQuestion:
-    """The question a match asks now."""
+def question(scenario: MatchTerms, match: Match, request: Request, writer: messages.Questions) -> ProbeQuestion:
+    """Return the question for an open request of a match."""
     id, body = writer.ask(request)
     kind, position = kind_of(match, request), match.state.clone()
     return ProbeQuestion(scenario, kind, id, body, request.legal_actions, request.seat, position)
 
 
 def kind_of(match: Match, request: Request) -> str:
-    """The phase, and what may be done where that says more."""
+    """Return the phase, with the types of legal actions unless they say the same."""
     phase, types = match.state.phase, sorted({action["type"] for action in request.legal_actions})
     return phase if types == [phase] else f"{phase}: {' or '.join(types)}"
 
 
-def positions(scenario: Scenario, limits: Limits, dice: Random) -> list[ProbeQuestion]:
-    """Plays a match as far as ``LONGEST`` and gives some questions of each kind that came up, drawn by lot."""
+def positions(scenario: MatchTerms, limits: Limits, dice: Random) -> list[ProbeQuestion]:
+    """Play a match for up to ``LONGEST`` decisions, and return up to ``KEPT`` questions of each kind, at random."""
     match, writers = start_match(scenario, limits, dice)
     player = players()[scenario.style](dice)
     met: Counter[str] = Counter()
@@ -185,7 +184,7 @@ def positions(scenario: Scenario, limits: Limits, dice: Random) -> list[ProbeQue
             kind = kind_of(match, request)
             met[kind] += 1
             place = len(held.setdefault(kind, []))
-            if place == KEPT:  # each that comes up is as likely to be held as any other
+            if place == KEPT:  # reservoir sampling: every question of a kind is equally likely to be kept
                 place = dice.randrange(met[kind])
             if place < KEPT:
                 found = question(scenario, match, request, writers[request.seat])
@@ -196,7 +195,7 @@ def positions(scenario: Scenario, limits: Limits, dice: Random) -> list[ProbeQue
 
 
 def with_added(value: Any, name: str = "") -> Any:
-    """The same JSON with a further member in every object, but in those whose names are data."""
+    """Return a copy of JSON with one more member in every object except those whose keys are data."""
     if isinstance(value, list):
         return [with_added(item) for item in value]
     if not isinstance(value, dict):
@@ -206,7 +205,7 @@ def with_added(value: Any, name: str = "") -> Any:
 
 
 def without_added(value: Any) -> Any:
-    """Takes the further members away again, from an action that was copied out of a question."""
+    """Return a copy without the added members: a bot may have copied its action from the question."""
     if isinstance(value, list):
         return [without_added(item) for item in value]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What an examination found, as plain values. How it is shown is others' business; so is who examined."""
+"""The report of an examination, as plain values."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -18,8 +18,7 @@ class Finding:
     """The result of checking one rule. ``where`` narrows it down to a game and kind of decision, or to a path.
 
     ``fault`` is a code of ``match.FAULTS``, or wrong_proof, broken_promise, refused, another_answer, late,
-    accepted or error.
-    ``curl`` is a shell command that sends the first offending request again.
+    accepted or error. ``curl`` is a shell command that repeats the first offending request.
     """
 
     id: str
@@ -35,7 +34,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A rule that was not looked at."""
+    """A rule that was not checked."""
 
     id: str
     reason: str
@@ -43,12 +42,12 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class ConformanceReport:
-    """Everything an examination brought.
+    """The complete result of an examination.
 
-    ``bot`` is ``{"name", "version", "games", "max_concurrent_requests"}`` from the manifest, or None. ``rules`` gives
-    the version of the rules of each game that was asked about. ``latency`` is ``{"calls", "p50", "p90", "p99", "max"}``
-    in ms by part of a call. ``coverage`` is by game ``{"rules_version", "questions", "given_up", "kinds": {kind:
-    asked}, "seats": [n…], "options": {name: [values]}}``.
+    ``bot`` is ``{"name", "version", "games", "max_concurrent_requests"}`` from the manifest, or None. ``rules`` is the
+    rules version of each examined game. ``latency`` is ``{"calls", "p50", "p90", "p99", "max"}`` in ms by part of a
+    call. ``coverage`` is by game ``{"rules_version", "questions", "given_up", "kinds": {kind: questions}, "seats":
+    [n…], "options": {name: [values]}}``.
     """
 
     url: str
@@ -64,37 +63,41 @@ class ConformanceReport:
     latency: Mapping[str, Json] = field(default_factory=dict)
     coverage: Mapping[str, Json] = field(default_factory=dict)
 
-    def of(self, severity: Severity) -> list[Finding]:
+    def findings_of(self, severity: Severity) -> list[Finding]:
         return [finding for finding in self.findings if finding.severity == severity]
 
     @property
     def verdict(self) -> Verdict:
-        """Warnings do not keep a bot from passing."""
-        failed = self.of("fail")
+        """The verdict. Warnings do not prevent a pass."""
+        failed = self.findings_of("fail")
         if any(finding.id == "reachable" for finding in failed):
             return "unreachable"
         return "fail" if failed else "pass"
 
     @property
     def passed(self) -> dict[str, int]:
-        """The games to be attested, with the versions of their rules: those that were asked about and in which nothing
-        failed, as long as nothing failed that concerns all games."""
-        wrong = {finding.where.partition(",")[0] if finding.id in OF_A_GAME else "" for finding in self.of("fail")}
+        """The games to certify, with their rules versions: those examined without a failure. Empty if a rule that
+        concerns all games failed."""
+        wrong = {
+            finding.where.partition(",")[0] if finding.id in OF_A_GAME else "" for finding in self.findings_of("fail")
+        }
         if not wrong <= {*self.rules}:
             return {}
-        return {game: version for game, version in self.rules.items() if game not in wrong and self._asked(game)}
+        return {
+            game: version for game, version in self.rules.items() if game not in wrong and self._was_fully_tested(game)
+        }
 
-    def _asked(self, game: str) -> bool:
+    def _was_fully_tested(self, game: str) -> bool:
         covered = self.coverage[game]
         return bool(covered["questions"]) and not covered["given_up"]
 
     def to_json(self) -> Json:
-        """The report as JSON takes it; ``verdict`` besides."""
+        """Return the report with its ``verdict``, ready for JSON."""
         return {"verdict": self.verdict} | asdict(self)
 
 
 class Notes:
-    """Findings while they are gathered: the same fault at the same place counts up, the first request is kept."""
+    """A collector of findings. A fault repeated at the same place increments ``times``; the first request is kept."""
 
     def __init__(self) -> None:
         self._broken: dict[tuple[str, str, str], Finding] = {}
@@ -102,7 +105,7 @@ class Notes:
         self._skipped: dict[str, str] = {}
 
     def keep(self, rule: str) -> None:
-        """The bot did right by this rule, this time."""
+        """Note that the bot kept this rule once."""
         self._kept[rule] = None
 
     def note_violation(self, rule: str, came: str, *, where: str = "", fault: str = "", curl: str = "") -> None:
@@ -122,7 +125,7 @@ class Notes:
         return (rule, where, fault) in self._broken
 
     def findings(self) -> list[Finding]:
-        """What was broken, worst first, then what was kept throughout; each in the order of the rules."""
+        """Return violations, the worst first, then rules that were always kept; each in the order of the rules."""
         broken = {rule for rule, _, _ in self._broken}
         kept = [Finding(rule, "ok", RULES[rule].expected) for rule in self._kept if rule not in broken]
         order = list(RULES)
@@ -132,22 +135,17 @@ class Notes:
         )
 
     def skipped_rules(self) -> list[Skipped]:
-        """Rules that were never looked at, each with its reason."""
+        """Return the rules that were never checked, each with its reason."""
         seen = {*self._kept, *(rule for rule, _, _ in self._broken)}
         return [Skipped(rule, self._skipped.get(rule, "not reached")) for rule in RULES if rule not in seen | _AT_NEED]
 
 
-_AT_NEED = {
-    "reachable",
-    "secret_needed",
-    "in_time",
-    "stays_up",
-    "unknown_game",
-}  # looked at all along, noted when broken
+# Checked throughout and noted only when broken.
+_AT_NEED = {"reachable", "secret_needed", "in_time", "stays_up", "unknown_game"}
 
 
 def percentiles(samples: Sequence[float]) -> Json:
-    """Nearest rank over the calls that had this part; all zero without any."""
+    """Return the number of samples and their nearest-rank percentiles; zeros without samples."""
     ordered = sorted(samples)
     figures: Json = {"calls": len(ordered)}
     for percent in PERCENTS:

@@ -1,4 +1,4 @@
-"""Does it bear what may happen: questions asked again, late, oversized or all at once; pauses, broken connections."""
+"""Robustness: repeated, out-of-order, oversized and concurrent questions, pauses, broken connections, stray calls."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,21 +13,21 @@ from referee.match.canonical import Json
 from referee.match.chance import commitment
 from referee.protocol import messages
 
-LOOKED_AT = (
+ROBUSTNESS_RULES = (
     *("resent", "resent_same", "stale", "unknown_members", "huge", "parallel"),
     *("unknown_notice", "end_notices", "keep_alive", "idle", "reconnect", "hung_up", "stray"),
 )
 HUGE_BYTES = 256 * 1024
-RESENT = 3  # questions that are asked twice
-CROWDED = 5  # questions with members nobody knows
+RESENT = 3  # questions that are sent twice
+CROWDED = 5  # questions with unknown members
 
 
-async def handle(exam: ExaminationContext) -> None:
-    """All of it; what may bring the bot down comes last."""
+async def check_robustness(exam: ExaminationContext) -> None:
+    """Check all of these rules, those that may crash the bot last."""
     await _resent(exam)
     await _stale(exam)
     for question in _one_a_kind(exam)[:CROWDED]:
-        await exam.holds("unknown_members", question.crowded(exam.fresh()))
+        await exam.check_answer("unknown_members", question.with_unknown_members(exam.fresh()))
     await _huge(exam)
     await _parallel(exam)
     await _notices(exam)
@@ -42,11 +42,11 @@ async def handle(exam: ExaminationContext) -> None:
 
 
 async def _resent(exam: ExaminationContext) -> None:
-    """Those with the widest choice: two equal answers to them are no chance."""
-    widest = sorted(exam.answered, key=lambda one: -len(one.legal_actions))[:RESENT]
-    for question in (one.again(exam.fresh()) for one in widest):
-        reply, first = await exam.decided(question)
-        second = await exam.holds("resent", question)
+    """Repeat the questions with the most legal actions, where equal answers are unlikely to be a coincidence."""
+    widest = sorted(exam.answered, key=lambda question: -len(question.legal_actions))[:RESENT]
+    for question in (asked.with_match_id(exam.fresh()) for asked in widest):
+        reply, first = await exam.ask_and_judge(question)
+        second = await exam.check_answer("resent", question)
         if reply.ok and not first.fault and not second.fault:
             before, after = _selected_action(question, first), _selected_action(question, second)
             fault = "" if before == after else "another_answer"
@@ -55,31 +55,32 @@ async def _resent(exam: ExaminationContext) -> None:
 
 
 async def _stale(exam: ExaminationContext) -> None:
-    """Two questions of one match, the later one first."""
+    """Send two questions of one match, the later one first."""
     older, match_id = exam.answered[0], exam.fresh()
-    newer = next((one for one in reversed(exam.answered) if one.match_id == older.match_id), exam.answered[-1])
-    await exam.decided(newer.again(match_id))
-    await exam.holds("stale", older.again(match_id))
+    newer = next((asked for asked in reversed(exam.answered) if asked.match_id == older.match_id), exam.answered[-1])
+    await exam.ask_and_judge(newer.with_match_id(match_id))
+    await exam.check_answer("stale", older.with_match_id(match_id))
 
 
 async def _huge(exam: ExaminationContext) -> None:
-    largest = max(exam.answered, key=lambda one: len(one.body))
+    largest = max(exam.answered, key=lambda question: len(question.body))
     observation = orjson.loads(largest.body)["observation"]
     word = "padding "
     padding = [word * 128] * (HUGE_BYTES // (128 * len(word)))
-    await exam.holds("huge", largest.again(exam.fresh(), observation=observation | {ADDED: padding}))
+    await exam.check_answer("huge", largest.with_match_id(exam.fresh(), observation=observation | {ADDED: padding}))
 
 
 async def _parallel(exam: ExaminationContext) -> None:
     allowed = exam.line.target.max_concurrent_requests
     number = min(allowed, exam.pace.at_once)
     if number < 2:
-        busy = "the bot plays, and takes one call more" if allowed > 1 else "the manifest allows one call at a time"
+        busy = "the bot is playing and has one free call" if allowed > 1 else "the manifest allows one call at a time"
         exam.notes.skip(["parallel"], busy)
         return
-    questions = [exam.answered[place % len(exam.answered)].again(exam.fresh()) for place in range(number)]
+    questions = [exam.answered[place % len(exam.answered)].with_match_id(exam.fresh()) for place in range(number)]
     done = await asyncio.gather(
-        *(exam.holds("parallel", question, exam.to_decide(question)) for question in questions), return_exceptions=True
+        *(exam.check_answer("parallel", question, exam.to_decide(question)) for question in questions),
+        return_exceptions=True,
     )
     for outcome in done:
         if isinstance(outcome, BaseException):
@@ -87,7 +88,7 @@ async def _parallel(exam: ExaminationContext) -> None:
 
 
 def _one_a_kind(exam: ExaminationContext) -> Sequence[ProbeQuestion]:
-    """One question of each kind, all games in turn."""
+    """Return one question of each kind, taking the games in turn."""
     found = {question.where: question for question in exam.answered}
     by_game: dict[str, list[ProbeQuestion]] = {}
     for question in found.values():
@@ -109,7 +110,7 @@ async def _notices(exam: ExaminationContext) -> None:
     )
     call = exam.to_notify(body, fresh_id("msg", exam.dice))
     reply = await exam.line.send(call, exam.pace.notice_ms)
-    refused = 400 <= reply.status < 500  # a polite refusal is an answer too
+    refused = 400 <= reply.status < 500  # a refusal is an answer too
     exam.note("unknown_notice", call, "" if refused else reply.fault, describe_reply(reply))
     group_id = fresh_id("grp", exam.dice)
     first = orjson.loads(messages.group_start_body(group_id, "0" * 64))
@@ -119,7 +120,7 @@ async def _notices(exam: ExaminationContext) -> None:
     for where, body in _ends(exam):
         call = exam.to_notify(body, fresh_id("msg", exam.dice))
         reply = await exam.line.send(call, exam.pace.notice_ms)
-        fault = reply.fault if reply.status != 200 or _broke_off(reply) else ""  # what the answer says does not matter
+        fault = reply.fault if reply.status != 200 or _broke_off(reply) else ""  # the body does not matter
         exam.note("end_notices", call, fault, describe_reply(reply), where=where)
 
 
@@ -147,16 +148,16 @@ async def _connections(exam: ExaminationContext) -> None:
     questions = exam.answered
     exam.tell(exam.asked, exam.asked, "a pause")
     await exam.pace.sleep(exam.pace.idle_s)
-    await exam.holds("idle", questions[0].again(exam.fresh()))
+    await exam.check_answer("idle", questions[0].with_match_id(exam.fresh()))
     exam.line.main.close()
-    await exam.holds("reconnect", questions[-1].again(exam.fresh()))
-    # A deadline of a millisecond hangs up while the bot thinks; should it be faster still, nothing is lost.
-    await exam.line.send(exam.to_decide(questions[0].again(exam.fresh())), 1)
-    await exam.holds("hung_up", questions[0].again(exam.fresh()))
+    await exam.check_answer("reconnect", questions[-1].with_match_id(exam.fresh()))
+    # A deadline of 1 ms closes the connection while the bot is thinking. If the bot is faster, no harm is done.
+    await exam.line.send(exam.to_decide(questions[0].with_match_id(exam.fresh())), 1)
+    await exam.check_answer("hung_up", questions[0].with_match_id(exam.fresh()))
 
 
 async def _stray(exam: ExaminationContext) -> None:
-    """Calls that are not of the protocol; after each a question shows whether the bot is still well."""
+    """Send calls outside the protocol, and after each a question that shows whether the bot still answers."""
     calls = [
         Call("HEAD", "/", fresh_id("msg", exam.dice)),
         Call("GET", "/favicon.ico", fresh_id("msg", exam.dice), b"", exam.secrets),
@@ -167,5 +168,5 @@ async def _stray(exam: ExaminationContext) -> None:
             await exam.line.head(exam.pace.budget_ms)
         else:
             await exam.line.send(call, exam.pace.notice_ms)
-        reply, decision = await exam.decided(exam.answered[0].again(exam.fresh()))
+        reply, decision = await exam.ask_and_judge(exam.answered[0].with_match_id(exam.fresh()))
         exam.note("stray", call, decision.fault, describe_reply(reply, decision), where=f"{call.method} {call.path}")

@@ -1,4 +1,4 @@
-"""Does it look at signatures: calls that are signed wrongly, long ago or not at all must be refused."""
+"""Signature checks: calls with a wrong, an expired or no signature must be refused."""
 
 import base64
 from dataclasses import replace
@@ -8,28 +8,28 @@ from referee.conformance.context import ExaminationContext, describe_reply
 from referee.match.canonical import Json
 from referee.protocol.signing import PREFIX
 
-LOOKED_AT = ("rotation", "signature_wrong", "signature_old", "signature_missing")
+SIGNATURE_RULES = ("rotation", "signature_wrong", "signature_old", "signature_missing")
 OLD_S = 3_600
 
 
-async def trust(exam: ExaminationContext) -> None:
-    """Nothing to see without a secret."""
+async def check_signatures(exam: ExaminationContext) -> None:
+    """Check the rules about signatures; skip them without a secret."""
     if not exam.secrets:
-        exam.notes.skip(LOOKED_AT, "no secret was given")
+        exam.notes.skip(SIGNATURE_RULES, "no secret was given")
         return
     other = PREFIX + base64.b64encode(exam.dice.randbytes(32)).decode()
-    question = exam.answered[-1].again(exam.fresh())
+    question = exam.answered[-1].with_match_id(exam.fresh())
     call = exam.to_decide(question)
-    await exam.holds("rotation", question, replace(call, secrets=(other, *exam.secrets)))
+    await exam.check_answer("rotation", question, replace(call, secrets=(other, *exam.secrets)))
     tampered: dict[str, Json] = {
         "signature_wrong": {"secrets": (other,)},
         "signature_old": {"age_s": OLD_S},
         "signature_missing": {"secrets": ()},
     }
     for rule, changes in tampered.items():
-        question = question.again(exam.fresh())
+        question = question.with_match_id(exam.fresh())
         forged = replace(exam.to_decide(question), **changes)
-        reply, decision = await exam.decided(question, forged)
+        reply, decision = await exam.ask_and_judge(question, forged)
         refused = reply.status in REFUSALS
-        taken = "it was answered as if all were well" if not decision.fault else describe_reply(reply)
+        taken = "the call was answered" if not decision.fault else describe_reply(reply)
         exam.note(rule, forged, "" if refused else reply.fault or "accepted", taken)

@@ -1,4 +1,4 @@
-"""A report small enough to be kept in a record: evidence is cut, and little of it where there is much."""
+"""Reports cut to a size that fits a database row."""
 
 from dataclasses import replace
 from typing import Final
@@ -6,16 +6,16 @@ from typing import Final
 from referee.conformance.report import ConformanceReport
 from referee.match.canonical import Json
 
-MOST_FINDINGS: Final = 60  # some 35 rules; more only where one is broken at many places
+MOST_FINDINGS: Final = 60  # there are about 35 rules; a rule broken at many places has several findings
 LONGEST_TEXT: Final = 1_000
-LONGEST_CURL: Final = 8_192  # nine of ten questions are shorter
+LONGEST_CURL: Final = 8_192  # 90 % of the questions are shorter
 CURLS_IN_ALL: Final = 128 * 1024
 LONGEST_LIST: Final = 40  # games that a manifest names
 
 
 def report_to_json(report: ConformanceReport, seed: str) -> Json:
-    """The report as JSON. ``seed`` asks the same again: a command that is too long to be kept is left out, and
-    ``curl_cut`` says so."""
+    """Return the report as JSON. ``curl_cut`` marks findings whose command was too long to store; an examination with
+    the same ``seed`` repeats the question."""
     findings = report.findings[:MOST_FINDINGS]
     small = [replace(finding, came=finding.came[:LONGEST_TEXT], curl="") for finding in findings]
     bot = report.bot and {**report.bot, "games": [game[:40] for game in report.bot["games"][:LONGEST_LIST]]}

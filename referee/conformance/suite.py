@@ -1,4 +1,4 @@
-"""The examination of a bot from its first call to the report. What each part looks at stands in the files beside."""
+"""Run an examination from the first call to the report. The phases are in the other modules of this package."""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from random import Random
 
 from referee import __version__
 from referee.botclient.address_guard import Policy
-from referee.botclient.client import CallLimits, Target
+from referee.botclient.client import CallLimits, CallTarget
 from referee.conformance import decisions, handshake, robustness, signatures
 from referee.conformance.calls import CallChannel, Gone, Locked
 from referee.conformance.context import ExaminationContext, Pace, Tell
@@ -17,7 +17,7 @@ from referee.protocol import messages
 
 
 async def examine(
-    target: Target,
+    target: CallTarget,
     policy: Policy,
     limits: CallLimits,
     *,
@@ -29,14 +29,13 @@ async def examine(
     signs_later: bool = False,
     unproven_ends: bool = False,
 ) -> ConformanceReport:
-    """Examines the bot at ``target``: its manifest, proof and nonces, then about ``questions`` decisions over ``games``
-    (empty: all its manifest names), then how it takes what may happen to it. Without secrets in ``target`` nothing is
-    signed and what is about signatures is left out.
+    """Examine the bot at ``target``: its handshake, about ``questions`` decisions over ``games`` (empty: all of its
+    manifest), its robustness and its signature checks.
 
-    Commands in the report are signed now, or ``signs_later`` when they are run.
-
-    The same dice ask the same questions. Raises ``Unavailable`` when it is we who cannot call. With ``unproven_ends``
-    nothing but the challenge is sent to an address that does not meet it.
+    Without secrets in ``target``, calls are unsigned and the rules about signatures are skipped. Commands in the report
+    are signed now, or with ``signs_later`` when they are run. Equal ``dice`` ask equal questions. With
+    ``unproven_ends`` nothing more is sent after a failed challenge. Raise ``Unavailable`` if this host cannot make
+    calls.
     """
     pace = pace or Pace()
     line = CallChannel(target, policy, limits, now=pace.now, signs_later=signs_later)
@@ -53,7 +52,7 @@ async def examine(
 
 
 async def _in_time(exam: ExaminationContext, games: Sequence[str]) -> None:
-    """Whatever is not looked at when the time is over is not looked at."""
+    """Run the phases until the time limit; rules not reached by then stay unchecked."""
     try:
         async with asyncio.timeout(exam.pace.within_s) as limit:
             await _run_phases(exam, games)
@@ -65,21 +64,22 @@ async def _in_time(exam: ExaminationContext, games: Sequence[str]) -> None:
 
 
 async def _run_phases(exam: ExaminationContext, games: Sequence[str]) -> None:
-    """1. Who is it? 2. Does it play? 3. Does it bear what may happen? 4. Does it look at signatures?
-    5. Is it still the same?"""
+    """Run 1. the handshake, 2. decisions, 3. robustness, 4. signatures, 5. the manifest again."""
     exam.tell(0, exam.planned, "manifest and notices")
-    if not await handshake.meet(exam):
+    if not await handshake.run_handshake(exam):
         return
     chosen = handshake.games_to_ask(exam, games)
     await decisions.ask_all(exam, chosen)
     if not exam.answered:
-        reason = "no question was answered properly" if chosen else "there is no game to ask about"
-        exam.notes.skip(("decision", "no_error", "budget", *robustness.LOOKED_AT, *signatures.LOOKED_AT), reason)
+        reason = "no question was answered without a fault" if chosen else "the manifest names no existing game"
+        exam.notes.skip(
+            ("decision", "no_error", "budget", *robustness.ROBUSTNESS_RULES, *signatures.SIGNATURE_RULES), reason
+        )
         return
-    exam.tell(exam.asked, exam.asked, "what may happen")
-    await robustness.handle(exam)
-    await signatures.trust(exam)
-    await handshake.part(exam)
+    exam.tell(exam.asked, exam.asked, "robustness")
+    await robustness.check_robustness(exam)
+    await signatures.check_signatures(exam)
+    await handshake.recheck_manifest(exam)
 
 
 def _report(exam: ExaminationContext) -> ConformanceReport:

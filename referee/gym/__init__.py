@@ -1,5 +1,5 @@
-"""The games as environments for learning programs; `docs/learning.md` tells how. Needs ``pip install 'referee[rl]'``.
+"""The games as environments for reinforcement learning. See `docs/learning.md`; needs ``pip install 'referee[rl]'``.
 
-``aec`` is the environment of PettingZoo, ``openspiel`` registers the games with OpenSpiel; both stand on ``table``
-(a match as a learner plays it) and ``encoding`` (what a seat sees, as numbers).
+``aec`` is the environment for PettingZoo, ``openspiel`` registers the games with OpenSpiel. Both use ``table`` (a
+match without a referee) and ``encoding`` (observations as arrays).
 """

@@ -1,4 +1,4 @@
-"""The games as environments of PettingZoo (AEC: agents act one after the other)."""
+"""The games as PettingZoo environments (AEC, agent environment cycle: agents act one after the other)."""
 
 from collections.abc import Mapping
 from random import Random
@@ -23,18 +23,18 @@ HUGE: Final = np.float32(1e9)
 
 
 def env(game_name: str, players: int, options: Mapping[str, Any] | None = None, **settings: Any) -> "CardGame":
-    """The environment of a game; ``settings`` as for ``CardGame``. Raises ``NoSuchGame`` and ``BadOption``."""
+    """Return the environment of a game; ``settings`` as for ``CardGame``. Raise ``NoSuchGame`` or ``BadOption``."""
     return CardGame(game_name, players, options, **settings)
 
 
 class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is untyped
-    """A match: agents ``seat_0`` …, an action is its number in the legal list, ``action_mask`` says how many there are.
+    """A match. Agents are ``seat_0`` …; an action is an index into the legal actions, marked by ``action_mask``.
 
-    ``observe`` "vector" gives {"observation", "action_mask"}, "dictionary" gives the parts by name with the mask. The
-    observation and the legal actions as the rules page spells them stand in ``infos[agent]`` of the agent that acts.
-    ``reward`` "returns" comes at the end and adds up to the match's returns; "scores" is the change of the own score
-    whenever there is one, its sum that from the first decision to the end. Seats that decide at once are asked one
-    after the other and see nothing of one another. An illegal number raises ``IllegalAction``.
+    With ``observe`` "vector" an observation is {"observation", "action_mask"}, with "dictionary" the parts by name and
+    the mask. ``infos[agent]`` of the acting agent has the observation and the legal actions as on the rules page. With
+    ``reward`` "returns" all reward comes at the end and is the match's returns; with "scores" each change of the
+    agent's score is a reward, and they sum to the change since the first decision. Seats that decide concurrently act
+    one after the other and see nothing of each other. An invalid index raises ``IllegalAction``.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -59,14 +59,14 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
             raise ValueError("observe is vector or dictionary, reward is returns or scores")
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(f"render_mode is one of {', '.join(self.metadata['render_modes'])}, or None")
-        game(game_name).start(players, options)  # refuses what cannot be played
+        game(game_name).start(players, options)  # raises for invalid options
         self.game, self.options, self.render_mode = game_name, dict(options or {}), render_mode
         self.metadata = {**self.metadata, "name": f"referee-{game_name}"}  # type: ignore[misc]  # of this game
         self.encoder = Encoder(game_name, players)
         self.possible_agents = [f"seat_{seat}" for seat in range(players)]
         self._observe, self._reward = observe, reward
         self._most = game(game_name).legal_bound(players)
-        self._dice = Random()  # noqa: S311  # deals for learning, no prize
+        self._dice = Random()  # noqa: S311  # deals for learning need no cryptography
         self._observation_spaces = {agent: self._space() for agent in self.possible_agents}
         self._action_spaces: dict[str, spaces.Discrete] = {
             agent: spaces.Discrete(self._most) for agent in self.possible_agents
@@ -79,9 +79,9 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Deals anew; the same seed deals the same. ``options`` are left alone: those of the game are given once."""
+        """Deal again; equal seeds deal equal cards. Ignore ``options``: those of the game are fixed."""
         if seed is not None:
-            np_random(seed)  # refuses what is no seed, as all environments do
+            np_random(seed)  # raises for an invalid seed, as all environments do
             self._dice = Random(seed)  # noqa: S311  # as above
         self.table = LearningTable(self.game, len(self.possible_agents), self.options, self._dice)
         self.agents = self.possible_agents[:]
@@ -102,7 +102,7 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
             self._was_dead_step(action)
             return
         if action is None:
-            raise ValueError(f"{agent} is to act: give the number of an action, not None")
+            raise ValueError(f"{agent} is to act: expected the index of an action, got None")
         self.table.act(int(action))
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
@@ -123,11 +123,11 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         return {"observation": self.encoder.vector(seen_now), "action_mask": mask}
 
     def legal_features(self) -> Array:
-        """What the agent that is to act may do, a row of numbers for each action (see ``Encoder.actions``)."""
+        """Return the legal actions of the acting agent, a row of numbers each (see ``Encoder.actions``)."""
         return self.encoder.actions(self.table.legal())
 
     def render(self) -> str | None:
-        """What has happened since the last time, as the public sees it; "human" prints it."""
+        """Return the public events since the last call as text; in mode "human", print them instead."""
         if self.render_mode is None:
             return None
         table = self.table
@@ -137,14 +137,14 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         text = "\n".join(lines)
         if self.render_mode == "ansi":
             return text
-        print(text)  # noqa: T201  # what the mode is for
+        print(text)  # noqa: T201  # the purpose of the mode
         return None
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: there are no resources to release."""
 
     def _pass_on(self) -> None:
-        """Whose turn it is; at the end everybody is told in the order of seats."""
+        """Select the next agent. At the end, terminate all agents in the order of seats."""
         seat = self.table.to_act
         if seat is None:
             self.terminations = dict.fromkeys(self.agents, True)

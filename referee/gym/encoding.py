@@ -1,4 +1,4 @@
-"""What a seat sees, and what it may do, as arrays of a fixed shape. Which members count is said in ``layouts``."""
+"""Encode observations and actions as arrays of fixed shapes. ``layouts`` selects the members."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -17,11 +17,10 @@ PLACES: Final = {card: place for place, card in enumerate(CARDS)}
 
 
 class Encoder:
-    """Turns observations and actions of a game into arrays.
+    """Encode observations and actions of a game as arrays.
 
-    ``parts`` names what an observation becomes, each with its shape; ``vector`` has them one after the other, in this
-    order. Seats are counted from one's own (0), absent ones are zeros; hidden cards count nowhere. Numbers are as they
-    are: scale them as the learner likes.
+    ``parts`` gives the shape of each part of an observation; ``vector`` concatenates them in this order. Values by seat
+    begin with the own seat and are padded with zeros; hidden cards are not counted. Numbers are not scaled.
     """
 
     def __init__(self, game_name: str, players: int) -> None:
@@ -42,16 +41,16 @@ class Encoder:
 
     @cached_property
     def length(self) -> int:
-        """Numbers in ``vector``."""
+        """The length of ``vector``."""
         return sum(int(np.prod(shape)) for shape in self.parts.values())
 
     @cached_property
     def action_length(self) -> int:
-        """Numbers that describe an action."""
+        """The length of an encoded action."""
         return len(self.layout.action_words) + len(self.layout.action_numbers) + len(CARDS)
 
     def dictionary(self, observation: Json) -> dict[str, Array]:
-        """The parts by name."""
+        """Return the parts of an observation by name."""
         layout, own = self.layout, observation["seat"]
         found = {name: _one_of(_get_member(observation, name), words) for name, words in layout.words.items()}
         found["numbers"] = np.array([_number(_get_member(observation, name)) for name in layout.numbers], np.float32)
@@ -67,11 +66,11 @@ class Encoder:
         return found
 
     def vector(self, observation: Json) -> Array:
-        """All parts in one row of numbers."""
+        """Return all parts of an observation in one row."""
         return np.concatenate([part.ravel() for part in self.dictionary(observation).values()])
 
     def actions(self, legal: Sequence[Json]) -> Array:
-        """A row for each legal action: its words, its numbers, its cards."""
+        """Return a row for each legal action: its words, its numbers, its cards."""
         rows = np.zeros((len(legal), self.action_length), np.float32)
         for row, action in zip(rows, legal, strict=True):
             row[:] = self._action(action)
@@ -86,7 +85,7 @@ class Encoder:
         return np.concatenate([words, numbers, _count_cards(values)])
 
     def _from_own(self, values: Sequence[Any], own: int) -> Array:
-        """What is kept by seat, one's own first, with zeros for the seats this match has not."""
+        """Rotate values by seat so that the own seat is first, and pad them with zeros."""
         turned = np.roll(np.array(values, np.float32), -own, axis=0)
         missing = [(0, self.layout.most_seats - len(turned)), *[(0, 0)] * (turned.ndim - 1)]
         return np.pad(turned, missing)
@@ -99,7 +98,7 @@ class Encoder:
 
 
 def _get_member(observation: Json, name: str) -> Any:
-    """The member of this dotted name; None where an object on the way is missing."""
+    """Return the member of this dotted name, or None if an object on the path is missing."""
     found: Any = observation
     for step in name.split("."):
         found = None if found is None else found[step]
@@ -107,7 +106,7 @@ def _get_member(observation: Json, name: str) -> Any:
 
 
 def _all(observation: Json, name: str) -> list[Any]:
-    """The values that a name with ``[]`` leads to, those of nested lists one after the other."""
+    """Return the values that a name with ``[]`` selects, flattening nested lists."""
     found: list[Any] = [observation]
     for step in name.split("."):
         found = [value[step.removesuffix("[]")] for value in found if value is not None]
@@ -121,7 +120,7 @@ def _number(value: Any) -> float:
 
 
 def _one_of(word: Any, words: Sequence[str]) -> Array:
-    return np.array([word == one for one in words], np.float32)
+    return np.array([word == known for known in words], np.float32)
 
 
 def _count_cards(value: Any) -> Array:
@@ -132,7 +131,7 @@ def _count_cards(value: Any) -> Array:
 
 
 def _cards(value: Any) -> Iterator[str]:
-    """The open cards in a card, or in lists of them."""
+    """Yield the face-up cards in a card or in nested lists of cards."""
     if isinstance(value, str) and value in PLACES:
         yield value
     elif isinstance(value, list):

@@ -1,7 +1,7 @@
-"""What of each game's observation becomes numbers, and how. What the members mean stands on the rules pages.
+"""Layouts: which members of each game's observation are encoded, and how. The rules pages explain the members.
 
-Left out is what other members tell as well (``game``, ``players``, ``to_act``) and what needs a memory of its own
-(Prince Albert's ``history``): the observation itself is always to be had beside the numbers.
+Not encoded are members that follow from others (``game``, ``players``, ``to_act``) and histories of variable length
+(Prince Albert's ``history``). The complete observation is always available beside the arrays.
 """
 
 from dataclasses import dataclass
@@ -21,15 +21,15 @@ MOST_PROBED: Final = 300  # decisions at each table size
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the members of an observation are read. Dotted names lead into objects, ``[]`` over the entries of a list."""
+    """How to encode an observation. Dotted names lead into objects, ``[]`` over the entries of a list."""
 
     most_seats: int
-    words: dict[str, tuple[str, ...]]  # one place for each word
-    numbers: tuple[str, ...]  # as they are; None is 0
-    by_seat: tuple[str, ...]  # a number for each seat, from one's own on
-    seats: tuple[str, ...]  # a seat, one place for each, from one's own on
-    cards: tuple[str, ...]  # how many of each card
-    cards_by_seat: tuple[str, ...]  # the same for each seat, from one's own on
+    words: dict[str, tuple[str, ...]]  # one-hot by word
+    numbers: tuple[str, ...]  # unchanged; None is 0
+    by_seat: tuple[str, ...]  # a number for each seat, the own seat first
+    seats: tuple[str, ...]  # a seat, one-hot, the own seat first
+    cards: tuple[str, ...]  # counts by card
+    cards_by_seat: tuple[str, ...]  # counts by card for each seat, the own seat first
     action_words: tuple[str, ...]
     action_numbers: tuple[str, ...]
 
@@ -108,7 +108,7 @@ LAYOUTS: Final = {
 
 @cache
 def layout(game_name: str) -> Layout:
-    """Return the layout of a game; for one without an entry here, what random matches of it suggest."""
+    """Return the layout of a game. Without an entry in ``LAYOUTS``, derive it from random matches."""
     return LAYOUTS.get(game_name) or _layout_from_play(game_name)
 
 

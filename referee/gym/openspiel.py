@@ -1,6 +1,7 @@
-"""The games as games of OpenSpiel: importing this registers ``referee_pool_nap`` … with it.
+"""The games as OpenSpiel games: importing this module registers ``referee_pool_nap`` and the others.
 
-Cards are drawn one at a time, so every chance node can be listed. Sealed choices are made one after the other, unseen.
+Cards are drawn one at a time, so that chance nodes can be enumerated. Concurrent choices are made one after the other
+and are not visible to each other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,22 +18,22 @@ from referee.match.canonical import Json, dumps
 from referee.match.log import visible_events
 
 MOST_CARDS: Final = 112  # two decks with four jokers each: no chance node has more outcomes
-HUGE: Final = 1e9  # no match gains or loses so much
+HUGE: Final = 1e9  # more than any match can gain or lose
 
 
 def name_of(game_name: str) -> str:
-    """What OpenSpiel calls a game: ``referee_pool_nap``."""
+    """Return the name of a game in OpenSpiel, like ``referee_pool_nap``."""
     return "referee_" + game_name.replace("-", "_")
 
 
 def load(game_name: str, players: int, options: Mapping[str, Any] | None = None) -> pyspiel.Game:
-    """The game with these options. Raises ``NoSuchGame`` and ``BadOption``."""
+    """Load a game with these options. Raise ``NoSuchGame`` or ``BadOption``."""
     game(game_name).start(players, options)
     return pyspiel.load_game(name_of(game_name), {"players": players, "options": format_options(options or {})})
 
 
 class Game(pyspiel.Game):  # type: ignore[misc]  # pyspiel ships no types
-    """Parameters: ``players``, and ``options`` as ``format_options`` spells them."""
+    """A game with the parameters ``players`` and ``options`` (see ``format_options``)."""
 
     def __init__(self, game_name: str, kind: pyspiel.GameType, parameters: Mapping[str, Any]) -> None:
         self.rules = game(game_name)
@@ -60,14 +61,14 @@ class Game(pyspiel.Game):  # type: ignore[misc]  # pyspiel ships no types
 
 
 class Position(pyspiel.State):  # type: ignore[misc]  # pyspiel ships no types
-    """A position, or the middle of a deal: cards drawn so far wait until the deck is whole."""
+    """A position, or the middle of a deal: drawn cards wait until the deck is complete."""
 
     def __init__(self, of: Game) -> None:
         super().__init__(of)
         self.position: State = of.rules.start(of.players, of.options)
         self.events: list[Event] = []
-        self.own: list[list[Json]] = [[] for _ in range(of.players)]  # each seat's decisions, sealed ones too
-        self.drawn: list[int] = []  # numbers of what was drawn, in the order asked for
+        self.own: list[list[Json]] = [[] for _ in range(of.players)]  # each seat's decisions, including sealed ones
+        self.drawn: list[int] = []  # indices into the items of the chance node, in order
 
     def current_player(self) -> int:
         if self.position.over:
@@ -77,7 +78,7 @@ class Position(pyspiel.State):  # type: ignore[misc]  # pyspiel ships no types
         return min(self.position.pending())
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """What may be drawn next, all alike."""
+        """Return the possible outcomes, all equally likely."""
         left = [number for number in range(len(_draw_choices(self._current_question()))) if number not in self.drawn]
         return [(number, 1.0 / len(left)) for number in left]
 
@@ -112,7 +113,7 @@ class Position(pyspiel.State):  # type: ignore[misc]  # pyspiel ships no types
         return dumps({"position": self.position.as_json(), "drawn": self.drawn}).decode()
 
     def information(self, player: int) -> str:
-        """All that a seat has seen since the beginning, and what it has decided."""
+        """Return as text all that a seat has seen and decided since the beginning."""
         options = self.position.options
         told = visible_events(type(self.position), self.events, player, options)
         return dumps({"seat": player, "events": told, "own": self.own[player]}).decode()
@@ -130,12 +131,13 @@ class Position(pyspiel.State):  # type: ignore[misc]  # pyspiel ships no types
             return
         self.drawn.append(number)
         if len(self.drawn) == len(among):
-            order, self.drawn = [among[one] for one in self.drawn], []
+            order, self.drawn = [among[index] for index in self.drawn], []
             self.events += self.position.resolve(order)
 
 
 class Observer:
-    """What a seat knows, as numbers (see ``Encoder``) and as text: without recall its observation, else all it saw."""
+    """The view of a seat as an array (see ``Encoder``) and as text: its observation, or with perfect recall, all it
+    saw."""
 
     def __init__(self, of: Game, kind: Any) -> None:
         self._recalls = bool(kind.perfect_recall)
@@ -155,7 +157,7 @@ class Observer:
 
 
 def format_options(options: Mapping[str, Any]) -> str:
-    """Options as one parameter of OpenSpiel, which may hold no comma: ``cash:true;stack:100``, lists as ``a+b``."""
+    """Return options as one OpenSpiel parameter without commas: ``cash:true;stack:100``, lists as ``a+b``."""
     return ";".join(f"{name}:{_format_value(value)}" for name, value in options.items())
 
 

@@ -1,4 +1,4 @@
-"""A match as a learner plays it: an action is its number in the legal list, the cards come from dice it was given."""
+"""A match for learners: an action is an index into the legal actions, and the given dice deal the cards."""
 
 from collections.abc import Mapping
 from random import Random
@@ -11,7 +11,7 @@ from referee.match.canonical import Json
 
 
 class LearningTable:
-    """A match under way. Seats that decide at once are asked by rising number and see nothing of one another."""
+    """A running match. Seats that decide concurrently are asked in ascending order and see nothing of each other."""
 
     def __init__(self, game_name: str, players: int, options: Mapping[str, Any] | None, dice: Random) -> None:
         self.game = game_name
@@ -22,23 +22,23 @@ class LearningTable:
 
     @property
     def to_act(self) -> Seat | None:
-        """Who is asked; None when the match is over."""
+        """The seat to act; None when the match is over."""
         pending = self.state.pending()
         return min(pending) if pending else None
 
     def legal(self) -> list[Json]:
-        """What the seat that is asked may do, in the order of the rules page; empty when the match is over."""
+        """Return the legal actions of the seat to act, in the order of the rules page; empty when the match is over."""
         seat = self.to_act
         return [] if seat is None else self.state.legal(seat)
 
     def act(self, number: int) -> list[Event]:
-        """Plays the action of this number in ``legal`` and gives what happened, chance included.
+        """Play the action with this index in ``legal`` and return the events, including those of chance.
 
-        Raises ``IllegalAction`` for a number that is not in the list; nothing is changed then.
+        Raise ``IllegalAction`` and change nothing if the index is out of range.
         """
         seat, legal = self.to_act, self.legal()
         if seat is None or not 0 <= number < len(legal):
-            raise IllegalAction(f"action {number} is not one of the {len(legal)} legal ones")
+            raise IllegalAction(f"index {number} is out of range: there are {len(legal)} legal actions")
         happened = self.state.apply(seat, legal[number])
         self.events += happened
         return happened + self._deal()
@@ -52,7 +52,7 @@ class LearningTable:
 
 
 def outcome_of(asked: Json, dice: Random) -> Any:
-    """A fair outcome of what chance is asked for."""
+    """Draw a fair outcome of a chance node."""
     match asked:
         case {"kind": "deck", "cards": cards}:
             return dice.sample(cards, len(cards))

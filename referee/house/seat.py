@@ -8,18 +8,18 @@ from referee.match.match import Answer, Request
 
 
 def answer_of(player: HousePlayer, game: str, request: Request) -> Answer:
-    """Return the answer of a house player. Its time is not measured, so that the same dice give the same log."""
+    """Return the answer of a house player. Its time is not measured, so that equal dice give equal logs."""
     return Answer(request.seat, player.decide(game, request.for_player()))
 
 
 class HouseSeat:
-    """Hold a seat for the house player ``name``, with what ``client.BotSeat`` offers a table.
+    """A seat of the house player ``name``, with the interface of ``client.BotSeat``.
 
-    ``dice`` returns the dice for a question. Deciding takes at most 11 ms, on average less than 1 ms: too short for a
-    thread to be worth it.
+    ``dice`` returns the dice for a question. A decision takes at most 11 ms and on average less than 1 ms, too short
+    to be worth a thread.
     """
 
-    last: None = None  # the last call; nothing is ever sent
+    last: None = None  # the last call: there is never one
 
     def __init__(self, name: str, game: str, dice: Callable[[Request], Random]) -> None:
         self._player = players()[name]

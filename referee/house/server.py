@@ -1,4 +1,4 @@
-"""House players as real bots: an HTTP server that speaks the protocol and lets a player of this package decide."""
+"""House bots: an HTTP server for the bot protocol whose decisions a house player makes."""
 
 import asyncio
 import hashlib
@@ -34,8 +34,8 @@ class House:
     player: HousePlayer
     secret: str | None = None
     secret_file: Path | None = None  # read at each call if no secret is set
-    latency_ms: int = 0  # thinking time to pretend
-    games: Sequence[str] = ()  # what it says it plays; empty: all there are
+    latency_ms: int = 0  # simulated thinking time
+    games: Sequence[str] = ()  # named in the manifest; empty: all games
     url: str = ""
     decisions: int = 0
     now: Callable[[], float] = time.time
@@ -43,7 +43,7 @@ class House:
     _nonce_key: bytes = field(default_factory=lambda: SystemRandom().randbytes(32), repr=False)
 
     async def start(self, host: str, port: int) -> Self:
-        """Listens; ``port`` 0 takes a free one. ``url`` tells where."""
+        """Start to listen and set ``url``; ``port`` 0 takes a free port."""
         app = web.Application(client_max_size=MAX_BODY_BYTES)
         app.add_routes(
             [web.get("/", self._manifest), web.post("/decide", self._decide), web.post("/notify", self._notify)]
@@ -56,7 +56,7 @@ class House:
         return self
 
     async def close(self) -> None:
-        """Stops listening and drops open connections."""
+        """Stop listening and close open connections."""
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
@@ -97,7 +97,7 @@ class House:
                 return _json({})
 
     def _nonce(self, group_id: str) -> str:
-        """Nothing is kept: the nonce of a group follows from a key, so it outlives a restart with the same secret."""
+        """Derive the nonce of a deal group from a key: it stays the same after a restart with the same secret."""
         secret = self._known_secret()
         key = secret_bytes(secret) if secret else self._nonce_key
         return hmac.digest(key, b"nonce|" + group_id.encode(), "sha256").hex()[:32]
@@ -110,7 +110,7 @@ class House:
             raise web.HTTPServiceUnavailable(text=str(error)) from error
 
     async def _read_signed_body(self, request: web.Request) -> Any:
-        """The body, once its signature has been checked."""
+        """Return the parsed body after checking its signature; respond with 401 if it is invalid."""
         body = await request.read()
         if secret := self._known_secret():
             given = request.headers
@@ -119,7 +119,7 @@ class House:
                 given.get("webhook-id", ""), timestamp, body, given.get("webhook-signature", "")
             )
             if not fits or abs(self.now() - int(timestamp)) > CLOCK_TOLERANCE_S:
-                raise web.HTTPUnauthorized(text="the signature does not fit, or it is old")
+                raise web.HTTPUnauthorized(text="the signature is invalid or expired")
         return orjson.loads(body)
 
 
@@ -134,7 +134,7 @@ async def serve(
     games: Sequence[str] = (),
     seed: Any = None,
 ) -> House:
-    """Starts serving the house player ``name`` (``KeyError`` when there is none); ``await house.close()`` ends it."""
+    """Start serving the house player ``name`` (``KeyError`` if unknown); ``await house.close()`` stops it."""
     rng = SystemRandom() if seed is None else Random(seed)  # noqa: S311  # repeatable play, no secret
     return await House(name, players()[name](rng), secret, secret_file, latency_ms, games).start(host, port)
 
@@ -151,12 +151,12 @@ def run(
     seed: Any = None,
     started: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serves until SIGINT or SIGTERM; ``started`` gets the URL."""
+    """Serve until SIGINT or SIGTERM; call ``started`` with the URL."""
 
     async def until_stopped() -> None:
         stopped = asyncio.Event()
-        for word in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(word, stopped.set)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
         house = await serve(
             *(name, host, port, secret), secret_file=secret_file, latency_ms=latency_ms, games=games, seed=seed
         )

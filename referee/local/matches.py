@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from referee.botclient.address_guard import Policy, parse_url
-from referee.botclient.client import BotCaller, BotSeat, CallLimits, Target
+from referee.botclient.client import BotCaller, BotSeat, CallLimits, CallTarget
 from referee.botclient.match_driver import Ask, drive
 from referee.errors import BadOption, RefereeError
 from referee.games import game
@@ -191,7 +191,7 @@ class LocalTable:
             if entrant.is_house:
                 self._seats.append(_house_seat(entrant, header["game"], f"{sitting.dice}|{seat}").ask)
             else:
-                target = Target(entrant.id, entrant.address, secrets, entrant.max_concurrent_requests)
+                target = CallTarget(entrant.id, entrant.address, secrets, entrant.max_concurrent_requests)
                 bot = BotSeat(BotCaller(target, LOCAL_POLICY, limits), header, seat)
                 self._bots[seat] = bot
                 self._seats.append(bot.ask)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
-from referee.botclient.client import BotCaller, CallLimits, Target, fetch_manifest
+from referee.botclient.client import BotCaller, CallLimits, CallTarget, fetch_manifest
 from referee.errors import RefereeError
 from referee.local.matches import LOCAL_POLICY, LocalEntrant, Sitting, sit
 from referee.local.problems import Problems
@@ -30,7 +30,7 @@ async def fetch_manifests(
 async def _with_manifest(entrant: LocalEntrant, game_name: str, secrets: tuple[str, ...]) -> LocalEntrant:
     if entrant.is_house:
         return entrant
-    caller = BotCaller(Target(entrant.id, entrant.address, secrets), LOCAL_POLICY)
+    caller = BotCaller(CallTarget(entrant.id, entrant.address, secrets), LOCAL_POLICY)
     try:
         check = await fetch_manifest(caller)
     finally:

@@ -229,7 +229,7 @@ class Match:
         except KeyError as error:
             raise BadLog(number, f"the decision lacks {error}") from None
         if answer.seat not in self.state.pending():
-            raise BadLog(number, f"seat {answer.seat} was not asked here")
+            raise BadLog(number, f"seat {answer.seat + 1} was not asked here")
         if answer.trouble and answer.trouble not in FAULTS:
             raise BadLog(number, f"unknown fault {answer.trouble!r}")
         if not isinstance(answer.ms, int) or answer.ms < 0:

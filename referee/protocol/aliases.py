@@ -1,5 +1,4 @@
-"""The ids by which bots know each other in an anonymous match. They hold for that match alone and say nothing about
-who plays."""
+"""Substitute bot ids for anonymous matches. They are valid in one match only and do not reveal who plays."""
 
 import base64
 import hmac

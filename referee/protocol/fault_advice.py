@@ -1,4 +1,4 @@
-"""What each fault of the closed list means for the author of a bot, and what to do about it."""
+"""Advice for bot authors: what each fault means and what to do about it."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,87 +7,95 @@ TELL_BOT: Final = (  # for a bot that does not know its secret
     "save the secret as `secret.txt` next to the bot's program (starter bots read it at each call), or set"
     " `REFEREE_BOT_SECRET` and restart the bot"
 )
-CHECK_ADVICE: Final = {  # by code of a check, for what is no fault or means something else there
+CHECK_ADVICE: Final = {  # by code of a check, if it is not a fault or means something else there
     "wrong_proof": f"the bot does not know the secret of this registration: {TELL_BOT}",
-    "bad_status": f"401 means that the bot rejected our signature: {TELL_BOT}",
+    "bad_status": f"401 means that the bot rejected the signature of the referee: {TELL_BOT}",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
-    """``happened`` and ``remedy`` are sentences in Markdown, for the author."""
+class FaultAdvice:
+    """What happened and its remedy, as Markdown for the bot's author, without a final full stop."""
 
     happened: str
     remedy: str
 
 
-ADVICE: dict[str, Advice] = {  # by code of ``match.FAULTS``
-    "dns_failed": Advice(
-        "your host's name was not found within 2 s, or has more than 16 addresses",
-        "look the name up from elsewhere; mend its DNS record, or register another address",
+ADVICE: dict[str, FaultAdvice] = {  # by code of ``match.FAULTS``
+    "dns_failed": FaultAdvice(
+        "the host name of your bot did not resolve within 2 s, or resolved to more than 16 addresses",
+        "resolve the name from another network; correct its DNS record, or register another URL",
     ),
-    "egress_denied": Advice(
-        "the name leads to an address the referee does not call: private, reserved, its own",
-        "let the name lead to public addresses alone; in a network of one's own the operator may allow others",
+    "egress_denied": FaultAdvice(
+        "the host name resolves to an address that the referee must not call: private, reserved, or its own",
+        "make the name resolve to public addresses only; on a private network the operator can allow others",
     ),
-    "unreachable": Advice(
-        "no connection, or it was closed twice before an answer began",
-        "see that the bot runs and listens on the registered port, no firewall is in between, and it has not crashed",
+    "unreachable": FaultAdvice(
+        "no connection could be opened, or it was closed twice before a response began",
+        "check that the bot is running, that it listens on the registered port, that no firewall blocks the referee,"
+        " and that the bot did not crash during the call",
     ),
-    "tls_failed": Advice(
-        "the certificate is expired, for another name, or from an unknown authority",
-        "renew the certificate, and serve it with its intermediate ones, for exactly the registered name",
+    "tls_failed": FaultAdvice(
+        "the certificate has expired, is for another name, or was issued by an unknown authority",
+        "renew the certificate for exactly the registered name, and serve it with its intermediate certificates",
     ),
-    "deadline": Advice(
-        "no complete answer in time",
-        "see where the time went: much waiting is your thinking, much connecting or reading is the way to you; answer"
-        " within `time.budget_ms`",
+    "deadline": FaultAdvice(
+        "the response was not complete when the time was up",
+        "look at the times of the call: a long wait means that your bot was thinking, long connecting or reading means"
+        " a slow network; answer within `time.budget_ms`",
     ),
-    "redirect_refused": Advice(
-        "301, 302, 303, 307, 308: register the address that answers",
-        "register the address the redirect leads to; mind a missing or superfluous `/` at its end, and `https`",
+    "redirect_refused": FaultAdvice(
+        "the bot answered with a redirect (301, 302, 303, 307 or 308), and the referee does not follow redirects",
+        "register the URL that the redirect leads to; check for a missing or superfluous `/` at its end, and for `http`"
+        " in place of `https`",
     ),
-    "bad_status": Advice(
-        "any other status than 200, or a 200 without a body",
-        "look up the request in your bot's own log: 401 means it took our signature for wrong, 500 that it crashed",
+    "bad_status": FaultAdvice(
+        "the status was not 200, or the body was empty",
+        "look up the request in the log of your bot: 401 means that it rejected the signature, 500 that it crashed",
     ),
-    "bad_content_type": Advice(
-        "not `application/json`, or a charset other than UTF-8", "answer with `Content-Type: application/json`"
+    "bad_content_type": FaultAdvice(
+        "the `Content-Type` was not `application/json`, or its charset was not UTF-8",
+        "send `Content-Type: application/json`",
     ),
-    "encoding_refused": Advice(
-        "a `Content-Encoding`; send the body as it is", "switch compression off, in the proxy before the bot too"
+    "encoding_refused": FaultAdvice(
+        "the response had a `Content-Encoding`, and compression is not supported",
+        "turn compression off in the bot and in any reverse proxy in front of it",
     ),
-    "headers_too_large": Advice(
-        "a head over 32 KiB, or more than 10 interim answers", "send fewer and shorter headers; no cookies are needed"
+    "headers_too_large": FaultAdvice(
+        "the head of the response was larger than 32 KiB, or followed more than 10 interim (1xx) responses",
+        "send fewer and shorter headers; the referee ignores cookies",
     ),
-    "response_too_large": Advice(
-        "a body over 64 KiB", "answer with the action alone, or its number in `legal_actions`"
+    "response_too_large": FaultAdvice(
+        "the body of the response was larger than 64 KiB",
+        "send only the action, or `choice`, its index in `legal_actions`",
     ),
-    "bad_http": Advice(
-        "not well-formed HTTP/1.1: bare line feeds, two lengths, a body shorter than announced, bytes after the answer",
-        "let a library speak HTTP; count `Content-Length` in bytes, not characters",
+    "bad_http": FaultAdvice(
+        "the response was not well-formed HTTP/1.1: bare line feeds, two lengths, a body shorter than its"
+        " `Content-Length`, or bytes after its end",
+        "use an HTTP library; if you set `Content-Length` yourself, count bytes, not characters",
     ),
-    "bad_json": Advice(
-        "not one strict JSON document",
-        "write the answer with a JSON library: no `NaN`, no key twice, nothing printed before or after it",
+    "bad_json": FaultAdvice(
+        "the body was not exactly one strict JSON document",
+        "write the body with a JSON library: no `NaN`, no duplicate keys, nothing printed before or after the document",
     ),
-    "bad_schema": Advice(
-        "JSON, but not an answer: neither or both of `action` and `choice`, a wrong type, an unfit note",
+    "bad_schema": FaultAdvice(
+        "the body was JSON but not an answer: neither or both of `action` and `choice`, a wrong type, or an invalid"
+        " `note`",
         "compare your answer with the section *Answers* of `docs/bot-protocol.md`",
     ),
-    "stale_decision": Advice(
-        "`decision` is the id of another question",
-        "copy `decision.id` from the question you answer; keep nothing that two calls at once would share",
+    "stale_decision": FaultAdvice(
+        "`decision` was the id of another question",
+        "copy `decision.id` from the question that you answer; do not share variables between concurrent calls",
     ),
-    "illegal_action": Advice(
-        "the action is not legal, or the index is beyond the end of `legal_actions`",
-        "choose from `legal_actions` of this very question; `choice` counts from 0",
+    "illegal_action": FaultAdvice(
+        "the action was not legal, or `choice` was beyond the end of `legal_actions`",
+        "choose from the `legal_actions` of the question that you answer; `choice` counts from 0",
     ),
 }
 
 
 def table() -> str:
-    """All faults as a table in Markdown, as ``docs/bot-protocol.md`` shows it."""
+    """Return all faults as the Markdown table of ``docs/bot-protocol.md``."""
     lines = ["| fault | what happened | what to do |", "| --- | --- | --- |"]
-    lines += [f"| `{code}` | {one.happened} | {one.remedy} |" for code, one in ADVICE.items()]
+    lines += [f"| `{code}` | {advice.happened} | {advice.remedy} |" for code, advice in ADVICE.items()]
     return "\n".join(lines) + "\n"

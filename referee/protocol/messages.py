@@ -1,6 +1,6 @@
-"""The bodies of bot protocol 2 and what is read out of replies. Sending them is the client's job.
+"""Bodies of bot protocol 2, and strict readers of the replies. ``botclient`` sends them.
 
-A bot's mistake is data here: a reader gives a value or one of the match's fault codes.
+A bot's mistake is data: a reader returns or raises one of the fault codes of a match, never another exception.
 """
 
 import re
@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 PROTOCOL = "2"
 MAX_REPLY_BYTES = 64 * 1024
-LIMITS = strict_json.Limits(max_depth=32, min_integer=-(2**63), max_integer=2**64 - 1, refuse_negative_zero=True)
+LIMITS = strict_json.JsonLimits(max_depth=32, min_integer=-(2**63), max_integer=2**64 - 1, refuse_negative_zero=True)
 MAX_NOTE_BYTES = 1024
 MAX_ERROR_BYTES = 1024
 DEFAULT_MAX_CONCURRENT_REQUESTS = 8
@@ -56,7 +56,7 @@ def decision_id(match_id: str, seat: int, question: int) -> str:
 
 
 class Questions:
-    """The bodies of ``/decide`` for one seat of one match; a body is a function of its request alone."""
+    """Bodies of ``/decide`` for one seat of one match. Equal requests give equal bytes."""
 
     def __init__(self, header: Json, seat: int, aliases: Sequence[str] = ()) -> None:
         self.match_id: str = header["match"]
@@ -64,7 +64,7 @@ class Questions:
         self._match = orjson.Fragment(encode_json(match_facts(header, seat, aliases)))
 
     def ask(self, request: Request) -> tuple[str, bytes]:
-        """The decision's id and the body that asks for it."""
+        """Return the id of the decision and the body that asks for it."""
         id = decision_id(self.match_id, self.seat, request.question)
         body = encode_json(
             {
@@ -82,7 +82,7 @@ class Questions:
 
 
 def challenge_body(bot_id: str, nonce: str) -> bytes:
-    """Asks for a proof that the owner of the bot controls this address."""
+    """Return the body that asks for a proof that the bot's owner controls this address."""
     return _notice("challenge", bot=bot_id, nonce=nonce)
 
 
@@ -101,27 +101,31 @@ def group_start_body(
 
 
 def match_end_body(match: Json, result: Json, faults: Sequence[Json]) -> bytes:
-    """``match`` as in the questions, ``result`` the result row, ``faults`` of this seat: ``question`` and ``fault``."""
+    """Return the notice that a match is over.
+
+    ``match`` is the member of the questions, ``result`` the result row; each of the seat's ``faults`` has ``question``
+    and ``fault``.
+    """
     shown = {key: match[key] for key in ("id", "game", "seat")}
     outcome = {key: result[key] for key in ("scores", "returns", "placements")}
     return _notice("match_end", match=shown, result=outcome, faults=list(faults))
 
 
 def faults_of(rows: Iterable[Json], seat: int) -> list[Json]:
-    """Return the faults of a seat as ``match_end`` tells them, from the rows of the log."""
+    """Return the faults of a seat for ``match_end``, from the rows of the log."""
     answers = enumerate(answers_of(rows, seat))
     return [{"question": question, "fault": row["fault"]} for question, row in answers if "fault" in row]
 
 
 def group_end_body(group_id: str, commitment: str, seed: str, nonces: Sequence[str], head: str | None = None) -> bytes:
-    """Return the notice that opens the seed and the nonces of a deal group. ``head`` is the head of the chain of signed
-    log digests, once logs are signed."""
+    """Return the notice that reveals the seed and the nonces of a deal group. ``head`` is the head of the chain of
+    signed log digests, once logs are signed."""
     group = {"id": group_id, "commitment": commitment, "seed": seed, "nonces": list(nonces)}
     return _notice("group_end", group=group, **({} if head is None else {"head": head}))
 
 
 def encode_json(value: Any) -> bytes:
-    """UTF-8 JSON with sorted keys and no blanks."""
+    """Return ``value`` as UTF-8 JSON with sorted keys and no blanks."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
@@ -134,19 +138,19 @@ def _notice(type: str, **members: Any) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A bot's reply to a question: an action, a choice, or the fault that it was."""
+    """A bot's reply to a question: an action, a choice, or a fault."""
 
     action: Json | None = None
     choice: int | None = None
     note: str = ""
-    error: str = ""  # what went wrong inside the bot, as it reports it; only for the owner
+    error: str = ""  # reported by the bot about its own code; only for the owner
     fault: str = ""
     detail: str = ""  # for the owner
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a bot says of itself at ``GET /``."""
+    """A bot's description of itself at ``GET /``."""
 
     name: str
     version: str
@@ -155,7 +159,7 @@ class Manifest:
 
 
 class BadBody(Exception):
-    """A reply that cannot be used; stays inside this package."""
+    """A reply that cannot be used; callers turn it into a fault."""
 
     def __init__(self, fault: str, detail: str) -> None:
         super().__init__(detail)
@@ -164,7 +168,7 @@ class BadBody(Exception):
 
 
 def read_decision(body: bytes, id: str, legal_count: int) -> Decision:
-    """The reply to question ``id``, which listed ``legal_count`` actions. Legality is the game's to judge."""
+    """Read the reply to question ``id``, which listed ``legal_count`` actions. The game judges whether it is legal."""
     error = ""
     try:
         reply = read_object(body, lax=_LAX)
@@ -175,7 +179,7 @@ def read_decision(body: bytes, id: str, legal_count: int) -> Decision:
 
 
 def read_manifest(body: bytes) -> Manifest:
-    """Return what ``GET /`` answered; raise ``BadBody``."""
+    """Return the manifest in the reply to ``GET /``; raise ``BadBody`` if it is invalid."""
     manifest = read_object(body)
     if manifest.get("protocol") != PROTOCOL:
         raise BadBody("bad_schema", f'protocol must be "{PROTOCOL}"')
@@ -190,22 +194,22 @@ def read_manifest(body: bytes) -> Manifest:
 
 
 def read_proof(body: bytes) -> str:
-    """The ``proof`` a challenge was answered with; raises ``BadBody``."""
+    """Return the ``proof`` in the reply to a challenge; raise ``BadBody`` if there is none."""
     return _member(body, "proof", _HASH, "64 lower-case hex digits")
 
 
 def read_nonce_hash(body: bytes) -> str:
-    """The ``nonce_hash`` the first step was answered with; raises ``BadBody``."""
+    """Return the ``nonce_hash`` in the reply to step 1; raise ``BadBody`` if there is none."""
     return _member(body, "nonce_hash", _HASH, "64 lower-case hex digits")
 
 
 def read_nonce(body: bytes) -> str:
-    """The ``nonce`` the second step was answered with; raises ``BadBody``."""
+    """Return the ``nonce`` in the reply to step 2; raise ``BadBody`` if there is none."""
     return _member(body, "nonce", _NONCE, "1 to 64 letters, digits, _ or -")
 
 
 def read_accepted(body: bytes) -> bool:
-    """Return the ``accepted`` that the third step was answered with; raise ``BadBody``."""
+    """Return ``accepted`` in the reply to step 3; raise ``BadBody`` if there is none."""
     accepted = read_object(body).get("accepted")
     if not isinstance(accepted, bool):
         raise BadBody("bad_schema", "accepted must be true or false")
@@ -229,10 +233,10 @@ def _decision(reply: Mapping[str, Any], id: str, legal_count: int) -> Decision:
     if not isinstance(echoed, str):
         raise BadBody("bad_schema", "decision must be the id of the question")
     if echoed != id:
-        raise BadBody("stale_decision", f"the question was {id}")
+        raise BadBody("stale_decision", f"expected {id}")
     note = _note(reply.get("note", ""))
     if ("action" in reply) == ("choice" in reply):
-        raise BadBody("bad_schema", "exactly one of action and choice is needed")
+        raise BadBody("bad_schema", "expected exactly one of action and choice")
     if "action" in reply:
         if not isinstance(reply["action"], dict):
             raise BadBody("bad_schema", "action must be an object")
@@ -249,7 +253,7 @@ def _note(note: Any) -> str:
     if not isinstance(note, str) or len(note.encode()) > MAX_NOTE_BYTES:
         raise BadBody("bad_schema", f"note must be a text of at most {MAX_NOTE_BYTES} bytes")
     if not _WORDS.fullmatch(note.replace("\n", " ").replace("\t", " ")):
-        raise BadBody("bad_schema", "note holds control or direction characters")
+        raise BadBody("bad_schema", "note contains control or direction characters")
     return note
 
 

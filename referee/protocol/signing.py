@@ -1,4 +1,4 @@
-"""Secrets of bots and webhooks, Standard Webhooks signatures, the proof of a challenge. Keeps no secret."""
+"""Secrets of bots and webhooks, signatures as in Standard Webhooks, and the proof of a challenge. Stores no secret."""
 
 import base64
 import binascii
@@ -10,24 +10,24 @@ PREFIX = "whsec_"
 
 
 def bot_secret(master_key: bytes, bot_id: str, generation: int) -> str:
-    """The secret shared with a bot; a rotation raises ``generation``. It is derived, so that no record holds it."""
+    """Return the secret shared with a bot. Each rotation increments ``generation``. Derived, so never stored."""
     key = hmac.digest(master_key, f"referee/bot-secret|{bot_id}|{generation}".encode(), "sha256")
     return PREFIX + base64.b64encode(key).decode()
 
 
 def bot_secrets(master_key: bytes, bot_id: str, generations: Sequence[int]) -> tuple[str, ...]:
-    """The secrets of these generations, in this order."""
+    """Return the secrets of these generations, in this order."""
     return tuple(bot_secret(master_key, bot_id, generation) for generation in generations)
 
 
 def webhook_secret(master_key: bytes, webhook_id: str, generation: int) -> str:
-    """The secret shared with the owner of a webhook, derived like that of a bot."""
+    """Return the secret shared with the owner of a webhook, derived like that of a bot."""
     key = hmac.digest(master_key, f"referee/webhook-secret|{webhook_id}|{generation}".encode(), "sha256")
     return PREFIX + base64.b64encode(key).decode()
 
 
 def secret_bytes(secret: str) -> bytes:
-    """The key behind ``whsec_…``; raises ``ValueError``."""
+    """Return the key encoded in ``whsec_…``; raise ``ValueError`` if the secret is malformed."""
     if not secret.startswith(PREFIX):
         raise ValueError(f"a secret begins with {PREFIX}")
     try:
@@ -37,9 +37,9 @@ def secret_bytes(secret: str) -> bytes:
 
 
 def current_secret(given: str | None, file: Path | None) -> str:
-    """Return the secret that was given, else the one that ``file`` contains now; an empty string if there is none.
+    """Return the given secret, else the current content of ``file``; an empty string if there is none.
 
-    Raise ``ValueError`` if the file has any other content.
+    Raise ``ValueError`` if the content is not a secret.
     """
     if given or file is None:
         return given or ""
@@ -55,19 +55,19 @@ def current_secret(given: str | None, file: Path | None) -> str:
 
 
 class Signer:
-    """Signs bodies with every key that may hold: more than one, since secrets are rotated."""
+    """Sign bodies with every valid key: there are two while a secret is rotated."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
         self._keys = [secret_bytes(secret) for secret in secrets]
 
     def signature(self, id: str, timestamp: int, body: bytes) -> str:
-        """The ``webhook-signature`` header, empty when there is no secret."""
+        """Return the ``webhook-signature`` header; an empty string without a secret."""
         signed = f"{id}.{timestamp}.".encode() + body
         digests = [hmac.digest(key, signed, "sha256") for key in self._keys]
         return " ".join("v1," + base64.b64encode(digest).decode() for digest in digests)
 
     def fits(self, id: str, timestamp: str, body: bytes, signatures: str) -> bool:
-        """Whether one of the signatures in the header was made with one of our keys."""
+        """Return whether any signature in the header was made with any of the keys."""
         if not timestamp.isascii() or not timestamp.isdigit():
             return False
         ours = self.signature(id, int(timestamp), body).split()
@@ -75,5 +75,5 @@ class Signer:
 
 
 def challenge_proof(secret: str, nonce: str) -> str:
-    """What a challenge must be answered with."""
+    """Return the proof that answers a challenge: the hex HMAC-SHA256 of the nonce under the bytes of the secret."""
     return hmac.digest(secret_bytes(secret), nonce.encode(), "sha256").hex()

@@ -1,4 +1,4 @@
-"""One strict reader for JSON that strangers send. How long a document may be is for whoever receives it."""
+"""A strict reader for JSON from untrusted sources. Its callers limit the size of documents."""
 
 import json
 import math
@@ -22,7 +22,7 @@ _UNFIT = re.compile("[\0\ud800-\udfff]")  # decoding has joined the surrogates t
 
 
 class InvalidJson(Exception):
-    """A document that is refused: its kind, the reason, and the path of the value ("" for the document)."""
+    """A refused document: the kind of error, the reason, and the path of the value ("" for the document)."""
 
     def __init__(self, kind: Kind, reason: str, path: str = "") -> None:
         super().__init__(f"{path}: {reason}" if path else reason)
@@ -32,8 +32,8 @@ class InvalidJson(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What a document may contain. Floats must always be finite, and no object may have a key twice."""
+class JsonLimits:
+    """Limits of a document. Floats must always be finite, and keys within an object unique."""
 
     max_depth: int
     min_integer: int
@@ -41,7 +41,7 @@ class Limits:
     refuse_negative_zero: bool = False  # -0 as an integer; parsers disagree whether it is 0 or -0.0
 
 
-def read(body: bytes, limits: Limits, *, any_text_in: Collection[str] = ()) -> Any:
+def read(body: bytes, limits: JsonLimits, *, any_text_in: Collection[str] = ()) -> Any:
     """Return the value of the JSON document ``body``; raise ``InvalidJson``.
 
     Strings may contain neither NUL nor lone surrogates, except within the members ``any_text_in`` of the outermost
@@ -75,16 +75,16 @@ def _refuse_depth(body: bytes, max_depth: int) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RefusedNumber:
-    """Stands for a number that is not accepted until its path is known."""
+    """A placeholder for a number that is not accepted, until its path is known."""
 
     reason: str
 
 
 @dataclass(slots=True)
 class _Reading:
-    """The parsing of one document; collects the numbers to refuse in their order."""
+    """The parser of one document; collects the numbers to refuse, in order."""
 
-    limits: Limits
+    limits: JsonLimits
     refused: list[_RefusedNumber] = field(default_factory=list)
 
     def decode(self, body: bytes) -> Any:
@@ -135,7 +135,7 @@ def _refuse_texts(value: Any, any_text_in: Collection[str]) -> None:
 
 
 def _find_path(value: Any, wanted: Callable[[Any], bool]) -> str | None:
-    """Return the path of the first wanted leaf, for a key that of its object; None if there is none."""
+    """Return the path of the first wanted leaf (of a key: the path of its object), or None."""
     steps = _find_steps(value, wanted)
     return None if steps is None else _render_path(steps)
 

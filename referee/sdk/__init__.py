@@ -1,4 +1,4 @@
-"""For bot authors in Python: say what to play, leave HTTP, signatures and JSON to us. `docs/sdk.md` tells how."""
+"""The SDK for bot authors in Python: it handles HTTP, signatures and JSON. See `docs/sdk.md`."""
 
 from referee.sdk.bot import Bot, Question, decides
 from referee.sdk.observations import OBSERVATIONS, PoolNap, PrinceAlbert, Prisoners, RummyRoyal, SaintPoker, members

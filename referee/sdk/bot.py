@@ -1,4 +1,4 @@
-"""A bot as functions by game and phase. Serving it and trying it on a log are for the files beside this one."""
+"""A bot as functions by game and phase. ``serving`` puts it online, ``replaying`` tries it on a log."""
 
 import logging
 import traceback
@@ -21,11 +21,11 @@ log = logging.getLogger("referee.sdk")
 
 
 class Question(Generic[Seen]):
-    """What the referee asks. ``seen`` is all that your seat may see, ``legal_actions`` what it may answer.
+    """A question of the referee. ``seen`` is all that your seat may see, ``legal_actions`` what it may answer.
 
-    ``default_action`` is played when no proper answer comes; ``new_events`` are those since your last question;
+    ``default_action`` is played if there is no valid answer; ``new_events`` are the events since your last question;
     ``number`` counts the questions of your seat in this match, from 0; ``match`` and ``time`` are the members of these
-    names in the protocol. ``legal_actions`` and ``default_action`` are plain JSON to be handed back.
+    names in the protocol. ``legal_actions`` and ``default_action`` are plain JSON, ready to be returned.
     """
 
     def __init__(self, body: Json) -> None:
@@ -48,9 +48,9 @@ Decider = Callable[[Question[Any]], Json | None]
 
 
 def decides(game: str, *only: str) -> Callable[[Function], Function]:
-    """Marks a method of a ``Bot`` as the one that decides in these phases of the game (none named: in all).
+    """Mark a method of a ``Bot`` as the one that decides in these phases of the game (in all if none is named).
 
-    Raises ``BadOption`` for a game or a phase that there is not.
+    Raise ``BadOption`` for an unknown game or phase.
     """
     wanted = _check_phases(game, only)
 
@@ -63,15 +63,15 @@ def decides(game: str, *only: str) -> Callable[[Function], Function]:
 
 
 class Bot:
-    """Decides by the functions it was given for a phase, else by ``decide``, which plays the default.
+    """A bot that decides by the function registered for a phase, else by ``decide``, which plays the default action.
 
-    Either subclass it and mark methods with ``@decides(game, phase)``, or make one and decorate functions with
-    ``@bot.decides(game, phase)``. A function takes a ``Question`` and gives an action, or None for the default.
+    Subclass it and mark methods with ``@decides(game, phase)``, or create one and decorate functions with
+    ``@bot.decides(game, phase)``. A function takes a ``Question`` and returns an action, or None for the default.
     """
 
     name = "sdk bot"
     version = "1"
-    max_concurrent_requests = 8  # questions it takes at once; they come from several threads
+    max_concurrent_requests = 8  # questions answered concurrently, in several threads
 
     def __init__(self, name: str | None = None, version: str | None = None) -> None:
         self.name = name or self.name
@@ -82,7 +82,7 @@ class Bot:
                 self._register(place, getattr(self, attribute))
 
     def decides(self, game: str, *only: str) -> Callable[[Function], Function]:
-        """Lets the decorated function decide in these phases; see ``decides`` beside this class."""
+        """Register the decorated function for these phases; see ``decides`` in this module."""
         wanted = _check_phases(game, only)
 
         def register(function: Function) -> Function:
@@ -93,50 +93,50 @@ class Bot:
         return register
 
     def decide(self, question: Question[Any]) -> Json | None:
-        """Decides where no function was given. To be overridden; None plays the default."""
+        """Decide in phases without a function of their own. Override this; None plays the default action."""
         return None
 
     def on_notice(self, notice: View) -> None:
-        """Called with every ``match_end`` and ``group_end``; does nothing. To be overridden."""
+        """Handle a ``match_end`` or ``group_end``. Override this; it does nothing."""
 
     @property
     def games(self) -> list[str]:
-        """What the manifest says it plays: the games with a function of their own, or all."""
+        """The games of the manifest: those with a function of their own, or all."""
         own = {game for game, _ in self._deciders}
         return sorted(own) if own and type(self).decide is Bot.decide else sorted(catalogue())
 
     def answer_question(self, question: Question[Any]) -> Json:
-        """The action for a question; lets through what the function raises."""
+        """Return the action for a question; raise whatever the registered function raises."""
         action = self._deciders.get((question.game, question.phase), self.decide)(question)
         return question.default_action if action is None else action
 
     def answer(self, body: Json) -> Json:
-        """Return the reply to the body of a ``/decide``. When a function raises, log the error, report it to the bot's
-        owner, and play the default."""
+        """Return the reply to the body of a ``/decide``. If a function raises, log the error, report it to the bot's
+        owner and play the default action."""
         id = body["decision"]["id"]
         try:
             return {"decision": id, "action": self.answer_question(Question(body))}
         except Exception as error:  # whatever the author's function raises
-            log.exception("no decision in %s; the default is played", id)
-            told = "".join(traceback.format_exception_only(error)).strip()[:LONGEST_ERROR]
-            return {"decision": id, "action": body["default_action"], "error": told.encode(errors="replace").decode()}
+            log.exception("no decision in %s; the default action is played", id)
+            text = "".join(traceback.format_exception_only(error)).strip()[:LONGEST_ERROR]
+            return {"decision": id, "action": body["default_action"], "error": text.encode(errors="replace").decode()}
 
     def manifest(self) -> Mapping[str, Any]:
-        """The reply to ``GET /``."""
+        """Return the reply to ``GET /``."""
         about = {"name": self.name, "version": self.version, "games": self.games}
         return {"protocol": PROTOCOL, **about, "max_concurrent_requests": self.max_concurrent_requests}
 
     def _register(self, place: tuple[str, str], decider: Decider) -> None:
         if place in self._deciders:
-            raise BadOption("decides", f"two functions for phase {place[1]!r} of {place[0]}")
+            raise BadOption("decides", f"phase {place[1]!r} of {place[0]} already has a function")
         self._deciders[place] = decider
 
 
 def _check_phases(game: str, only: tuple[str, ...]) -> list[tuple[str, str]]:
     if game not in catalogue():
-        raise BadOption("game", f"there is no {game!r}; there are {', '.join(catalogue())}")
+        raise BadOption("game", f"unknown game {game!r}; available: {', '.join(catalogue())}")
     known = phases(game)
     for phase in only:
         if phase not in known:
-            raise BadOption("phase", f"{game} does not ask in {phase!r}; it asks in {', '.join(known)}")
+            raise BadOption("phase", f"unknown phase {phase!r} of {game}; available: {', '.join(known)}")
     return [(game, phase) for phase in only or known]

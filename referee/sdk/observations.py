@@ -1,6 +1,6 @@
-"""What a seat sees in each game, typed. What it means stands on the game's rules page, where ``members`` reads it.
+"""Typed observations of each game. Their meaning is on the game's rules page; ``members`` returns it.
 
-A card is ``"Th"``; what is kept by seat is a tuple with a place for each seat.
+A card is ``"Th"``; values by seat are tuples with one entry per seat.
 """
 
 import re
@@ -15,7 +15,7 @@ Suit = Literal["c", "d", "h", "s"]
 
 
 class Observation(ReadOnly):
-    """What every game shows."""
+    """The members of the observation in every game."""
 
     game: str
     seat: Seat
@@ -208,7 +208,7 @@ def phases(game: str) -> tuple[str, ...]:
 
 
 def members(game: str) -> dict[str, str]:
-    """What each member of the game's observation is, in the words of its rules page; raises ``NoSuchGame``."""
+    """Return the meaning of each member of the game's observation, from its rules page; raise ``NoSuchGame``."""
     section = rules_page(game).partition("## What your bot sees")[2].partition("\n## ")[0]
     explained: dict[str, str] = {}
     for names, meaning in re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| (.*) \|$", section, re.MULTILINE):

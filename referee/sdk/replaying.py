@@ -1,4 +1,4 @@
-"""Trying a bot on the questions of a finished match, without any server: what would it have answered?"""
+"""Put the questions of a finished match to a bot, without a server."""
 
 import gzip
 import json
@@ -19,10 +19,10 @@ from referee.sdk.bot import Bot, Question
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """One question of the log, put to the bot. ``action`` is its answer, ``played`` what was played at the time.
+    """A question of the log, put to the bot. ``action`` is its answer, ``played`` the action in the log.
 
-    ``n`` is the number of the decision point in the log. ``legal`` says whether the answer is legal, ``error`` why it
-    is not, or what the bot raised (then ``action`` is None).
+    ``n`` is the number of the decision point in the log. If ``legal`` is false, ``error`` says why the answer is not
+    legal, or what the bot raised (then ``action`` is None).
     """
 
     n: int
@@ -34,10 +34,10 @@ class Replayed:
 
 
 def replay(log: str | Path | Iterable[bytes], bot: Bot, seat: int) -> list[Replayed]:
-    """Puts every question that ``seat`` was asked in the match to the bot; the match goes on as it was played.
+    """Put every question that ``seat`` (from 0) was asked in the match to the bot. The match continues as recorded.
 
-    ``log`` is a file (``.gz`` too) or its lines. Raises ``BadLog`` when it does not hold, ``BadOption`` when
-    there is no such seat.
+    ``log`` is a file (possibly ``.gz``) or its lines. Raise ``BadLog`` if it is invalid and ``BadOption`` if there is
+    no such seat.
     """
     lines = _lines(log)
     report = verify(lines)
@@ -46,7 +46,7 @@ def replay(log: str | Path | Iterable[bytes], bot: Bot, seat: int) -> list[Repla
     rows = [parse_row(line) for line in lines]
     header = {name: rows[0][name] for name in HEADER_MEMBERS}
     if not 0 <= seat < header["seats"]:
-        raise BadOption("seat", f"the match has seats 0 to {header['seats'] - 1}")
+        raise BadOption("seat", f"the match has seats 0 to {header['seats'] - 1}, got {seat}")
     match = Match(header, RecordedChance(rows))
     match.begin()
     questions = Questions(header, seat)
@@ -66,7 +66,7 @@ def _replay_question(bot: Bot, match: Match, questions: Questions, played: Json)
     question: Question[Any] = Question(json.loads(body))
     try:
         action = bot.answer_question(question)
-    except Exception as error:  # noqa: BLE001  # whatever the author's function raises is what we tell
+    except Exception as error:  # noqa: BLE001  # whatever the author's function raises is reported
         return Replayed(request.n, question, None, played, legal=False, error=f"{type(error).__name__}: {error}")
     try:
         match.state.validate_action(questions.seat, action)

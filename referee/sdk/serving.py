@@ -1,4 +1,4 @@
-"""A bot of the SDK over HTTP: protocol 2 with signature checks, on the standard library's server."""
+"""Serve a bot of the SDK over HTTP: protocol 2 with signature checks, on the server of the standard library."""
 
 import hashlib
 import hmac
@@ -19,7 +19,7 @@ from referee.sdk.bot import Bot
 from referee.sdk.views import View
 
 CLOCK_TOLERANCE_S = 300
-ANSWERS_KEPT = 1000  # a question that comes again is answered as before
+ANSWERS_KEPT = 1000  # so that a repeated question gets the same answer
 MAX_BODY_BYTES = 4 * 1024 * 1024
 
 
@@ -28,12 +28,12 @@ def serve(
 ) -> None:
     """Serve until Ctrl-C and print the URL; port 0 takes a free port.
 
-    With a ``secret`` (``whsec_…``; raises ``ValueError`` if malformed), calls that the referee did not sign get a 401.
-    Without one, the bot plays with anybody, but cannot prove that the address is yours. If no ``secret`` is given,
+    With a ``secret`` (``whsec_…``; raise ``ValueError`` if malformed), calls that the referee did not sign get a 401.
+    Without one, the bot plays with anybody but cannot prove that the address is yours. If no ``secret`` is given,
     ``secret_file`` is read at each call, so it can be written while the bot runs.
     """
     with serving(bot, port, host=host, secret=secret, secret_file=secret_file) as url:
-        print(f"{bot.name} plays at {url}", flush=True)  # noqa: T201  # what it was started for
+        print(f"{bot.name} plays at {url}", flush=True)  # noqa: T201  # the caller needs the URL
         try:
             threading.Event().wait()
         except KeyboardInterrupt:
@@ -50,7 +50,7 @@ def serving(
     secret_file: str | Path | None = None,
     now: Callable[[], float] = time.time,
 ) -> Iterator[str]:
-    """Serves in the background as long as the block runs, which is given the URL."""
+    """Serve in the background while the block runs; yield the URL."""
     desk = Desk(bot, secret, now, Path(secret_file) if secret_file else None)
     server = _Server((host, port), _desk(desk))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -64,7 +64,7 @@ def serving(
 
 
 class Desk:
-    """What the bot says to each call; knows the protocol, not HTTP."""
+    """The replies of the bot to each call: the protocol without HTTP."""
 
     def __init__(self, bot: Bot, secret: str, now: Callable[[], float], secret_file: Path | None = None) -> None:
         if secret:
@@ -81,13 +81,13 @@ class Desk:
         return 200, dumps(self._bot.manifest())
 
     def post(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
-        """Status and body of the reply."""
+        """Return the status and the body of the reply."""
         try:
             secret = current_secret(self._secret, self._secret_file)
         except ValueError as error:
             return 503, dumps({"error": str(error)})
         if secret and not self._is_signed(secret, headers, body):
-            return 401, dumps({"error": "the signature does not fit, or it is old"})
+            return 401, dumps({"error": "the signature is invalid or expired"})
         try:
             asked = json.loads(body)
             if path.endswith("/decide"):
@@ -96,7 +96,7 @@ class Desk:
                 return 200, dumps(self._answer_notice(secret, asked))
         except (ValueError, KeyError, TypeError) as error:
             return 400, dumps({"error": f"not a body of protocol 2: {error!r}"})
-        return 404, dumps({"error": "there are /, /decide and /notify"})
+        return 404, dumps({"error": "unknown path; available: /, /decide, /notify"})
 
     def _answer_decision(self, asked: Json, body: bytes) -> bytes:
         key = hashlib.sha256(body).digest()
@@ -135,7 +135,7 @@ class Desk:
 
 class _Server(ThreadingHTTPServer):
     request_queue_size = 100
-    block_on_close = False  # connections of matches still going are dropped
+    block_on_close = False  # close does not wait for the connections of unfinished matches
 
 
 def _desk(desk: Desk) -> type[BaseHTTPRequestHandler]:
@@ -150,7 +150,7 @@ def _desk(desk: Desk) -> type[BaseHTTPRequestHandler]:
             length = self.headers.get("Content-Length", "")
             if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
                 self.close_connection = True
-                return self._reply(413, dumps({"error": "no length, or too long"}))
+                return self._reply(413, dumps({"error": "Content-Length is missing or too large"}))
             body = self.rfile.read(int(length))
             headers = {name.lower(): value for name, value in self.headers.items()}
             return self._reply(*desk.post(self.path, headers, body))

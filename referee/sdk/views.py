@@ -1,4 +1,4 @@
-"""JSON that is only looked at: an object whose members are attributes as well. What they are called is the game's."""
+"""Read-only JSON objects whose members are attributes as well."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -7,9 +7,9 @@ from referee.match.canonical import Json
 
 
 class ReadOnly(Mapping[str, Any]):
-    """A JSON object to read, as ``view.hand`` or ``view["hand"]``; lists in it are tuples, objects are views.
+    """A read-only JSON object: ``view.hand`` or ``view["hand"]``. Its lists are tuples, its objects views.
 
-    A member named like a word of Python (``from`` in Saint Poker's river) is had by ``view["from"]`` alone.
+    A member named like a keyword of Python (``from`` in Saint Poker's river) is available as ``view["from"]`` only.
     """
 
     __slots__ = ("_members",)
@@ -18,7 +18,7 @@ class ReadOnly(Mapping[str, Any]):
         object.__setattr__(self, "_members", {name: _read_only(value) for name, value in members.items()})
 
     def to_json(self) -> Json:
-        """Plain dicts and lists again, to keep or to change."""
+        """Return plain dicts and lists, which may be changed."""
         return {name: _plain(value) for name, value in self.items()}
 
     def __getitem__(self, name: str) -> Any:
@@ -37,11 +37,11 @@ class ReadOnly(Mapping[str, Any]):
         return type(self), (self.to_json(),)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"{type(self).__name__} is read-only; to_json() gives a copy that is not")
+        raise AttributeError(f"{type(self).__name__} is read-only; to_json() returns a copy that can be changed")
 
     if TYPE_CHECKING:
         _members: Mapping[str, Any]
-    else:  # hidden from type checkers, so that they tell a misspelt member where members are declared
+    else:  # hidden from type checkers, so that they report unknown members of declared views
 
         def __getattr__(self, name: str) -> Any:
             try:
@@ -52,7 +52,7 @@ class ReadOnly(Mapping[str, Any]):
 
 
 class View(ReadOnly):
-    """One whose members are not declared: to a type checker it has any."""
+    """A view without declared members: type checkers accept any."""
 
     __slots__ = ()
 

@@ -1,7 +1,4 @@
-"""The match viewer: plain modules that the site serves, and one file that holds a match and opens from disk.
-
-What is drawn and how stands in the modules; here they are only put together.
-"""
+"""Bundle the match viewer: one module for the site, or one HTML file that contains a match and opens from disk."""
 
 import base64
 import gzip
@@ -45,7 +42,7 @@ PAGE: Final = """<!doctype html>
 <main>
 <h1>{game}</h1>
 <p class="lead">Match <bdi>{match}</bdi>: {players}</p>
-<div id="viewer"><noscript>This page needs script to show the match; it loads nothing from anywhere.</noscript></div>
+<div id="viewer"><noscript>This page needs JavaScript to show the match; it loads nothing.</noscript></div>
 </main>
 <script type="text/plain" id="packed">{packed}</script>
 <script type="module">{script}</script>
@@ -55,9 +52,9 @@ PAGE: Final = """<!doctype html>
 
 
 def standalone(lines: Sequence[bytes], *, questions: Mapping[int, Json] | None = None) -> str:
-    """One HTML file with the match of this log in it. ``questions`` are what the bots were asked, by row.
+    """Return an HTML file that contains the match of this log. ``questions`` are those put to the bots, by row.
 
-    Raises ``BadLog`` for lines that are no log; whether it holds is checked by whoever opens the page.
+    Raise ``BadLog`` if the lines are not a log. The page itself verifies the log when it is opened.
     """
     header = _header(lines)
     script, style = bundle(), "".join((FOLDER / name).read_text() for name in STYLES)
@@ -65,8 +62,9 @@ def standalone(lines: Sequence[bytes], *, questions: Mapping[int, Json] | None =
         log = b"".join(line + b"\n" for line in lines).decode()
     except UnicodeDecodeError as error:
         raise BadLog(0, f"not UTF-8: {error}") from None
-    held = {"log": log, "questions": {str(row): one for row, one in (questions or {}).items()}, "faults": advice()}
-    packed = gzip.compress(dumps({**held, "cards": _cards(log)}), 9, mtime=0)
+    asked = {str(row): question for row, question in (questions or {}).items()}
+    content = {"log": log, "questions": asked, "faults": advice(), "cards": _cards(log)}
+    packed = gzip.compress(dumps(content), 9, mtime=0)
     players = [html.escape(str(player["name"])) for player in header["players"]]
     return PAGE.format(
         policy=_policy(script, style),
@@ -81,9 +79,9 @@ def standalone(lines: Sequence[bytes], *, questions: Mapping[int, Json] | None =
 
 
 def bundle() -> str:
-    """All modules in one script that opens the match packed into its page."""
+    """Return all modules as one script that opens the match packed into its page."""
     order: dict[str, str] = {}
-    _gather(ENTRY, order)
+    _gather_module(ENTRY, order)
     taken: dict[str, str] = {}
     for module, source in order.items():
         for name in _DECLARED.findall(source):
@@ -92,15 +90,17 @@ def bundle() -> str:
 
 
 def module() -> str:
-    """All that pages of the site need, as one module: one file to fetch instead of thirty."""
+    """Return all modules that pages of the site need as one module: one file to fetch instead of thirty."""
     order: dict[str, str] = {}
-    _gather("open_log.js", order)
-    return "\n".join(order.values()) + "\nexport { NoLog, fetchTable, mount, opening, readLog };\n"
+    _gather_module("open_log.js", order)
+    return "\n".join(order.values()) + "\nexport { BadLog, fetchTable, mount, openLog, readLog };\n"
 
 
 def advice() -> dict[str, Json]:
-    """What each fault means and what to do about it, as the viewer takes it."""
-    return {code: {name: _plain(words) for name, words in asdict(one).items()} for code, one in ADVICE.items()}
+    """Return the advice on each fault as plain text, by its code."""
+    return {
+        code: {name: _strip_markdown(text) for name, text in asdict(given).items()} for code, given in ADVICE.items()
+    }
 
 
 def _header(lines: Sequence[bytes]) -> Json:
@@ -111,27 +111,27 @@ def _header(lines: Sequence[bytes]) -> Json:
     except (IndexError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise BadLog(0, f"not the header of a match log: {error!r}") from None
     if not known:
-        raise BadLog(0, "the header names no game, match and players")
+        raise BadLog(0, "the header must name the game, the match and the players")
     return header
 
 
-def _gather(name: str, order: dict[str, str]) -> None:
-    """The module, after those it imports, without its import and export words."""
+def _gather_module(name: str, order: dict[str, str]) -> None:
+    """Add a module to ``order``, after those it imports, without its import and export keywords."""
     if name in order:
         return
     source = GENERATED[name]() if name in GENERATED else (FOLDER / name).read_text()
     for found in _imports(source):
-        _gather(normpath(join(dirname(name), found)), order)
+        _gather_module(normpath(join(dirname(name), found)), order)
     order[name] = re.sub(r"^export ", "", _IMPORT.sub("", source), flags=re.MULTILINE)
 
 
 def _presentations() -> str:
-    """Return the module with what the viewer needs to know of each game."""
+    """Return the module with the presentation of each game."""
     return f"export const PRESENTATIONS = {json.dumps(presentations(), ensure_ascii=False)};\n".replace("</", "<\\/")
 
 
 def _tables() -> str:
-    """Return the module with all tables there are, for a page that cannot fetch any."""
+    """Return the module with the tables of all games, for a page that cannot fetch them."""
     modules = [name for name in map(table_module, catalogue()) if name]
     tables = {name: _EXPORTED.findall((FOLDER / name).read_text())[0] for name in modules}
     imports = "".join(f'import {{ {table} }} from "./{name}";\n' for name, table in tables.items())
@@ -146,13 +146,13 @@ def _imports(source: str) -> Iterator[str]:
 
 
 def _cards(log: str) -> dict[str, str]:
-    """The pictures this log needs, and the back."""
+    """Return the pictures of the cards in this log, and of the back, by name."""
     names = sorted({"back", *CARD.findall(log)})
     return {name: (FOLDER / "cards" / f"{name}.svg").read_text().strip() for name in names}
 
 
 def _policy(script: str, style: str) -> str:
-    """Nothing but what stands in the page runs or is shown, and nothing is fetched."""
+    """Return a policy that runs and shows only what the page contains, and fetches nothing."""
     return (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -163,5 +163,5 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _plain(markdown: str) -> str:
+def _strip_markdown(markdown: str) -> str:
     return markdown.replace("`", "").replace("*", "")

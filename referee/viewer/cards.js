@@ -1,32 +1,32 @@
-// Pictures of cards, and cards side by side. Where they lie on the table is not decided here.
+// Pictures of cards, and fans of cards side by side.
 
 import { make } from "./dom.js";
 import { cardSign, cardsWords, isCard } from "./words.js";
 
-const MOST_CARDS = 120; // in one fan; two packs and more
-const PICTURES = new Map(); // card -> address, where they came with the page
+const MOST_CARDS = 120; // in one fan; more than two packs
+const PICTURES = new Map(); // addresses by card, if the page contains them
 
-/** Takes the pictures a page brought along, by card. */
-export function bringPictures(drawings) {
+/** Add the pictures that a page contains, by card. */
+export function addPictures(drawings) {
   for (const [card, drawing] of Object.entries(drawings)) {
     PICTURES.set(card, `data:image/svg+xml,${encodeURIComponent(drawing)}`);
   }
 }
 
-/** Where the picture of a card is; the back for one that is hidden or unknown. */
+/** Return the address of a card's picture; of the back for a hidden or unknown card. */
 export function pictureOf(card) {
   const name = isCard(card) ? card : "back";
   return PICTURES.get(name) ?? new URL(`./cards/${name}.svg`, import.meta.url).href;
 }
 
-/** A single card. */
+/** Create the picture of a card. */
 export function cardPicture(card) {
   return make("img", { class: "face", src: pictureOf(card), alt: "", width: 240, height: 336, draggable: "false" });
 }
 
 /**
- * Shows cards overlapping in `fan`, keeping the pictures of those that stay; `label` says what they are to a listener.
- * Those in `moved` are marked.
+ * Show overlapping cards in `fan`, reusing the pictures of cards that stay. `label` names them for screen readers; cards in
+ * `moved` are marked.
  */
 export function showFan(fan, cards, { label = "", moved = [] } = {}) {
   const shown = (Array.isArray(cards) ? cards : []).slice(0, MOST_CARDS);

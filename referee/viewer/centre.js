@@ -2,12 +2,12 @@
 
 import { cardPicture, showFan } from "./cards.js";
 import { make, text } from "./dom.js";
-import { cardWords, cardsWords, counted } from "./words.js";
+import { cardWords, cardsWords, countNoun } from "./words.js";
 
-const SPREAD = 9; // cards; more than these overlap
+const SPREAD = 9; // cards; if there are more, they overlap
 const DRAWN = { cards: spread, pile: pile, pot: pot, board: board, note: note };
 
-/** The things in the middle, as elements. */
+/** Return the items in the middle as elements. */
 export function centreOf(position, nameOf) {
   const items = position.centre ?? [];
   const moved = position.moved ?? [];
@@ -18,21 +18,21 @@ export function centreOf(position, nameOf) {
 
 function spread(item, { nameOf, moved }) {
   const cards = Array.isArray(item.cards) ? item.cards : [];
-  const seated = cards.some((one) => Number.isInteger(one?.seat));
+  const seated = cards.some((entry) => Number.isInteger(entry?.seat));
   if (!seated || cards.length > 2 * SPREAD) {
     const fan = make("div", { class: cards.length > SPREAD ? "fan" : "fan loose" });
-    showFan(fan, cards.map((one) => one?.card), { label: text(item.name), moved });
+    showFan(fan, cards.map((entry) => entry?.card), { label: text(item.name), moved });
     return cards.length ? fan : make("span", { class: "pile bare", role: "img", "aria-label": "none yet" });
   }
-  return make("ul", { class: "trick" }, cards.map((one) =>
-    make("li", { class: moved.includes(one.card) ? "moved" : null },
-      make("span", { role: "img", "aria-label": cardWords(one.card) }, cardPicture(one.card)),
-      make("bdi", { class: "by" }, text(Number.isInteger(one.seat) ? nameOf(one.seat) : "")))));
+  return make("ul", { class: "trick" }, cards.map(({ card, seat }) =>
+    make("li", { class: moved.includes(card) ? "moved" : null },
+      make("span", { role: "img", "aria-label": cardWords(card) }, cardPicture(card)),
+      make("bdi", { class: "by" }, text(Number.isInteger(seat) ? nameOf(seat) : "")))));
 }
 
 function pile(item) {
   const count = Number(item.count) || 0;
-  const label = `${counted(count, "card")}${item.top ? `, ${cardWords(item.top)} on top` : ""}`;
+  const label = `${countNoun(count, "card")}${item.top ? `, ${cardWords(item.top)} on top` : ""}`;
   return make("div", { class: count ? "pile" : "pile bare", role: "img", "aria-label": label },
     count ? cardPicture(item.top ?? "??") : null, make("b", { class: "count" }, String(count)));
 }

@@ -1,13 +1,12 @@
-// What a browser can check of a finished log: the links between its rows, the promise, the deals. The rules it leaves to
-// the referee.
+// Verify a finished log in the browser: the links between its rows, the commitment and the deals, but not the rules.
 
 import { hexOf, sha256 } from "./digests.js";
 import { checkDeals } from "./fairness.js";
 
-const ROWS_A_BREATH = 200; // then the page may answer its reader
+const ROWS_A_BREATH = 200; // then the event loop gets a turn
 
 /**
- * Checks the raw lines of a log. Gives {ok, rows, revealed, deals} or, where it fails, {ok: false, row, reason}.
+ * Check the raw lines of a log. Return {ok, rows, revealed, deals}, or {ok: false, row, reason} for an invalid log.
  */
 export async function checkLog(lines, rows) {
   let before = null;

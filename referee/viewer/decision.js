@@ -1,24 +1,24 @@
-// The decision at hand: what the bot saw, what it answered, how long it took, what went wrong.
+// The panel of the current decision: the question, the answer, its time and its fault.
 
 import { make, nameOf, text } from "./dom.js";
-import { actionWords, nestedTable } from "./json_view.js";
+import { actionWords, jsonTable } from "./json_view.js";
 import { OPEN } from "./replay.js";
-import { SOURCES, counted } from "./words.js";
+import { SOURCES, countNoun } from "./words.js";
 
-const MOST_LEGAL = 60; // shown at once
+const MOST_LEGAL = 60; // legal actions shown
 const MOST_EVENTS = 80;
-const PATIENCE_MS = 250; // stepping on within this time asks nothing
+const PATIENCE_MS = 250; // no question is fetched for decisions left sooner
 
 /**
- * The panel. `question(row)` gives (a promise of) the question of a row, null where there is none to be had; `faults`
- * tells by code what happened and what to do.
+ * The panel. `question(row)` returns (a promise of) the question of a row, or null if it is not available; `faults` has by
+ * code what happened and what to do.
  */
 export class DecisionPanel {
   constructor(replay, { question, noQuestion, faults, linkOf }) {
     Object.assign(this, { replay, question, noQuestion, faults: new Map(Object.entries(faults ?? {})), linkOf });
     this._open = false;
     this._row = null;
-    this._asked = 0;
+    this._timer = 0;
     this.body = make("div", { class: "panel-body" });
     this.element = make("section", { class: "panel decision", "aria-label": "Decision" }, make("h2", {}, "Decision"), this.body);
   }
@@ -28,16 +28,16 @@ export class DecisionPanel {
     const key = `${row?.row}|${viewer}`;
     if (key === this._row) return;
     this._row = key;
-    clearTimeout(this._asked);
+    clearTimeout(this._timer);
     this.body.replaceChildren(...this._contents(row, viewer));
   }
 
   _contents(row, viewer) {
-    if (this.replay.live) return [quiet("What was asked and answered can be read when the match is over.")];
-    if (row?.type === "chance") return [quiet("No bot was asked here: this follows from the seed."), make("p", { class: "quiet" }, `Row ${row.row} of the log.`)];
+    if (this.replay.live) return [quiet("Questions and answers can be read when the match is over.")];
+    if (row?.type === "chance") return [quiet("No bot was asked here: the outcome follows from the seed."), make("p", { class: "quiet" }, `Row ${row.row} of the log.`)];
     if (row?.type !== "decision") return [quiet("Nothing has happened yet.")];
     if (viewer !== OPEN && viewer !== row.seat) {
-      return [quiet(`${this.replay.nameOf(row.seat)} decided here. Choose the open view to read how.`)];
+      return [quiet(`${this.replay.nameOf(row.seat)} decided here. Choose the view “everything open” to see how.`)];
     }
     return [this._head(row), this._facts(row), this._fault(row), this._saw(row), this._link(row)].filter(Boolean);
   }
@@ -49,7 +49,7 @@ export class DecisionPanel {
 
   _facts(row) {
     const { time } = this.replay.header;
-    const facts = [["How", row.retired ? "the bot is not asked any more; the default was played" : (SOURCES[row.source] ?? text(row.source))]];
+    const facts = [["How", row.retired ? "the bot is no longer asked; the default action was played" : (SOURCES[row.source] ?? text(row.source))]];
     if (row.source !== "forced" && Number.isFinite(row.ms)) facts.push(["Time", `${row.ms} ms of ${time?.budget_ms ?? "?"} ms`]);
     if (row.note) facts.push(["Note", make("q", { dir: "auto" }, text(row.note))]);
     return make("dl", { class: "facts" }, facts.map(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]).flat());
@@ -63,7 +63,7 @@ export class DecisionPanel {
       advice ? make("p", {}, "What to do: ", advice.remedy, ".") : null);
   }
 
-  /** What the bot saw, asked for only where somebody reads it. */
+  /** The question, fetched only when the reader opens it. */
   _saw(row) {
     if (row.source === "forced" || row.retired) return null;
     const place = make("div", { class: "saw", "aria-live": "off" });
@@ -74,7 +74,7 @@ export class DecisionPanel {
     });
     if (this._open) {
       place.append(quiet("…"));
-      this._asked = setTimeout(() => this._fill(place, row), PATIENCE_MS);
+      this._timer = setTimeout(() => this._fill(place, row), PATIENCE_MS);
     }
     return details;
   }
@@ -84,7 +84,7 @@ export class DecisionPanel {
       const question = await this.question?.(row);
       place.replaceChildren(...(question ? this._question(question, row) : [quiet(this.noQuestion)]));
     } catch (error) {
-      place.replaceChildren(quiet(`It could not be fetched: ${text(error.message)}`));
+      place.replaceChildren(quiet(`The question could not be fetched: ${text(error.message)}`));
     }
   }
 
@@ -92,18 +92,18 @@ export class DecisionPanel {
     const legal = Array.isArray(question.legal_actions) ? question.legal_actions : [];
     const events = Array.isArray(question.new_events) ? question.new_events : [];
     return [
-      make("h3", {}, "Observation"), regionOf("Observation", nestedTable(question.observation)),
+      make("h3", {}, "Observation"), regionOf("Observation", jsonTable(question.observation)),
       make("h3", {}, `New events (${events.length})`),
       events.length ? make("ul", { class: "new-events" }, events.slice(-MOST_EVENTS).map((event) => this._eventItem(event))) : quiet("none"),
-      make("h3", {}, counted(legal.length, "legal action")),
+      make("h3", {}, countNoun(legal.length, "legal action")),
       make("ol", { class: "legal", start: 0 }, legal.slice(0, MOST_LEGAL).map((action) => legalItem(action, row.action, question.default_action))),
       legal.length > MOST_LEGAL ? quiet(`and ${legal.length - MOST_LEGAL} more`) : null,
-      make("h3", {}, "Time"), regionOf("Time", nestedTable(question.time)),
+      make("h3", {}, "Time"), regionOf("Time", jsonTable(question.time)),
     ].filter(Boolean);
   }
 
   _eventItem(event) {
-    const words = this.replay.tell(event);
+    const words = this.replay.describe(event);
     return words ? make("li", {}, text(words)) : null;
   }
 
@@ -116,7 +116,7 @@ export class DecisionPanel {
         said.textContent = "Copied.";
       } catch {
         location.hash = new URL(link).hash;
-        said.textContent = "It stands in the address bar.";
+        said.textContent = "Copy the link from the address bar.";
       }
     };
     return make("p", { class: "row" }, make("button", { type: "button", class: "small", click: copy }, "Copy a link to this decision"), said);
@@ -124,7 +124,7 @@ export class DecisionPanel {
 }
 
 function legalItem(action, played, otherwise) {
-  const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+  const same = (left, right) => JSON.stringify(left) === JSON.stringify(right);
   const marks = [same(action, played) ? "played" : null, same(action, otherwise) ? "default" : null].filter(Boolean);
   return make("li", { class: marks.includes("played") ? "chosen" : null }, actionWords(action),
     marks.map((mark) => [" ", make("span", { class: "tag" }, mark)]).flat());

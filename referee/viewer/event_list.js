@@ -1,20 +1,20 @@
-// The events of a round as a list to read and to jump from.
+// The events of a round as a list whose items jump to their moment.
 
 import { make, text } from "./dom.js";
 import { OPEN } from "./replay.js";
 
-const MOST_LISTED = 240; // around the moment at hand
+const MOST_LISTED = 240; // items around the current moment
 
-/** The list; `goTo(at)` is called with the moment chosen. */
-export class Happenings {
+/** The list. It calls `goTo(at)` with the selected moment. */
+export class EventList {
   constructor(replay, { goTo }) {
     this.replay = replay;
     this._goTo = goTo;
     this._shown = "";
     this._buttons = new Map();
     this.title = make("h2", {}, "Events");
-    this.list = make("ol", { class: "happenings" });
-    this.frame = make("div", { class: "happenings-frame", role: "region", tabindex: 0, "aria-label": "Events of the round" }, this.list);
+    this.list = make("ol", { class: "event-list" });
+    this.frame = make("div", { class: "event-list-frame", role: "region", tabindex: 0, "aria-label": "Events of the round" }, this.list);
     this.element = make("section", { class: "panel" }, this.title, this.frame);
   }
 
@@ -67,12 +67,12 @@ export class Happenings {
   }
 }
 
-/** A moment in words as a viewer who sees `event` reads it; null when it is not worth a line. */
+/** Return a moment as a sentence for a viewer who sees `event`; null if it needs no item. */
 export function sentenceAt(replay, at, event) {
   const { event: whole } = replay.moments[at];
   const row = replay.rowAt(at);
-  if (!whole) return `${replay.nameOf(row.seat)} has chosen; it is shown when all have.`;
+  if (!whole) return `${replay.nameOf(row.seat)} has chosen; the choice is revealed when all have chosen.`;
   if (!event) return null;
-  const told = replay.tell(event);
-  return told === null || told === undefined ? null : text(String(told));
+  const sentence = replay.describe(event);
+  return sentence === null || sentence === undefined ? null : text(String(sentence));
 }

@@ -1,35 +1,35 @@
-// Whether the cards follow from the seed that was promised and the bots' own numbers: the referee's chance, again.
+// Verify that all cards follow from the committed seed and the bots' nonces, by drawing them again.
 
-import { hexOf, hmac256, joined, sha256, unhexed } from "./digests.js";
+import { hexOf, hmac256, concatBytes, sha256, bytesOfHex } from "./digests.js";
 
 const UTF8 = new TextEncoder();
 const WORDS_A_BLOCK = 8;
 
-/** The promise of a deal group: hex SHA-256 over the seed's bytes and the group's id. */
+/** Return the commitment of a deal group: the hex SHA-256 of the seed's bytes and the group's id. */
 export function commitmentOf(seed, groupId) {
-  return hexOf(sha256(joined(seed, UTF8.encode(groupId))));
+  return hexOf(sha256(concatBytes(seed, UTF8.encode(groupId))));
 }
 
-/** A function (asked, k) that gives what the k-th node of its kind must have brought. */
+/** Return a function (asked, k) that returns the outcome of the k-th chance node of its kind. */
 export function committedChance(seed, groupId, nonces) {
   const key = hmac256(seed, UTF8.encode(`referee/v1|${groupId}|${nonces.join("|")}`));
   return (asked, k) => {
     const below = wordsOf(key, asked.kind, k);
-    if (asked.kind === "deck") return shuffled(asked.cards, below);
-    if (asked.ordered) return shuffled(asked.among, below);
+    if (asked.kind === "deck") return shuffle(asked.cards, below);
+    if (asked.ordered) return shuffle(asked.among, below);
     return asked.among[below(asked.among.length)];
   };
 }
 
-/** What is wrong with a revealed log, as {row, reason}, or {deals} when every outcome follows. */
+/** Check a revealed log. Return {deals}, or {row, reason} for the first outcome that does not follow. */
 export function checkDeals(header, rows) {
   const last = rows.length - 1;
   const { group } = header;
   const { seed: hex, nonces, nonce_hashes: hashes } = rows[last];
-  const seed = unhexed(hex);
+  const seed = bytesOfHex(hex);
   if (!seed || !Array.isArray(nonces) || !Array.isArray(hashes)) return { row: last, reason: "the reveal is malformed" };
   if (commitmentOf(seed, String(group?.id)) !== group?.commitment) {
-    return { row: last, reason: "the seed is not the one promised by the commitment in the header" };
+    return { row: last, reason: "the seed does not match the commitment in the header" };
   }
   if (nonces.length !== hashes.length || nonces.length !== group.entries?.length) {
     return { row: last, reason: "a nonce and a hash are expected for each entry" };
@@ -59,8 +59,8 @@ function isDrawable(asked) {
   return typeof asked?.kind === "string" && Array.isArray(items) && items.length > 0;
 }
 
-/** Fisher and Yates from the last place down. */
-function shuffled(items, below) {
+/** Shuffle a copy by Fisher and Yates, from the last index down. */
+function shuffle(items, below) {
   const order = [...items];
   for (let i = order.length - 1; i > 0; i--) {
     const j = below(i + 1);
@@ -69,15 +69,15 @@ function shuffled(items, below) {
   return order;
 }
 
-/** The random words of one node, as a function that gives a number below m. */
+/** Return the random numbers of one chance node, as a function that returns a number below m. */
 function wordsOf(key, kind, k) {
-  const label = joined(UTF8.encode(`${kind}|`), be32(k));
+  const label = concatBytes(UTF8.encode(`${kind}|`), be32(k));
   let block = 0;
   let used = WORDS_A_BLOCK;
   let words = null;
   const next = () => {
     if (used === WORDS_A_BLOCK) {
-      words = new DataView(hmac256(key, joined(label, be32(block))).buffer);
+      words = new DataView(hmac256(key, concatBytes(label, be32(block))).buffer);
       block += 1;
       used = 0;
     }

@@ -1,15 +1,15 @@
-// The score of every seat over the match, as a drawing that can be clicked and a table that can be read.
+// The scores of all seats over the match, as a clickable graph and as a table.
 
 import { draw, make, tableOf, text } from "./dom.js";
-import { numberWords } from "./words.js";
+import { capitalized, numberWords, seatWords } from "./words.js";
 
 const HEIGHT = 240;
 const ROOM = { left: 44, right: 96, top: 12, bottom: 24 };
-const DASHES = [null, "8 4", "2 4", "12 4 2 4"]; // with five colours no two of twenty seats look the same
+const DASHES = [null, "8 4", "2 4", "12 4 2 4"]; // with five colours, twenty seats look different
 const COLOURS = 5;
 const TICKS = 4;
 
-/** The graph; `goTo(at)` is called with the moment clicked. */
+/** The graph. It calls `goTo(at)` with the clicked moment. */
 export class Graph {
   constructor(replay, { goTo }) {
     this.replay = replay;
@@ -21,14 +21,14 @@ export class Graph {
       make("details", {}, make("summary", {}, "The figures as a table"), this.values));
   }
 
-  /** Draws everything anew, as wide as there is room. */
+  /** Redraw everything at the available width. */
   redraw() {
     const { scores } = this.replay;
     this.element.hidden = scores.length < 2;
     if (this.element.hidden) return;
     this._scale(Math.max(280, this.place.clientWidth));
     const svg = draw("svg", { width: this.width, height: HEIGHT, viewBox: `0 0 ${this.width} ${HEIGHT}`, role: "img",
-      "aria-label": "One line a seat; the figures stand in the table below", click: (event) => this._clicked(event) });
+      "aria-label": "One line per seat; the table below has the figures", click: (event) => this._clicked(event) });
     this._cursor = draw("line", { class: "cursor", y1: ROOM.top, y2: HEIGHT - ROOM.bottom });
     svg.append(...this._grid(), this._cursor, ...this._lines());
     this.place.replaceChildren(svg);
@@ -45,10 +45,10 @@ export class Graph {
   }
 
   _scale(width) {
-    const all = this.replay.scores.flatMap((one) => one.scores);
+    const all = this.replay.scores.flatMap((change) => change.scores);
     const [low, high] = all.reduce(([least, most], score) => [Math.min(least, score), Math.max(most, score)], [all[0], all[0]]);
     this.width = width;
-    this.low = low > 0 && low < high / 2 ? 0 : low; // far from nothing, the differences are what is looked for
+    this.low = low > 0 && low < high / 2 ? 0 : low; // far from zero, the differences matter
     this.high = high === low ? low + 1 : high;
   }
 
@@ -84,9 +84,9 @@ export class Graph {
     const labels = spreadOut(seats.map((seat) => this._y(scores.at(-1).scores[seat])), HEIGHT - ROOM.bottom, 13);
     return seats.flatMap((seat) => {
       const points = [];
-      scores.forEach((one, place) => {
-        if (place) points.push(`${this._x(one.at).toFixed(1)},${this._y(scores[place - 1].scores[seat]).toFixed(1)}`);
-        points.push(`${this._x(one.at).toFixed(1)},${this._y(one.scores[seat]).toFixed(1)}`);
+      scores.forEach((change, index) => {
+        if (index) points.push(`${this._x(change.at).toFixed(1)},${this._y(scores[index - 1].scores[seat]).toFixed(1)}`);
+        points.push(`${this._x(change.at).toFixed(1)},${this._y(change.scores[seat]).toFixed(1)}`);
       });
       points.push(`${this._x(this.replay.last).toFixed(1)},${this._y(scores.at(-1).scores[seat]).toFixed(1)}`);
       const look = `line line-${seat % COLOURS}`;
@@ -97,7 +97,7 @@ export class Graph {
 
   _label(seat) {
     const name = this.replay.header.players[seat]?.name;
-    const whole = `${seat} ${name ? text(name) : "seat"}`;
+    const whole = name ? `${seat + 1} ${text(name)}` : seatWords(seat);
     return whole.length > 13 ? `${whole.slice(0, 12)}…` : whole;
   }
 
@@ -108,31 +108,31 @@ export class Graph {
     this._goTo(Math.round(Math.min(1, Math.max(0, share)) * this.replay.last));
   }
 
-  /** The score at the end of each round, each with a way there. */
+  /** The scores at the end of each round, with a button that jumps there. */
   _table() {
     const { rounds, scores, header } = this.replay;
     const rows = rounds.map((round, place) => {
       const end = this.replay.bounds(place)[1] - 1;
-      const there = scores.findLast((one) => one.at <= end)?.scores ?? [];
+      const there = scores.findLast((change) => change.at <= end)?.scores ?? [];
       const jump = make("button", { type: "button", class: "small", click: () => this._goTo(end) }, text(round.title));
       return [jump, ...Array.from({ length: header.seats }, (_, seat) => (seat in there ? numberWords(there[seat]) : "–"))];
     });
-    const names = header.players.length ? header.players.map((player, seat) => `${seat} ${text(player.name)}`) : rows[0].slice(1).map((_, seat) => `Seat ${seat}`);
+    const names = header.players.length ? header.players.map((player, seat) => `${seat + 1} ${text(player.name)}`) : rows[0].slice(1).map((_, seat) => capitalized(seatWords(seat)));
     return tableOf("At the end of each round", ["Round", ...names], rows, { numbers: names.map((_, seat) => seat + 1) });
   }
 }
 
-/** Heights no nearer than `gap` to each other, in the order given, none below `floor`. */
+/** Return heights at least `gap` apart, in the given order, none below `floor`. */
 function spreadOut(heights, floor, gap) {
-  const order = heights.map((height, place) => ({ height, place })).sort((one, other) => one.height - other.height);
-  order.forEach((one, place) => {
-    if (place) one.height = Math.max(one.height, order[place - 1].height + gap);
+  const order = heights.map((height, index) => ({ height, index })).sort((left, right) => left.height - right.height);
+  order.forEach((label, place) => {
+    if (place) label.height = Math.max(label.height, order[place - 1].height + gap);
   });
   for (let place = order.length - 1, limit = floor; place >= 0; place--, limit -= gap) {
     order[place].height = Math.min(order[place].height, limit);
   }
   const spread = [];
-  for (const one of order) spread[one.place] = one.height;
+  for (const label of order) spread[label.index] = label.height;
   return spread;
 }
 

@@ -1,4 +1,4 @@
-// The signs on the buttons.
+// The icons of the buttons.
 
 import { draw, make } from "./dom.js";
 
@@ -13,12 +13,12 @@ const SHAPES = {
   last: "M17 4h2v16h-2zM4 4l12 8-12 8z",
 };
 
-/** A button with a sign; what it does is its label and its tip. */
+/** Create a button with an icon; its label is also its tooltip. */
 export function signButton(sign, label, onClick) {
   return make("button", { type: "button", class: "sign", "aria-label": label, title: label, click: onClick }, signOf(sign));
 }
 
-/** A sign by itself. */
+/** Create an icon. */
 export function signOf(sign) {
   return draw("svg", { viewBox: "0 0 24 24", width: 22, height: 22, "aria-hidden": "true", focusable: "false" },
     draw("path", { d: SHAPES[sign] }));

@@ -1,4 +1,4 @@
-// JSON as nested tables a person can read. Bounded, whatever it holds.
+// JSON as readable nested tables of bounded size.
 
 import { make, text } from "./dom.js";
 import { cardSign, isCard } from "./words.js";
@@ -6,37 +6,37 @@ import { cardSign, isCard } from "./words.js";
 const MOST_ENTRIES = 300;
 const DEEPEST = 8;
 
-/** A value as a table of its members, lists of plain values on one line, cards by their signs. */
-export function nestedTable(value, depth = 0) {
+/** Return a value as a table of its members; lists of plain values are on one line, cards shown as signs. */
+export function jsonTable(value, depth = 0) {
   if (Array.isArray(value)) {
     if (value.every(isPlain)) return listOf(value);
-    return membersOf(value.map((one, place) => [String(place), one]), depth);
+    return membersOf(value.map((item, index) => [String(index), item]), depth);
   }
   if (value && typeof value === "object") return membersOf(Object.entries(value), depth);
   return plainOf(value);
 }
 
-/** An action on one line: "bid, tricks 3". */
+/** Return an action on one line: "bid, tricks 3". */
 export function actionWords(action) {
   if (!action || typeof action !== "object") return text(action);
   const { type, ...members } = action;
-  const told = Object.entries(members).map(([key, value]) => `${key.replaceAll("_", " ")} ${lineOf(value)}`);
-  return text([typeof type === "string" ? type.replaceAll("_", " ") : null, ...told].filter(Boolean).join(", "));
+  const words = Object.entries(members).map(([key, value]) => `${key.replaceAll("_", " ")} ${lineOf(value)}`);
+  return text([typeof type === "string" ? type.replaceAll("_", " ") : null, ...words].filter(Boolean).join(", "));
 }
 
 function membersOf(entries, depth) {
   if (!entries.length) return make("span", { class: "quiet" }, "none");
   if (depth >= DEEPEST) return make("code", {}, text(Object.fromEntries(entries)));
   const rows = entries.slice(0, MOST_ENTRIES).map(([key, value]) =>
-    make("tr", {}, make("th", { scope: "row" }, text(key)), make("td", {}, nestedTable(value, depth + 1))));
+    make("tr", {}, make("th", { scope: "row" }, text(key)), make("td", {}, jsonTable(value, depth + 1))));
   if (entries.length > MOST_ENTRIES) rows.push(make("tr", {}, make("td", { colspan: 2 }, `and ${entries.length - MOST_ENTRIES} more`)));
-  return make("table", { class: "nested" }, make("tbody", {}, rows));
+  return make("table", { class: "json-table" }, make("tbody", {}, rows));
 }
 
 function listOf(values) {
   if (!values.length) return make("span", { class: "quiet" }, "none");
   const shown = values.slice(0, MOST_ENTRIES);
-  if (shown.every((one) => isCard(one) || one === "??")) {
+  if (shown.every((item) => isCard(item) || item === "??")) {
     return make("span", { class: "signs" }, shown.map((card, place) => [place ? " " : null, cardMark(card)]).flat());
   }
   return make("span", {}, text(shown.map(lineOf).join(", ")));

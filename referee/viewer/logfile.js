@@ -1,39 +1,39 @@
-// Reading a log somebody hands over. It may be anything: what is wrong is said with its row, nothing is trusted.
+// Read an untrusted log file. Errors name the wrong row.
 
-import { joined } from "./digests.js";
+import { concatBytes } from "./digests.js";
 
-const MOST_BYTES = 64 * 2 ** 20; // unpacked
-const MOST_MEMBERS = 64; // of a packed file
+const MOST_BYTES = 64 * 2 ** 20; // decompressed
+const MOST_MEMBERS = 64; // of a gzip file
 const MOST_SEATS = 32;
 const LOG_FORMAT = 1;
 const STRICT = new TextDecoder("utf-8", { fatal: true });
 
-/** Why something is no log; `message` is for the reader. */
-export class NoLog extends Error {}
+/** A file that is not a valid log; `message` is for the reader. */
+export class BadLog extends Error {}
 
-/** The bytes of a file, unpacked when it is gzip. Throws `NoLog`. */
-export async function unpacked(blob) {
-  if (blob.size > MOST_BYTES) throw tooLong();
+/** Return the bytes of a file, decompressed if it is gzip. Throw `BadLog`. */
+export async function unpack(blob) {
+  if (blob.size > MOST_BYTES) throw tooLongError();
   const head = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
   if (head[0] !== 0x1f || head[1] !== 0x8b) return new Uint8Array(await blob.arrayBuffer());
   if (typeof DecompressionStream === "undefined") {
-    throw new NoLog("This browser cannot unpack .gz files. Unpack it first: gunzip FILE.");
+    throw new BadLog("This browser cannot decompress .gz files. Decompress it first: gunzip FILE.");
   }
   const packed = new Uint8Array(await blob.arrayBuffer());
   const parts = [];
   let start = 0;
   for (const end of [...memberStarts(packed), packed.length]) {
-    const part = await member(packed.subarray(start, end));
-    if (!part) continue; // what looked like the start of a member was not: it goes on to the next
+    const part = await unpackMember(packed.subarray(start, end));
+    if (!part) continue; // not the start of a member: the data continues to the next candidate
     parts.push(part);
     start = end;
-    if (parts.reduce((sum, one) => sum + one.length, 0) > MOST_BYTES) throw tooLong();
+    if (parts.reduce((sum, bytes) => sum + bytes.length, 0) > MOST_BYTES) throw tooLongError();
   }
-  if (start < packed.length) throw new NoLog("This .gz file is damaged: it cannot be unpacked.");
+  if (start < packed.length) throw new BadLog("This .gz file is damaged and cannot be decompressed.");
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-/** Where further members may begin: logs are packed in several, and the browser unpacks one at a time. */
+/** Return where further gzip members may begin: logs have several, and browsers decompress one at a time. */
 function memberStarts(packed) {
   const starts = [];
   for (let at = packed.indexOf(0x1f, 1); at > 0 && starts.length < MOST_MEMBERS; at = packed.indexOf(0x1f, at + 1)) {
@@ -42,37 +42,37 @@ function memberStarts(packed) {
   return starts;
 }
 
-/** One member unpacked; null when these bytes are none. Throws `NoLog` when it becomes too long. */
-async function member(packed) {
+/** Return one decompressed member; null if the bytes are not a member. Throw `BadLog` if it is too long. */
+async function unpackMember(packed) {
   const reader = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")).getReader();
   const parts = [];
   let size = 0;
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       size += part.value.length;
-      if (size > MOST_BYTES) throw tooLong();
+      if (size > MOST_BYTES) throw tooLongError();
       parts.push(part.value);
     }
   } catch (error) {
     reader.cancel().catch(() => {});
-    if (error instanceof NoLog) throw error;
+    if (error instanceof BadLog) throw error;
     return null;
   }
-  return joined(...parts);
+  return concatBytes(...parts);
 }
 
-/** {lines, rows} of a log's bytes: each line as stored and as an object, fit to be shown. Throws `NoLog`. */
+/** Return {lines, rows} of a log: each line as stored and as a checked object. Throw `BadLog`. */
 export function readLog(bytes) {
   const lines = linesOf(bytes);
-  if (!lines.length) throw new NoLog("This file is empty.");
+  if (!lines.length) throw new BadLog("This file is empty.");
   const rows = lines.map(rowOf);
   checkHeader(rows[0]);
   rows.forEach((row, number) => number && checkRow(row, number, rows[0].seats));
   return { lines, rows };
 }
 
-function tooLong() {
-  return new NoLog(`This file is longer than ${MOST_BYTES / 2 ** 20} MiB, which no match is.`);
+function tooLongError() {
+  return new BadLog(`This file is larger than ${MOST_BYTES / 2 ** 20} MiB, more than any match log.`);
 }
 
 function linesOf(bytes) {
@@ -91,38 +91,38 @@ function rowOf(line, number) {
   try {
     row = JSON.parse(STRICT.decode(line));
   } catch {
-    throw at(number, number ? "it is not JSON" : "it is not JSON; a match log is a JSON object a line");
+    throw wrongRow(number, number ? "it is not JSON" : "it is not JSON; a match log has one JSON object per line");
   }
-  if (!isObject(row)) throw at(number, "it is not a JSON object");
+  if (!isObject(row)) throw wrongRow(number, "it is not a JSON object");
   return row;
 }
 
 function checkHeader(row) {
-  if (row.type !== "header") throw at(0, "a match log begins with its header");
-  if (row.log_format !== LOG_FORMAT) throw at(0, `log format ${short(row.log_format)}; this viewer knows ${LOG_FORMAT}`);
-  if (typeof row.game !== "string" || !isObject(row.options)) throw at(0, "it names no game and options");
-  if (!Number.isInteger(row.seats) || row.seats < 1 || row.seats > MOST_SEATS) throw at(0, "its number of seats is none");
+  if (row.type !== "header") throw wrongRow(0, "a match log begins with its header");
+  if (row.log_format !== LOG_FORMAT) throw wrongRow(0, `its log format is ${short(row.log_format)}; this viewer supports ${LOG_FORMAT}`);
+  if (typeof row.game !== "string" || !isObject(row.options)) throw wrongRow(0, "it must name a game and options");
+  if (!Number.isInteger(row.seats) || row.seats < 1 || row.seats > MOST_SEATS) throw wrongRow(0, "its number of seats is invalid");
   const named = Array.isArray(row.players) && row.players.length === row.seats && row.players.every(isNamed);
-  if (!named) throw at(0, "it must name a player for each seat");
+  if (!named) throw wrongRow(0, "it must name a player for each seat");
 }
 
 function checkRow(row, number, seats) {
-  if (typeof row.type !== "string") throw at(number, "it has no type");
+  if (typeof row.type !== "string") throw wrongRow(number, "it has no type");
   const events = row.events ?? [];
   if (!Array.isArray(events) || !events.every((event) => isObject(event) && typeof event.event === "string")) {
-    throw at(number, "its events are none");
+    throw wrongRow(number, "its events are invalid");
   }
   if (row.type === "decision" && !(isSeat(row.seat, seats) && Number.isInteger(row.n))) {
-    throw at(number, "its decision has no seat or number");
+    throw wrongRow(number, "its decision has no seat or number");
   }
   if (row.type === "result") {
-    const told = ["placements", "returns", "scores", "faults"];
-    if (!told.every((name) => isTally(row[name], seats))) throw at(number, "its result is not complete");
+    const members = ["placements", "returns", "scores", "faults"];
+    if (!members.every((name) => isTally(row[name], seats))) throw wrongRow(number, "its result is not complete");
   }
 }
 
-function at(number, reason) {
-  return new NoLog(`This is no match log: line ${number + 1} (row ${number}) is wrong: ${reason}.`);
+function wrongRow(number, reason) {
+  return new BadLog(`This is not a match log: line ${number + 1} (row ${number}) is wrong: ${reason}.`);
 }
 
 function isObject(value) {

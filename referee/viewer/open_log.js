@@ -1,47 +1,47 @@
-// Opening a log somebody has: dropped on the page, chosen, or named by its match.
+// Open a log that is dropped on the page, chosen, pasted, or named by its match.
 
-import { make, say, text } from "./dom.js";
-import { NoLog, readLog, unpacked } from "./logfile.js";
-import { wordsOfGame } from "./plain.js";
+import { make, setText, text } from "./dom.js";
+import { BadLog, readLog, unpack } from "./logfile.js";
+import { gameTitle } from "./plain.js";
 import { fetchTable } from "./tables.js";
 import { mount } from "./viewer.js";
 
 const MATCH = /mat_[0-9a-z]{26}/;
-const NO_QUESTION = "A log holds what was answered, not what was asked. Open the match on its server, or make a page with the questions: referee replay FILE --html replay.html.";
+const NO_QUESTION = "A log contains answers, not questions. Open the match on its server, or create a page with the questions: referee replay FILE --html replay.html.";
 
-/** Makes `place` take logs and show them in `root`; `matchAddress(id)` is where a match of this server is shown. */
-export function opening(place, root, { faults, matchAddress }) {
-  const said = make("p", { class: "opened", role: "status" });
+/** Accept logs in `place` and show them in `root`; `matchAddress(id)` is the page of a match of this server. */
+export function openLog(place, root, { faults, matchAddress }) {
+  const said = make("p", { class: "log-status", role: "status" });
   const title = make("p", { class: "lead" });
   let shown = null;
   let latest = 0;
   const open = async (blob, name) => {
     const turn = ++latest; // a file dropped later wins, whichever is read first
-    say(said, `Reading ${name} …`);
-    said.className = "opened";
+    setText(said, `Reading ${name} …`);
+    said.className = "log-status";
     try {
-      const { lines, rows } = readLog(await unpacked(blob));
+      const { lines, rows } = readLog(await unpack(blob));
       const [header] = rows;
       await fetchTable(header.game);
       if (turn !== latest) return;
       const fresh = make("div", {});
       root.replaceChildren(title, fresh);
-      say(title, `${wordsOfGame(text(header.game))}, match ${text(header.match)}: ${header.players.map((player) => text(player.name)).join(", ")}`);
+      setText(title, `${gameTitle(text(header.game))}, match ${text(header.match)}: ${header.players.map((player) => text(player.name)).join(", ")}`);
       shown?.dispose();
       shown = mount(fresh, { header, rows, lines, faults, noQuestion: NO_QUESTION });
-      say(said, `${name}: ${rows.length} rows.`);
+      setText(said, `${name}: ${rows.length} rows.`);
       place.classList.add("compact");
     } catch (error) {
       if (turn !== latest) return;
-      said.className = "opened error";
-      say(said, error instanceof NoLog ? `${name}: ${error.message}` : `${name} cannot be shown: ${text(error.message)}`);
+      said.className = "log-status error";
+      setText(said, error instanceof BadLog ? `${name}: ${error.message}` : `${name} cannot be shown: ${text(error.message)}`);
     }
   };
   const file = make("input", { type: "file", id: "log-file", accept: ".ndjson,.gz,.jsonl,application/x-ndjson,application/gzip",
     change: () => file.files[0] && open(file.files[0], file.files[0].name) });
   place.replaceChildren(
     make("div", { class: "drop" }, make("label", { for: "log-file" }, "Drop a log here, or choose a file"), file,
-      make("p", { class: "hint" }, ".ndjson, also packed as .ndjson.gz. It stays in your browser: nothing is sent anywhere.")),
+      make("p", { class: "hint" }, ".ndjson or .ndjson.gz. The file stays in your browser and is not uploaded.")),
     byMatch(said, matchAddress), said);
   listen(place, open);
 }
@@ -53,15 +53,15 @@ function byMatch(said, matchAddress) {
     const found = MATCH.exec(input.value);
     if (found) location.assign(matchAddress(found[0]));
     else {
-      said.className = "opened error";
-      say(said, "That names no match: an id begins with mat_ and 26 letters and digits follow.");
+      said.className = "log-status error";
+      setText(said, "This does not contain the id of a match: mat_ followed by 26 letters and digits.");
     }
   };
   return make("form", { submit: go }, make("label", { for: "match-id" }, "Or a match of this server"),
     make("div", { class: "row" }, input, make("button", {}, "Open")));
 }
 
-/** Takes what is dropped or pasted anywhere on the page. */
+/** Accept files that are dropped or pasted anywhere on the page. */
 function listen(place, open) {
   const zone = place.querySelector(".drop");
   addEventListener("dragover", (event) => {
@@ -80,6 +80,6 @@ function listen(place, open) {
     const [file] = event.clipboardData.files;
     const words = event.clipboardData.getData("text/plain");
     if (file) open(file, file.name);
-    else if (words.trimStart().startsWith("{")) open(new Blob([words]), "What was pasted");
+    else if (words.trimStart().startsWith("{")) open(new Blob([words]), "The pasted text");
   });
 }

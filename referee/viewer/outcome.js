@@ -1,24 +1,24 @@
-// How the match ended, and whether its log holds.
+// The result of the match, and the verification of its log.
 
 import { checkLog } from "./checking.js";
 import { make, nameOf, tableOf, text } from "./dom.js";
-import { counted, numberWords } from "./words.js";
+import { countNoun, numberWords } from "./words.js";
 
-/** The result as a table; empty while there is none. `botAddress(player)` is where more is told of a bot, or null. */
+/** Return the result as a table, hidden before the end. `botAddress(player)` is the page of a bot, or null. */
 export function resultPanel(replay, botAddress) {
   const { result, header } = replay;
   if (!result) return make("section", { class: "panel", hidden: true });
   const seats = header.players.map((_, seat) => seat);
-  seats.sort((one, other) => result.placements[one] - result.placements[other] || one - other);
+  seats.sort((left, right) => result.placements[left] - result.placements[right] || left - right);
   const rows = seats.map((seat) => [
-    playerOf(header.players[seat], botAddress), String(result.placements[seat]), String(seat), text(header.players[seat].version ?? "–"),
+    playerOf(header.players[seat], botAddress), String(result.placements[seat]), String(seat + 1), text(header.players[seat].version ?? "–"),
     numberWords(result.scores[seat]), signed(result.returns[seat]), faultsOf(result.faults[seat]),
   ]);
   return make("section", { class: "panel" }, make("h2", {}, "Result"),
-    tableOf("Who came where", ["Player", "Place", "Seat", "Version", "Score", "Returns", "Faults"], rows, { numbers: [1, 2, 4, 5, 6] }));
+    tableOf("Final placements", ["Player", "Place", "Seat", "Version", "Score", "Returns", "Faults"], rows, { numbers: [1, 2, 4, 5, 6] }));
 }
 
-/** The badge that tells whether the log holds, and the panel with what was checked. `lines` are null while none are had. */
+/** The badge that shows whether the log is valid, and the panel with the individual checks. */
 export class Checks {
   constructor() {
     this.badge = make("a", { class: "badge", href: "#checks", hidden: true });
@@ -28,7 +28,7 @@ export class Checks {
         make("code", {}, "referee verify FILE"), "."));
   }
 
-  /** Checks a finished log in the browser and, where `verification` is given, asks the server as well. */
+  /** Verify a finished log in the browser and, with `verification`, on the server. */
   async run(lines, rows, verification) {
     this.element.hidden = this.badge.hidden = false;
     this.list.replaceChildren();
@@ -49,11 +49,11 @@ export class Checks {
     try {
       const report = await verification();
       item = report.ok
-        ? finding(true, `The server replayed it by the rules: ${counted(report.rows, "row")}, all legal${report.revealed ? ", deals as the seed has them" : ""}.`)
+        ? finding(true, `The server replayed it by the rules: ${countNoun(report.rows, "row")}, all legal${report.revealed ? " and all deals follow from the seed" : ""}.`)
         : finding(false, `The server found row ${report.row} wrong: ${text(report.reason)}.`);
       if (!report.ok) this._badge("bad", `Row ${report.row} is wrong`);
     } catch (error) {
-      item = make("li", { class: "quiet" }, `The server's check could not be had: ${text(error.message)}`);
+      item = make("li", { class: "quiet" }, `The server could not verify the log: ${text(error.message)}`);
     }
     this.list.append(item);
   }
@@ -65,11 +65,11 @@ export class Checks {
 }
 
 function findings(found) {
-  if (!found.ok) return [finding(false, `Row ${found.row} does not hold: ${text(found.reason)}.`)];
-  const linked = finding(true, `${counted(found.rows, "row")}, each linked to the one before by its SHA-256.`);
-  if (!found.revealed) return [linked, make("li", { class: "quiet" }, "This log is not revealed yet: without its seed the deals are unproven.")];
-  return [linked, finding(true, "The seed is the one promised before the first card was dealt."),
-    finding(true, `${counted(found.deals, "deal or draw", "deals and draws")}: each follows from the seed and the bots' own numbers.`)];
+  if (!found.ok) return [finding(false, `Row ${found.row} is invalid: ${text(found.reason)}.`)];
+  const linked = finding(true, `${countNoun(found.rows, "row")}, each linked to the one before by its SHA-256.`);
+  if (!found.revealed) return [linked, make("li", { class: "quiet" }, "The seed of this log is not revealed yet, so its deals cannot be verified.")];
+  return [linked, finding(true, "The seed matches the commitment published before the first card was dealt."),
+    finding(true, `${countNoun(found.deals, "deal or draw", "deals and draws")}: each follows from the seed and the bots' own numbers.`)];
 }
 
 function finding(holds, words) {

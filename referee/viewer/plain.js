@@ -1,29 +1,29 @@
-// Games without a drawing of their own: their events are told, in the sentences of their presentation if they have one.
+// Games without a table module: their events are described, in the sentences of their presentation if there is one.
 
-import { Sentences, plainly } from "./sentences.js";
+import { Sentences, describeEvent } from "./sentences.js";
 
-/** A table module for a game; `presentation` is null for one that is not known. */
+/** Return a table module for a game; `presentation` is null for an unknown game. */
 export function plainTable(game, presentation) {
   const sentences = presentation && new Sentences(presentation);
   return {
     game,
-    begin: (header) => ({ ...emptyPosition(header.seats), title: wordsOfGame(game) }),
+    begin: (header) => ({ ...emptyPosition(header.seats), title: gameTitle(game) }),
     apply: (position) => position,
-    // Where it is not known what may be seen, nothing is shown.
-    shown: (events, viewer) => (presentation?.secrets ? events.map((event) => masked(event, viewer, presentation.secrets)) : []),
-    tell: (event, name) => (sentences?.text(event, name) ?? plainly(event, name)) || null,
-    opens: (event) => sentences?.opens(event) || null,
+    // If the secrets of a game are unknown, nothing is visible.
+    visibleEvents: (events, viewer) => (presentation?.secrets ? events.map((event) => maskEvent(event, viewer, presentation.secrets)) : []),
+    describe: (event, name) => (sentences?.text(event, name) ?? describeEvent(event, name)) || null,
+    roundTitle: (event) => sentences?.roundTitle(event) || null,
     scores: (position) => position.seats.map(() => 0),
     scoreName: presentation ? `${presentation.score}s` : "score",
   };
 }
 
-/** A game's name as people write it. */
-export function wordsOfGame(game) {
+/** Return the title of a game. */
+export function gameTitle(game) {
   return game.split("-").map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join(" ");
 }
 
-/** A position without anything on the table. */
+/** Return an empty position. */
 export function emptyPosition(seats) {
   const seat = { hand: [], up: [], played: null, piles: [], chips: null, score: null, marks: [], out: false, toAct: false };
   return {
@@ -32,8 +32,8 @@ export function emptyPosition(seats) {
   };
 }
 
-/** An event without the cards that the game declares secret. */
-function masked(event, viewer, secrets) {
+/** Return an event without the cards that the game declares secret. */
+function maskEvent(event, viewer, secrets) {
   const hidden = (cards) => cards.map(() => "??");
   const own = secrets.filter((secret) => secret.event === event.event).map(({ member, by_seat: bySeat }) => {
     const cards = event[member];

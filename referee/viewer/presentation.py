@@ -1,4 +1,4 @@
-"""The presentation of each game: its templates in ``presentations``, and what its rules say of secrets."""
+"""The presentation of each game: its templates from ``presentations``, and the secrets its rules declare."""
 
 import json
 from dataclasses import asdict
@@ -16,14 +16,14 @@ COMMON: Final = "every_game"
 
 @cache
 def presentation(game: str) -> Json:
-    """Return the templates of a game, those of every game among them. A game may lack some, or all."""
+    """Return the templates of a game, including those shared by every game. A game may lack some or all."""
     common, own = _read(COMMON), _read(game.replace("-", "_"))
     merged = {name: {**value, **own.get(name, {})} for name, value in common.items() if isinstance(value, dict)}
     return {**common, **own, **merged}
 
 
 def presentations() -> dict[str, Json]:
-    """Return what the viewer needs to know of each game, ready for JSON."""
+    """Return the presentation of each game, with its secrets and its table module, ready for JSON."""
     return {
         name: {**presentation(name), "secrets": _secrets(game), "table": table_module(name)}
         for name, game in catalogue().items()
@@ -31,13 +31,13 @@ def presentations() -> dict[str, Json]:
 
 
 def table_module(game: str) -> str | None:
-    """Return the file that draws a game, if there is one."""
+    """Return the module that draws a game, or None if there is none."""
     name = f"tables/{game.replace('-', '_')}.js"
     return name if (FOLDER / name).exists() else None
 
 
 def _secrets(game: type[State]) -> Any:
-    """Return the secrets of a game; None where its rules mask events with functions of their own."""
+    """Return the secrets of a game, or None if its rules mask events with functions of their own."""
     own = {name for kind in game.__mro__[: game.__mro__.index(State)] for name in vars(kind)}
     general = not own & {"mask_event", "visible_events"}
     return [asdict(secret) for secret in game.secrets] if general else None

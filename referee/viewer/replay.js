@@ -1,15 +1,16 @@
-// A match as a line of moments, and the table as it stood at any of them, for any viewer. Drawing it is left to others.
+// A match as a sequence of moments, and the position at each of them for each viewer. It draws nothing.
 
 import { emptyPosition } from "./plain.js";
+import { capitalized, seatWords } from "./words.js";
 
-const BLOCK = 64; // moments between two kept positions where nothing is masked
+const BLOCK = 64; // moments between two cached positions if nothing is masked
 
-/** Sees everything; other viewers are a seat's number, or null for the public. */
+/** The viewer that sees everything; other viewers are the number of a seat, or null for the public. */
 export const OPEN = "open";
 
 /**
- * One moment is one event, or a decision that shows nothing yet: {row, event|null, round, first}; `first` tells that the
- * moment begins its row. Rows that arrive masked (`live`) are shown as they come.
+ * A moment is an event, or a decision without events yet: {row, event|null, round, first}; `first` marks the first moment
+ * of its row. Rows of a `live` match arrive masked and are shown unchanged.
  */
 export class Replay {
   constructor(header, table, rows, { live = false } = {}) {
@@ -19,16 +20,16 @@ export class Replay {
     this.rows = new Map(); // by number
     this.moments = [];
     this.rounds = [{ title: "Beginning", start: 0 }];
-    this.decisions = []; // moments that begin a decision
-    this.scores = []; // {at, scores} wherever they change
+    this.decisions = []; // moments at which a decision begins
+    this.scores = []; // {at, scores} at each change
     this.shape = { hand: 0, up: 0, played: 0, piles: 0, marks: 0, centre: 0 };
-    this._position = this._begun();
-    this._kept = new Map(); // viewer -> positions before each block
+    this._position = this._initialPosition();
+    this._cachedBlocks = new Map(); // viewer -> positions before each block
     this._cached = null;
     this.add(rows);
   }
 
-  /** Takes further rows. */
+  /** Add rows. */
   add(rows) {
     for (const row of rows) {
       const number = row.row;
@@ -39,7 +40,7 @@ export class Replay {
       events.forEach((event, place) => this._addMoment({ row: number, event, first: place === 0 }));
       if (row.type === "decision" && events.length) this.decisions.push(this.moments.length - events.length);
     }
-    this._kept.clear();
+    this._cachedBlocks.clear();
     this._cached = null;
   }
 
@@ -47,12 +48,12 @@ export class Replay {
     return this.moments.length - 1;
   }
 
-  /** The row a moment belongs to. */
+  /** Return the row of a moment. */
   rowAt(at) {
     return this.rows.get(this.moments[at]?.row);
   }
 
-  /** The result row, once there is one. */
+  /** The result row, or null before the end. */
   get result() {
     return [...this.rows.values()].find((row) => row.type === "result") ?? null;
   }
@@ -61,88 +62,88 @@ export class Replay {
     return this.moments[at]?.round ?? 0;
   }
 
-  /** Where a round begins and where the next one does. */
+  /** Return the first moment of a round and that of the next. */
   bounds(round) {
     return [this.rounds[round].start, this.rounds[round + 1]?.start ?? this.moments.length];
   }
 
-  /** The first moment of row `number`, or -1. */
+  /** Return the first moment of row `number`, or -1. */
   momentOfRow(number) {
     return this.moments.findIndex((moment) => moment.row === number);
   }
 
-  /** The first moment of decision point `n`, or -1. */
+  /** Return the first moment of decision point `n`, or -1. */
   momentOfDecision(n) {
     return this.decisions.find((at) => this.rowAt(at).n === n) ?? -1;
   }
 
-  /** The table after a moment, as a viewer sees it. */
+  /** Return the position after a moment, as a viewer sees it. */
   positionAt(at, viewer) {
     const cached = this._cached;
     if (cached?.at === at && cached.viewer === viewer) return cached.position;
     let position;
     if (!this._masks(viewer) && cached?.viewer === viewer && cached.at === at - 1) {
-      position = this._applied(cached.position, this.moments[at].event);
+      position = this._applyEvent(cached.position, this.moments[at].event);
     } else {
       const starts = this._starts(viewer);
       const block = lastAtMost(starts, at);
-      position = this._folded(this._positionBefore(viewer, block), this._seen(starts[block], at + 1, viewer));
-      if (!this.eventAt(at, viewer)) position = this._applied(position, null);
+      position = this._applyAll(this._positionBefore(viewer, block), this._visibleBetween(starts[block], at + 1, viewer));
+      if (!this.eventAt(at, viewer)) position = this._applyEvent(position, null);
     }
     this._cached = { at, viewer, position };
     return position;
   }
 
-  /** The event of a moment as a viewer sees it; null when there is nothing to see. */
+  /** Return the event of a moment as a viewer sees it, or null if it is hidden. */
   eventAt(at, viewer) {
     const { event, round } = this.moments[at];
     if (!event || !this._masks(viewer)) return event;
-    if (!this._shown([event], viewer).length) return null;
-    return this._seen(this.rounds[round].start, at + 1, viewer).at(-1) ?? null;
+    if (!this._visible([event], viewer).length) return null;
+    return this._visibleBetween(this.rounds[round].start, at + 1, viewer).at(-1) ?? null;
   }
 
-  /** The events of a stretch within one round by moment, as a viewer sees them. */
+  /** Return the events of the moments from `start` to `end` (within one round), as a viewer sees them. */
   eventsBetween(start, end, viewer) {
     if (!this._masks(viewer)) return this.moments.slice(start, end).map((moment) => moment.event);
     const first = this.rounds[this.roundAt(start)].start;
-    const seen = this._seen(first, end, viewer);
+    const seen = this._visibleBetween(first, end, viewer);
     const events = [];
     let next = 0;
     for (let at = first; at < end; at++) {
       const { event } = this.moments[at];
-      const told = event && this._shown([event], viewer).length ? (seen[next++] ?? null) : null;
-      if (at >= start) events.push(told);
+      const visible = event && this._visible([event], viewer).length ? (seen[next++] ?? null) : null;
+      if (at >= start) events.push(visible);
     }
     return events;
   }
 
-  /** An event in words, or null. */
-  tell(event) {
+  /** Return an event as a sentence, or null. */
+  describe(event) {
     const name = (seat) => this.nameOf(seat);
-    return this._attempt(() => this.table.tell(event, name), null);
+    return this._attempt(() => this.table.describe(event, name), null);
   }
 
-  /** Who sits there; the seat is told where names are missing or the same. */
+  /** Return the name of a player, with the seat if another player has the same name; without a name, the seat. */
   nameOf(seat) {
     const name = this.header.players[seat]?.name;
-    if (!name) return `Seat ${seat}`;
+    if (!name) return capitalized(seatWords(seat));
     const twins = this.header.players.filter((player) => player.name === name).length > 1;
-    return twins ? `${name} (seat ${seat})` : name;
+    return twins ? `${name} (${seatWords(seat)})` : name;
   }
 
   _addMoment(moment) {
     const at = this.moments.length;
-    const title = moment.event ? this._attempt(() => this.table.opens(moment.event), null) : null;
+    const title = moment.event ? this._attempt(() => this.table.roundTitle(moment.event), null) : null;
     if (title) {
       if (at === this.rounds.at(-1).start) this.rounds.pop();
       this.rounds.push({ title: String(title), start: at });
     }
     this.moments.push({ ...moment, round: this.rounds.length - 1 });
-    this._position = this._applied(this._position, moment.event);
+    this._position = this._applyEvent(this._position, moment.event);
     this._measure(at);
   }
 
-  /** Keeps the scores where they change, and how much room the fullest seat takes, so that nothing jumps. */
+  /** Record changes of scores, and the largest number of cards of a seat, so that the layout does not jump. */
   _measure(at) {
     const scores = this._attempt(() => this.table.scores(this._position).map(Number), []);
     if (scores.length === this.header.seats && scores.every(Number.isFinite)) {
@@ -164,7 +165,7 @@ export class Replay {
     return viewer !== OPEN && !this.live;
   }
 
-  /** Where positions are kept: masked views hold together within a round, as later events may open earlier ones. */
+  /** Return the moments whose positions are cached. Masked views are rebuilt per round: later events may reveal earlier ones. */
   _starts(viewer) {
     if (this._masks(viewer)) return this.rounds.map((round) => round.start);
     return Array.from({ length: Math.ceil(this.moments.length / BLOCK) }, (_, block) => block * BLOCK);
@@ -172,38 +173,38 @@ export class Replay {
 
   _positionBefore(viewer, block) {
     const starts = this._starts(viewer);
-    const kept = this._kept.get(viewer) ?? [this._begun()];
-    this._kept.set(viewer, kept);
+    const kept = this._cachedBlocks.get(viewer) ?? [this._initialPosition()];
+    this._cachedBlocks.set(viewer, kept);
     while (kept.length <= block) {
       const before = kept.length - 1;
-      kept.push(this._folded(kept[before], this._seen(starts[before], starts[before + 1], viewer)));
+      kept.push(this._applyAll(kept[before], this._visibleBetween(starts[before], starts[before + 1], viewer)));
     }
     return kept[block];
   }
 
-  _seen(start, end, viewer) {
+  _visibleBetween(start, end, viewer) {
     const events = this.moments.slice(start, end).map((moment) => moment.event).filter(Boolean);
-    return this._masks(viewer) ? this._shown(events, viewer) : events;
+    return this._masks(viewer) ? this._visible(events, viewer) : events;
   }
 
-  _shown(events, viewer) {
-    return this._attempt(() => this.table.shown(events, viewer, this.header.options), []);
+  _visible(events, viewer) {
+    return this._attempt(() => this.table.visibleEvents(events, viewer, this.header.options), []);
   }
 
-  _begun() {
+  _initialPosition() {
     return this._attempt(() => this.table.begin(this.header), emptyPosition(this.header.seats));
   }
 
-  _folded(position, events) {
-    return events.reduce((before, event) => this._applied(before, event), position);
+  _applyAll(position, events) {
+    return events.reduce((before, event) => this._applyEvent(before, event), position);
   }
 
-  _applied(position, event) {
+  _applyEvent(position, event) {
     if (!event) return { ...position, moved: [], said: [] };
     return this._attempt(() => this.table.apply(position, event), position);
   }
 
-  /** A log may hold what no game would write: then the table stays as it was. */
+  /** Return the result of `work`, or `otherwise` if it throws: a log may contain what no game would write. */
   _attempt(work, otherwise) {
     try {
       return work() ?? otherwise;

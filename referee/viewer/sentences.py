@@ -1,6 +1,6 @@
-"""Put game events into words, by the templates in ``presentations``. ``sentences.js`` does the same in a browser.
+"""Describe game events in sentences, from the templates in ``presentations``. ``sentences.js`` does so in a browser.
 
-What a template may contain is explained in ``docs/architecture.md``; which game has which templates is for the loader.
+``docs/architecture.md`` explains the template language.
 """
 
 import json
@@ -20,98 +20,110 @@ RANK_NAMES: Final = dict(
     )
 )
 NUMBERS: Final = (*("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),)
-PIECE: Final = re.compile(r"\[([^\[\]]*)\]|\{([^{}]*)\}")  # an optional part, or a placeholder
+PIECE: Final = re.compile(r"\[([^\[\]]*)\]|\{([^{}]*)\}")  # an optional part or a placeholder
 
 
 class Sentences:
-    """The sentences of one game. ``name`` returns who sits on a seat."""
+    """The sentences of one game. ``name`` returns the name of a seat's player."""
 
     def __init__(self, presentation: Json, name: Callable[[int], str]) -> None:
         self._presentation = presentation
         self._name = name
 
     def text(self, event: Json) -> str | None:
-        """Return the event as a sentence, "" if it needs none. Return None if it has no template or does not fit it."""
-        return self._written("events", "text", event)
+        """Return the event as a sentence, or "" if it needs none. Return None if it has no template or does not fit."""
+        return self._render_message("events", "text", event)
 
     def detail(self, event: Json) -> str:
-        """Return what the viewer draws around its table: lines for a reader who has the sentences alone."""
-        return self._written("events", "detail", event) or ""
+        """Return further lines for readers without the viewer's table, or ""."""
+        return self._render_message("events", "detail", event) or ""
 
-    def opens(self, event: Json) -> str:
+    def round_title(self, event: Json) -> str:
         """Return the title of the round that begins with this event, or ""."""
-        return self._written("rounds", "text", event) or ""
+        return self._render_message("rounds", "text", event) or ""
 
-    def _written(self, section: str, part: str, event: Json) -> str | None:
+    def _render_message(self, section: str, part: str, event: Json) -> str | None:
         message = self._presentation[section].get(event["event"])
         if message is None:
             return None
         template = message.get(part, "") if isinstance(message, dict) else message if part == "text" else ""
         try:
             scope = {**event, **_winners(event)}
-            return self._filled(_chosen(template, scope), scope)
+            return self._fill_template(_choose_template(template, scope), scope)
         except (KeyError, IndexError, TypeError, ValueError, AttributeError):
             return None  # a log may contain what no game would write
 
-    def _filled(self, template: str, scope: Json) -> str:
+    def _fill_template(self, template: str, scope: Json) -> str:
         return PIECE.sub(lambda found: self._piece(found[1], found[2], scope), template)
 
     def _piece(self, optional: str | None, placeholder: str, scope: Json) -> str:
         if optional is None:
             return self._value(placeholder, scope)
         inner = [found[2] for found in PIECE.finditer(optional)]
-        return "" if any(_says_nothing(placeholder, scope) for placeholder in inner) else self._filled(optional, scope)
+        return (
+            ""
+            if any(_says_nothing(placeholder, scope) for placeholder in inner)
+            else self._fill_template(optional, scope)
+        )
 
     def _value(self, placeholder: str, scope: Json) -> str:
         path, *forms = placeholder.split("|")
-        value = _at(path, scope)
+        value = _get_member(path, scope)
         for form in forms:
             kind, *arguments = form.split(":")
-            value = self._formed(value, kind, arguments, scope)
-        return value if isinstance(value, str) else _spelled(value)
+            value = self._apply_form(value, kind, arguments, scope)
+        return value if isinstance(value, str) else _spell_value(value)
 
-    def _formed(self, value: Any, kind: str, arguments: Sequence[str], scope: Json) -> Any:
+    def _apply_form(self, value: Any, kind: str, arguments: Sequence[str], scope: Json) -> Any:
         match kind, *arguments:
             case ["name"]:
                 return self._name(value)
             case ["names"]:
-                return _joined([self._name(seat) for seat in value]) or "nobody"
+                return _join_words([self._name(seat) for seat in value]) or "nobody"
             case ["each", entry, *joint]:
                 template = self._presentation["lists"][entry]
-                told = [self._filled(template, {**scope, "item": item, "index": i}) for i, item in enumerate(value)]
-                return _joined([words for words in told if words], *joint)
+                told = [
+                    self._fill_template(template, {**scope, "item": item, "index": i}) for i, item in enumerate(value)
+                ]
+                return _join_words([words for words in told if words], *joint)
             case ["word", words]:
                 return self._presentation["words"][words][value]
             case ["score"]:
-                return _counted(value, self._presentation["score"])
+                return _count_noun(value, self._presentation["score"])
             case ["gain", noun]:
-                return f"{'wins' if value > 0 else 'loses'} {_counted(abs(value), noun)}"
+                return f"{'wins' if value > 0 else 'loses'} {_count_noun(abs(value), noun)}"
             case ["plural", one, several]:
                 return one if len(value) == 1 else several
             case _:
                 return FORMS[kind](value, *arguments)
 
 
-def plainly(event: Json, name: Callable[[int], str]) -> str:
-    """Return any event as its name and its members; a seat by who sits there."""
-    members = ", ".join(f"{_words(key)} {_plain(key, value, name)}" for key, value in event.items() if key != "event")
+def describe_event(event: Json, name: Callable[[int], str]) -> str:
+    """Return any event as its name and its members, with players' names in place of seats."""
+    members = ", ".join(
+        f"{_words(key)} {_describe_value(key, value, name)}" for key, value in event.items() if key != "event"
+    )
     return _words(event["event"]) + (f": {members}" if members else "")
 
 
-def _plain(key: str, value: Any, name: Callable[[int], str]) -> str:
+def _describe_value(key: str, value: Any, name: Callable[[int], str]) -> str:
     if key in ("seat", "dealer", "winner", "leader", "player") and type(value) is int:
         return name(value)
     if isinstance(value, list):
-        return "[" + " ".join(_plain("", item, name) for item in value) + "]"
+        return "[" + " ".join(_describe_value("", item, name) for item in value) + "]"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_words(inner)} {_plain(inner, item, name)}" for inner, item in value.items()) + "}"
-    return "-" if value is None else _spelled(value)
+        return (
+            "{"
+            + ", ".join(f"{_words(inner)} {_describe_value(inner, item, name)}" for inner, item in value.items())
+            + "}"
+        )
+    return "-" if value is None else _spell_value(value)
 
 
 # -- templates --
 
 
-def _chosen(template: str | dict[str, str], scope: Json) -> str:
+def _choose_template(template: str | dict[str, str], scope: Json) -> str:
     if isinstance(template, str):
         return template
     return next((text for condition, text in template.items() if _holds(condition, scope)), "")
@@ -121,11 +133,11 @@ def _holds(condition: str, scope: Json) -> bool:
     if condition == "otherwise":
         return True
     path, relation, wanted = condition.split(" ")
-    other = _spelled(_at(wanted[1:], scope)) if wanted.startswith("$") else wanted
-    return (_spelled(_at(path, scope)) == other) is (relation == "=")
+    other = _spell_value(_get_member(wanted[1:], scope)) if wanted.startswith("$") else wanted
+    return (_spell_value(_get_member(path, scope)) == other) is (relation == "=")
 
 
-def _at(path: str, scope: Json) -> Any:
+def _get_member(path: str, scope: Json) -> Any:
     found: Any = scope
     for step in path.split("."):
         key = scope[step[1:]] if step.startswith("$") else step
@@ -134,14 +146,14 @@ def _at(path: str, scope: Json) -> Any:
 
 
 def _winners(event: Json) -> Json:
-    """``first`` are the seats in first place, ``best`` is one of them."""
+    """Return the seats in first place as ``first``, and one of them as ``best``."""
     first = [seat for seat, place in enumerate(event.get("placements", [])) if place == 1]
     return {"first": first, "best": first[0]} if first else {}
 
 
 def _says_nothing(placeholder: str, scope: Json) -> bool:
     path, *forms = placeholder.split("|")
-    value = _at(path, scope)
+    value = _get_member(path, scope)
     return value is None if forms[:1] == ["name"] else _is_nothing(value)
 
 
@@ -152,7 +164,7 @@ def _is_nothing(value: Any) -> bool:
 # -- forms --
 
 
-def _spelled(value: Any) -> str:
+def _spell_value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -160,13 +172,13 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _joined(texts: Sequence[str], joint: str = "") -> str:
+def _join_words(texts: Sequence[str], joint: str = "") -> str:
     if joint or len(texts) < 2:
         return joint.join(texts)
     return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
-def _counted(number: int, noun: str) -> str:
+def _count_noun(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
@@ -183,7 +195,7 @@ def _cards(cards: Sequence[str]) -> str:
     if hidden:
         number = NUMBERS[hidden] if hidden < len(NUMBERS) else hidden
         told.append("a hidden card" if hidden == 1 else f"{number} hidden cards")
-    return _joined(told) or "no cards"
+    return _join_words(told) or "no cards"
 
 
 FORMS: Final[dict[str, Callable[..., Any]]] = {
@@ -193,7 +205,7 @@ FORMS: Final[dict[str, Callable[..., Any]]] = {
     "suit": lambda suit: SUIT_NAMES[suit],
     "words": _words,
     "capital": lambda text: text[:1].upper() + text[1:],
-    "count": _counted,
+    "count": _count_noun,
     "length": len,
     "total": lambda board: sum(board.values()),
 }

@@ -1,27 +1,27 @@
-// The page that holds a match and everything needed to show it, opened from disk.
+// The page that contains a match and everything needed to show it, opened from disk.
 
-import { bringPictures } from "./cards.js";
+import { addPictures } from "./cards.js";
 import { make } from "./dom.js";
 import { ALL_TABLES } from "./games.js";
-import { NoLog, readLog } from "./logfile.js";
+import { BadLog, readLog } from "./logfile.js";
 import { addTables } from "./tables.js";
 import { mount } from "./viewer.js";
 
-/** Shows the match packed into this page. */
+/** Show the match packed into this page. */
 export async function openPacked() {
   const root = document.getElementById("viewer");
   try {
-    if (typeof DecompressionStream === "undefined") throw new NoLog("This browser is too old to unpack the match: it lacks DecompressionStream.");
+    if (typeof DecompressionStream === "undefined") throw new BadLog("This browser is too old to decompress the match: it lacks DecompressionStream.");
     const packed = Uint8Array.from(atob(document.getElementById("packed").textContent.trim()), (sign) => sign.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     const { log, questions, faults, cards } = JSON.parse(await new Response(stream).text());
-    bringPictures(cards);
+    addPictures(cards);
     addTables(...ALL_TABLES);
     const { lines, rows } = readLog(new TextEncoder().encode(log));
     mount(root, {
       header: rows[0], rows, lines, faults,
       question: (row) => (Object.hasOwn(questions ?? {}, row.row) ? questions[row.row] : null),
-      noQuestion: "This page was made without the questions.",
+      noQuestion: "This page was created without the questions.",
     });
   } catch (error) {
     root.replaceChildren(make("p", { class: "notice bad", role: "alert" }, error.message));

@@ -1,9 +1,9 @@
-// The table with its seats around it, drawn from a position. It knows no game.
+// The table with its seats, drawn from a position without knowing the game.
 
 import { cardPicture, showFan } from "./cards.js";
 import { centreOf } from "./centre.js";
-import { make, nameOf, say, text } from "./dom.js";
-import { cardWords, counted, numberWords } from "./words.js";
+import { make, nameOf, setText, text } from "./dom.js";
+import { capitalized, cardWords, countNoun, numberWords, seatWords } from "./words.js";
 
 const SIDES = { // how many sit below, left, above and right
   1: [1, 0, 0, 0], 2: [1, 0, 1, 0], 3: [1, 0, 2, 0], 4: [1, 1, 1, 1], 5: [1, 1, 2, 1], 6: [2, 1, 2, 1],
@@ -12,7 +12,7 @@ const SIDES = { // how many sit below, left, above and right
 const COLUMNS = 12;
 const SIDE = 3; // columns of a seat at the left or right
 
-/** Draws positions of one match; `element` is the table. */
+/** The table of a match in `element`; `show` draws a position. */
 export class TableView {
   constructor(replay) {
     this.replay = replay;
@@ -24,7 +24,7 @@ export class TableView {
     this.place(0);
   }
 
-  /** Seats everybody so that `first` is nearest. */
+  /** Arrange the seats so that `first` is nearest. */
   place(first) {
     if (first === this._first) return;
     this._first = first;
@@ -40,7 +40,7 @@ export class TableView {
     this.settle();
   }
 
-  /** Forgets how tall the middle once was: the page has another width. */
+  /** Reset the height of the middle, after the width of the page changed. */
   settle() {
     this._tallest = 0;
     this.centre.style.minHeight = "";
@@ -51,14 +51,14 @@ export class TableView {
     const said = Array.isArray(position.said) ? position.said : [];
     this.seats.forEach((view, seat) => {
       const own = position.seats[seat] ?? {};
-      showSeat(view, own, { moved, said: said.filter((one) => one?.seat === seat), scoreName: this.replay.table.scoreName });
+      showSeat(view, own, { moved, said: said.filter((remark) => remark?.seat === seat), scoreName: this.replay.table.scoreName });
     });
-    const aloud = said.filter((one) => one?.seat === null).map((one) => make("p", { class: "aloud" }, text(one.text)));
+    const aloud = said.filter((remark) => remark?.seat === null).map((remark) => make("p", { class: "aloud" }, text(remark.text)));
     this.centre.replaceChildren(...centreOf(position, (seat) => this.replay.nameOf(seat)), ...aloud);
     this._keepHeight();
   }
 
-  /** The middle never becomes lower while one steps: what stands below it does not jump. */
+  /** Never let the middle shrink while stepping, so that the page below it does not jump. */
   _keepHeight() {
     const height = this.centre.offsetHeight;
     if (height > this._tallest) {
@@ -71,6 +71,7 @@ export class TableView {
 function seatView(replay, seat) {
   const { shape } = replay;
   const name = replay.header.players[seat]?.name;
+  const label = capitalized(seatWords(seat));
   const view = {
     turn: make("span", { class: "turn", hidden: true }, "to act"),
     chips: make("span", { class: "chips" }),
@@ -81,12 +82,12 @@ function seatView(replay, seat) {
     piles: make("div", { class: "piles" }),
     bubble: make("p", { class: "bubble", hidden: true }),
   };
-  const who = make("p", { class: "who" }, make("span", { class: "chair", title: `Seat ${seat}` }, String(seat)),
-    make("b", {}, name ? nameOf(name) : `Seat ${seat}`), view.turn);
+  const who = make("p", { class: "who" }, make("span", { class: "chair", title: label }, String(seat + 1)),
+    make("b", {}, name ? nameOf(name) : label), view.turn);
   const stuff = make("div", { class: "stuff" }, view.hand, view.up, view.played, view.piles);
   stuff.classList.toggle("two", shape.hand > 0 && shape.up > 0);
   stuff.classList.toggle("bare", !shape.hand && !shape.up && !shape.played && !shape.piles);
-  view.root = make("section", { class: "seat", "aria-label": name ? `Seat ${seat}, ${text(name)}` : `Seat ${seat}` },
+  view.root = make("section", { class: "seat", "aria-label": name ? `${label}, ${text(name)}` : label },
     who, make("div", { class: "state-line" }, view.marks, view.chips), stuff, view.bubble);
   return view;
 }
@@ -95,7 +96,7 @@ function showSeat(view, own, { moved, said, scoreName }) {
   view.root.classList.toggle("acting", own.toAct === true);
   view.root.classList.toggle("gone", own.out === true);
   view.turn.hidden = own.toAct !== true;
-  say(view.chips, standing(own, scoreName));
+  setText(view.chips, scoreText(own, scoreName));
   const marks = Array.isArray(own.marks) ? own.marks.slice(0, 12) : [];
   view.marks.replaceChildren(...marks.map((mark) => make("span", { class: "mark" }, text(mark))));
   showFan(view.hand, own.hand, { label: "Hand", moved });
@@ -103,18 +104,18 @@ function showSeat(view, own, { moved, said, scoreName }) {
   showFan(view.played, own.played ? [own.played] : [], { label: "Played", moved });
   view.piles.replaceChildren(...(Array.isArray(own.piles) ? own.piles : []).slice(0, 6).map(seatPile));
   view.bubble.hidden = !said.length;
-  say(view.bubble, said.map((one) => text(one.text)).join("; "));
+  setText(view.bubble, said.map((remark) => text(remark.text)).join("; "));
 }
 
-/** The cards that moved, but for those that came to lie in the middle: with two packs a seat may hold the like. */
+/** Return the moved cards without those now in the middle: with two packs, a seat may hold equal cards. */
 function movedToSeats({ moved, centre }) {
-  const middle = new Set((centre ?? []).flatMap((item) => (Array.isArray(item?.cards) ? item.cards.map((one) => one?.card) : [])));
+  const middle = new Set((centre ?? []).flatMap((item) => (Array.isArray(item?.cards) ? item.cards.map((entry) => entry?.card) : [])));
   return (Array.isArray(moved) ? moved : []).filter((card) => !middle.has(card));
 }
 
-function standing(own, scoreName) {
+function scoreText(own, scoreName) {
   const parts = [];
-  if (Number.isFinite(own.chips)) parts.push(counted(own.chips, "chip"));
+  if (Number.isFinite(own.chips)) parts.push(countNoun(own.chips, "chip"));
   if (Number.isFinite(own.score)) parts.push(scoreName === "chips" ? `score ${numberWords(own.score)}` : `${numberWords(own.score)} ${scoreName}`);
   return parts.join(" · ");
 }
@@ -126,7 +127,7 @@ function seatPile(pile) {
     cardPicture(pile?.top ?? "??"), make("b", { class: "count" }, String(count)));
 }
 
-/** Where each seat sits, clockwise, the first one below. */
+/** Return the grid area of each seat, clockwise from the one below. */
 function placesAround([below, left, above, right]) {
   const rowOf = (count, row, side, reversed) => Array.from({ length: count }, (_, i) => {
     const span = Math.min(6, Math.floor(COLUMNS / count));

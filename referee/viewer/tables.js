@@ -1,28 +1,27 @@
-// Every game as the viewer knows it: its presentation, and the module that draws it where there is one. Pages of a
-// service fetch the module they need; a page from disk holds all.
+// The table modules by game. Pages of a service fetch the module they need; a page from disk contains all of them.
 
 import { plainTable } from "./plain.js";
 import { PRESENTATIONS } from "./presentations.js";
 
 const TABLES = new Map();
 
-/** Adds modules that draw a game. */
+/** Add table modules. */
 export function addTables(...tables) {
   for (const table of tables) TABLES.set(table.game, table);
 }
 
-/** Fetches the module that draws a game, if there is one and it is not known; without it the match is told in words. */
+/** Fetch the table module of a game, if it has one that is not loaded. Without it, the match is shown in sentences. */
 export async function fetchTable(game) {
   if (TABLES.has(game) || !presentationOf(game)?.table) return;
   try {
     const module = await import(new URL(presentationOf(game).table, import.meta.url).href);
-    addTables(...Object.values(module).filter((one) => one?.game === game));
+    addTables(...Object.values(module).filter((table) => table?.game === game));
   } catch (error) {
     console.warn("The table of this game could not be fetched.", error);
   }
 }
 
-/** What there is to know of a game: its table module on top of what a presentation alone can show. */
+/** Return the table module of a game, completed by its presentation. */
 export function tableFor(game) {
   return { ...plainTable(game, presentationOf(game)), ...TABLES.get(game) };
 }

@@ -73,4 +73,5 @@ class Reason:
 
     @property
     def text(self) -> str:
-        return REASONS[self.code].format(ahead=self.ahead, seat=self.seat, stage=self.stage)
+        seat = None if self.seat is None else self.seat + 1  # people count seats from 1
+        return REASONS[self.code].format(ahead=self.ahead, seat=seat, stage=self.stage)

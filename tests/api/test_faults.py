@@ -117,7 +117,7 @@ def test_evidence_holds_the_exact_question_and_what_came_back(faulty: Faulty, ow
     assert (second["reply"], base64.b64decode(second["reply_base64"])) == (None, b'{"decision": \xff')
     assert first["played"] == json.loads(first["request"])["default_action"]
     assert (first["timing"], first["detail"], first["version"]) == (TIMING, "so it was", "1.0")
-    assert first["advice"].startswith("see where the time went")
+    assert first["advice"].startswith("look at the times of the call")
     assert [first["request_cut"], first["reply_cut"]] == [False, False]
 
 

@@ -77,7 +77,7 @@ def test_places_histories_and_results_of_a_bot(service: Service, owner: Person, 
     assert len(rivals) == 2
     own = rivals[service.record_of(bots[1]).name]
     assert (own[1], own[3], own[6]) == ("2", str(ahead), f"{sum(seat) / 2:.2f}")
-    assert [row[:2] for row in cells(page, "By seat")] == [["0 of 3", "2"]]
+    assert [row[:2] for row in cells(page, "By seat")] == [["1 of 3", "2"]]
     assert [row[1:4:2] for row in cells(page, "By version, the latest first")] == [["1", "3.00"], ["1", "0.00"]]
     assert [row[1] for row in cells(page, "Matches, the newest first")] == ["void", "finished", "finished"]
     assert "<img src=x" not in page
@@ -109,7 +109,7 @@ def test_results_are_of_one_game_and_a_history_of_any_ladder(
 
     assert "Results at Saint Poker" in usual
     assert "Results at Pool Nap" in other
-    assert [row[0] for row in cells(other, "By seat")] == ["0 of 3"]
+    assert [row[0] for row in cells(other, "By seat")] == ["1 of 3"]
     assert "Changes of the rating at Pool Nap" in shown(client, bots[0], link)
     assert "Changes of the rating at Pool Nap" not in usual
     assert "cannot be shown" in shown(client, bots[0], "?game=prisoners", 422)
@@ -193,7 +193,7 @@ def test_the_evidence_is_not_in_its_page(service: Service, owner: Person) -> Non
     page = service.anonymous().get(f"/bots/{bot}/faults/7", headers={**HTML, **owner.headers()}).get_data(as_text=True)
 
     assert '"fault": 7' in page or '"fault":7' in page
-    assert "no complete answer in time" in page  # what each code means, which everybody may know
+    assert "the response was not complete when the time was up" in page  # the meaning of each code is public
 
 
 def test_health_comes_with_a_histogram(service: Service, owner: Person) -> None:

@@ -1,4 +1,4 @@
-"""Odd habits of bots, each named by the rule of the conformance suite that it breaks."""
+"""Incorrect bots, each with the rule of the conformance suite that it breaks."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,12 +9,12 @@ from referee.match.canonical import Json
 from tests.botclient.odd import Habit, Odd, is_signed, played, said
 
 GAME = "saint-poker"
-LATE_S = 1.1  # later than a budget
+LATE_S = 1.1  # longer than a budget
 HABITS: dict[str, Habit] = {}
 
 
 async def is_trusted(bot: Odd, request: web.Request) -> bool:
-    """What a good bot makes sure of before it answers."""
+    """Check a call as a correct bot does before it answers."""
     signed = is_signed(request, await request.read())
     return signed and abs(bot.now() - int(request.headers["webhook-timestamp"])) < 300
 
@@ -28,7 +28,7 @@ def breaks(rule: str) -> Callable[[Habit], Habit]:
 
 
 def once_after_a_pause(bot: Odd, request: web.Request, nth: int) -> bool:
-    """Whether this is the ``nth`` question after the pause."""
+    """Return whether this is the ``nth`` question after the pause."""
     if request.path != "/decide" or "paused" not in bot.memory:
         return False
     bot.memory["since"] = bot.memory.get("since", 0) + 1

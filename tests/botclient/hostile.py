@@ -1,4 +1,4 @@
-"""A raw server on loopback that does to each connection what a script says, and what tests need to call it."""
+"""A raw server on loopback that runs a script for each connection, and helpers that call it."""
 
 import asyncio
 import time
@@ -7,19 +7,19 @@ from types import TracebackType
 from typing import Any, Self
 
 from referee.botclient.address_guard import Policy
-from referee.botclient.client import BotCaller, BotSeat, CallLimits, Reply, Target
+from referee.botclient.client import BotCaller, BotSeat, CallLimits, CallTarget, Reply
 from referee.match.match import Answer, Request
 from referee.protocol.signing import bot_secret
 
 LOOPBACK = Policy.parse("127.0.0.0/8:1024-65535")
 SECRET = bot_secret(b"m" * 32, "bot_test", 1)
 GOOD_BODY = b'{"decision":"mat_test_s1_q7","choice":0}'
-LONG_S = 30.0  # how long a hostile bot would go on
-PATIENCE_S = 10.0  # no call may take this long: far above any deadline used, far below LONG_S
+LONG_S = 30.0  # duration of a hostile script
+PATIENCE_S = 10.0  # longest duration of a call: far above any deadline used, far below LONG_S
 
 
 class Line:
-    """One accepted connection, from the bot's side."""
+    """An accepted connection, from the side of the bot."""
 
     def __init__(self, number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.number = number  # 1 for the first
@@ -27,7 +27,7 @@ class Line:
         self.writer = writer
 
     async def request(self) -> bytes:
-        """The next request, whole."""
+        """Return the next complete request."""
         head = await self.reader.readuntil(b"\r\n\r\n")
         fields = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:-2])
         return head + await self.reader.readexactly(int(fields.get(b"Content-Length", 0)))
@@ -38,13 +38,13 @@ class Line:
             await self.writer.drain()
 
     async def trickle(self, piece: bytes, every_s: float = 0.02) -> None:
-        """Sends the piece again and again, until it is cut off or gives up."""
+        """Send the piece repeatedly until the connection ends or ``LONG_S`` is over."""
         for _ in range(int(LONG_S / every_s)):
             await self.send(piece)
             await asyncio.sleep(every_s)
 
     async def silence(self) -> None:
-        """Until the other side hangs up."""
+        """Wait until the other side closes the connection."""
         await asyncio.wait_for(self.reader.read(), LONG_S)
 
     def reset(self) -> None:
@@ -55,15 +55,15 @@ Script = Callable[[Line], Awaitable[None]]
 
 
 class Hostile:
-    """``async with Hostile(script) as bot``; counts what reached it."""
+    """A hostile bot: ``async with Hostile(script) as bot``. It counts connections and requests."""
 
     def __init__(self, script: Script, host: str = "127.0.0.1", tls: Any = None) -> None:
         self.script = script
         self.host = host
         self.tls = tls
         self.connections = 0
-        self.cut_off = 0  # connections the referee ended
-        self.finished = 0  # scripts that came to their end
+        self.cut_off = 0  # connections that the referee closed
+        self.finished = 0  # scripts that ran to their end
         self.requests: list[bytes] = []
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -80,7 +80,7 @@ class Hostile:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def settled(self) -> None:
-        """Waits until all connections are over."""
+        """Wait until all connections are closed."""
         await asyncio.wait_for(asyncio.gather(*self._tasks, return_exceptions=True), PATIENCE_S)
 
     def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -107,7 +107,7 @@ class Hostile:
 
 
 def response(body: bytes = GOOD_BODY, status: str = "200 OK", *fields: str, length: bool = True) -> bytes:
-    """A plain response with ``fields`` added."""
+    """Return a plain response with additional ``fields``."""
     lines = [f"HTTP/1.1 {status}", *fields]
     if not any(field.lower().startswith("content-type") for field in fields):
         lines.append("Content-Type: application/json")
@@ -117,7 +117,7 @@ def response(body: bytes = GOOD_BODY, status: str = "200 OK", *fields: str, leng
 
 
 def says(*parts: bytes) -> Script:
-    """Answers every request with these bytes."""
+    """Return a script that answers every request with these bytes."""
 
     async def script(line: Line) -> None:
         while True:
@@ -136,20 +136,20 @@ def after_request(then: Callable[[Line], Awaitable[None]]) -> Script:
 
 
 def caller(url: str, *, limits: CallLimits | None = None, policy: Policy = LOOPBACK, **more: Any) -> BotCaller:
-    """A caller of the bot at this address; its signatures are always of the same moment unless ``now`` is None."""
-    target = Target("bot_test", url, (SECRET,), more.pop("max_concurrent_requests", 8))
+    """Return a caller of the bot at this URL. It always signs as of the same moment unless ``now`` is None."""
+    target = CallTarget("bot_test", url, (SECRET,), more.pop("max_concurrent_requests", 8))
     now = more.pop("now", lambda: 1_700_000_000.0) or time.time
     return BotCaller(target, policy, limits, now=now, **more)
 
 
 async def called(bot: BotCaller, deadline_ms: int = 300) -> Reply:
-    """A question asked; fails when it takes out of all proportion."""
+    """Ask a question; fail if the call takes longer than ``PATIENCE_S``."""
     async with asyncio.timeout(PATIENCE_S):
         return await bot.post("/decide", b"{}", "mat_test_s1_q7", deadline_ms)
 
 
 async def call(script: Script, deadline_ms: int = 300) -> tuple[Reply, Hostile]:
-    """One question to a bot of this kind."""
+    """Ask a bot with this script one question."""
     async with Hostile(script) as bot:
         one = caller(bot.url)
         reply = await called(one, deadline_ms)
@@ -159,7 +159,7 @@ async def call(script: Script, deadline_ms: int = 300) -> tuple[Reply, Hostile]:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Waits for what another task is about to bring about."""
+    """Wait until another task makes the condition true."""
     async with asyncio.timeout(PATIENCE_S):
         while not holds():  # noqa: ASYNC110  # what is waited for tells nobody
             await asyncio.sleep(0.002)
@@ -199,7 +199,7 @@ def seat(bot: BotCaller) -> BotSeat:
 
 
 async def answer(script: Script) -> Answer:
-    """What a bot of this kind answers to ``question()``."""
+    """Return the answer of a bot with this script to ``question()``."""
     async with Hostile(script) as bot:
         one = seat(caller(bot.url))
         async with asyncio.timeout(PATIENCE_S):

@@ -1,4 +1,4 @@
-"""A house bot with one odd habit, for those who examine bots."""
+"""A house bot with one incorrect habit, to be examined."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -14,12 +14,12 @@ from tests.botclient.hostile import SECRET
 
 
 class Odd(House):
-    """Plays the default. Its ``habit`` sees every call first and answers it itself, or gives None."""
+    """A bot that plays the default. Its ``habit`` gets every call first and returns a response or None."""
 
     def __init__(self, habit: "Habit", player: HousePlayer | None = None) -> None:
-        super().__init__("odd", player or FirstPlayer(None), SECRET)  # type: ignore[arg-type]  # draws no lots
+        super().__init__("odd", player or FirstPlayer(None), SECRET)  # type: ignore[arg-type]  # uses no dice
         self.habit = habit
-        self.memory: dict[str, Any] = {}  # the habit's own
+        self.memory: dict[str, Any] = {}  # for the habit
         self.calls = 0
 
     async def _manifest(self, request: web.Request) -> web.Response:
@@ -52,7 +52,7 @@ def played(question: Json, choice: int = 0) -> web.Response:
 
 
 def is_signed(request: web.Request, body: bytes) -> bool:
-    """Whether the signature fits, however old it is."""
+    """Return whether the signature is valid, ignoring its age."""
     given = request.headers
     id, sent, signatures = (given.get(f"webhook-{part}", "") for part in ("id", "timestamp", "signature"))
     return Signer([SECRET]).fits(id, sent, body, signatures)

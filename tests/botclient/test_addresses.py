@@ -1,4 +1,4 @@
-"""Which addresses are called, and that only those are. The ids are those of the threat list."""
+"""The egress guard: which addresses are called. The ids are those of the threat list."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ CERTS = Path(__file__).parent / "certs"
 
 
 def refusal(url: str, policy: Policy = HTTP) -> str:
-    """The code a URL is refused with, without or after a look-up by the system; empty when it is taken."""
+    """Return the code with which a URL is refused, before or after resolving it; empty if it is accepted."""
     try:
         endpoint = parse_url(url, policy)
         asyncio.run(resolve(endpoint, policy))
@@ -35,8 +35,8 @@ def test_A1_this_host_is_refused(host: str) -> None:
 
 
 def test_A1_an_own_address_is_refused_even_where_it_looks_public(monkeypatch: pytest.MonkeyPatch) -> None:
-    # No public address is at hand, so loopback plays one: the rule that knows loopback is lifted, and only then
-    # is it noticed that both ends of the connection bear the same address.
+    # No public address is available, so loopback substitutes for one: without its own rule, the check that both ends of
+    # the connection have the same address must refuse it.
     monkeypatch.setattr("referee.botclient.address_guard._NOT_PUBLIC_V4", [])
 
     async def calls_itself() -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The client as a whole: always a reply, time charged to whom it belongs, evidence that adds up."""
+"""The client as a whole: it always replies, charges time correctly, and reports a consistent latency."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""One HTTP response out of bytes: what is taken, what is refused, however the bytes are cut into pieces."""
+"""Parsing one HTTP response: what is accepted and refused, however the bytes are split."""
 
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ ONE_CHUNK = b"7\r\n" + b'{"a":1}' + b"\r\n0\r\n\r\n"
 
 
 def read(raw: bytes, *, pieces: int | None = None) -> tuple[str, bytes]:
-    """The fault and the body, after feeding in pieces of this size and ending the connection."""
+    """Return the fault and the body after feeding pieces of this size and closing the connection."""
     response, size = Response(), pieces or len(raw) or 1
     try:
         for start in range(0, len(raw), size):

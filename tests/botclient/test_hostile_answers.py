@@ -1,4 +1,4 @@
-"""What a bot's server may try in its answers: statuses, encodings, plants, late and surplus bytes (B8 to B18)."""
+"""Hostile responses: statuses, encodings, planted answers, late and surplus bytes (threats B8 to B18)."""
 
 import asyncio
 import gzip
@@ -180,7 +180,7 @@ def test_B16_a_bot_gets_no_more_calls_at_once_than_it_declared() -> None:
             callers = [caller(bot.url, limits=limits, max_concurrent_requests=3) for _ in range(12)]
             replies = await asyncio.gather(*(called(one, 5000) for one in callers))
             assert all(reply.ok for reply in replies)
-            assert max(reply.ms for reply in replies) < 1000  # waiting for a turn is not on the clock
+            assert max(reply.ms for reply in replies) < 1000  # waiting for a free slot is not charged
 
     asyncio.run(many_matches())
 

@@ -1,4 +1,4 @@
-"""What a bot's server may try below HTTP and in its framing (threats B1 to B7)."""
+"""Hostile transport and HTTP framing (threats B1 to B7)."""
 
 import asyncio
 import resource
@@ -94,7 +94,7 @@ def test_B1_a_connection_closed_between_two_questions_costs_no_attempt() -> None
 
 def test_B2_a_black_hole_ends_at_the_deadline() -> None:
     async def full_backlog() -> str:
-        # A listener that never accepts, its queue filled: further connections get no answer at all.
+        # A listener that never accepts and whose queue is full: further connections get no response.
         import socket
 
         with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
@@ -159,7 +159,7 @@ def test_B4_a_trickle_overruns_the_deadline_by_little() -> None:
 
     overruns = sorted(asyncio.run(overrun_s()) for _ in range(5))
 
-    assert overruns[0] < 0.05  # the best of five: a busy machine may hold up the others
+    assert overruns[0] < 0.05  # the best of five: load on the machine may delay the others
 
 
 def test_B5_a_flood_of_interim_answers() -> None:

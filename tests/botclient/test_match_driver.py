@@ -1,4 +1,4 @@
-"""The loop that plays a match: who is asked when, what is recorded when, what happens when that fails."""
+"""The loop that drives a match: when seats are asked, when rows are recorded, and what a failure does."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -152,7 +152,7 @@ def test_a_match_resumed_in_the_middle_asks_only_who_has_not_answered() -> None:
 def test_K21_a_silent_bot_is_called_three_times_and_holds_up_nobody_else() -> None:
     async def play() -> None:
         match = begun(2)
-        # Budgets of this match are small, or three deadlines would take long.
+        # Small budgets, so that three missed deadlines do not take long.
         match.banks.limits = type(match.banks.limits)(budget_ms=150, bank_ms=0)
         match.banks.bank_ms = [0, 0]
         async with Hostile(after_request(Line.silence)) as silent, Hostile(picks_first) as good:

@@ -107,7 +107,7 @@ def test_the_owner_sees_health_and_faults(page_at: PageAt, filled: Filled, axe: 
     expect(page.get_by_role("img", name=re.compile("waiting for the first byte"))).to_be_visible()
     expect(page.locator("#again")).to_contain_text("REFEREE_BOT_SECRET")
     expect(page.locator("#request")).to_contain_text('"protocol":"2"')
-    expect(page.locator("#remedy")).to_contain_text("see where the time went")
+    expect(page.locator("#remedy")).to_contain_text("look at the times of the call")
     if dark:  # the colours are those of the page before
         axe(page)
     assert page.evaluate(GONE)

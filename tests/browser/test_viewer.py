@@ -27,7 +27,7 @@ STEP_ALL = """() => {
     const told = [];
     for (;;) {
         const shown = document.querySelectorAll(".felt .face").length;
-        told.push([Number(root.dataset.at), document.querySelector(".told").textContent, shown]);
+        told.push([Number(root.dataset.at), document.querySelector(".sentence").textContent, shown]);
         if (button("Next event").disabled) return told;
         button("Next event").click();
     }
@@ -110,7 +110,7 @@ def test_other_views_hide_what_they_did_not_see(from_disk: Opened, name: str) ->
     public = page.evaluate(FACES)
     told = page.evaluate(STEP_ALL)
     page.get_by_label("First event").click()
-    view.select_option("seat 1")
+    view.select_option(view.locator("option", has_text="from seat 2,").get_attribute("value"))
     page.get_by_label("Next decision").click()
 
     assert not any("hidden" in hand for hand in everything)
@@ -119,6 +119,16 @@ def test_other_views_hide_what_they_did_not_see(from_disk: Opened, name: str) ->
     own = page.evaluate(FACES)
     assert " of " in own[1]
     assert all(" of " not in hand for seat, hand in enumerate(own) if seat != 1)
+
+
+def test_seats_are_counted_from_1(from_disk: Opened) -> None:
+    page = from_disk(log("pool-nap-3"))
+    views = page.get_by_label("View").locator("option").all_inner_texts()[2:]
+
+    assert page.locator(".chair").all_inner_texts() == ["1", "2", "3"]
+    assert [view.split(",")[0] for view in views] == ["from seat 1", "from seat 2", "from seat 3"]
+    assert [label[:2] for label in page.locator(".graph text.label").all_text_contents()] == ["1 ", "2 ", "3 "]
+    assert sorted(page.locator(".below .panel:first-child tbody td:nth-child(3)").all_inner_texts()) == ["1", "2", "3"]
 
 
 def test_a_link_leads_to_its_decision_and_tells_all_about_it(from_disk: Opened) -> None:
@@ -132,7 +142,7 @@ def test_a_link_leads_to_its_decision_and_tells_all_about_it(from_disk: Opened) 
     assert panel.locator(".decided .tag").inner_text() == "#17"
     assert f"{row['ms']} ms of 1000 ms" in panel.inner_text()
     assert "played" in panel.locator(".legal .chosen").inner_text()
-    assert panel.locator(".nested").count() > 1
+    assert panel.locator(".json-table").count() > 1
     page.evaluate("location.hash = '#row-30'")
     page.wait_for_function("() => document.querySelector('.decided .tag')?.textContent !== '#17'")
     (there,) = [one["n"] for one in map(parse_row, log("pool-nap-3")) if one["row"] == 30]
@@ -163,9 +173,9 @@ def test_a_fault_is_told_with_what_to_do(from_disk: Opened, filled: Filled, page
     page = from_disk(lines, f"#d{row['n']}")
 
     notice = page.locator(".decision .notice").inner_text()
-    assert "Fault: deadline: no complete answer in time." in notice
-    assert "What to do: see where the time went" in notice
-    assert page.locator(".happenings [aria-current] .tag.bad").inner_text() == "fault: deadline"
+    assert "Fault: deadline: the response was not complete when the time was up." in notice
+    assert "What to do: look at the times of the call" in notice
+    assert page.locator(".event-list [aria-current] .tag.bad").inner_text() == "fault: deadline"
 
 
 def faulty(filled: Filled) -> str:
@@ -221,14 +231,14 @@ def test_the_graph_and_the_list_lead_to_their_moments(from_disk: Opened) -> None
 
     page.locator(".graph svg").click(position={"x": box["width"] / 2, "y": 100})
     middle = int(page.locator(".viewer").get_attribute("data-at") or 0)
-    page.locator(".happenings button").first.click()
+    page.locator(".event-list button").first.click()
 
     assert 40 < middle < 130
-    assert page.locator(".happenings [aria-current]").count() == 1
+    assert page.locator(".event-list [aria-current]").count() == 1
     assert int(page.locator(".viewer").get_attribute("data-at") or 0) < middle
     page.get_by_text("The figures as a table").click()
     header, *rows = page.locator(".graph-panel tr").all_inner_texts()
-    assert header.split() == ["Round", "0", "Bot", "0", "1", "Bot", "1", "2", "Bot", "2"]
+    assert header.split() == ["Round", "1", "Bot", "0", "2", "Bot", "1", "3", "Bot", "2"]
     assert rows[-1].split() == ["Round", "6", "94", "0", "56"]
 
 
@@ -274,7 +284,7 @@ def test_a_match_is_followed_live_and_becomes_its_replay(page_at: PageAt, filled
     live = filled.begin("pool-nap", rated=False)
     page = page_at(f"/matches/{live.id}", motion=True)
     live.go_on(3)
-    page.wait_for_selector(".happenings button")
+    page.wait_for_selector(".event-list button")
     assert page.locator(".live-mark").is_visible()
     assert all(" of " not in hand for hand in page.evaluate(FACES))
     axe(page)
@@ -288,7 +298,7 @@ def test_a_match_is_followed_live_and_becomes_its_replay(page_at: PageAt, filled
     page.get_by_label("Last event").click()
     live.finish()
     page.wait_for_selector(HELD)
-    assert page.get_by_text("Who came where").count() == 1
+    assert page.get_by_text("Final placements").count() == 1
     page.get_by_label("Round", exact=True).select_option("1")
     page.get_by_label("Next decision").click()
     assert all(" of " in hand for hand in page.evaluate(FACES))
@@ -302,7 +312,7 @@ def test_rated_play_names_nobody_before_its_end(page_at: PageAt, filled: Filled)
     words = page.locator("main").inner_text()
 
     assert not [name for name in filled.bots if name in words]
-    assert "seat 0 · seat 1" in words
+    assert "seat 1 · seat 2" in words
     assert "read when the match is over" in words
 
 

@@ -20,7 +20,7 @@ def test_a_dropped_log_is_checked_and_a_changed_one_is_found_out(page_at: PageAt
     page = page_at("/replay")
     drop(page, gzip.compress(joined(lines[:-1])) + gzip.compress(joined(lines[-1:])), "log.ndjson.gz")
     page.wait_for_selector(HELD)
-    assert "109 rows" in page.locator(".opened").inner_text()
+    assert "109 rows" in page.locator(".log-status").inner_text()
     page.get_by_text("What the bot saw").click()
     page.locator(".saw", has_text="referee replay FILE --html").wait_for()
     axe(page)
@@ -33,9 +33,9 @@ def test_a_dropped_log_is_checked_and_a_changed_one_is_found_out(page_at: PageAt
     assert page.locator(FAILED).inner_text() == "✕ Row 11 is wrong"
 
     drop(page, joined(relinked(lines, 2, "outcome")))
-    page.locator(".fails", has_text="Row 2 does not hold: deck 0 does not follow").wait_for()
+    page.locator(".fails", has_text="Row 2 is invalid: deck 0 does not follow").wait_for()
     drop(page, joined(relinked(lines, 108, "seed")))
-    page.locator(".fails", has_text="Row 108 does not hold: the seed is not the one promised").wait_for()
+    page.locator(".fails", has_text="Row 108 is invalid: the seed does not match the commitment").wait_for()
 
 
 def test_a_dropped_log_without_its_result_does_not_hold_and_one_without_its_seed_is_unproven(page_at: PageAt) -> None:
@@ -43,11 +43,11 @@ def test_a_dropped_log_without_its_result_does_not_hold_and_one_without_its_seed
     page = page_at("/replay")
 
     drop(page, joined(lines[:-2]))
-    page.locator(".fails", has_text="Row 107 does not hold: the log ends before the match is over").wait_for()
+    page.locator(".fails", has_text="Row 107 is invalid: the log ends before the match is over").wait_for()
     assert page.locator(FAILED).inner_text() == "✕ Row 107 is wrong"
 
     drop(page, joined(lines[:-1]))
-    page.get_by_text("This log is not revealed yet: without its seed the deals are unproven.").wait_for()
+    page.get_by_text("The seed of this log is not revealed yet, so its deals cannot be verified.").wait_for()
     assert page.locator(HELD).inner_text() == "✓ Checked in your browser, deals unproven"
 
 
@@ -75,11 +75,11 @@ JUNK: dict[str, tuple[bytes, str]] = {
     "list": (b"[1]", "it is not a JSON object"),
     "deep": (b"[" * 200_000, "line 1 (row 0) is wrong"),
     "other": (b'{"type":"decision"}', "begins with its header"),
-    "format": (dumps(header(log_format=2)), "log format 2; this viewer knows 1"),
+    "format": (dumps(header(log_format=2)), "log format is 2; this viewer supports 1"),
     "seats": (dumps(header(seats=10**9)), "number of seats"),
     "players": (dumps(header(players=[{"name": 1}, None])), "name a player for each seat"),
     "row": (dumps(header()) + b"\nnonsense", "line 2 (row 1) is wrong"),
-    "events": (dumps(header()) + b'\n{"type":"chance","events":[7]}', "line 2 (row 1) is wrong: its events are none"),
+    "events": (dumps(header()) + b'\n{"type":"chance","events":[7]}', "(row 1) is wrong: its events are invalid"),
     "seat": (dumps(header()) + b'\n{"type":"decision","seat":9,"n":0}', "no seat or number"),
     "result": (dumps(header()) + b'\n{"type":"result","placements":{}}', "its result is not complete"),
     "long line": (b'{"a":"' + b"x" * 3_000_000 + b'"}', "begins with its header"),
@@ -90,11 +90,13 @@ def test_what_is_no_log_is_told_with_its_line(page_at: PageAt) -> None:
     page = page_at("/replay")
     for content, words in JUNK.values():
         drop(page, content, f"{len(words)}.log")
-        page.wait_for_function("(words) => document.querySelector('.opened').textContent.includes(words)", arg=words)
+        page.wait_for_function(
+            "(words) => document.querySelector('.log-status').textContent.includes(words)", arg=words
+        )
     assert page.locator(".felt").count() == 0
     page.get_by_label("Or a match").fill("mat_1")
     page.get_by_role("button", name="Open").click()
-    assert "names no match" in page.locator(".opened").inner_text()
+    assert "does not contain the id of a match" in page.locator(".log-status").inner_text()
 
 
 HOSTILE = '"><img src=x onerror="window.harmed=1"><script>window.harmed=1</script>\u202e'

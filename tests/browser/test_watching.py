@@ -83,11 +83,11 @@ def test_a_match_that_is_watched_is_played_to_its_last_event(
     page = opened(window, f"/matches/{live.id}")
     expect(page.locator(".live-mark")).to_be_visible()
     live.go_on(40)  # into the second round: those of the first are told
-    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".happenings button").count())
+    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".event-list button").count())
     page.evaluate(STEPS)
 
     live.finish()
-    until(page, page.locator(".told", has_text="The match is over").count)
+    until(page, page.locator(".sentence", has_text="The match is over").count)
 
     steps = page.evaluate("steps")
     assert len(steps) > 20
@@ -103,7 +103,7 @@ def test_a_match_that_is_watched_is_played_to_its_last_event(
     ]
     assert scores == sorted(scores, reverse=True)
     assert len(scores) == page.locator(".about .placement").count()
-    assert page.get_by_text("Who came where").count() == 1
+    assert page.get_by_text("Final placements").count() == 1
 
 
 @pytest.mark.parametrize("away", ["Pause", "First event"])
@@ -113,15 +113,15 @@ def test_who_stopped_or_went_back_on_purpose_is_left_there_at_the_end(
     live = filled.begin("pool-nap", rated=False)
     page = opened(window, f"/matches/{live.id}")
     live.go_on(6)
-    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".happenings button").count())
+    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".event-list button").count())
     page.get_by_role("button", name=away, exact=away == "Pause").click()
-    stays = page.locator(".told").inner_text()
+    stays = page.locator(".sentence").inner_text()
 
     live.finish()
     page.locator(FINISHED).wait_for()
     catches_up(page, page_at)
 
-    assert page.locator(".told").inner_text() == stays
+    assert page.locator(".sentence").inner_text() == stays
     assert page.get_by_role("button", name="Play", exact=True).is_visible()
 
 
@@ -131,7 +131,7 @@ def test_a_log_that_cannot_be_fetched_when_the_match_ends_is_requested_again(
     live = filled.begin("pool-nap", rated=False)
     page = opened(window, f"/matches/{live.id}")
     live.go_on(6)
-    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".happenings button").count())
+    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".event-list button").count())
     failures = iter(["cut", "busy"])
 
     def fail_twice(route: Route) -> None:
@@ -145,7 +145,7 @@ def test_a_log_that_cannot_be_fetched_when_the_match_ends_is_requested_again(
 
     page.route(f"**/matches/{live.id}/log", fail_twice)
     live.finish()
-    until(page, page.locator(".told", has_text="The match is over").count)
+    until(page, page.locator(".sentence", has_text="The match is over").count)
 
     assert list(failures) == []
     assert any("failed: GET" in trouble for trouble in page_at.troubles)
@@ -359,5 +359,5 @@ def test_a_tab_that_was_never_seen_opens_no_stream(page_at: PageAt, filled: Fill
     assert streams == []
 
     look(tabs[0], hidden=False)
-    tabs[0].wait_for_selector(".happenings button")
+    tabs[0].wait_for_selector(".event-list button")
     assert len(streams) == 1

@@ -152,10 +152,10 @@ def test_asking_again_and_forking_tell_of_crashes(crashing: str) -> None:
         if row["type"] == "decision" and row["source"] == "bot" and row["seat"] == 0
     )
 
-    asked = run("reask", "match.ndjson", str(n), crashing, "--seat", "0")
-    again = json.loads(run("reask", "match.ndjson", str(n), crashing, "--seat", "0", "--json").stdout)
-    forked = run("fork", "match.ndjson", str(n), crashing, "--seat", "0")
-    document = json.loads(run("fork", "match.ndjson", str(n), crashing, "--seat", "0", "--json").stdout)
+    asked = run("reask", "match.ndjson", str(n), crashing, "--seat", "1")
+    again = json.loads(run("reask", "match.ndjson", str(n), crashing, "--seat", "1", "--json").stdout)
+    forked = run("fork", "match.ndjson", str(n), crashing, "--seat", "1")
+    document = json.loads(run("fork", "match.ndjson", str(n), crashing, "--seat", "1", "--json").stdout)
 
     assert re.search(rf"^error +{ERROR}$", asked.stdout, re.M)
     assert "the bot's own code failed, and it played the default action" in asked.stdout
@@ -189,11 +189,13 @@ def test_a_traceback_that_no_answer_tells_of_is_shown_and_fails_nothing(tmp_path
 
 def test_a_check_passes_a_bot_for_all_that_it_wrote_a_traceback(tmp_path: Path) -> None:
     noisy = starter(
-        tmp_path / "noisy", "def decided(question):", "def decided(question):\n    traceback.print_stack()\n    noise()"
+        tmp_path / "noisy",
+        "def answer_question(question):",
+        "def answer_question(question):\n    traceback.print_stack()\n    noise()",
     )
     file = Path(noisy) / "bot.py"
     noise = "def noise():\n    try: {}['legall']\n    except KeyError: traceback.print_exc()\n\n"
-    file.write_text(file.read_text().replace("def decided", f"{noise}def decided"))
+    file.write_text(file.read_text().replace("def answer_question", f"{noise}def answer_question"))
 
     checked = run("check", noisy, "--questions", "4", "--game", "saint-poker")
 
@@ -217,7 +219,7 @@ def test_a_player_who_is_not_there_is_told_of_with_what_to_do_and_a_status(nobod
 
     assert f"{nobody} was not reached: no connection in 3 calls" in shown.stderr
     assert "unreachable, 3 times, first in phase river: no connection to port" in shown.stderr
-    assert "what to do: see that the bot runs and listens" in shown.stderr
+    assert "what to do: check that the bot is running" in shown.stderr
     assert document["problems"][0]["unreached"]
     assert document["problems"][0]["faults"] == {"unreachable": 3}
 
@@ -233,13 +235,15 @@ def test_quiet_tells_of_who_is_not_there_and_of_nothing_else(nobody: str, crashi
 def test_a_fork_with_a_player_who_is_not_there_ends_with_a_status(nobody: str) -> None:
     run("play", "saint-poker", "house:first", "house:random", *SHORT, "--log", "match.ndjson")
 
-    forked = run("fork", "match.ndjson", "0", nobody, "--seat", "0", status=3)
+    forked = run("fork", "match.ndjson", "0", nobody, "--seat", "1", status=3)
 
     assert f"{nobody} was not reached" in forked.stderr
 
 
 def test_a_file_that_dies_in_play_is_told_of_with_a_status(tmp_path: Path) -> None:
-    dying = starter(tmp_path / "dying", "def decided(question):", "def decided(question):\n    os._exit(7)")
+    dying = starter(
+        tmp_path / "dying", "def answer_question(question):", "def answer_question(question):\n    os._exit(7)"
+    )
     table = ("tournament", "local", "--game", "saint-poker", "--deals", "1", *SHORT, dying, "house:first")
 
     played, tournament = play(dying, status=3), run(*table, "--out", "dead", status=3)
@@ -288,7 +292,7 @@ def test_an_illegal_action_is_told_with_what_was_sent() -> None:
 
     assert "illegal_action, 3 times, first in phase river: body" in played.stderr
     assert "cheat" in played.stderr
-    assert "what to do: choose from `legal_actions` of this very question" in played.stderr
+    assert "what to do: choose from the `legal_actions` of the question that you answer" in played.stderr
 
 
 def test_an_error_of_several_lines_cannot_pass_for_what_we_tell() -> None:

@@ -77,6 +77,7 @@ def test_old_and_new_answer_stand_side_by_side(tmp_path: Path) -> None:
     assert json.dumps(question["default_action"]) in other.output
     assert other.output.endswith("another answer\n")
     assert "as ever" in other.output
+    assert f"seat {question['match']['seat'] + 1}, phase" in other.output
     assert "fault: the action is not legal here" in illegal.output
 
 
@@ -87,7 +88,7 @@ def test_a_fork_keeps_what_was_played_and_the_cards_to_come(tmp_path: Path, game
     before = rows(log)
     n = [row["n"] for row in before if row["type"] == "decision" and row["source"] == "bot"][5]
 
-    forked = run("fork", str(log), str(n), "house:first", "house:sound", "--seat", "1", "--out", str(new), "--json")
+    forked = run("fork", str(log), str(n), "house:first", "house:sound", "--seat", "2", "--out", str(new), "--json")
 
     assert forked.exit_code == 0, forked.output
     report = verify(new.read_bytes().splitlines())
@@ -99,6 +100,7 @@ def test_a_fork_keeps_what_was_played_and_the_cards_to_come(tmp_path: Path, game
     assert after[start:] != before[start:]
     assert after[-1]["seed"] == before[-1]["seed"]
     assert after[0]["match"].startswith("fork_")
+    assert [player["name"] for player in after[0]["players"]][1] == "first"  # --seat 2 is the second
     assert [player["fork"] for player in after[0]["players"]] == [
         {"match": before[0]["match"], "n": n, "before": player} for player in before[0]["players"]
     ]
@@ -110,7 +112,7 @@ def test_a_fork_with_those_who_played_ends_as_the_match_did(tmp_path: Path) -> N
     run("play", "pool-nap", "house:first", "house:sound", "--option", "rounds=2", "--log", str(log), "--quiet")
     n = next(row["n"] for row in rows(log)[8:] if row["type"] == "decision" and row["source"] == "bot")
 
-    run("fork", str(log), str(n), "house:first", "house:sound", "--seat", "0", "--out", str(new))
+    run("fork", str(log), str(n), "house:first", "house:sound", "--seat", "1", "--out", str(new))
 
     assert rows(new)[-2]["scores"] == rows(log)[-2]["scores"]
     assert len(rows(new)) == len(rows(log))
@@ -131,7 +133,7 @@ def refusals(log: Path, altered: Path, secret: Path) -> dict[tuple[str, ...], tu
         ("reask", str(altered), "1", "http://127.0.0.1:9000"): (1, "is not valid: row"),
         ("fork", str(secret), "1", "house:first"): (1, "its seed is not revealed yet"),
         ("fork", str(log), "1", "--seat", "1", "house:nobody"): (2, "unknown house player"),
-        ("fork", str(log), "1", "--seat", "5", "house:first"): (2, "the match has seats 0 to 1"),
+        ("fork", str(log), "1", "--seat", "5", "house:first"): (2, "the match has seats 1 to 2"),
         ("fork", str(log), "1", "--seat", "1", *["house:first"] * 3): (2, "3 players, but the match has 2 seats"),
     }
 

@@ -93,7 +93,9 @@ def test_a_question_of_a_match_can_be_asked_again(there: Hall) -> None:
 
     def reask(*arguments: str, token: str = "") -> Result:
         environment = {"REFEREE_URL": there.up.url, "REFEREE_TOKEN": token}
-        return CliRunner().invoke(main, ["reask", match["id"], "0", "--seat", str(seat), *arguments], env=environment)
+        return CliRunner().invoke(
+            main, ["reask", match["id"], "0", "--seat", str(seat + 1), *arguments], env=environment
+        )
 
     with serving(Bot()) as url:
         asked = reask(url, "--json")

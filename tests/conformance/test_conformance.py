@@ -1,4 +1,4 @@
-"""The examination of bots: a good one passes, an odd one is caught by the rule it breaks and by no other."""
+"""The conformance suite: a correct bot passes, an incorrect one fails exactly the rule that it breaks."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 from click.testing import CliRunner, Result
 
-from referee.botclient.client import CallLimits, Target
+from referee.botclient.client import CallLimits, CallTarget
 from referee.cli import main
 from referee.conformance.calls import Call
 from referee.conformance.context import Pace
@@ -52,13 +52,13 @@ async def examined(
     games: tuple[str, ...] = (GAME,),
     unproven_ends: bool = False,
 ) -> ConformanceReport:
-    """The report on a bot that is being served. Pauses last no time, but the bot hears of them."""
+    """Return the report on a running bot. Pauses take no time, but the bot is notified of them."""
 
     async def paused(_seconds: float) -> None:
         if isinstance(bot, Odd):
             bot.memory["paused"] = True
 
-    target = Target("bot_test", bot.url, (secret,) if secret else ())
+    target = CallTarget("bot_test", bot.url, (secret,) if secret else ())
     pace = Pace(sleep=paused)
     return await examine(
         *(target, LOOPBACK, CallLimits()),
@@ -97,7 +97,7 @@ NOT_REACHED = {
     "nonce_accepted": {"nonce_missed"},
     "resent": {"resent_same"},
 }
-ELSEWHERE = {"reachable", "secret_needed", "in_time", "stays_up"}  # tested by themselves below
+ELSEWHERE = {"reachable", "secret_needed", "in_time", "stays_up"}  # tested separately below
 
 
 def test_there_is_an_odd_bot_for_every_rule() -> None:
@@ -160,14 +160,14 @@ def test_questions_are_those_of_the_protocol_and_follow_from_the_dice(game: str)
 
     first, again = drawn(), drawn()
 
-    assert [one.body for one in first] == [one.body for one in again]
+    assert [question.body for question in first] == [question.body for question in again]
     for question in first:
         assert fits_schema("decide_request", question.body)["decision"]["id"] == question.id
-        assert question.judged(b'{"decision": "%s", "choice": 0}' % question.id.encode()).fault == ""
+        assert question.judge_reply(b'{"decision": "%s", "choice": 0}' % question.id.encode()).fault == ""
         legal = json.dumps({"decision": question.id, "action": question.legal_actions[-1]}).encode()
-        assert question.judged(legal).fault == ""
+        assert question.judge_reply(legal).fault == ""
         illegal = json.dumps({"decision": question.id, "action": {"type": "cheat"}}).encode()
-        assert question.judged(illegal).fault == "illegal_action"
+        assert question.judge_reply(illegal).fault == "illegal_action"
 
 
 def test_a_bot_cannot_tell_by_the_questions_being_unrated_that_it_is_examined() -> None:
@@ -274,7 +274,7 @@ def test_a_game_with_too_many_faults_is_given_up() -> None:
     assert report.questions == 3
     assert report.coverage[GAME]["given_up"]
     assert {(finding.id, finding.fault) for finding in wanting(report)} == {("decision", "stale_decision")}
-    assert "no question was answered properly" in {skipped.reason for skipped in report.skipped}
+    assert "no question was answered without a fault" in {skipped.reason for skipped in report.skipped}
 
 
 async def errs_in_poker(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
@@ -288,7 +288,7 @@ async def errs_in_poker(bot: Odd, request: web.Request, body: Json) -> web.Respo
 def test_a_bot_whose_code_fails_is_told_once_a_game_with_the_first_error_and_its_question() -> None:
     report = report_on(errs_in_poker, games=(GAME, "pool-nap"), questions=12)
 
-    (failed,) = report.of("fail")
+    (failed,) = report.findings_of("fail")
     assert (failed.id, failed.fault, failed.came) == ("no_error", "error", "KeyError: 1")
     assert failed.where.startswith(f"{GAME}, ")
     assert failed.times > 6
@@ -309,7 +309,7 @@ def test_a_bot_whose_code_fails_gets_no_certificate_and_its_owner_sees_why() -> 
     assert first["curl"]
 
 
-# -- the request to send again --
+# -- commands that repeat a request --
 
 
 async def run_in_shell(line: str) -> str:

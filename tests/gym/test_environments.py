@@ -1,4 +1,4 @@
-"""The games as environments of PettingZoo and OpenSpiel, judged by the tests that those bring along."""
+"""The games as PettingZoo and OpenSpiel environments, checked by the test suites of these libraries."""
 
 import warnings
 from functools import partial
@@ -18,7 +18,7 @@ from referee.gym.encoding import CARDS, Encoder
 from referee.gym.table import LearningTable
 
 Options = dict[str, Any]
-PLAYED: list[tuple[str, int, Options]] = [  # every game, with what shows another side of it
+PLAYED: list[tuple[str, int, Options]] = [  # every game, with options that reach other code
     ("pool-nap", 3, {"rounds": 2, "all_pass": "dealer_bids"}),
     ("prince-albert", 3, {"target": 3}),
     ("prince-albert", 2, {"target": 2, "cash": True, "holdem": True}),
@@ -37,7 +37,7 @@ def test_the_tests_of_pettingzoo_pass(
     make = partial(env, game_name, seats, options, observe=observe)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it wants an observation without a mask
+        warnings.simplefilter("ignore")  # it expects observations without a mask
         api_test(make(), num_cycles=60)
         seed_test(make, num_cycles=30)
         render_test(make)
@@ -136,7 +136,7 @@ def test_what_cannot_be_played_is_refused() -> None:
         with pytest.raises(IllegalAction):
             begun.step(number)
     assert begun.table.state.as_json() == before
-    with pytest.raises(ValueError, match="not None"):
+    with pytest.raises(ValueError, match="got None"):
         begun.step(None)
 
 

@@ -1,4 +1,4 @@
-"""The example that learns: trains a little, plays better for it, and serves what it learned as a bot."""
+"""The learning example: a short training improves it, and the result plays as a bot."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def test_a_short_training_gains_and_its_bot_plays(tmp_path: Path) -> None:
 
     assert trained.returncode == 0, trained.stderr
     before, after = map(float, re.findall(r"(?:before|after) ([+-][0-9.]+)", trained.stdout))
-    assert after > before  # the same seed trains the same
+    assert after > before  # equal seeds give equal training
     assert json.loads((folder / "weights.json").read_text()).keys() >= {"high", "lead_trump"}
     assert json.loads(played.output)["faults"] == [0, 0, 0]
 

@@ -1,4 +1,4 @@
-"""House players as real HTTP bots, called by the real client."""
+"""House bots over HTTP, called by the real client."""
 
 import asyncio
 import hashlib
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from referee.botclient import client
-from referee.botclient.client import BotSeat, Target
+from referee.botclient.client import BotSeat, CallTarget
 from referee.botclient.match_driver import drive
 from referee.house.server import serve
 from referee.protocol import messages
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 
 async def is_a_proper_bot(url: str, others_url: str) -> None:
-    """Proves itself, shows its manifest, gives nonces, refuses strangers and plays a match without a fault."""
+    """Assert that a bot passes the handshake, refuses unsigned calls and plays a match without a fault."""
     bot = caller(url, now=None)
     proven = await client.challenge(bot)
     shown = await client.fetch_manifest(bot)
@@ -46,7 +46,7 @@ async def is_a_proper_bot(url: str, others_url: str) -> None:
     ended = await client.notify(bot, messages.group_end_body("grp_1", digest, digest, [nonce, ""], digest), "grp_1_end")
     assert ended.ok
 
-    stranger = client.BotCaller(Target("bot_test", url, (bot_secret(b"x" * 32, "bot_x", 1),)), LOOPBACK)
+    stranger = client.BotCaller(CallTarget("bot_test", url, (bot_secret(b"x" * 32, "bot_x", 1),)), LOOPBACK)
     assert (await client.challenge(stranger)).fault == "bad_status"
     await plays([url, others_url])
     bot.close()
@@ -110,9 +110,9 @@ def test_a_wrong_proof_is_told_apart() -> None:
     async def served() -> str:
         house = await serve("random", secret=SECRET)
         other = bot_secret(b"m" * 32, "bot_test", 2)
-        # Signed with both, as during a rotation, proven with a third.
-        bot = client.BotCaller(Target("bot_test", house.url, (SECRET,)), LOOPBACK)
-        bot.target = Target("bot_test", house.url, (other,))
+        # Signed with both secrets, as during a rotation; the challenge uses a third.
+        bot = client.BotCaller(CallTarget("bot_test", house.url, (SECRET,)), LOOPBACK)
+        bot.target = CallTarget("bot_test", house.url, (other,))
         found = (await client.challenge(bot)).fault
         bot.close()
         await house.close()

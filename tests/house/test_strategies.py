@@ -1,4 +1,4 @@
-"""House players: always legal, and nothing but the question and the dice decides."""
+"""House players: always legal, and decided by the question and the dice alone."""
 
 from random import Random
 
@@ -19,7 +19,7 @@ every_table = pytest.mark.parametrize(
 
 
 def question(state: State, seat: Seat) -> Json:
-    """What a seat is asked, without the parts that players of ours do not read."""
+    """Return the question to a seat, without the members that house players do not read."""
     return {
         "observation": state.observation(seat),
         "legal_actions": state.legal(seat),

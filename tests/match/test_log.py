@@ -117,7 +117,7 @@ def test_K18_a_log_cut_short_anywhere_is_reported_at_the_missing_row(name: str) 
 
             assert (report.ok, report.row) == (False, end), report
             missing = rows[end]
-            kind = {"decision": f"a decision of seat {missing.get('seat')}", "result": "the result row"}
+            kind = {"decision": f"a decision of seat {missing.get('seat', -1) + 1}", "result": "the result row"}
             expected = kind.get(missing["type"]) or f"the outcome of a {missing['chance']['kind']}"
             assert report.reason == f"the log ends before the match is over: expected {expected} here"
 

@@ -8,7 +8,7 @@ from referee.games import game
 from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.viewer.presentation import presentation
-from referee.viewer.sentences import Sentences, plainly
+from referee.viewer.sentences import Sentences, describe_event
 from tests.golden import RECORDED, path
 from tests.viewer.test_viewer_tables import in_javascript
 
@@ -20,7 +20,7 @@ def seat_name(seat: int) -> str:
 def in_python(name: str, events: list[Json]) -> list[list[Any]]:
     sentences = Sentences(presentation(name), seat_name)
     return [
-        [sentences.text(event), sentences.detail(event), sentences.opens(event), plainly(event, seat_name)]
+        [sentences.text(event), sentences.detail(event), sentences.round_title(event), describe_event(event, seat_name)]
         for event in events
     ]
 

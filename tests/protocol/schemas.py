@@ -25,7 +25,7 @@ def fits(name: str, body: bytes) -> bool:
 
 
 def check(name: str, body: bytes) -> Any:
-    """The parsed body; raises ``ValidationError`` where it does not fit."""
+    """Return the parsed body; raise ``ValidationError`` if it does not match the schema."""
     value = json.loads(body)
     validator(name).validate(value)
     return value

@@ -1,4 +1,4 @@
-"""Bodies in both directions: what we send fits the schemas, what a bot says is read strictly (threats C1 to C8)."""
+"""Bodies in both directions: requests match the schemas, replies are read strictly (threats C1 to C8)."""
 
 import json
 from dataclasses import replace
@@ -25,7 +25,7 @@ IDS = aliases(MASTER_KEY, "mat_x", ["bot_a", "bot_b"])
 
 
 def found(body: str | bytes) -> str:
-    """The fault of a reply to a question with three legal actions; empty when it is taken."""
+    """Return the fault of a reply to a question with three legal actions; empty if it is accepted."""
     raw = body if isinstance(body, bytes) else body.encode()
     fault = messages.read_decision(raw, ID, 3).fault
     assert fault in FAULTS or not fault
@@ -36,7 +36,7 @@ def reply(**members: Any) -> str:
     return json.dumps({"decision": ID, **members})
 
 
-# -- what we send --
+# -- requests --
 
 
 def test_every_schema_is_a_schema() -> None:
@@ -97,7 +97,7 @@ def test_questions_of_every_game_fit_the_schema_and_are_the_same_when_asked_agai
 
 
 class InOrder(RiggedChance):
-    """Decks as listed, the first of each draw."""
+    """Decks in the listed order, and the first item of each draw."""
 
     def __init__(self) -> None:
         super().__init__([])
@@ -118,7 +118,11 @@ def test_notices_fit_their_schemas() -> None:
     check("group_start_request", messages.group_start_body("grp_x", digest, [digest, ""], ["1" * 32, ""]))
     ended = check("match_end_request", messages.match_end_body(match, result, [{"question": 3, "fault": "deadline"}]))
     check("group_end_request", messages.group_end_body("grp_x", digest, digest, ["1" * 32, ""]))
-    assert ended["result"] == {"scores": [1, 2], "returns": [1, 2], "placements": [2, 1]}  # not the rivals' faults
+    assert ended["result"] == {
+        "scores": [1, 2],
+        "returns": [1, 2],
+        "placements": [2, 1],
+    }  # without the opponents' faults
 
 
 def test_the_head_of_the_chain_of_logs_is_told_where_there_is_one() -> None:
@@ -197,7 +201,7 @@ def test_a_proof_can_be_worked_out_with_hmac_alone() -> None:
     assert challenge_proof(secret, "n1") == hmac.new(secret_bytes(secret), b"n1", hashlib.sha256).hexdigest()
 
 
-# -- what bots say --
+# -- replies --
 
 
 def test_an_action_a_choice_and_a_note_are_read() -> None:

@@ -1,4 +1,4 @@
-"""The page for bot authors: its examples fit the schemas, its list of faults is the list."""
+"""The page for bot authors: its examples match the schemas, its list of faults is complete."""
 
 import hashlib
 import json

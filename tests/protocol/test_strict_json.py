@@ -1,4 +1,4 @@
-"""The strict JSON reader: what it accepts, what it refuses, and where it says the trouble is."""
+"""The strict JSON reader: what it accepts, what it refuses, and the path it reports."""
 
 import json
 
@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.protocol.strict_json import MAX_KEY, MAX_PATH, InvalidJson, Kind, Limits, read
+from referee.protocol.strict_json import MAX_KEY, MAX_PATH, InvalidJson, JsonLimits, Kind, read
 
-LIMITS = Limits(max_depth=3, min_integer=-10, max_integer=10)
-WIDE = Limits(max_depth=32, min_integer=-(2**63), max_integer=2**64 - 1)
+LIMITS = JsonLimits(max_depth=3, min_integer=-10, max_integer=10)
+WIDE = JsonLimits(max_depth=32, min_integer=-(2**63), max_integer=2**64 - 1)
 
 PLAIN = st.recursive(
     st.none()
@@ -24,7 +24,7 @@ PLAIN = st.recursive(
 )
 
 
-def refusal(body: bytes, limits: Limits = LIMITS) -> tuple[Kind, str]:
+def refusal(body: bytes, limits: JsonLimits = LIMITS) -> tuple[Kind, str]:
     """Return the kind of the refusal and the path it names."""
     with pytest.raises(InvalidJson) as caught:
         read(body, limits)
@@ -84,7 +84,7 @@ def test_an_integer_at_the_limit_of_64_bits_is_exact() -> None:
 
 
 def test_negative_zero_can_be_refused() -> None:
-    strict = Limits(max_depth=3, min_integer=-10, max_integer=10, refuse_negative_zero=True)
+    strict = JsonLimits(max_depth=3, min_integer=-10, max_integer=10, refuse_negative_zero=True)
 
     assert refusal(b'{"a":-0}', strict) == ("number", "a")
     assert read(b"[0, -1, -0.0]", strict) == [0, -1, -0.0]

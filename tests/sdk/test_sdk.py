@@ -1,4 +1,4 @@
-"""The SDK for bot authors: its functions are asked, its views fit what the games show, its page is true."""
+"""The SDK: its functions are called, its views match the observations, its page is correct."""
 
 import asyncio
 import copy
@@ -37,7 +37,7 @@ POOL_NAP = ROOT / "tests" / "golden" / "pool-nap-3.ndjson"
 
 
 class Last(Bot):
-    """Plays the last legal action, and remembers what it was told."""
+    """A bot that plays the last legal action and stores questions and notices."""
 
     name = "last"
 
@@ -73,16 +73,16 @@ def test_a_view_is_read_as_attributes_and_members_and_never_changed() -> None:
     with pytest.raises(AttributeError, match="read-only"):
         view.hand = ()
     with pytest.raises(AttributeError, match="no member 'hands'; it has hand, river"):
-        view.hands  # noqa: B018  # reading is the test
+        view.hands  # noqa: B018  # reading must not fail
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a value in a view is what its annotation says."""
+    """Return whether a value in a view matches its annotation."""
     kind, inner = get_origin(hint), get_args(hint)
     if kind is Literal:
         return value in inner
     if kind is UnionType or type(None) in inner:
-        return any(fits(value, one) for one in inner)
+        return any(fits(value, option) for option in inner)
     if kind is tuple:
         return isinstance(value, tuple) and all(fits(item, inner[0]) for item in value)
     if hint is View:
@@ -160,12 +160,12 @@ def test_marked_methods_are_asked_and_decide_takes_the_rest() -> None:
 def test_a_game_or_phase_that_does_not_exist_is_refused_at_once() -> None:
     bot = Bot()
 
-    with pytest.raises(BadOption, match="there is no 'whist'"):
+    with pytest.raises(BadOption, match="unknown game 'whist'"):
         decides("whist")
-    with pytest.raises(BadOption, match="asks in bid, play"):
+    with pytest.raises(BadOption, match="available: bid, play"):
         bot.decides("pool-nap", "pickup")
     bot.decides("pool-nap")(lambda question: None)
-    with pytest.raises(BadOption, match="two functions for phase 'play'"):
+    with pytest.raises(BadOption, match="phase 'play' of pool-nap already has a function"):
         bot.decides("pool-nap", "play")(lambda question: None)
 
 

@@ -1,4 +1,4 @@
-"""The starter bots of every language, written by `referee new-bot` and started as the pages say, called for real."""
+"""The starter bots of every language, created by `referee new-bot`, started as documented and called over HTTP."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ from tests.cli.running import surroundings
 from tests.house.test_server import is_a_proper_bot
 from tests.protocol.schemas import check
 
-NAME = 'Ada\'s "first" bot'  # quotes, a blank: nothing that a shell or a program text would take as it is
+NAME = 'Ada\'s "first" bot'  # quotes and a blank must be escaped in shells and programs
 STRANGE = bot_secret(b"x" * 32, "bot_x", 1)
 MISTAKES = {  # by language: a part of `choose`, a replacement that fails, and the error that the bot then reports
     "python": ('.choice(question["legal_actions"])', '.choice(question["legall"])', "KeyError: 'legall'"),
@@ -42,7 +42,7 @@ MISTAKES = {  # by language: a part of `choose`, a replacement that fails, and t
 
 @pytest.fixture(scope="module", params=list(LANGUAGES))
 def language(request: pytest.FixtureRequest) -> str:
-    """Every language there is a starter bot in; what cannot be tested here is named in the warnings of the run."""
+    """Yield every language with a starter bot; warn about those that cannot be tested here."""
     language = str(request.param)
     if tool(language) is None:
         missing = f"the starter bot in {language} is NOT TESTED on this machine: it has no {LANGUAGES[language].tool}"
@@ -53,7 +53,7 @@ def language(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def folder(language: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bot as `new-bot` writes it, with its secret in the file beside it."""
+    """Create a bot with `new-bot`, with its secret in the file beside it."""
     folder = tmp_path_factory.mktemp(language) / NAME
     made = CliRunner().invoke(main, ["new-bot", str(folder), "--language", language])
     assert made.exit_code == 0, made.output
@@ -68,7 +68,7 @@ def url(language: str, folder: Path) -> Iterator[str]:
 
 
 def tool(language: str) -> str | None:
-    """The program that runs the language: beside our Python, else the machine's; Playwright brings a Node.js."""
+    """Return the program that runs the language: beside this Python, else in PATH; Playwright contains Node.js."""
     if language == "python":
         return sys.executable
     name, ours = LANGUAGES[language].tool, Path(sys.executable).parent
@@ -78,7 +78,7 @@ def tool(language: str) -> str | None:
 
 @contextmanager
 def started(language: str, folder: Path, **environment: str) -> Iterator[str]:
-    """The bot in a process of its own, found by the URL that it prints."""
+    """Start the bot in a process of its own; yield the URL that it prints."""
     process = subprocess.Popen(
         [*command(language, folder), "0"], cwd=folder, env=surroundings(**environment), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -137,9 +137,9 @@ def test_a_starter_bot_shows_its_name_and_games(url: str) -> None:
 def test_a_starter_bot_refuses_forged_unsigned_and_old_calls(url: str) -> None:
     async def statuses() -> list[int]:
         body = messages.challenge_body("bot_test", "n" * 32)
-        strange, unsigned = (client.Target("bot_test", url, secrets) for secrets in ((STRANGE,), ()))
+        strange, unsigned = (client.CallTarget("bot_test", url, secrets) for secrets in ((STRANGE,), ()))
         callers = [client.BotCaller(target, LOOPBACK) for target in (strange, unsigned)]
-        callers += [caller(url), caller(url, now=None)]  # of a moment long past, and as it should be
+        callers += [caller(url), caller(url, now=None)]  # expired, and current
         replies = [await one.post("/notify", body, "chl_1", 5000) for one in callers]
         for one in callers:
             one.close()
@@ -159,7 +159,7 @@ def test_a_starter_bot_plays_every_game_to_its_end_without_a_fault(url: str, gam
 
 
 def test_a_starter_bot_that_errs_plays_the_default_says_why_and_goes_on(language: str, folder: Path) -> None:
-    """Here the secret comes from the environment, which goes before the file."""
+    """The secret comes from the environment, which overrides the file."""
     program = folder / LANGUAGES[language].file
     right, wrong, error = MISTAKES[language]
     assert program.read_text().count(right) == 1
@@ -204,10 +204,10 @@ def test_a_starter_bot_learns_its_secret_from_a_file_that_is_written_while_it_ru
 
 def test_a_starter_bot_whose_secret_is_spoilt_plays_with_nobody(language: str, tmp_path: Path) -> None:
     write_bot(tmp_path, language)
-    (tmp_path / "secret.txt").write_bytes(b"\xff\xfe!")  # how a file in UTF-16 begins
+    (tmp_path / "secret.txt").write_bytes(b"\xff\xfe!")  # the beginning of a file in UTF-16
 
     async def proof_without_signature(url: str) -> bytes:
-        stranger = client.BotCaller(client.Target("bot_test", url, ()), LOOPBACK)
+        stranger = client.BotCaller(client.CallTarget("bot_test", url, ()), LOOPBACK)
         reply = await stranger.post("/notify", messages.challenge_body("bot_test", "n" * 32), "chl_1", 5000)
         stranger.close()
         return reply.body

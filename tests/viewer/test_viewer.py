@@ -1,4 +1,4 @@
-"""The viewer as one file: what is in it, and what it lets run. How it looks and behaves is tested in a browser."""
+"""The viewer as one file: its content and its policy. ``tests/browser`` tests its appearance and behaviour."""
 
 import base64
 import gzip
@@ -28,7 +28,7 @@ def log(name: str) -> list[bytes]:
 
 
 class Parts(HTMLParser):
-    """The text of each element that holds text, by tag, and all attributes."""
+    """A parser that collects texts by tag, and all attributes."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ def test_a_page_holds_the_log_to_the_byte_with_every_question_and_the_cards_it_n
     assert held["log"].encode() == b"".join(line + b"\n" for line in lines)
     assert {int(row) for row in held["questions"]} == {n for n, line in enumerate(lines) if is_answer(parse_row(line))}
     assert set(held["faults"]) == set(ADVICE)
-    assert {"back", "Ah", "2c"} <= set(held["cards"]) <= {one.stem for one in (FOLDER / "cards").glob("*.svg")}
+    assert {"back", "Ah", "2c"} <= set(held["cards"]) <= {picture.stem for picture in (FOLDER / "cards").glob("*.svg")}
     assert all(picture.startswith("<svg") for picture in held["cards"].values())
 
 

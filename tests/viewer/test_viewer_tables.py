@@ -1,4 +1,4 @@
-"""The games of the replay viewer, run as a browser runs them and compared with the engine after every row."""
+"""The viewer's table modules, run in JavaScript and compared with the engine after every row."""
 
 import json
 import subprocess
@@ -25,7 +25,7 @@ from tests.viewer.viewer_facts import OF_POSITION, OF_STATE, PHASES, everywhere,
 
 HERE = Path(__file__).parent
 DRAWN = sorted(name for name in catalogue() if table_module(name))
-STRAY = ("undefined", "NaN", "null", "??", "[object")  # what a sentence must not hold
+STRAY = ("undefined", "NaN", "null", "??", "[object")  # what a sentence must not contain
 TABLES_PLAYED: list[tuple[str, int, Json]] = [
     ("pool-nap", 2, {"rounds": 3}),
     ("pool-nap", 3, {"rounds": 4, "start_chips": 6}),
@@ -67,7 +67,7 @@ TABLES_PLAYED: list[tuple[str, int, Json]] = [
 
 @dataclass
 class Play:
-    """A match: its rows of events, and after each row the engine's own position."""
+    """A match: its rows of events, and the position of the engine after each row."""
 
     game: str
     seats: int
@@ -75,7 +75,7 @@ class Play:
     rows: list[list[Json]] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
     views: list[Any] = field(default_factory=list)
-    seen: list[Json] = field(default_factory=list)  # what the viewer made of it, by view
+    seen: list[Json] = field(default_factory=list)  # output of the viewer, by view
 
     def add(self, state: State, events: list[Json]) -> None:
         self.rows.append(events)
@@ -86,7 +86,7 @@ class Play:
         return {"game": self.game, "header": header, "rows": self.rows, "views": self.views}
 
     def watched(self) -> Iterator[tuple[Any, State, Json, list[int]]]:
-        """The engine's position after every row with the viewer's, by view."""
+        """Yield the positions of the engine and of the viewer after every row, by view."""
         for view, seen in zip(self.views, self.seen, strict=True):
             for state, position, scores in zip(self.states, seen["positions"], seen["scores"], strict=True):
                 yield view, state, position, scores
@@ -108,7 +108,7 @@ def _diced(name: str, seats: int, options: Json, dice: Random) -> Play:
         else:
             seat = dice.choice(state.pending())
             legal = state.legal(seat)
-            # Two seats never agree, so that chance breaks their ties.
+            # Two seats always vote differently, so that chance breaks their ties.
             stubborn = {"vote": legal[seat % len(legal)], "throw": legal[0]} if seats == 2 else {}
             play.add(state, state.apply(seat, stubborn.get(state.phase) or dice.choice(legal)))
     play.views = ["open", None, *dice.sample(range(seats), 2)]
@@ -130,7 +130,7 @@ def _recorded(name: str) -> Play:
 
 @cache
 def plays_of(name: str) -> list[Play]:
-    """Golden matches of a game and freshly diced ones, as the viewer sees them in several views."""
+    """Return golden and random matches of a game, in several views of the viewer."""
     dice = Random(5)
     tables = [(seats, options) for game_, seats, options in TABLES_PLAYED for _ in range(2) if game_ == name]
     logs = [log for log, (game_, _, _) in RECORDED.items() if game_ == name]
@@ -151,7 +151,7 @@ def drawn_plays(request: pytest.FixtureRequest) -> list[Play]:
 
 
 def in_javascript(asked: list[Json]) -> Any:
-    """Return what the viewer's own modules make of these plays."""
+    """Return the output of the viewer's modules for these plays."""
     node = compute_driver_executable()[0]
     done = subprocess.run(
         [node, str(HERE / "viewer_tables.mjs")],
@@ -187,7 +187,7 @@ def test_positions_tell_what_the_engine_tells(drawn_plays: list[Play]) -> None:
             about = (play.game, play.options, view, position)
             assert everywhere_drawn(position, scores) == everywhere(state), about
             if not (state.over or state.to_act()):
-                continue  # between two rounds a position is still as the last one ended
+                continue  # between two rounds the position is still that of the last end
             if play.game in OF_STATE:
                 assert OF_POSITION[play.game](position) == OF_STATE[play.game](state), about
                 assert position["phase"].startswith(PHASES[play.game][state.phase]), about
@@ -206,7 +206,7 @@ def test_hands_hold_what_the_viewer_may_know(drawn_plays: list[Play]) -> None:
                 assert drawn == held, about
             elif view is not None:
                 blind = ["??"] * len(held[view]) if play.options.get("dealer_looks") is False else held[view]
-                assert drawn[view] in (held[view], blind), about  # a blind dealer learns his hand by a later row
+                assert drawn[view] in (held[view], blind), about  # a blind dealer sees the hand in a later row
 
 
 def test_no_position_knows_a_card_that_its_events_do_not_show(plays: list[Play]) -> None:
@@ -247,10 +247,10 @@ def test_every_round_is_opened_by_the_event_that_opens_it(plays: list[Play]) -> 
 
 
 def _rounds(last: State) -> tuple[str, int]:
-    """What a match is made of, and how many of it were played."""
+    """Return the unit of a match, and the number of units played."""
     if isinstance(last, Prisoners | RummyRoyal):
         return "Deal", last.deal
-    return "Round", getattr(last, "round", 0)  # of a game without rounds, none
+    return "Round", getattr(last, "round", 0)  # 0 for a game without rounds
 
 
 def test_what_no_game_knows_moves_nothing_and_is_told_by_its_members() -> None:

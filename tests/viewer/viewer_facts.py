@@ -1,4 +1,4 @@
-"""What a position of the replay viewer must say, read from the engine's own state and from the drawn position alike."""
+"""Facts that a position of the viewer must show, read from the engine's state and from the drawn position."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from referee.games.rummy_royal import RummyRoyal
 from referee.games.saint_poker import SaintPoker
 from referee.match.canonical import Json
 
-PHASES = {  # words of the viewer for phases of the rules page
+PHASES = {  # labels of the viewer for the phases of the rules page
     "pool-nap": {"bid": "bidding", "play": "play", "over": "over"},
     "prince-albert": {
         "vote": "voting",
@@ -38,7 +38,7 @@ PHASES = {  # words of the viewer for phases of the rules page
         "over": "over",
     },
 }
-DEAD_HANDS = {  # what the viewer calls the hand that nobody plays
+DEAD_HANDS = {  # labels of the viewer for the hand that nobody plays
     "undecided": "Extra hand",
     "aside": "Extra hand, aside",
     "swapped": "Hand given up",
@@ -50,7 +50,7 @@ SUITS = {"c": "clubs", "d": "diamonds", "h": "hearts", "s": "spades", None: None
 
 
 def everywhere(state: Any) -> Json:
-    """What holds for every game."""
+    """Return the facts of every game."""
     return {
         "to_act": sorted(state.to_act()),
         "over": state.over,
@@ -69,11 +69,11 @@ def everywhere_drawn(position: Json, scores: list[int]) -> Json:
 
 
 def hands(state: Any) -> list[list[str]]:
-    """By seat: the closed part of each hand."""
+    """Return the face-down part of each hand, by seat."""
     return [*map(list, state.down if isinstance(state, PrinceAlbert) else state.hands)]
 
 
-# -- what everybody sees, game by game: of the state, then of the position --
+# -- public facts by game: of the state, then of the position --
 
 
 def _pool_nap(state: PoolNap) -> Json:
@@ -178,7 +178,7 @@ def _prisoners(state: Prisoners) -> Json:
 
 
 def _pictured(prisoner: str) -> str:
-    """A joker's number never matters; two of them have pictures."""
+    """Return a card with a picture: there are only two pictures of jokers."""
     return {"X3": "X1", "X4": "X2"}.get(prisoner, prisoner)
 
 

@@ -1,8 +1,8 @@
-// Plays matches through the games of the replay viewer: JSON on standard input and on standard output.
-// Given {folder, presentations, plays: [{game, header, rows: [[event]], views}]}, views being "open", null or a seat.
-// Given back, a play: one object a view with `shown` (the whole match as that viewer may read it), `positions` (after
-// each row), `scores`, `told` and `opened` (by event) and `leaks` (cards a position knows from nowhere). Of
-// {game, events} only the words are given back: [sentence, details, title of the round, members] by event. The view
+// Play matches through the table modules of the viewer: JSON on standard input and output.
+// Input: {folder, presentations, plays: [{game, header, rows: [[event]], views}]}; a view is "open", null or a seat.
+// Output by play: an object per view with `shown` (the visible events of the match), `positions` (after each row),
+// `scores`, `told` and `opened` (sentences and round titles by event) and `leaks` (cards in a position that no visible
+// event named). A play {game, events} returns [sentence, details, round title, description] by event. The view
 // "peeking" is the public's, with positions made from the open events.
 
 import { readFileSync } from "node:fs";
@@ -13,19 +13,19 @@ const JOKERS = { X3: "X1", X4: "X2" }; // drawn alike
 
 const { folder, presentations, plays } = JSON.parse(readFileSync(0, "utf8"));
 const { plainTable } = await import(`${folder}/plain.js`);
-const { Sentences, plainly } = await import(`${folder}/sentences.js`);
+const { Sentences, describeEvent } = await import(`${folder}/sentences.js`);
 const modules = {};
 for (const [game, presentation] of Object.entries(presentations)) {
   const drawn = presentation.table ? Object.values(await import(`${folder}/${presentation.table}`)) : [];
-  modules[game] = Object.assign(plainTable(game, presentation), drawn.find((one) => one?.game === game));
+  modules[game] = Object.assign(plainTable(game, presentation), drawn.find((table) => table?.game === game));
 }
-const answers = plays.map((play) => (play.events ? told(play) : play.views.map((view) => watched(play, view))));
+const answers = plays.map((play) => (play.events ? describeAll(play) : play.views.map((view) => watch(play, view))));
 process.stdout.write(JSON.stringify(answers));
 
-function told({ game, events }) {
+function describeAll({ game, events }) {
   const sentences = new Sentences(presentations[game]);
   return events.map((event) => [
-    sentences.text(event, nameOf), sentences.detail(event, nameOf), sentences.opens(event), plainly(event, nameOf),
+    sentences.text(event, nameOf), sentences.detail(event, nameOf), sentences.roundTitle(event), describeEvent(event, nameOf),
   ]);
 }
 
@@ -33,10 +33,10 @@ function nameOf(seat) {
   return `<${seat}>`;
 }
 
-function watched({ game, header, rows }, view) {
+function watch({ game, header, rows }, view) {
   const table = modules[game];
   const seat = view === "peeking" ? null : view;
-  const mask = (events) => (view === "open" ? events : table.shown(events, seat, header.options));
+  const mask = (events) => (view === "open" ? events : table.visibleEvents(events, seat, header.options));
   const out = { shown: mask(rows.flat()), positions: [], scores: [], told: [], opened: [], leaks: [] };
   const seen = new Set();
   let position = frozen(table.begin(frozen(header)));
@@ -44,8 +44,8 @@ function watched({ game, header, rows }, view) {
     cardsIn(mask(row)).forEach((card) => seen.add(card));
     for (const event of view === "peeking" ? row : mask(row)) {
       position = frozen(table.apply(position, frozen(event)));
-      out.told.push([event.event, table.tell(event, nameOf)]);
-      out.opened.push(table.opens(event));
+      out.told.push([event.event, table.describe(event, nameOf)]);
+      out.opened.push(table.roundTitle(event));
     }
     out.leaks.push(...cardsIn(withoutSpaces(position)).filter((card) => !seen.has(card)));
     const { facts, ...drawn } = position;
@@ -55,7 +55,7 @@ function watched({ game, header, rows }, view) {
   return out;
 }
 
-/** The spaces of a board are called by cards; so everybody knows those. */
+/** Remove boards, whose spaces are named by cards that everybody knows. */
 function withoutSpaces(position) {
   const centre = position.centre.filter(({ kind }) => kind !== "board");
   return { ...position, centre, facts: { ...position.facts, board: null } };

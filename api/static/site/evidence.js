@@ -18,7 +18,7 @@ function show(fault) {
   fill(root, { code: fault.code, detail: fault.detail, version: fault.version ?? "not told", when: moment(fault.created_at) });
   byId("happened").replaceChildren(...plain(known.happened[fault.code] ?? "–"));
   byId("remedy").replaceChildren(...plain(fault.advice));
-  byId("where").replaceChildren(element("a", { href: `/matches/${fault.match}` }, `Decision ${fault.n}, seat ${fault.seat}`), " of the match ", element("code", {}, fault.match));
+  byId("where").replaceChildren(element("a", { href: `/matches/${fault.match}` }, `Decision ${fault.n}, seat ${fault.seat + 1}`), " of the match ", element("code", {}, fault.match));
   byId("played").replaceChildren(fault.played ? element("code", {}, JSON.stringify(fault.played)) : "not settled yet: rivals still owe their answers");
   showTiming(fault.timing);
   byId("again").replaceChildren(fault.curl ? copied(fault.curl, "the command", { block: true }) : element("p", {}, "There is no command: not all of the question was kept, or it was never sent."));

@@ -29,7 +29,7 @@ function cardOf(match) {
   card.dataset.match = match.id;
   field("link").href = `/matches/${encodeURIComponent(match.id)}`;
   fill(card, { game: gameName(match.game), kind: ratedLabel(match) });
-  const names = match.seats.map(({ name, seat }) => element("li", {}, element("bdi", {}, name ?? `Seat ${seat}`)));
+  const names = match.seats.map(({ name, seat }) => element("li", {}, element("bdi", {}, name ?? `Seat ${seat + 1}`)));
   field("seats").append(...names);
   field("since").dateTime = match.started_at ?? "";
   localMoments(card);

@@ -1,6 +1,6 @@
 // A match in the viewer: followed while it is played, replayed from its log when that is open.
 
-import { NoLog, fetchTable, mount, readLog } from "../viewer/whole.js";
+import { BadLog, fetchTable, mount, readLog } from "../viewer/whole.js";
 import { element } from "./dom.js";
 import { follow } from "./live.js";
 import { renewal } from "./renewal.js";
@@ -26,9 +26,9 @@ const LIVE_WORDS = {
 };
 
 /** A log that could not be fetched now; a later request may succeed. */
-class LogUnavailable extends NoLog {}
+class LogUnavailable extends BadLog {}
 
-/** Return what the viewer shows of a log that is open. Throw `NoLog`. */
+/** Return what the viewer shows of a log that is open. Throw `BadLog`. */
 async function whole(status) {
   const answer = await fetch(`${path}/log`).catch(() => {
     throw new LogUnavailable("The service cannot be reached: load the page again in a while.");
@@ -36,8 +36,8 @@ async function whole(status) {
   if (answer.status === 429 || answer.status >= 500) {
     throw new LogUnavailable(`The service is busy (status ${answer.status}): load the page again in a while.`);
   }
-  if (answer.status === 404) throw new NoLog("The match ended before its first card: there is nothing to show.");
-  if (!answer.ok) throw new NoLog(`The log could not be had: the service answered with status ${answer.status}.`);
+  if (answer.status === 404) throw new BadLog("The match ended before its first card: there is nothing to show.");
+  if (!answer.ok) throw new BadLog(`The log could not be had: the service answered with status ${answer.status}.`);
   const { lines, rows } = readLog(new Uint8Array(await answer.arrayBuffer()));
   return {
     header: rows[0], rows, faults: known.faults,
@@ -89,7 +89,7 @@ function watch() {
     state = said.status;
     appear();
     LIVE_WORDS.live = PACES[said.pace];
-    viewer.sayLive(said.placements ? "over; the cards open when all matches with the same cards are" : LIVE_WORDS.live);
+    viewer.showLiveNote(said.placements ? "over; the cards open when all matches with the same cards are" : LIVE_WORDS.live);
   };
   const end = async () => {
     if (ending) return;
@@ -97,9 +97,9 @@ function watch() {
     stop();
     for (const button of document.querySelectorAll("#cancel button")) button.disabled = true;
     try {
-      await viewer.finish(await wholeInTime(state, (words) => viewer.sayLive(words)));
+      await viewer.finish(await wholeInTime(state, (words) => viewer.showLiveNote(words)));
     } catch (error) {
-      viewer.sayLive(error.message);
+      viewer.showLiveNote(error.message);
     }
     page.ask();
   };
@@ -111,7 +111,7 @@ function watch() {
     if (told.open) end();
   };
   const onState = (how) => {
-    viewer.sayLive(LIVE_WORDS[how]);
+    viewer.showLiveNote(LIVE_WORDS[how]);
     if (how === "away") appear();
   };
   const stop = follow(`${path}/stream`, { rows: take, state: note, end }, { poll, onState });

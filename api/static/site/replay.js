@@ -1,10 +1,10 @@
 // The page on which a log can be opened.
 
-import { opening } from "../viewer/whole.js";
+import { openLog } from "../viewer/whole.js";
 
 const { faults } = JSON.parse(document.getElementById("replay").textContent);
 
-opening(document.getElementById("opening"), document.getElementById("viewer"), {
+openLog(document.getElementById("open-log"), document.getElementById("viewer"), {
   faults,
   matchAddress: (id) => `/matches/${id}`,
 });

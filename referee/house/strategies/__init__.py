@@ -1,8 +1,8 @@
-"""House players that decide in this process: ``random``, ``first``, ``sound``. Serving them over HTTP is not done here.
+"""House players that decide in this process: ``random``, ``first`` and ``sound``.
 
-What ``sound`` knows of a game stands in the module of the game beside this one, called like the module of its rules.
+The heuristics of ``sound`` for a game are in the module of this package that is named like the module of its rules.
 
-A decision follows from the question and the dice handed in alone; players keep nothing between two questions.
+A decision follows from the question and the given dice alone; players keep no state between questions.
 """
 
 from importlib import import_module
@@ -22,7 +22,7 @@ KNOWN: Final[dict[str, WorthByPhase]] = {
 
 
 class HousePlayer:
-    """Answers questions as a bot would; ``question`` holds what ``Request.for_player`` returns."""
+    """A player that answers questions as a bot would; ``question`` is the result of ``Request.for_player``."""
 
     name: ClassVar[str]
 
@@ -30,12 +30,12 @@ class HousePlayer:
         self.rng = rng
 
     def decide(self, game: str, question: Json) -> Json:
-        """One of the legal actions."""
+        """Return one of the legal actions."""
         raise NotImplementedError
 
 
 class RandomPlayer(HousePlayer):
-    """Any legal action, each as likely as the other."""
+    """Choose uniformly among the legal actions."""
 
     name = "random"
 
@@ -45,7 +45,7 @@ class RandomPlayer(HousePlayer):
 
 
 class FirstPlayer(HousePlayer):
-    """Always what would be played for an absent seat."""
+    """Always play the default action."""
 
     name = "first"
 
@@ -55,7 +55,7 @@ class FirstPlayer(HousePlayer):
 
 
 class SoundPlayer(HousePlayer):
-    """Plays each game by a few rules of thumb, and at random where it knows none."""
+    """Play by a few heuristics, and at random in phases without any."""
 
     name = "sound"
 
@@ -69,5 +69,5 @@ class SoundPlayer(HousePlayer):
 
 
 def players() -> dict[str, type[HousePlayer]]:
-    """All house players by name."""
+    """Return all house players by name."""
     return {player.name: player for player in (RandomPlayer, FirstPlayer, SoundPlayer)}

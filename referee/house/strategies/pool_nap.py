@@ -1,4 +1,4 @@
-"""Pool Nap by rules of thumb: bid what the hand should take, lead from the top, beat the bidder cheaply."""
+"""Heuristics for Pool Nap: bid what the hand should take, lead from the top, beat the bidder cheaply."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def bid(seen: Json) -> Worth:
 
 
 def tricks_expected(seen: Json, trump: str) -> float:
-    """Tricks that this hand may hope for with this trump."""
+    """Return the number of tricks that this hand can expect with this trump."""
     hand, others = seen["hand"], seats_in(seen) - 1
     dealt_elsewhere = 5 * others / (52 - len(hand))
 
@@ -41,7 +41,7 @@ def play(seen: Json) -> Worth:
 
 
 def lead(seen: Json) -> Worth:
-    """The first lead names the trump: the best suit. Then from the top, trumps before the others."""
+    """Lead the best suit first, which names the trump; then lead from the top, trumps before the other suits."""
     suit = seen["trump"] or max(SUITS, key=lambda suit: tricks_expected(seen, suit))
     ahead = 4 if seen["trump"] else 20
 
@@ -53,7 +53,7 @@ def lead(seen: Json) -> Worth:
 
 
 def follow(seen: Json) -> Worth:
-    """The bidder wins what it can, the others win what the bidder would; the rest is thrown low."""
+    """As the bidder, win every trick; as another, win those that the bidder would. Throw low cards on the rest."""
     trump, trick, bidder = seen["trump"], seen["trick"], seen["bidder"]
     led = trick[0]["card"][1]
 

@@ -1,6 +1,6 @@
-"""Prince Albert by rules of thumb: bid low with a hand that is good as dealt, draw to better it, claim when ahead.
+"""Heuristics for Prince Albert: bid low with a hand that is good as dealt, draw to improve it, claim when ahead.
 
-Everything rests on one number: ``chance_to_win``, the chance that no other hand is better.
+All of them use ``chance_to_win``, the probability that no other hand is better.
 """
 
 from itertools import accumulate
@@ -10,23 +10,23 @@ from referee.games.cards import DECK, UNKNOWN
 from referee.games.poker import Rank, rank
 from referee.house.strategies.heuristics import Json, Worth, WorthByPhase
 
-# Of all hands dealt, how many are of each category, from high card to straight flush; and how many are worse.
+# The share of dealt hands in each category, from high card to straight flush, and in all worse categories.
 SHARE = (0.5012, 0.4226, 0.0475, 0.0211, 0.0039, 0.0020, 0.0014, 0.0002, 0.0001)
 WORSE = (0.0, *accumulate(SHARE))
-HELP_OF_A_DRAW = 0.25  # how much stronger each card drawn makes the other hands
-FORGOTTEN_AFTER = 6  # draws, after which it hardly matters what was dealt
+HELP_OF_A_DRAW = 0.25  # how much each drawn card strengthens the other hands
+FORGOTTEN_AFTER = 6  # draws, after which the dealt hand hardly matters
 CONFIDENT = 0.6
 
 
 def strength(hand: Rank) -> float:
-    """The share of hands as dealt that this one beats, roughly: by its category, then by its first two ranks."""
+    """Estimate the share of dealt hands that this one beats, from its category and its first two ranks."""
     category, first, second = (*hand, 2)[:3]
     within = ((first - 2) + (second - 2) / 13) / 13
     return WORSE[category] + SHARE[category] * within
 
 
 def chance_to_win(seen: Json, draws: float) -> float:
-    """The chance that my hand as it is beats all the others, each of which draws so many cards."""
+    """Estimate the probability that the present hand beats all others if each of them draws ``draws`` cards."""
     own = strength(rank(seen["hands"][seen["seat"]]))
     rivals = seen["players"] - sum(seen["folded"]) - 1
     return float(own ** (rivals * (1 + HELP_OF_A_DRAW * draws)))
@@ -36,14 +36,14 @@ def chance_to_win(seen: Json, draws: float) -> float:
 
 
 def bid(seen: Json) -> Worth:
-    """The bid that promises most: a low one doubles up a good hand, a high one hides a bad one."""
+    """Prefer the most promising bid: a low bid doubles the gain of a good hand, a high bid saves a bad one."""
     even = 1 / (seen["players"] - sum(seen["folded"]))
 
     def worth(action: Json) -> Any:
         if action["type"] == "pass":
             return even
         cards = action["cards"]
-        # With draws for all, the better hand as dealt counts for less and less.
+        # The more cards everybody draws, the less the dealt hand matters.
         kept = max(0, 1 - cards / FORGOTTEN_AFTER)
         wins = kept * chance_to_win(seen, 1 if cards == 0 else 0) + (1 - kept) * even
         return max(1, 8 - cards) * (2 * wins - 1)
@@ -55,7 +55,7 @@ def bid(seen: Json) -> Worth:
 
 
 def draw(seen: Json) -> Worth:
-    """The exchange with the best hand to be expected, unless the hand is better kept."""
+    """Prefer the exchange with the best expected hand, unless keeping the hand is better."""
     hand = seen["hands"][seen["seat"]]
     unseen = [card for card in DECK if card not in cards_seen(seen)]
     average: dict[str, float] = {}
@@ -79,7 +79,7 @@ def draw(seen: Json) -> Worth:
 
 
 def cards_seen(seen: Json) -> set[str]:
-    """Cards that cannot come off the deck: in sight now, or seen earlier in this round."""
+    """Return the cards that cannot be drawn from the deck: visible now, or seen earlier in this round."""
     cards = {card for hand in seen["hands"] for card in hand}
     cards |= {event[key] for event in seen["history"] if event["event"] == "exchange" for key in ("discard", "drawn")}
     return cards - {UNKNOWN}
@@ -94,7 +94,7 @@ def all_in(seen: Json) -> Worth:
 
 
 def show(seen: Json) -> Worth:
-    """Show what is not beaten: it costs nothing, and a hidden hand wins nothing."""
+    """Show an unbeaten hand: it costs nothing, and a hidden hand wins nothing."""
     shown = [rank(hand) for hand, shown in zip(seen["hands"], seen["shown"], strict=True) if shown]
     unbeaten = rank(seen["hands"][seen["seat"]]) >= max(shown, default=[])
     return lambda action: (action["type"] == "show") == unbeaten
@@ -104,7 +104,7 @@ def show(seen: Json) -> Worth:
 
 
 def bet(seen: Json) -> Worth:
-    """Bet when ahead, call when the pot is worth it; where chips do not place the seats, never give up the points."""
+    """Bet when ahead, call when the pot odds justify it. Never fold if points, not chips, rank the seats."""
     to_come = {"bet1": 2, "bet2": seen["bid"] or 0, "bet3": 0}[seen["phase"]]
     wins = chance_to_win(seen, to_come)
     price = seen["to_call"] / (seen["pot"] + seen["to_call"]) if seen["to_call"] else 0

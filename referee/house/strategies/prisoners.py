@@ -1,4 +1,4 @@
-"""Prisoners by rules of thumb: every card has its price; bid what should hold and is worth more than it costs."""
+"""Heuristics for Prisoners: every card has a price; bid what should hold and is worth more than it costs."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,7 +9,7 @@ from referee.house.strategies.heuristics import Json, Worth, WorthByPhase
 
 
 def name_suit(seen: Json) -> Worth:
-    """The suit that lets three aces take this joker, else the strongest."""
+    """Prefer a suit in which three aces take this joker, else the strongest suit."""
     aces = sorted({card for card in seen["hand"] if card[0] == ACE})
 
     def worth(action: Json) -> Any:
@@ -20,7 +20,7 @@ def name_suit(seen: Json) -> Worth:
 
 
 def bid(seen: Json) -> Worth:
-    """The points to be hoped for, less the price of the cards; a pass brings nothing and costs nothing."""
+    """Prefer the bid with the most expected points after the price of its cards. A pass is worth zero."""
     suit, rivals = seen["suit"], rivals_left(seen)
     prize = POINTS[seen["prisoner"][0]]
 
@@ -38,7 +38,7 @@ def pips(cards: Iterable[str]) -> int:
 
 
 def rivals_left(seen: Json) -> int:
-    """Seats with cards that may still speak after this bid."""
+    """Return the number of seats with cards that may still bid after this one."""
     single = seen["options"]["bidding"] == "single"
     done = {said["seat"] for said in seen["bids"] if single or not said["cards"]}
     others = [seat for seat in range(seen["players"]) if seat != seen["seat"]]
@@ -46,11 +46,11 @@ def rivals_left(seen: Json) -> int:
 
 
 def chance_to_hold(counted: int, rivals: int) -> float:
-    """Likelihood that none of so many rivals goes higher."""
+    """Estimate the probability that none of ``rivals`` seats bids higher."""
     return float(counted / (counted + EVEN)) ** rivals if counted else 0.0
 
 
-PRICE = 6  # points that a pip may bring elsewhere
-EVEN = 3  # the total that a rival overtakes as often as not
+PRICE = 6  # points that a pip can bring elsewhere
+EVEN = 3  # the total that a rival overbids half of the time
 
 WORTH: WorthByPhase = {"name_suit": name_suit, "bid": bid}

@@ -1,30 +1,30 @@
-"""Rummy Royal by rules of thumb: swap or bid when the board pays more for an unknown hand, lead what one can follow."""
+"""Heuristics for Rummy Royal: swap or bid if the board pays more for an unknown hand; lead what the hand can follow."""
 
 from referee.games.cards import RANK, RANKS, SUITS
 from referee.house.strategies.heuristics import Json, Worth, WorthByPhase
 
 PAY_CARDS = ("Th", "Jh", "Qh", "Kh", "Ah")
-UNSEEN_HAND_PAYS = 0.8  # of what lies on its pay cards: some of them never come to be played
-SHED = 1.0  # what it is worth to get rid of a card: a chip, and a step nearer to the kitty
-LOW = 0.3  # what it is worth more for each rank below the ace: fewer cards bring a low one out
-NEXT_LEAD = 1.5  # what it is worth to have the next lead as well
+UNSEEN_HAND_PAYS = 0.8  # of the chips on its pay cards: some are never played
+SHED = 1.0  # worth of playing a card: a chip, and a step nearer to the kitty
+LOW = 0.3  # added for each rank below the ace: low cards are harder to play later
+NEXT_LEAD = 1.5  # worth of having the next lead as well
 
 
 def dealer(seen: Json) -> Worth:
-    """An auction costs nothing, so never just keep; swap a hand that the board pays less for than for an unseen one."""
+    """Never just keep the hand, since an auction costs nothing. Swap it if the board pays more for an unseen one."""
     poor = hand_pays(seen) < unseen_hand_pays(seen)
     worth = {"keep": 0, "sell": 1, "swap": 2 if poor and "??" not in seen["hand"] else -1}
     return lambda action: worth[action["type"]]
 
 
 def auction(seen: Json) -> Worth:
-    """One chip more as long as the unseen hand should pay more than the own one, after its price."""
+    """Bid one chip more as long as the unseen hand should pay more than the own one, after its price."""
     gain = unseen_hand_pays(seen) - hand_pays(seen)
     return lambda action: gain - action["amount"] if action["type"] == "bid" else 0
 
 
 def hand_pays(seen: Json) -> float:
-    """What lies on the spaces that the own hand can win."""
+    """Return the chips on the spaces that the own hand can win."""
     hand, board = seen["hand"], seen["board"]
     pays: int = sum(board[card] for card in PAY_CARDS if card in hand)
     pays += board["QK"] if "Qh" in hand and "Kh" in hand else 0
@@ -33,17 +33,17 @@ def hand_pays(seen: Json) -> float:
 
 
 def unseen_hand_pays(seen: Json) -> float:
-    """What the pay cards in the extra hand should bring, if every unseen card may lie there."""
+    """Return the expected chips of the pay cards in the extra hand, where any unseen card may be."""
     missing: int = sum(seen["board"][card] for card in PAY_CARDS if card not in seen["hand"])
     return UNSEEN_HAND_PAYS * missing * int(seen["dead_size"]) / (52 - len(seen["hand"]))
 
 
 def lead(seen: Json) -> Worth:
-    """Follows each lead upwards: own cards are shed and paid, others shed theirs; who plays the last leads again."""
+    """Follow each lead upwards: own cards are played and paid, so are others'; the last to play leads again."""
     hand, played = seen["hand"], {laid["card"] for laid in seen["played"]}
     dead = dead_for_sure(seen, played)
     unseen, unseen_dead = 52 - len(hand) - len(played) - len(dead), seen["dead_size"] - len(dead)
-    goes_on = 1 - unseen_dead / unseen if unseen else 0.0  # chance that somebody holds a card that was not seen yet
+    goes_on = 1 - unseen_dead / unseen if unseen else 0.0  # probability that somebody holds an unseen card
 
     def worth(action: Json) -> float:
         reached, total, mine = 1.0, 0.0, True
@@ -63,14 +63,14 @@ def lead(seen: Json) -> Worth:
 
 
 def dead_for_sure(seen: Json, played: set[str]) -> set[str]:
-    """Cards that nobody can hold: the hand this seat gave up, and what did not follow a card on the table."""
+    """Return the cards that nobody can hold: the hand this seat gave up, and cards that did not follow a played one."""
     given_up = {*(seen["discarded"] or [])} - {"??"}
     followers = {card for lower in played for card in higher_cards(lower)[1:2]}
     return given_up | followers - played
 
 
 def higher_cards(card: str) -> list[str]:
-    """The card and those above it in its suit."""
+    """Return the card and those above it in its suit."""
     return [rank + card[1] for rank in RANKS[RANKS.index(card[0]) :]]
 
 

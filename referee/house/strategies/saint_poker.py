@@ -1,4 +1,4 @@
-"""Saint Poker by rules of thumb: give away a point or two for better cards, then the best hand in sight."""
+"""Heuristics for Saint Poker: first give away a point or two for better cards, then play the best hand possible."""
 
 from collections import Counter
 from itertools import combinations
@@ -8,7 +8,7 @@ from referee.games.cards import RANK
 from referee.games.poker import rank
 from referee.house.strategies.heuristics import Json, Worth, WorthByPhase
 
-SAVING_ROUNDS = 3  # the points grow with the rounds, and who loses takes first
+SAVING_ROUNDS = 3  # later rounds are worth more points, and the loser takes cards first
 
 
 def river(seen: Json) -> Worth:

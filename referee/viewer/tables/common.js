@@ -1,14 +1,13 @@
-// What the games share: the frame of a game's module, cards, seats and piles. What events say is told by sentences.js.
-// The rules of no game stand here, and nothing is drawn.
+// Shared parts of table modules: their frame, cards, seats and piles. No rules, no drawing, no sentences.
 //
-// A position is what the page draws. Over and above the agreed members it has
-//   facts              what the game keeps to read the next event; not to be drawn
-//   seats[].known      cards of a closed hand that everybody has seen (Saint Poker)
-//   piles[].closed     true for a pile whose cards nobody may look at (a low bidder's in Prince Albert)
-//   seats[].out        also true for who has folded, until the round ends (Prince Albert)
-//   centre[].cards     on a pile too: all its cards, bottom first, as far as the events tell them
-// A card lies in one place only: the cards of a trick or a sequence lie in the centre with the seat that played
-// them, so `played` is null in all five games. `said` and `moved` belong to the last event alone.
+// A position is what the page draws. In addition to the common members it has
+//   facts              the state needed to apply the next event; never drawn
+//   seats[].known      cards of a face-down hand that everybody has seen (Saint Poker)
+//   piles[].closed     true for a pile whose cards nobody may see (a low bidder's in Prince Albert)
+//   seats[].out        also true for a folded seat, until the round ends (Prince Albert)
+//   centre[].cards     of a pile too: all known cards, bottom first
+// A card is in one place only: the cards of a trick or a sequence are in the centre with the seat that played them, so
+// `played` is null in all five games. `said` and `moved` concern the last event only.
 
 import { PICTURE_SUITS } from "../words.js";
 
@@ -19,14 +18,14 @@ const CARD_SUITS = "cdhs";
 
 // -- cards and seats --
 
-/** "clubs"; whatever is no suit is given as it is. */
+/** Return "clubs" for "c"; any other text unchanged. */
 export function suitInWords(suit) {
   return PICTURE_SUITS[suit] ?? String(suit);
 }
 
-/** The cards by rank, then by suit; jokers and hidden cards last. A new list. */
+/** Return the cards sorted by rank, then by suit; jokers and hidden cards last. */
 export function cardsInOrder(cards) {
-  return [...cards].sort((one, other) => cardOrder(one) - cardOrder(other));
+  return [...cards].sort((left, right) => cardOrder(left) - cardOrder(right));
 }
 
 function cardOrder(card) {
@@ -37,7 +36,7 @@ function cardOrder(card) {
   return rank < 0 ? 60 + Number(card[1]) : 4 * rank + CARD_SUITS.indexOf(card[1]);
 }
 
-/** Takes the card out of this list, or one hidden card where the card is not seen in it. */
+/** Remove the card from this list, or a hidden card if it is not visible there. */
 export function takeCard(cards, card) {
   const seen = cards.indexOf(card);
   const place = seen < 0 ? cards.indexOf(HIDDEN_CARD) : seen;
@@ -46,22 +45,22 @@ export function takeCard(cards, card) {
   }
 }
 
-/** As many hidden cards. */
+/** Return the same number of hidden cards. */
 export function hideCards(cards) {
   return cards.map(() => HIDDEN_CARD);
 }
 
-/** All seats round the table, beginning with this one; `step` -1 goes the other way. */
+/** Return all seats in order, beginning with `first`; with `step` -1 in the other direction. */
 export function seatsFrom(seats, first, step = 1) {
   return Array.from({ length: seats }, (_, i) => (((first + step * i) % seats) + seats) % seats);
 }
 
-/** One value a seat. */
+/** Return a list with a value per seat. */
 export function perSeat(seats, value) {
   return Array.from({ length: seats }, (_, seat) => value(seat));
 }
 
-/** A pile of the position; `cards` bottom first. */
+/** Return a pile of the position; `cards` bottom first. */
 export function pileOf(name, cards, more = {}) {
   return { kind: "pile", name, count: cards.length, top: cards.at(-1) ?? null, cards, ...more };
 }
@@ -71,24 +70,24 @@ export function pileOf(name, cards, more = {}) {
 const SEAT_DEFAULTS = { hand: [], up: [], played: null, piles: [], chips: null, score: null, marks: [], out: false };
 
 /**
- * The module of a game. `fresh(header)` gives the first facts, `happens[event]` changes a copy of them, `draw(facts)`
- * names title, phase, seats and centre; `scoresOf(facts)` the running scores; `shown(events, viewer, options)` the
- * events as they may be read, where the rules have a function of their own for it.
+ * Return the table module of a game. `fresh(header)` returns the first facts, `handlers[event]` changes a copy of them,
+ * `draw(facts)` returns title, phase, seats and centre, `scoresOf(facts)` the running scores. Games whose rules mask events
+ * themselves add `visibleEvents(events, viewer, options)`.
  */
-export function makeTable({ fresh, happens, draw, scoresOf, ...more }) {
+export function makeTable({ fresh, handlers, draw, scoresOf, ...more }) {
   return {
-    begin: (header) => drawnFrom(draw, { ...frameOf(header), ...fresh(header) }),
+    begin: (header) => positionFrom(draw, { ...frameOf(header), ...fresh(header) }),
     apply(position, event) {
       const facts = { ...copyOfFacts(position.facts), moved: [], said: [] };
-      handlerOf(happens, event)?.(facts, event);
-      return drawnFrom(draw, facts);
+      handlerOf(handlers, event)?.(facts, event);
+      return positionFrom(draw, facts);
     },
     scores: (position) => [...scoresOf(position.facts)],
     ...more,
   };
 }
 
-/** What happens at the start and at the end of every match. */
+/** Handlers of the events that every match has. */
 export const EVERY_MATCH = {
   match_start(facts, event) {
     facts.options = event.options;
@@ -100,19 +99,19 @@ export const EVERY_MATCH = {
   },
 };
 
-/** Opens a question: to the first of these seats, or with `together` to all of them at once. */
+/** Ask the first of these seats, or with `together` all of them concurrently. */
 export function askSeats(facts, phase, seats, together = false) {
   facts.phase = phase;
   facts.queue = [...seats];
   facts.together = together;
 }
 
-/** The seat says this with the present event; null is the table itself. */
+/** Show a remark at a seat with the current event; seat null is the table itself. */
 export function sayAt(facts, seat, text) {
   facts.said.push({ seat, text });
 }
 
-/** These cards were moved by the present event. */
+/** Mark cards as moved by the current event. */
 export function moveCards(facts, cards) {
   facts.moved.push(...cards.filter((card) => card !== HIDDEN_CARD));
 }
@@ -134,7 +133,7 @@ function frameOf(header) {
   };
 }
 
-function drawnFrom(draw, facts) {
+function positionFrom(draw, facts) {
   const drawn = draw(facts);
   const asked = new Set(facts.together ? facts.queue : facts.queue.slice(0, 1));
   return {
@@ -148,7 +147,7 @@ function drawnFrom(draw, facts) {
   };
 }
 
-/** Lists, lists in lists and the objects beside them; an object in a list is never changed, and so shared. */
+/** Copy lists, lists in lists and objects; objects in lists are never changed, so they are shared. */
 function copyOfFacts(facts) {
   const copied = { ...facts };
   for (const [name, value] of Object.entries(facts)) {

@@ -1,8 +1,8 @@
-// Pool Nap from its events: what lies on the table and what is said. It judges nothing.
+// Pool Nap from its events: cards, bids, tricks and chips. It checks no rules.
 
 import { EVERY_MATCH, askSeats, makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom } from "./common.js";
 import { suitInWords, takeCard } from "./common.js";
-import { counted } from "../words.js";
+import { countNoun } from "../words.js";
 
 const PN_HAND = 5;
 const PN_PHASES = { "": "setting up", deal: "dealing", bid: "bidding", play: "play", paid: "payout", over: "over" };
@@ -20,7 +20,7 @@ function pnFresh(header) {
   };
 }
 
-/** What belongs to one round. */
+/** Return the facts that a new round resets. */
 function pnCleared(seats) {
   return {
     order: [],
@@ -37,7 +37,7 @@ function pnCleared(seats) {
   };
 }
 
-/** The seats of the round, clockwise from this one. */
+/** Return the seats of the round, clockwise from this one. */
 function pnFrom(facts, seat) {
   return seatsFrom(facts.n, seat).filter((other) => facts.order.includes(other));
 }
@@ -78,7 +78,7 @@ const PN_HAPPENS = {
       facts.bid = event.tricks;
       facts.bidder = event.seat;
     }
-    sayAt(facts, event.seat, event.tricks ? counted(event.tricks, "trick") : "pass");
+    sayAt(facts, event.seat, event.tricks ? countNoun(event.tricks, "trick") : "pass");
   },
   passed_out(facts) {
     askSeats(facts, "paid", []);
@@ -173,7 +173,7 @@ function pnCentre(facts) {
     centre.unshift({ kind: "cards", name: "Trick", cards: facts.trick });
   }
   if (facts.bid) {
-    const text = counted(facts.bid, "trick") + (facts.bid === PN_HAND ? ", a nap" : "");
+    const text = countNoun(facts.bid, "trick") + (facts.bid === PN_HAND ? ", a nap" : "");
     centre.push({ kind: "note", name: facts.phase === "bid" ? "Highest bid" : "Contract", text });
   }
   if (facts.trump) {
@@ -188,7 +188,7 @@ function pnCentre(facts) {
 export const poolNap = makeTable({
   game: "pool-nap",
   fresh: pnFresh,
-  happens: PN_HAPPENS,
+  handlers: PN_HAPPENS,
   draw: pnDraw,
   scoresOf: (facts) => facts.chips,
 });

@@ -1,9 +1,8 @@
-// Prince Albert as a position: hands down and up, discards, bids, votes, cash. How the events lead from one
-// question to the next stands in prince_albert_round.js.
+// The position of Prince Albert: hands down and up, discards, bids, votes, cash. prince_albert_round.js has the flow.
 
 import { HIDDEN_CARD, hideCards, makeTable, perSeat } from "./common.js";
 import { PA_HAPPENS, paFresh } from "./prince_albert_round.js";
-import { counted } from "../words.js";
+import { countNoun } from "../words.js";
 
 const PA_PHASES = {
   "": "dealing",
@@ -25,7 +24,7 @@ const PA_PHASES = {
 function paDraw(facts) {
   const { round, options } = facts;
   return {
-    title: round ? `Round ${round}, to ${counted(options.target, "point")}` : "Before the first round",
+    title: round ? `Round ${round}, to ${countNoun(options.target, "point")}` : "Before the first round",
     phase: PA_PHASES[facts.phase],
     seats: perSeat(facts.n, (seat) => paSeat(facts, seat)),
     centre: paCentre(facts),
@@ -49,7 +48,7 @@ function paSeat(facts, seat) {
 
 function paMarks(facts, seat) {
   const low = facts.low.includes(seat);
-  const told = [
+  const marks = [
     [seat === facts.opener, "opens"],
     [facts.votes[seat], `votes ${facts.votes[seat]}`],
     [facts.folded[seat], "folded"],
@@ -63,7 +62,7 @@ function paMarks(facts, seat) {
     [facts.hidden[seat], "does not show"],
     [facts.winners.includes(seat), "best hand"],
   ];
-  return told.flatMap(([holds, mark]) => (holds ? [mark] : []));
+  return marks.flatMap(([holds, mark]) => (holds ? [mark] : []));
 }
 
 function paCentre(facts) {
@@ -80,10 +79,10 @@ function paCentre(facts) {
   }
   if (facts.bid !== null) {
     const name = facts.stake ? "Low bid" : "Lowest bid";
-    centre.push({ kind: "note", name, text: counted(facts.bid, "card") });
+    centre.push({ kind: "note", name, text: countNoun(facts.bid, "card") });
   }
   if (facts.stake) {
-    centre.push({ kind: "note", name: "Stake", text: counted(facts.stake, "point") });
+    centre.push({ kind: "note", name: "Stake", text: countNoun(facts.stake, "point") });
     centre.push({ kind: "note", name: "Draws", text: `up to ${facts.draws}` });
   }
   return centre;
@@ -93,7 +92,7 @@ function paMotion(motion) {
   return motion.replaceAll("_", " ");
 }
 
-// -- what may be seen --
+// -- visibility --
 
 function paMask(event, viewer) {
   if (event.event === "deck") {
@@ -116,8 +115,8 @@ function paMask(event, viewer) {
 export const princeAlbert = makeTable({
   game: "prince-albert",
   fresh: paFresh,
-  happens: PA_HAPPENS,
+  handlers: PA_HAPPENS,
   draw: paDraw,
   scoresOf: (facts) => facts.points,
-  shown: (events, viewer) => events.map((event) => paMask(event, viewer)).filter(Boolean),
+  visibleEvents: (events, viewer) => events.map((event) => paMask(event, viewer)).filter(Boolean),
 });

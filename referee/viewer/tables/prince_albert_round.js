@@ -1,14 +1,13 @@
-// The flow of Prince Albert as its events tell it: whose cards lie where, what was paid, and who is asked next.
-// Drawing, masking and telling stand in prince_albert.js.
+// The flow of Prince Albert from its events: cards, payments and the next seats to act. prince_albert.js draws and masks.
 
 import { EVERY_MATCH, askSeats, cardsInOrder, moveCards, perSeat, sayAt, seatsFrom, takeCard } from "./common.js";
-import { counted } from "../words.js";
+import { countNoun } from "../words.js";
 
 const PA_HAND = 5;
 const PA_MOST_THROWS = 5;
 const PA_MOTIONS = { forced_bid: ["free", "max"], showing: ["voluntary", "all"], ties: ["push", "lose"] };
 
-/** The facts before the first event. */
+/** Return the facts before the first event. */
 export function paFresh(header) {
   const { cash, stack } = header.options ?? {};
   return {
@@ -24,7 +23,7 @@ export function paFresh(header) {
   };
 }
 
-/** What belongs to one round. */
+/** Return the facts that a new round resets. */
 function paCleared(seats) {
   const each = (value) => perSeat(seats, () => value);
   return {
@@ -36,12 +35,12 @@ function paCleared(seats) {
   };
 }
 
-/** The seats that have not folded, rising. */
+/** Return the seats that have not folded, in ascending order. */
 function paIn(facts) {
   return perSeat(facts.n, (seat) => seat).filter((seat) => !facts.folded[seat]);
 }
 
-/** All seats from the first low bidder, or from the opener before there is one. */
+/** Return all seats from the first low bidder, or from the opener if there is none yet. */
 function paClockwise(facts) {
   return seatsFrom(facts.n, facts.low[0] ?? facts.opener);
 }
@@ -55,10 +54,10 @@ function paOpenVotes(facts) {
   askSeats(facts, facts.motion ? "vote" : "", facts.motion ? facts.down.keys() : [], true);
 }
 
-/** A tied vote: the opener throws against the first seat after it that voted otherwise. */
+/** Handle a tied vote: the opener throws against the first seat after it that voted otherwise. */
 function paOpenThrow(facts, votes) {
-  const [one, other] = PA_MOTIONS[facts.motion] ?? [];
-  const tied = votes.filter((vote) => vote === one).length === votes.filter((vote) => vote === other).length;
+  const [option, alternative] = PA_MOTIONS[facts.motion] ?? [];
+  const tied = votes.filter((vote) => vote === option).length === votes.filter((vote) => vote === alternative).length;
   const [first, ...others] = seatsFrom(facts.n, facts.opener);
   const rival = others.find((seat) => votes[seat] !== votes[first]);
   askSeats(facts, "throw", tied ? [first, rival].sort((left, right) => left - right) : [], true);
@@ -70,7 +69,7 @@ function paCovers(facts, seat) {
   return !facts.options.stack || facts.chips[seat] >= 1;
 }
 
-/** Who owes, or who has not spoken while another could answer. */
+/** Return whether a seat owes chips, or has not acted while another seat could respond. */
 function paMustBeAsked(facts, seat) {
   if (facts.folded[seat] || !paCovers(facts, seat)) {
     return false;
@@ -142,7 +141,7 @@ function paAfterDrawing(facts) {
   }
 }
 
-/** Whoever is not bound to show chooses, all at once. */
+/** Ask all seats that need not show, concurrently. */
 function paOpenShowing(facts) {
   const left = paIn(facts);
   const bound = left.filter((seat) => facts.low.includes(seat) || facts.allIn[seat]);
@@ -151,7 +150,7 @@ function paOpenShowing(facts) {
   askSeats(facts, "show", free, true);
 }
 
-/** Lays the discard on the seat's own pile and puts the drawn card where the discard lay. */
+/** Move the discard to the seat's pile and put the drawn card in its place. */
 function paExchange(facts, event) {
   const { seat, discard, drawn, from } = event;
   const part = event.was === "up" ? facts.up : facts.down;
@@ -167,7 +166,7 @@ function paExchange(facts, event) {
   moveCards(facts, [discard, drawn]);
 }
 
-/** What each event does to the facts. */
+/** Handlers by event, which change the facts. */
 export const PA_HAPPENS = {
   ...EVERY_MATCH,
   opener(facts, event) {
@@ -212,7 +211,7 @@ export const PA_HAPPENS = {
   ante(facts, event) {
     paPay(facts, event.seat, event.chips);
     sayAt(facts, event.seat, `ante ${event.chips}`);
-    paOpenBetting(facts, "bet1"); // who is asked hangs on what the antes leave
+    paOpenBetting(facts, "bet1"); // the next seat depends on the chips left after the antes
   },
   wager(facts, event) {
     const { seat, type, chips } = event;
@@ -232,7 +231,7 @@ export const PA_HAPPENS = {
   bid(facts, event) {
     facts.queue.shift();
     facts.bids[event.seat] = event.cards;
-    sayAt(facts, event.seat, counted(event.cards, "card"));
+    sayAt(facts, event.seat, countNoun(event.cards, "card"));
     if (facts.bid === 0) {
       facts.low.push(event.seat);
       return;
@@ -287,7 +286,7 @@ export const PA_HAPPENS = {
     event.seats.forEach((seat, place) => {
       facts.chips[seat] += event.shares[place];
       facts.pot -= event.shares[place];
-      sayAt(facts, seat, `+${counted(event.shares[place], "chip")}`);
+      sayAt(facts, seat, `+${countNoun(event.shares[place], "chip")}`);
     });
     facts.queue = [];
   },
@@ -295,7 +294,7 @@ export const PA_HAPPENS = {
     Object.assign(facts, { points: event.scores, chips: event.chips, winners: event.winners, delta: event.delta });
     event.delta.forEach((points, seat) => {
       if (points) {
-        sayAt(facts, seat, `${points > 0 ? "+" : ""}${counted(points, "point")}`);
+        sayAt(facts, seat, `${points > 0 ? "+" : ""}${countNoun(points, "point")}`);
       }
     });
     askSeats(facts, "scored", []);

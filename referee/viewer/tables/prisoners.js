@@ -1,8 +1,8 @@
-// Prisoners from its events: the prisoner up for bids, what was bid, who took whom. It judges no bid.
+// Prisoners from its events: the prisoner up for bids, the bids, and who took whom. It checks no rules.
 
 import { EVERY_MATCH, askSeats, makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom } from "./common.js";
 import { suitInWords, takeCard } from "./common.js";
-import { counted } from "../words.js";
+import { countNoun } from "../words.js";
 
 const PR_PHASES = { "": "dealing", name_suit: "naming the suit", bid: "auction", settled: "settled", over: "over" };
 const PR_POINTS = { J: 50, Q: 100, K: 150, X: 200 };
@@ -11,7 +11,7 @@ function prFresh(header) {
   return { ...prCleared(header.seats), points: perSeat(header.seats, () => 0), deal: 0, dealer: null, leader: null };
 }
 
-/** What belongs to one deal. */
+/** Return the facts that a new deal resets. */
 function prCleared(seats) {
   return {
     hands: perSeat(seats, () => []),
@@ -28,19 +28,19 @@ function prCleared(seats) {
   };
 }
 
-/** All seats in the direction of the match. */
+/** Return all seats in the direction of the match. */
 function prLap(facts, seat) {
   return seatsFrom(facts.n, seat, facts.options.direction === "anticlockwise" ? -1 : 1);
 }
 
-/** Bid cards leave the hand for good. */
+/** Remove bid cards from the hand. */
 function prSpend(facts, seat, cards) {
   cards.forEach((card) => takeCard(facts.hands[seat], card));
   facts.refuse.push(...cards);
   moveCards(facts, cards);
 }
 
-/** A joker's number never matters; only two of them have pictures. */
+/** Map four jokers to the two pictures; their number never matters. */
 function prPicture(prisoner) {
   return prisoner[0] === "X" ? `X${2 - (Number(prisoner[1]) % 2)}` : prisoner;
 }
@@ -80,7 +80,7 @@ const PR_HAPPENS = {
   },
   claim(facts, event) {
     facts.claims.push(...(event.jokers === 2 ? [event.seat, event.seat] : [event.seat]));
-    sayAt(facts, event.seat, `is owed ${counted(event.jokers, "joker")}`);
+    sayAt(facts, event.seat, `is owed ${countNoun(event.jokers, "joker")}`);
   },
   bid(facts, event) {
     const { seat, cards, total } = event;
@@ -109,7 +109,7 @@ const PR_HAPPENS = {
       facts.taken[event.to].push(prisoner);
       facts.points[event.to] += event.points;
       facts.leader = event.to;
-      sayAt(facts, event.to, `+${counted(event.points, "point")}`);
+      sayAt(facts, event.to, `+${countNoun(event.points, "point")}`);
     }
     facts.prisoner = null;
     moveCards(facts, [prisoner]);
@@ -157,7 +157,7 @@ function prMarks(facts, seat) {
   }
   const owed = facts.claims.filter((claimant) => claimant === seat).length;
   if (owed) {
-    marks.push(`owed ${counted(owed, "joker")}`);
+    marks.push(`owed ${countNoun(owed, "joker")}`);
   }
   return marks;
 }
@@ -177,7 +177,7 @@ function prCentre(facts) {
     centre.push({ kind: "note", name: "Suit of the joker", text: suit ? suitInWords(suit) : "to be named" });
   }
   if (facts.deal) {
-    // Spent cards lie in the refuse; those of the bid to beat are still told apart.
+    // Spent cards are in the refuse; those of the highest bid are shown separately.
     const spent = [...facts.refuse];
     (high?.cards ?? []).forEach((card) => takeCard(spent, card));
     centre.push(pileOf("Prisoners to come", [...facts.pile].reverse(), { top: null }));
@@ -195,7 +195,7 @@ function prCentre(facts) {
 export const prisoners = makeTable({
   game: "prisoners",
   fresh: prFresh,
-  happens: PR_HAPPENS,
+  handlers: PR_HAPPENS,
   draw: prDraw,
   scoresOf: (facts) => facts.points,
 });

@@ -1,8 +1,8 @@
-// Rummy Royal from its events: the board with its chips, the extra hand, the sequences. It pays nothing itself.
+// Rummy Royal from its events: the board with its chips, the extra hand, the sequences. Payments come from the events.
 
 import { EVERY_MATCH, askSeats, hideCards, makeTable, moveCards, perSeat, pileOf, sayAt } from "./common.js";
 import { seatsFrom, takeCard } from "./common.js";
-import { cardWords, counted } from "../words.js";
+import { cardWords, countNoun } from "../words.js";
 
 const RR_PAY_CARDS = ["Th", "Jh", "Qh", "Kh", "Ah"];
 const RR_SPACES = [...RR_PAY_CARDS, "QK", "seq", "kitty", "pot"];
@@ -38,7 +38,7 @@ function rrFresh(header) {
   };
 }
 
-/** What belongs to one deal. */
+/** Return the facts that a new deal resets. */
 function rrCleared(seats) {
   return {
     hands: perSeat(seats, () => []),
@@ -56,7 +56,7 @@ function rrCleared(seats) {
   };
 }
 
-/** Who is asked next for a bid: in the auction all but the dealer, the high bidder and who has passed. */
+/** Ask for the next bid: every seat except the dealer, the high bidder and those that passed. */
 function rrAuction(facts, first) {
   const left = seatsFrom(facts.n, first % facts.n).filter(
     (seat) => seat !== facts.dealer && seat !== facts.bidder && !facts.passed.includes(seat),
@@ -64,7 +64,7 @@ function rrAuction(facts, first) {
   askSeats(facts, "auction", left);
 }
 
-/** The lead belongs to this seat until it says it has no card of the colour. */
+/** Give the lead to this seat, until it has no card of the colour. */
 function rrLead(facts, seat) {
   askSeats(facts, "lead", [seat % facts.n]);
 }
@@ -75,13 +75,13 @@ function rrTakeExtra(facts, event) {
   facts.dead = event.discarded;
 }
 
-/** By seat: the chips of the final deal. */
+/** Return the chips of the final deal, by seat. */
 function rrWon(facts) {
   const own = (seat) => (facts.prizes ?? []).filter((prize) => prize.seat === seat);
   return perSeat(facts.n, (seat) => own(seat).reduce((sum, { chips }) => sum + chips, 0));
 }
 
-/** All that was not won lies on the pay cards, the remainder chip by chip from the ten on. */
+/** Spread the chips not won over the pay cards, with the remainder chip by chip from the ten. */
 function rrSpread(board) {
   const chips = Object.values(board).reduce((sum, own) => sum + own, 0);
   const odd = chips % RR_PAY_CARDS.length;
@@ -131,7 +131,7 @@ const RR_HAPPENS = {
   bid(facts, event) {
     facts.amount = event.amount;
     facts.bidder = event.seat;
-    sayAt(facts, event.seat, counted(event.amount, "chip"));
+    sayAt(facts, event.seat, countNoun(event.amount, "chip"));
     rrAuction(facts, event.seat + 1);
   },
   pass(facts, event) {
@@ -164,7 +164,7 @@ const RR_HAPPENS = {
   pay(facts, event) {
     facts.stacks[event.seat] += event.chips;
     facts.board[event.space] = 0;
-    sayAt(facts, event.seat, `+${counted(event.chips, "chip")}`);
+    sayAt(facts, event.seat, `+${countNoun(event.chips, "chip")}`);
   },
   stop(facts, event) {
     facts.colour = event.colour;
@@ -187,7 +187,7 @@ const RR_HAPPENS = {
     facts.stacks = event.stacks;
     facts.board = event.board;
     facts.prizes = event.won;
-    rrWon(facts).forEach((chips, seat) => chips && sayAt(facts, seat, `+${counted(chips, "chip")}`));
+    rrWon(facts).forEach((chips, seat) => chips && sayAt(facts, seat, `+${countNoun(chips, "chip")}`));
     moveCards(facts, event.won.map(({ card }) => card));
   },
 };
@@ -243,7 +243,7 @@ function rrCentre(facts) {
     centre.push(pileOf(RR_DEAD[facts.fate], facts.dead, { top: null }));
   }
   if (facts.fate === "auction") {
-    const text = facts.amount ? counted(facts.amount, "chip") : "no bid yet";
+    const text = facts.amount ? countNoun(facts.amount, "chip") : "no bid yet";
     centre.push({ kind: "note", name: "Highest bid", text });
   }
   if (facts.phase === "lead") {
@@ -261,7 +261,7 @@ function rrSpace(facts, space) {
   return { id: space, label: rrLabel(space, facts.options.sequence), card, chips: facts.board[space] };
 }
 
-/** Short, as nine of them stand side by side. */
+/** Return short labels: nine of them are side by side. */
 function rrLabel(space, sequence = "678") {
   if (space === "seq") {
     return `${[...sequence].map((rank) => (rank === "T" ? "10" : rank)).join("-")} of a suit`;
@@ -269,9 +269,9 @@ function rrLabel(space, sequence = "678") {
   return RR_LABELS[space] ?? cardWords(space).replace(/^./, (first) => first.toUpperCase());
 }
 
-// -- what may be seen --
+// -- visibility --
 
-/** The event as it may be read; `looked` tells whether the dealer knows the hand he was dealt. */
+/** Return the event as the viewer may see it; `looked`: the dealer has seen the dealt hand. */
 function rrMask(event, viewer, looked) {
   if (event.event === "deal") {
     const own = looked || viewer !== event.dealer ? viewer : null;
@@ -287,8 +287,8 @@ function rrMask(event, viewer, looked) {
   return looked || event.event === "sold" ? event : { ...event, discarded: hideCards(event.discarded) };
 }
 
-/** A dealer who chooses blind sees his hand once he has kept it. */
-function rrShown(events, viewer, options) {
+/** A dealer who chooses blind sees the hand after keeping it. */
+function rrVisibleEvents(events, viewer, options) {
   const kept = new Set(events.filter(({ event }) => event === "keep" || event === "sell").map(({ deal }) => deal));
   return events.map((event) => rrMask(event, viewer, options.dealer_looks || kept.has(event.deal)));
 }
@@ -296,8 +296,8 @@ function rrShown(events, viewer, options) {
 export const rummyRoyal = makeTable({
   game: "rummy-royal",
   fresh: rrFresh,
-  happens: RR_HAPPENS,
+  handlers: RR_HAPPENS,
   draw: rrDraw,
   scoresOf: (facts) => facts.stacks,
-  shown: rrShown,
+  visibleEvents: rrVisibleEvents,
 });

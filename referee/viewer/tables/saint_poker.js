@@ -1,8 +1,8 @@
-// Saint Poker from its events: the river, what lies before the seats, who picks up. It ranks no hand.
+// Saint Poker from its events: the river, the selected cards and the pickups. It ranks no hands.
 
 import { EVERY_MATCH, askSeats, cardsInOrder, makeTable, moveCards, perSeat, pileOf, sayAt } from "./common.js";
 import { takeCard } from "./common.js";
-import { cardWords, counted, theCard } from "../words.js";
+import { cardWords, countNoun, theCard } from "../words.js";
 
 const SP_RIVER = 5;
 const SP_PHASES = {
@@ -29,7 +29,7 @@ function spFresh(header) {
   };
 }
 
-/** What belongs to one round. */
+/** Return the facts that a new round resets. */
 function spCleared(seats) {
   return {
     revealed: perSeat(seats, () => []),
@@ -39,7 +39,7 @@ function spCleared(seats) {
   };
 }
 
-/** A card leaves the hand for the table. */
+/** Move a card from the hand to the table. */
 function spLay(facts, seat, card) {
   takeCard(facts.hands[seat], card);
   facts.known[seat] = facts.known[seat].filter((own) => own !== card);
@@ -79,7 +79,7 @@ const SP_HAPPENS = {
     facts.names = event.names;
     facts.winners = event.groups[0];
     facts.points = event.scores;
-    facts.winners.forEach((seat) => sayAt(facts, seat, `${event.names[seat]}, ${counted(event.points, "point")}`));
+    facts.winners.forEach((seat) => sayAt(facts, seat, `${event.names[seat]}, ${countNoun(event.points, "point")}`));
   },
   pickup_order(facts, event) {
     facts.order = event.order;
@@ -147,7 +147,7 @@ function spCentre(facts) {
     centre.push({ kind: "cards", name: "Next river", cards: facts.future.map((card) => ({ card, seat: null })) });
   }
   if (facts.round) {
-    const worth = counted(facts.round, "point");
+    const worth = countNoun(facts.round, "point");
     centre.push(pileOf("Stock", [...facts.stock].reverse(), { top: null }));
     centre.push(pileOf("Discards", facts.discards));
     centre.push({ kind: "note", name: "At stake", text: worth });
@@ -158,7 +158,7 @@ function spCentre(facts) {
 export const saintPoker = makeTable({
   game: "saint-poker",
   fresh: spFresh,
-  happens: SP_HAPPENS,
+  handlers: SP_HAPPENS,
   draw: spDraw,
   scoresOf: (facts) => facts.points,
 });

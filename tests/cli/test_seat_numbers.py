@@ -1,0 +1,43 @@
+"""People read and type seats from 1; JSON, logs and ids keep 0."""
+
+import pytest
+from click.testing import CliRunner
+
+from referee.cli import main, watch
+from referee.cli.faults import short
+from referee.match.canonical import Json
+from referee.matches.waiting_reasons import Reason
+
+
+def seat(number: int, placement: int) -> Json:
+    return {"seat": number, "name": f"bot {number}", "version": "1", "placement": placement, "returns": 0}
+
+
+def test_the_result_of_a_watched_match_counts_seats_from_1() -> None:
+    match = {"id": "mat_1", "game": "pool-nap", "rated": True, "status": "finished", "reason": None}
+
+    lines = watch.result({**match, "seats": [seat(0, 2), seat(1, 1)]}).splitlines()
+
+    assert [line.split()[-2] for line in lines[-2:]] == ["2", "1"]
+
+
+def test_a_fault_counts_its_seat_from_1() -> None:
+    where = {"match": "mat_1", "n": 17, "seat": 0, "version": "1", "timing": None}
+    fault = {**where, "id": 1, "created_at": "2026-01-01T00:00:00Z", "code": "deadline", "detail": "", "advice": ""}
+
+    assert "mat_1, decision 17, seat 1, version 1" in short(fault)
+
+
+def test_a_reason_to_wait_counts_the_seat_of_the_opponent_from_1() -> None:
+    reason = Reason("rival_full", seat=0)
+
+    assert reason.text.startswith("the bot in seat 1 has no free call")
+    assert reason.seat == 0
+
+
+@pytest.mark.parametrize("command", ["reask", "fork"])
+def test_there_is_no_seat_0(command: str) -> None:
+    refused = CliRunner().invoke(main, [command, "match.ndjson", "1", "--seat", "0", "house:first"])
+
+    assert refused.exit_code == 2
+    assert "0 is not in the range 1<=x<=99" in refused.output
