@@ -1,4 +1,4 @@
-"""The application: its parts put together. What a route does stands in ``resources``."""
+"""The Flask application, assembled from its resources and pages."""
 
 import hashlib
 import hmac
@@ -30,9 +30,9 @@ from api.tournaments import bracket_resource as brackets
 from api.tournaments import download_resource as downloads
 from api.tournaments import entry_resource as entries
 from api.tournaments import resource as tournaments
-from api.tournaments import round_resource as stages
+from api.tournaments import round_resource as rounds
 from api.tournaments import standings_resource as standings
-from api.tournaments import stream_resource as events
+from api.tournaments import stream_resource as tournament_streams
 from api.webhooks import resource as webhooks
 from referee import __version__
 from referee.db.engine import Database
@@ -42,13 +42,13 @@ REDIS_TIMEOUT_S = 1.0
 
 
 def create_app(settings: Settings) -> Flask:
-    """The service over the record and the queue that ``settings`` name; the schema must be up to date."""
+    """Return the application for the database and Redis of ``settings``. The database schema must be up to date."""
     app = Flask(__name__, static_folder=None)
     proxied = ProxyFix(app.wsgi_app, x_for=settings.trusted_proxies, x_proto=0, x_host=0)
     app.wsgi_app = proxied  # type: ignore[method-assign]  # the way Flask documents
     app.url_map.merge_slashes = False
     app.url_map.converters["id"] = IdConverter
-    app.json.sort_keys = False  # type: ignore[attr-defined]  # fields in the order of their schema
+    app.json.sort_keys = False  # type: ignore[attr-defined]  # keep the order of the schema
     app.config |= {
         "API_TITLE": "Referee",
         "API_VERSION": __version__,
@@ -72,12 +72,12 @@ def create_app(settings: Settings) -> Flask:
 
 
 def derived_key(settings: Settings, purpose: str) -> bytes:
-    """A key of its own for each purpose, from the master key."""
+    """Return a key for ``purpose``, derived from the master key."""
     return hmac.digest(settings.master_key, b"api|" + purpose.encode(), hashlib.sha256)
 
 
 def _redis(settings: Settings) -> Redis | None:
-    """For waking runners: one quick try, since a request waits for it and nothing is lost without it."""
+    """Return a client for waking runners. It does not retry: a request waits for it, and nothing is lost without it."""
     if settings.redis_url is None:
         return None
     return Redis.from_url(
@@ -89,7 +89,7 @@ def _redis(settings: Settings) -> Redis | None:
 
 
 class ProblemSchema(Schema):
-    """The form of every error (RFC 9457). ``code`` is stable; ``detail`` is for people."""
+    """The format of every error (RFC 9457). ``code`` is stable; ``detail`` is for people."""
 
     class FieldError(Schema):
         field = fields.String(required=True)
@@ -98,14 +98,20 @@ class ProblemSchema(Schema):
     type = fields.String(required=True)
     title = fields.String(required=True)
     status = fields.Integer(required=True)
-    code = fields.String(required=True, metadata={"description": f"stable; known are {', '.join(errors.ALL_CODES)}"})
+    code = fields.String(
+        required=True, metadata={"description": f"A stable code, one of: {', '.join(errors.ALL_CODES)}."}
+    )
     detail = fields.String(required=True)
-    request_id = fields.String(required=True, metadata={"description": "also in the header X-Request-Id"})
-    errors = fields.List(fields.Nested(FieldError), metadata={"description": "the fields at fault"})
+    request_id = fields.String(
+        required=True, metadata={"description": "The id of this request, also in the header X-Request-Id."}
+    )
+    errors = fields.List(
+        fields.Nested(FieldError), metadata={"description": "The invalid fields, each with what is wrong."}
+    )
 
 
 class ProblemApi(Api):  # type: ignore[misc]  # flask_smorest ships no types
-    """smorest with errors documented as what they are; they are answered by ``api.errors``."""
+    """An ``Api`` that documents errors as problem documents and leaves handling them to ``api.errors``."""
 
     ERROR_SCHEMA = ProblemSchema
 
@@ -127,12 +133,12 @@ class ProblemApi(Api):  # type: ignore[misc]  # flask_smorest ships no types
 def _install_resources(app: Flask) -> None:
     api = ProblemApi(app)
     api.register_converter(IdConverter, id_schema)
-    kinds = {"integer": (StrictInt, QueryInt), "boolean": (StrictBool,), "string": (Name, PlainText, Address, Id)}
-    for type_name, of_type in kinds.items():
-        for kind in of_type:
-            api.register_field(kind, type_name, None)
-    for moment in (UtcDateTime, UtcDateTimeInput):
-        api.register_field(moment, "string", "date-time")
+    field_types = {"integer": (StrictInt, QueryInt), "boolean": (StrictBool,), "string": (Name, PlainText, Address, Id)}
+    for type_name, field_classes in field_types.items():
+        for field_class in field_classes:
+            api.register_field(field_class, type_name, None)
+    for time_field in (UtcDateTime, UtcDateTimeInput):
+        api.register_field(time_field, "string", "date-time")
     api.spec.components.security_scheme(
         "bearer", {"type": "http", "scheme": "bearer", "description": "A token of an account: `ref_…`."}
     )
@@ -145,10 +151,10 @@ def _install_resources(app: Flask) -> None:
         ladders,
         tournaments,
         entries,
-        stages,
+        rounds,
         brackets,
         standings,
-        events,
+        tournament_streams,
         live,
         downloads,
         webhooks,

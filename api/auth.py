@@ -1,4 +1,4 @@
-"""Who asks: bearer tokens in the Authorization header, nowhere else. What they may do with a thing is the record's."""
+"""Authenticate requests by the bearer token in their Authorization header, and check the role a view needs."""
 
 import logging
 from typing import cast
@@ -16,78 +16,80 @@ log = logging.getLogger(__name__)
 
 
 def anyone() -> Account | None:
-    """The account of the token shown, None when none is; a bad token is refused even here."""
-    g.account = found = _account_shown()
+    """Return the account of the request's token, None without a token. Raise a 401 for an invalid token even here."""
+    g.account = found = _authenticate()
     return found
 
 
 def account() -> Account:
-    """The account that asks; 401 without one."""
+    """Return the account of the request. Raise a 401 ``Problem`` without one."""
     g.needs_token = True
     found = anyone()
     if found is None:
-        raise _unauthenticated_problem("This needs a token: Authorization: Bearer ref_…")
+        raise _unauthenticated_problem(
+            "This request needs a token. Send it in the header `Authorization: Bearer ref_…`."
+        )
     return found
 
 
 def organiser() -> Account:
-    """An account that may hold events; 403 for others."""
+    """Return the account of the request if it may organise tournaments. Raise ``Forbidden`` otherwise."""
     found = account()
     accounts.require_role(found, "organiser")
     return found
 
 
 def admin() -> Account:
-    """The operator; 403 for others."""
+    """Return the account of the request if it is the operator's. Raise ``Forbidden`` otherwise."""
     found = account()
     if found.role != "admin":
-        raise Forbidden("this is for the operator")
+        raise Forbidden("Only the operator may do this.")
     return found
 
 
 def asker() -> Account:
-    """The account that asks, in a view that is open to accounts only."""
+    """Return the account of the request, in a view that needs one."""
     return cast(Account, g.account)
 
 
 def viewer_id() -> str | None:
-    """The id of the account that asks, if one does."""
+    """Return the id of the request's account, None without one."""
     found = cast("Account | None", g.get("account"))
     return None if found is None else found.id
 
 
 def viewer_role() -> str | None:
-    """The role of the account that asks, if one does."""
+    """Return the role of the request's account, None without one."""
     found = cast("Account | None", g.get("account"))
     return None if found is None else found.role
 
 
 def organises() -> bool:
-    """Whether somebody asks who may hold events."""
+    """Return whether the request's account may organise tournaments."""
     return viewer_role() in ("organiser", "admin")
 
 
-def _account_shown() -> Account | None:
+def _authenticate() -> Account | None:
     if "Authorization" not in request.headers:
         return None
-    opened = tokens.authenticate_request()
-    if opened is None:
+    authenticated = tokens.authenticate_request()
+    if authenticated is None:
         limits.spend(limits.GUESSES, "guesses")
-        raise _unauthenticated_problem("The token is malformed, unknown or revoked.")
-    token = opened.token
-    if token.last_used_at is None or opened.moment - token.last_used_at > accounts.LAST_USE_STEP:
-        _note_use(token.id)
-    return opened.account
+        raise _unauthenticated_problem("The token was not accepted: it is malformed, unknown or revoked.")
+    token = authenticated.token
+    if token.last_used_at is None or authenticated.moment - token.last_used_at > accounts.LAST_USE_STEP:
+        _record_use(token.id)
+    return authenticated.account
 
 
-def _note_use(token_id: str) -> None:
-    """For the owner's list of tokens, to the hour; a busy record is no reason to refuse the request."""
+def _record_use(token_id: str) -> None:
+    """Record the use for the owner's list of tokens, to the hour. A busy database does not fail the request."""
     database = cast(Database, current_app.extensions["referee.database"])
     try:
         with database.write(durable=False) as session:
             accounts.touch_token(session, token_id)
     except Unavailable:
-        log.info("use of token not noted", extra={"token": token_id})
+        log.info("token_use_not_recorded", extra={"token": token_id})
 
 
 def _unauthenticated_problem(detail: str) -> Problem:

@@ -1,4 +1,4 @@
-"""The strict reading of a request's JSON body. What the values mean is left to the schemas."""
+"""Read JSON request bodies strictly: media type, length, encoding, syntax. Schemas validate the values."""
 
 from typing import Any
 
@@ -12,18 +12,24 @@ LIMITS = strict_json.JsonLimits(max_depth=32, min_integer=-(2**53), max_integer=
 
 
 def read_json(request: Request) -> Any:
-    """The request's body as JSON; refuses a wrong media type (415), a long body (413) and malformed JSON (400)."""
+    """Return the request's body as JSON. Raise a ``Problem`` for a wrong media type (415), a body that is too long
+    (413), and malformed JSON (400).
+    """
     if request.mimetype != "application/json" or request.mimetype_params.get("charset", "utf-8").lower() != "utf-8":
-        raise Problem(415, "unsupported_media_type", "The body must be application/json in UTF-8.")
+        raise Problem(
+            415, "unsupported_media_type", "The body must be JSON in UTF-8, sent with `Content-Type: application/json`."
+        )
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise Problem(415, "unsupported_media_type", "The body must not be compressed.")
+        raise Problem(
+            415, "unsupported_media_type", "The body must not be compressed. Send it without Content-Encoding."
+        )
     return parse(read_body(request))
 
 
 def read_body(request: Request) -> bytes:
-    """At most ``MAX_BYTES`` of body, by Content-Length or chunked; more is refused without being read (413).
+    """Return the body, sent with Content-Length or chunked. Raise a 413 beyond ``MAX_BYTES``, without reading it all.
 
-    The server's stream gives it once; a second call gets the same bytes.
+    Cached, since the server's stream can be read only once.
     """
     if "body" not in g:
         g.body = _read_limited(request)
@@ -39,18 +45,20 @@ def _read_limited(request: Request) -> bytes:
     try:
         body: bytes = request.environ["wsgi.input"].read(MAX_BYTES + 1 if length is None else length)
     except Exception as error:  # the server's own parser errors: the framing of the body is broken
-        raise Problem(400, "malformed_body", "The body could not be read to its end.") from error
+        raise Problem(
+            400, "malformed_body", "The body could not be read to its end: its framing is invalid or it was cut off."
+        ) from error
     if len(body) > MAX_BYTES:
         raise too_large()
     return body
 
 
 def too_large() -> Problem:
-    return Problem(413, "body_too_large", f"The body may have at most {MAX_BYTES} bytes.")
+    return Problem(413, "body_too_large", f"The body is too long: at most {MAX_BYTES} bytes are accepted.")
 
 
 def parse(body: bytes) -> Any:
-    """Return the value of ``body``, read strictly; raise a 400 ``malformed_json`` that names the field."""
+    """Return the value of ``body``. Raise a 400 ``malformed_json`` that names the field."""
     try:
         return strict_json.read(body, LIMITS)
     except strict_json.InvalidJson as error:
@@ -58,6 +66,6 @@ def parse(body: bytes) -> Any:
         raise Problem(
             400,
             "malformed_json",
-            f"The body is not acceptable JSON: {field}: {error.reason}.",
+            f"The body is not valid JSON at {field}: {error.reason}.",
             errors=[(field, error.reason)],
         ) from error

@@ -1,6 +1,6 @@
-"""Files made while they are sent, a piece at a time: logs packed as they are stored, zips, tables for spreadsheets.
+"""Generate downloads piece by piece while they are sent: gzipped logs as stored, zips, CSV tables.
 
-Every piece is read in a short transaction of its own, so that neither memory nor any lock grows with the file.
+Each piece is read in a short transaction of its own, so neither memory nor locks grow with the file.
 """
 
 import csv
@@ -22,28 +22,29 @@ from referee.matches.download_seats import DownloadSeat
 from referee.tournaments import bulk
 from referee.tournaments.bulk import DownloadCursor, DownloadExtent, NextLog, ResultFilter
 
-COUNTS: Final = "finished"  # what else a log's match may be is told after it
-ROWS_A_PIECE: Final = 500  # of a ledger, written at a time
-MOST_IN_ZIP: Final = 50_000  # logs: a zip keeps 400 bytes of each in mind until its end
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
-Cells = Sequence[Any]  # of a row of a table
-DATE: Final = (1980, 1, 1, 0, 0, 0)  # of all files in a zip: the same logs give the same bytes
+COUNTS: Final = "finished"  # the log of a match in any other state is followed by a line that names the state
+ROWS_A_PIECE: Final = 500  # of a ledger
+MOST_IN_ZIP: Final = 50_000  # logs: writing a zip takes 400 bytes of memory for each
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # how text begins that spreadsheets would compute
+Cells = Sequence[Any]  # a row of a table
+DATE: Final = (1980, 1, 1, 0, 0, 0)  # of all files in a zip, so that the same logs give the same bytes
 
 
 def packed_logs(
     database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadExtent
 ) -> Iterator[bytes]:
-    """Gzip members: of each log those that are stored; then, of one that does not count, a line that says so."""
+    """Yield gzip members: for each log those stored, then, if its match does not count, a line that says so."""
     for named in _list_logs(database, tournament_id, place, extent):
         with database.read() as session:
             packed = bulk.packed_log(session, named.match_id)
-        yield (packed or b"") + (b"" if packed and named.status == COUNTS else _remark(named, damaged=packed is None))
+        counts = packed and named.status == COUNTS
+        yield (packed or b"") + (b"" if counts else _status_line(named, damaged=packed is None))
 
 
 def zipped_logs(
     database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadExtent
 ) -> Iterator[bytes]:
-    """A zip with a file for each log and a list of them."""
+    """Yield a zip with a file for each log, and ``index.csv``."""
     sink, index = _Sink(), io.StringIO(newline="")
     rows = csv.writer(index)
     rows.writerow(["match", "stage", "table", "leg", "status", "reason", "file"])
@@ -65,7 +66,7 @@ def zipped_logs(
 
 def results(database: Database, which: ResultFilter, until: int) -> Iterator[bytes]:
     """Yield a table for spreadsheets with a row for each seat. Names that look like formulas get an apostrophe."""
-    return _table(COLUMNS, _portions_of_results(database, which, until))
+    return _table(COLUMNS, _result_pieces(database, which, until))
 
 
 def ledger(database: Database, ladder_id: str, until: int) -> Iterator[bytes]:
@@ -74,7 +75,7 @@ def ledger(database: Database, ladder_id: str, until: int) -> Iterator[bytes]:
     return _table([*ENTERED, *COLUMNS, *MOVED], iter(lambda: list(islice(rows, ROWS_A_PIECE)), []))
 
 
-def _portions_of_results(database: Database, which: ResultFilter, until: int) -> Iterator[Iterable[Cells]]:
+def _result_pieces(database: Database, which: ResultFilter, until: int) -> Iterator[Iterable[Cells]]:
     after = 0
     while True:
         with database.read() as session:
@@ -85,15 +86,15 @@ def _portions_of_results(database: Database, which: ResultFilter, until: int) ->
         after = seats[-1].seq
 
 
-def _table(titles: Sequence[str], portions: Iterable[Iterable[Cells]]) -> Iterator[bytes]:
-    """Yield a table as CSV (RFC 4180): the titles, then a piece for each portion of its rows."""
-    page = io.StringIO(newline="")
-    table = csv.writer(page)
-    for portion in chain([[titles]], portions):
-        table.writerows(portion)
-        yield page.getvalue().encode()
-        page.seek(0)
-        page.truncate()
+def _table(titles: Sequence[str], pieces: Iterable[Iterable[Cells]]) -> Iterator[bytes]:
+    """Yield a table as CSV (RFC 4180): the titles, then each piece of its rows."""
+    buffer = io.StringIO(newline="")
+    table = csv.writer(buffer)
+    for rows in chain([[titles]], pieces):
+        table.writerows(rows)
+        yield buffer.getvalue().encode()
+        buffer.seek(0)
+        buffer.truncate()
 
 
 ENTERED: Final = ("entry", "kind", "entered_at")
@@ -113,7 +114,7 @@ def _ledger_row(row: LedgerRow) -> tuple[Any, ...]:
 
 
 def _cell(value: object) -> object:
-    """What people chose themselves must not be computed by whoever opens the table."""
+    """Return ``value`` for a cell. Text like a formula gets an apostrophe, so that no spreadsheet runs it."""
     match value:
         case str() if value.startswith(FORMULA):
             return f"'{value}"
@@ -136,9 +137,9 @@ def _list_logs(
         place = page[-1].place
 
 
-def _remark(named: NextLog, *, damaged: bool) -> bytes:
-    said = {"match": named.match_id, "reason": named.reason, "type": "damaged" if damaged else named.status}
-    return gzip.compress(orjson.dumps(said, option=orjson.OPT_SORT_KEYS) + b"\n", mtime=0)
+def _status_line(named: NextLog, *, damaged: bool) -> bytes:
+    status = {"match": named.match_id, "reason": named.reason, "type": "damaged" if damaged else named.status}
+    return gzip.compress(orjson.dumps(status, option=orjson.OPT_SORT_KEYS) + b"\n", mtime=0)
 
 
 def _add_file(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
@@ -150,7 +151,7 @@ def _add_file(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 class _Sink:
-    """Where a zip is written: nobody can go back in it, and what was taken is gone."""
+    """A write-only file for ``ZipFile``; ``take_bytes`` returns and drops what was written."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []

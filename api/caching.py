@@ -1,7 +1,7 @@
-"""Results of long computations, kept in this process: one for each key, made anew when the record has moved on.
+"""Cache results of long computations in this process, by key, until the database has changed.
 
-What is dear is made anew no more often than that it takes a small share of the time; whoever asks meanwhile gets the
-one before, which tells as of when it is.
+An expensive result is recomputed only so often that this takes a small share of the time. Requests in between get the
+previous result, which says up to which point of the database it counts.
 """
 
 import threading
@@ -15,19 +15,21 @@ Made = TypeVar("Made")
 Part = TypeVar("Part")
 Clock = Callable[[], float]
 
-DEAR_S: Final = 0.25
-RESTS: Final = 10  # times as long as it took, what is dear is left as it is
+EXPENSIVE_S: Final = 0.25
+REST_FACTOR: Final = 10  # an expensive result is reused for this many times its computing time
 
 
-class Making(Protocol[Made]):
-    """Gives what is to be kept, the one ``before`` itself where nothing has changed. ``patient``: new results alone
-    are no reason to make another."""
+class Compute(Protocol[Made]):
+    """Return the value to cache: ``before`` itself if nothing has changed.
+
+    With ``patient``, new results alone are no reason to compute another.
+    """
 
     def __call__(self, before: Made | None, *, patient: bool) -> Made: ...
 
 
 class CacheEntry(Generic[Made]):
-    """Something made, and parts computed from it when they are first asked for."""
+    """A cached value, and parts computed from it on first use."""
 
     def __init__(self, made: Made, clock: Clock, spent_s: float) -> None:
         self.made = made
@@ -36,7 +38,7 @@ class CacheEntry(Generic[Made]):
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def part(self, name: str, work: Callable[[], Part]) -> Part:
-        """What ``work`` gave when the part was first asked for."""
+        """Return the part, computed by ``work`` on first use."""
         with self._locks[name]:
             if name not in self._parts:
                 began = self._clock()
@@ -45,17 +47,17 @@ class CacheEntry(Generic[Made]):
             return cast(Part, self._parts[name])
 
     def known(self, name: str) -> Any:
-        """The part, if it was computed; else None."""
+        """Return the part if it has been computed, else None."""
         return self._parts.get(name)
 
     @property
-    def is_dear(self) -> bool:
-        return self._spent_s > DEAR_S
+    def is_expensive(self) -> bool:
+        return self._spent_s > EXPENSIVE_S
 
     @property
-    def rests(self) -> bool:
-        """Whether it is too dear and too new to be made again."""
-        return self.is_dear and self._clock() < self._since + RESTS * self._spent_s
+    def is_fresh(self) -> bool:
+        """Return whether it is too expensive and too new to be computed again."""
+        return self.is_expensive and self._clock() < self._since + REST_FACTOR * self._spent_s
 
 
 @dataclass
@@ -65,22 +67,25 @@ class _Slot(Generic[Made]):
     weight: int = 0
 
 
-class Shelf(Generic[Made]):
-    """Keeps what was asked for last, up to ``most`` in weight, and the one asked for now however heavy it is."""
+class Cache(Generic[Made]):
+    """A cache of the values used last, up to a total weight of ``most``; the newest is kept whatever its weight."""
 
     def __init__(self, most: int, weight: Callable[[Made], int], *, clock: Clock = time.monotonic) -> None:
         self._most, self._weight, self._clock = most, weight, clock
         self._slots: OrderedDict[str, _Slot[Made]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: str, make: Making[Made]) -> CacheEntry[Made]:
-        """The thing of this key, as the record has it now. Of several who ask at once one makes it; the others wait,
-        or get the one before when it is dear. Raises what ``make`` raises."""
+    def get(self, key: str, make: Compute[Made]) -> CacheEntry[Made]:
+        """Return the entry of ``key``, brought up to date with the database.
+
+        Of concurrent callers one computes it; the others wait, or get the previous entry if it is expensive. Raise what
+        ``make`` raises.
+        """
         with self._lock:
             slot = self._slots.setdefault(key, _Slot())
             self._slots.move_to_end(key)
         before = slot.kept
-        if not slot.lock.acquire(blocking=before is None or not before.is_dear):
+        if not slot.lock.acquire(blocking=before is None or not before.is_expensive):
             return cast(CacheEntry[Made], before)
         try:
             slot.kept = self._rebuild(slot.kept, make)
@@ -90,14 +95,14 @@ class Shelf(Generic[Made]):
             self._tidy(key, slot)
 
     def peek(self, key: str) -> CacheEntry[Made] | None:
-        """What is kept under this key, however old; nothing is made."""
+        """Return the cached entry of ``key``, however old, or None; compute nothing."""
         with self._lock:
             slot = self._slots.get(key)
         return None if slot is None else slot.kept
 
-    def _rebuild(self, before: CacheEntry[Made] | None, make: Making[Made]) -> CacheEntry[Made]:
+    def _rebuild(self, before: CacheEntry[Made] | None, make: Compute[Made]) -> CacheEntry[Made]:
         began = self._clock()
-        made = make(before.made if before else None, patient=before is not None and before.rests)
+        made = make(before.made if before else None, patient=before is not None and before.is_fresh)
         if before is not None and made is before.made:
             return before
         return CacheEntry(made, self._clock, self._clock() - began)
@@ -109,5 +114,5 @@ class Shelf(Generic[Made]):
                     del self._slots[key]
                 return
             slot.weight = self._weight(slot.kept.made)
-            while len(self._slots) > 1 and sum(one.weight for one in self._slots.values()) > self._most:
+            while len(self._slots) > 1 and sum(cached.weight for cached in self._slots.values()) > self._most:
                 self._slots.popitem(last=False)

@@ -1,4 +1,4 @@
-"""Every error as one form: an RFC 9457 problem document. The one table from domain errors to status and code."""
+"""Turn every error into an RFC 9457 problem document; the table from domain errors to status and code."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 
-# Domain errors; the nearest ancestor of a raised error decides.
+# Domain errors; the nearest ancestor of the raised error applies.
 TABLE: dict[type[Exception], tuple[int, str]] = {
     domain.NotFound: (404, "not_found"),
     domain.NoSuchGame: (404, "not_found"),
@@ -38,7 +38,7 @@ TABLE: dict[type[Exception], tuple[int, str]] = {
     sql.TimeoutError: (503, "unavailable"),
 }
 
-# Errors of HTTP itself, raised by the framework.
+# HTTP errors raised by the framework.
 CODES = {
     400: "bad_request",
     401: "unauthenticated",
@@ -58,21 +58,21 @@ CODES = {
     503: "unavailable",
 }
 
-# Refusals raised where they are found.
+# Codes of problems that other modules of the API raise.
 OWN_CODES = ("bad_host", "log_not_ready", "malformed_body", "malformed_json", "too_large")
 
-# All that a client may meet; a code keeps its meaning, new ones may come.
+# All codes a client may receive. A code keeps its meaning; new ones may be added.
 ALL_CODES = sorted({*OWN_CODES, *CODES.values(), *(code for _, code in TABLE.values()), "http_error"})
 
-# One wording for what is missing and what is not the asker's to see.
-NOT_FOUND = "There is nothing at this address."
+# The same for what does not exist and what the caller may not see.
+NOT_FOUND = "Nothing was found at this address, or this account may not see it."
 RETRY_AFTER_S = "2"
 
 FieldError = tuple[str, str]
 
 
 class Problem(Exception):
-    """A refusal of the API itself. ``errors`` are pairs of a field and what was expected of it."""
+    """An error to send to the client. ``errors`` are pairs of a field and what is wrong with it."""
 
     def __init__(
         self,
@@ -107,10 +107,10 @@ class Problem(Exception):
 
 
 def invalid(errors: Iterable[FieldError]) -> Problem:
-    """422 with the fields named."""
+    """Return a 422 ``validation_failed`` that names the invalid fields."""
     pairs = list(errors)
     fields = ", ".join(dict.fromkeys(field for field, _ in pairs))
-    return Problem(422, "validation_failed", f"Not acceptable: {fields}.", errors=pairs)
+    return Problem(422, "validation_failed", f"Invalid: {fields}.", errors=pairs)
 
 
 def not_found() -> Problem:
@@ -118,60 +118,70 @@ def not_found() -> Problem:
 
 
 def problem_of(error: Exception) -> Problem:
-    """The problem that tells the client about ``error``; what we did not foresee is a 500 and is logged."""
+    """Return the problem to send for ``error``. Log an unexpected error and return a 500."""
     match error:
         case Problem():
             return error
         case HTTPException(code=int(status)):
-            return _of_http(error, status)
+            return _http_problem(error, status)
         case domain.BadOption(field=field, reason=reason):
             return invalid([(field, reason)])
         case domain.UrlRefused(code=code, reason=reason):
             return invalid([("url", f"{code}: {reason}")])
     for kind in type(error).__mro__:
         if issubclass(kind, Exception) and kind in TABLE:
-            return _of_table(error, *TABLE[kind])
-    log.error("request failed", exc_info=error, extra={"request": g.get("request_id", "")})
-    return Problem(500, "internal_error", "The referee failed; the operator can find this request by its id.")
+            return _domain_problem(error, *TABLE[kind])
+    log.error("request_failed", exc_info=error, extra={"request": g.get("request_id", "")})
+    return Problem(
+        500, "internal_error", "The service failed to answer this request. Report its request id to the operator."
+    )
 
 
-def _of_http(error: HTTPException, status: int) -> Problem:
+def _http_problem(error: HTTPException, status: int) -> Problem:
     headers = {}
     if status == 405 and getattr(error, "valid_methods", None):
         headers["Allow"] = ", ".join(sorted(error.valid_methods))  # type: ignore[attr-defined]  # MethodNotAllowed
     if status == 404:
         return not_found()
-    detail = "Too many requests; see Retry-After." if status == 429 else str(error.description or error.name)
+    detail = (
+        "Too many requests. Wait as long as Retry-After says."
+        if status == 429
+        else str(error.description or error.name)
+    )
     return Problem(status, CODES.get(status, "http_error"), detail, headers=headers)
 
 
-def _of_table(error: Exception, status: int, code: str) -> Problem:
+def _domain_problem(error: Exception, status: int, code: str) -> Problem:
     match status:
         case 404:
             return not_found()
         case 503:
-            log.warning("record unavailable", exc_info=error, extra={"request": g.get("request_id", "")})
-            detail = "The record cannot answer just now; nothing was changed."
+            log.warning("database_unavailable", exc_info=error, extra={"request": g.get("request_id", "")})
+            detail = "The database is not available. Nothing was changed; try again."
             return Problem(503, code, detail, headers={"Retry-After": RETRY_AFTER_S})
-    detail = str(error) if isinstance(error, domain.RefereeError) else "Somebody else changed this at the same time."
+    detail = (
+        str(error)
+        if isinstance(error, domain.RefereeError)
+        else "Another request changed this at the same time. Read it again and repeat."
+    )
     return Problem(status, code, detail)
 
 
 def install(app: Flask) -> None:
-    """Makes every error of ``app`` a problem document, those of routing included."""
+    """Answer every error of ``app``, including routing errors, with a problem document."""
 
     def answer(error: Exception) -> Response:
         if isinstance(error, HTTPException) and (error.code is None or error.code < 400):
-            return _plain(error)
+            return _original_response(error)
         problem = problem_of(error)
-        present = app.extensions.get("referee.problem page")
-        return (present(problem) if present else None) or problem.response()
+        render_page = app.extensions.get("referee.problem page")
+        return (render_page(problem) if render_page else None) or problem.response()
 
     app.register_error_handler(HTTPException, answer)
     app.register_error_handler(Exception, answer)
 
 
-def _plain(error: HTTPException) -> Response:
-    """What is no error (304, redirects) goes out as it is."""
+def _original_response(error: HTTPException) -> Response:
+    """Return the response of an ``HTTPException`` that is no error (304, redirects)."""
     answer = error.get_response()
     return Response(answer.get_data(), answer.status_code, answer.headers.items())

@@ -1,4 +1,4 @@
-"""Edits under a condition: the validator of what the editor saw must be that of what is there."""
+"""Conditional edits: If-Match must have the ETag of the present representation (RFC 9110, section 13)."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -15,47 +15,54 @@ PARAMETER = {
     "name": "If-Match",
     "required": True,
     "schema": {"type": "string"},
-    "description": "The ETag of the representation that is being changed; 412 when it is no longer the present one.",
+    "description": "The ETag of the representation being edited. 412 if it has changed since.",
 }
 
 
 def must_match(schema: type[Schema], shown: object) -> None:
-    """Refuses the request unless its If-Match fits the representation ``shown`` (428 without, 412 otherwise)."""
+    """Raise a ``Problem`` unless If-Match fits the representation ``shown`` (428 if missing, 412 if different)."""
     etag = validator(schema, shown)
-    _demand(lambda given: given == etag)
+    _require_match(lambda given: given == etag)
 
 
 def validator(schema: type[Schema], shown: object) -> str | None:
-    """What GET gives as the ETag of this representation, without its quotes."""
+    """Return the ETag of this representation as GET sends it, without its quotes."""
     present = jsonify(schema().dump(shown))
     present.add_etag()
     return present.get_etag()[0]
 
 
-def stand_for(edited: Mapping[str, Any]) -> None:
-    """The answer's validator tells what ``edited`` holds apart from the rest, which changes by itself: ``must_stand``
-    looks at that alone, while If-None-Match looks at all of it."""
+def split_etag(edited: Mapping[str, Any]) -> None:
+    """Give the response an ETag with a separate part for ``edited``, the fields that people edit.
+
+    ``edited_must_match`` compares that part alone, since the other fields change by themselves; If-None-Match compares
+    the whole ETag.
+    """
     g.edited = _digest(edited)
 
 
-def must_stand(edited: Mapping[str, Any]) -> None:
-    """``must_match`` for a representation whose validator was given by ``stand_for``."""
-    _demand(lambda given: given.partition(".")[0] == _digest(edited))
+def edited_must_match(edited: Mapping[str, Any]) -> None:
+    """Raise a ``Problem`` as ``must_match`` does, for a representation whose ETag was set with ``split_etag``."""
+    _require_match(lambda given: given.partition(".")[0] == _digest(edited))
 
 
 def validate(response: Response) -> None:
-    """Gives an answer its validator."""
+    """Set the ETag of a response."""
     response.add_etag()
     etag, _ = response.get_etag()
     if edited := g.pop("edited", None):
         response.set_etag(f"{edited}.{etag}")
 
 
-def _demand(fits: Callable[[str], bool]) -> None:
+def _require_match(fits: Callable[[str], bool]) -> None:
     if "If-Match" not in request.headers:
-        raise Problem(428, "precondition_required", "Send If-Match with the ETag that GET gave.")
+        raise Problem(
+            428, "precondition_required", "This request needs the header If-Match with the ETag that GET returned."
+        )
     if not request.if_match.star_tag and not any(fits(given) for given in request.if_match.as_set()):
-        raise Problem(412, "precondition_failed", "It was changed since you read it; read it again.")
+        raise Problem(
+            412, "precondition_failed", "It was changed after you read it. Read it again and repeat the edit."
+        )
 
 
 def _digest(edited: Mapping[str, Any]) -> str:

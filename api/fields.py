@@ -1,7 +1,4 @@
-"""What all schemas share: unknown fields refused, whole numbers and booleans taken only as such, plain text.
-
-The schemas of a resource stand in the file of its name.
-"""
+"""Base schemas and fields: unknown fields refused, strict integers and booleans, plain text, times, ids."""
 
 import re
 from collections.abc import Mapping
@@ -20,7 +17,7 @@ LONGEST_TIME = 40
 
 
 def text_of(content: bytes) -> str | None:
-    """Return ``content`` as text, None where it is not UTF-8."""
+    """Return ``content`` as text, None if it is not UTF-8."""
     try:
         return content.decode()
     except UnicodeDecodeError:
@@ -28,32 +25,32 @@ def text_of(content: bytes) -> str | None:
 
 
 class Strict(Schema):
-    """A body, in or out. Unknown fields are refused."""
+    """A request or response body. Unknown fields are refused."""
 
     class Meta:
         unknown = RAISE
 
 
 class OptionalBody(Strict):
-    """A body of wishes that may be left out altogether."""
+    """A request body that may be missing, since all its fields are optional."""
 
 
 class Query(Schema):
-    """Parameters of a query; unknown ones are refused."""
+    """Query parameters. Unknown ones are refused."""
 
     class Meta:
         unknown = RAISE
 
 
 class StrictInt(fields.Integer):
-    """A JSON whole number: no text, no fraction, no boolean."""
+    """A JSON integer: no string, fraction or boolean."""
 
     def __init__(self, low: int = -MAX_INT, high: int = MAX_INT, **options: Any) -> None:
         super().__init__(strict=True, validate=validate.Range(low, high), **options)
 
 
 class QueryInt(fields.Integer):
-    """A whole number in a query, in plain digits."""
+    """A non-negative integer in a query, in ASCII digits."""
 
     def __init__(self, low: int, high: int, **options: Any) -> None:
         super().__init__(validate=validate.Range(low, high), **options)
@@ -65,7 +62,7 @@ class QueryInt(fields.Integer):
 
 
 class StrictBool(fields.Boolean):
-    """JSON true or false, nothing that looks like it."""
+    """JSON true or false, no string or number."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> bool:
         if not isinstance(value, bool):
@@ -74,14 +71,14 @@ class StrictBool(fields.Boolean):
 
 
 class Name(fields.String):
-    """A name shown to others, brought into its canonical spelling; the record has the rule."""
+    """A public name, normalised by ``referee.db.names``."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
             metadata={
                 "minLength": SHORTEST,
                 "maxLength": LONGEST,
-                "description": "letters, digits, single blanks and the signs - _ .; a letter or digit at both ends",
+                "description": "Letters, digits, single spaces and - _ . with a letter or digit at both ends.",
                 **options.pop("metadata", {}),
             },
             **options,
@@ -96,7 +93,7 @@ class Name(fields.String):
 
 
 class PlainText(fields.String):
-    """Plain text on one line, shown to others as it is."""
+    """Plain text on one line, shown to others unchanged."""
 
     def __init__(self, longest: int, **options: Any) -> None:
         super().__init__(validate=[validate.Length(1, longest), self._check], **options)
@@ -104,11 +101,11 @@ class PlainText(fields.String):
     @staticmethod
     def _check(text: str) -> None:
         if not text.isprintable() or not text.strip():
-            raise ValidationError("plain text on one line")
+            raise ValidationError("Must be printable text on one line, not only spaces.")
 
 
 class Address(fields.String):
-    """A URL, rebuilt from its parts by the guard, which judges its form and a literal address. Nothing is looked up."""
+    """A URL that the address guard accepts, rebuilt from its parts. Host names are not looked up."""
 
     def __init__(self, **options: Any) -> None:
         metadata = {"pattern": "^https?://", "format": "uri", "example": "https://bots.example.org/mine"}
@@ -129,14 +126,17 @@ class Id(fields.String):
     def __init__(self, prefix: str, **options: Any) -> None:
         self.pattern = f"^{prefix}_[0-9a-z]{{26}}$"
         super().__init__(
-            validate=validate.Regexp(re.compile(self.pattern.replace("$", r"\Z")), error=f"an id {prefix}_…"),
+            validate=validate.Regexp(
+                re.compile(self.pattern.replace("$", r"\Z")),
+                error=f"Must be an id such as {prefix}_… (26 characters after the underscore).",
+            ),
             metadata={"pattern": self.pattern, **options.pop("metadata", {})},
             **options,
         )
 
 
 class UtcDateTime(fields.Field[datetime]):
-    """A time going out: RFC 3339 in UTC with milliseconds."""
+    """A time in a response: RFC 3339 in UTC with milliseconds."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -152,7 +152,7 @@ class UtcDateTime(fields.Field[datetime]):
 
 
 class NextMinute(UtcDateTime):
-    """A time going out, as the next full minute: an estimate that moved at every look would keep all from a 304."""
+    """A time in a response, rounded up to the next minute: an estimate that changes with each request prevents 304s."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
         if value is not None:
@@ -161,7 +161,7 @@ class NextMinute(UtcDateTime):
 
 
 class Rounded(fields.Float):
-    """A number going out with so many decimals."""
+    """A number in a response, rounded to ``digits`` decimals."""
 
     def __init__(self, digits: int, **options: Any) -> None:
         self._digits = digits
@@ -172,14 +172,14 @@ class Rounded(fields.Float):
 
 
 class Utf8(fields.String):
-    """Bytes going out as text; null where they are not UTF-8."""
+    """Bytes in a response as text; null if they are not UTF-8."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
         return None if value is None else text_of(value)
 
 
 class Derived:
-    """A field going out that reads the attribute ``of`` of the object, which other fields may read as well."""
+    """A field of a response that reads the attribute ``of``, which other fields may read as well."""
 
     def __init__(self, of: str, **options: Any) -> None:
         self._of = of
@@ -190,18 +190,18 @@ class Derived:
 
 
 class Exact(Derived, fields.String):
-    """A fraction going out as text."""
+    """A fraction in a response as text."""
 
 
 class Part(fields.Nested):
-    """Some attributes of an object, shown as an object of their own inside it."""
+    """Some attributes of an object as a nested object in a response."""
 
     def get_value(self, obj: Any, *_: Any, **__: Any) -> Any:
         return obj
 
 
 class UtcDateTimeInput(fields.Field[datetime]):
-    """A time coming in: RFC 3339 with its distance from UTC."""
+    """A time in a request: RFC 3339 with an offset from UTC."""
 
     def __init__(self, **options: Any) -> None:
         metadata = {"type": "string", "format": "date-time", "example": "2027-01-31T18:00:00Z"}
@@ -214,4 +214,4 @@ class UtcDateTimeInput(fields.Field[datetime]):
                 raise ValueError(value)
             return moment.astimezone(UTC)
         except (TypeError, ValueError, OverflowError):
-            raise ValidationError("a time such as 2027-01-31T18:00:00Z, with its distance from UTC") from None
+            raise ValidationError("Must be a time with an offset from UTC, such as 2027-01-31T18:00:00Z.") from None

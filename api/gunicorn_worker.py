@@ -1,4 +1,4 @@
-"""The gunicorn worker of the API: gthread, but a client that stalls keeps no thread. Requests are the application's."""
+"""The gunicorn worker of the API: gthread with a timeout, so that a stalled client does not keep a thread."""
 
 import logging
 import socket
@@ -9,16 +9,16 @@ from typing import Any, Final
 from gunicorn import util  # type: ignore[import-untyped]  # ships no types
 from gunicorn.workers.gthread import TConn, ThreadWorker  # type: ignore[import-untyped]  # ships no types
 
-from api.streams.stream_writer import taken_over
+from api.streams.stream_writer import take_over
 
 log = logging.getLogger(__name__)
 
 LINGERING_SHARE: Final = 4  # at most one thread in four waits for clients to close
-RESET: Final = struct.pack("ii", 1, 0)  # SO_LINGER: close at once, and drop what was not sent
+RESET: Final = struct.pack("ii", 1, 0)  # SO_LINGER: close immediately and discard unsent data
 
 
 class TimeoutWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
-    """A thread worker that ends connections on which nothing moves in the middle of a request or an answer."""
+    """A thread worker that closes connections that stall in the middle of a request or response."""
 
     def init_process(self) -> None:
         self._may_linger = threading.Semaphore(max(1, self.cfg.threads // LINGERING_SHARE))
@@ -33,12 +33,12 @@ class TimeoutWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no ty
     def handle(self, conn: TConn) -> Any:
         """Serve a request; close the connection here if that was its last.
 
-        gunicorn closes it in the thread that accepts, and waits there up to 2 s for the client to close as well.
-        Nobody is served meanwhile.
+        gunicorn would close it in the thread that accepts connections, and wait there up to 2 s for the client to close
+        as well, while nobody is served.
         """
         outcome = super().handle(conn)
         if outcome is False and _is_open(conn.sock):
-            self._close(taken_over(conn.sock))
+            self._close(take_over(conn.sock))
         return outcome
 
     def handle_request(self, req: Any, conn: TConn) -> Any:
@@ -48,11 +48,11 @@ class TimeoutWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no ty
             _log_stall()
             if _is_open(conn.sock):
                 conn.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-                taken_over(conn.sock).close()
+                take_over(conn.sock).close()
             return False
 
     def _close(self, sock: socket.socket) -> None:
-        """Close ``sock`` after its client did; without waiting for that while enough threads wait already."""
+        """Close ``sock`` after its client has. Do not wait for the client if enough threads are waiting already."""
         if not self._may_linger.acquire(blocking=False):
             sock.close()
             return
@@ -63,10 +63,10 @@ class TimeoutWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no ty
 
 
 def set_timeout(sock: socket.socket, timeout_s: int) -> None:
-    """Let each ``recv`` and ``send`` on ``sock`` raise ``BlockingIOError`` when no byte has moved for ``timeout_s``.
+    """Let each ``recv`` and ``send`` on ``sock`` raise ``BlockingIOError`` after ``timeout_s`` without a byte.
 
-    The kernel keeps this time. That of ``settimeout`` would bound a whole ``sendall``, which cuts off slow readers of
-    long answers, and gunicorn undoes it at each request.
+    The kernel enforces this timeout. That of ``settimeout`` limits a whole ``sendall``, which cuts off slow readers of
+    long responses, and gunicorn resets it with each request.
     """
     time = struct.pack("ll", timeout_s, 0)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, time)
@@ -74,12 +74,12 @@ def set_timeout(sock: socket.socket, timeout_s: int) -> None:
 
 
 def _is_open(sock: socket.socket) -> bool:
-    """Return whether ``sock`` can be closed here: plain, since TLS cannot be taken over, and not closed already."""
+    """Return whether ``sock`` can be closed here: it is open and not TLS, which cannot be taken over."""
     return type(sock) is socket.socket and sock.fileno() >= 0
 
 
 def _replace_traceback(record: logging.LogRecord) -> bool:
-    """Log a stalled request as one line: gunicorn would log a traceback for each."""
+    """Log a stalled request as one event instead of gunicorn's traceback."""
     stalled = record.exc_info is not None and isinstance(record.exc_info[1], BlockingIOError)
     if stalled:
         _log_stall()
@@ -87,4 +87,4 @@ def _replace_traceback(record: logging.LogRecord) -> bool:
 
 
 def _log_stall() -> None:
-    log.info("stalled connection closed")
+    log.info("stalled_connection_closed")

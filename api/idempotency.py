@@ -1,6 +1,6 @@
-"""The Idempotency-Key header: a POST repeated with its key has one effect and gets the first answer again.
+"""The Idempotency-Key header: a POST repeated with the same key has one effect and returns the first response again.
 
-The answer is kept in the record, in the transaction of its effect, and sealed: it may show a token.
+The response is stored in the transaction of its effect, sealed, since it may contain a token.
 """
 
 import base64
@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from api import auth
 from api.errors import Problem
-from referee.db import idempotency as kept
+from referee.db import idempotency as store
 from referee.db import sealing
 
 HEADER = "Idempotency-Key"
@@ -22,49 +22,52 @@ PARAMETER = {
     "in": "header",
     "name": HEADER,
     "schema": {"type": "string", "pattern": "^[!-~]{1,200}$"},
-    "description": "The same key with the same request within 24 hours has one effect and the same answer.",
+    "description": "Repeating a request with its key within 24 hours has no further effect; the response is the same.",
 }
 
 
 def key_of(request: Request) -> str | None:
-    """The key the client chose, if any."""
+    """Return the client's Idempotency-Key, None without one. Raise a 422 if it is malformed."""
     key = request.headers.get(HEADER)
     if key is not None and not re.fullmatch("[!-~]{1,200}", key):
         raise Problem(
             422,
             "validation_failed",
-            f"Not acceptable: {HEADER}.",
-            errors=[(HEADER, "1 to 200 printable ASCII characters without blanks")],
+            f"Invalid: {HEADER}.",
+            errors=[(HEADER, "Must be 1 to 200 printable ASCII characters without spaces.")],
         )
     return key
 
 
 def answer_once(session: Session, key: str, body: bytes, carry_out: Callable[[], Response]) -> Response:
-    """The answer of ``carry_out``, or the one it gave when this key came first; 409 for another request."""
+    """Return the response of ``carry_out``, or the stored one if this key was used before.
+
+    Raise ``IdempotencyMismatch`` if the key was used for a different request.
+    """
     account_id = auth.asker().id
-    asked = f"{request.method} {request.full_path}\n".encode() + body
-    before = kept.begin(session, account_id, key, hashlib.sha256(asked).hexdigest())
+    content = f"{request.method} {request.full_path}\n".encode() + body
+    before = store.begin(session, account_id, key, hashlib.sha256(content).hexdigest())
     if before is not None:
         return _unpack_response(before.status, _unseal(before.body, account_id, key))
     response = carry_out()
     sealed = _seal(_pack_response(response), account_id, key)
-    kept.finish(session, account_id, key, response.status_code, sealed)
+    store.finish(session, account_id, key, response.status_code, sealed)
     return response
 
 
 def _pack_response(response: Response) -> bytes:
-    shown: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "location": response.headers.get("Location"),
         "body": base64.b64encode(response.get_data()).decode(),
     }
-    return json.dumps(shown).encode()
+    return json.dumps(fields).encode()
 
 
 def _unpack_response(status: int, packed: bytes) -> Response:
-    shown = json.loads(packed)
-    response = Response(base64.b64decode(shown["body"]), status, mimetype="application/json")
-    if shown["location"]:
-        response.headers["Location"] = shown["location"]
+    fields = json.loads(packed)
+    response = Response(base64.b64decode(fields["body"]), status, mimetype="application/json")
+    if fields["location"]:
+        response.headers["Location"] = fields["location"]
     response.headers["Idempotency-Replayed"] = "true"
     return response
 
@@ -80,8 +83,8 @@ def _unseal(sealed: bytes, account_id: str, key: str) -> bytes:
         raise Problem(
             409,
             "conflict",
-            "The first request with this key was carried out, but its answer can no longer be read. "
-            "Look at what it did before repeating it with another key.",
+            "The first request with this key was carried out, but its stored response can no longer be decrypted. "
+            "Check what the request did before you repeat it with another key.",
         ) from error
 
 

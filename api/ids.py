@@ -1,4 +1,4 @@
-"""Ids in paths: only what has the form of an id of the right kind reaches a view; the rest is a 404."""
+"""Ids in paths. Anything that is not a well-formed id of the right kind is a 404 before it reaches a view."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from werkzeug.routing import BaseConverter, Map
 
 
 class IdConverter(BaseConverter):
-    """``<id("bot"):bot_id>``."""
+    """The converter of ``<id("bot"):bot_id>``."""
 
     def __init__(self, map: Map, prefix: str) -> None:
         super().__init__(map)
@@ -15,5 +15,5 @@ class IdConverter(BaseConverter):
 
 
 def id_schema(converter: IdConverter) -> dict[str, Any]:
-    """How the documentation tells of it."""
+    """Return the schema of the path parameter, for the OpenAPI document."""
     return {"type": "string", "pattern": f"^{converter.prefix}_[0-9a-z]{{26}}$"}

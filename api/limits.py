@@ -1,4 +1,4 @@
-"""How often a caller may ask. Counted in Redis; in this process's memory while Redis is away."""
+"""Rate limits, counted in Redis, or in the memory of this process while Redis is not available."""
 
 import hashlib
 import ipaddress
@@ -15,23 +15,23 @@ from referee.db.engine import is_writing
 from referee.settings import Settings
 
 PER_CALLER = "1200 per minute"
-NEW_ACCOUNTS = parse("60 per hour")  # an address
-CHECKS = parse("20 per minute")  # an account; each makes us call an address that is not proven yet
-GUESSES = parse("30 per minute")  # refused tokens an address; good tokens from there are not held up
+NEW_ACCOUNTS = parse("60 per hour")  # per address
+CHECKS = parse("20 per minute")  # per account; each makes the service call an address that is not verified yet
+GUESSES = parse("30 per minute")  # refused tokens per address; valid tokens from there are not limited by this
 
-# The strategy stands in the prefix: counters of two strategies must never share a key.
+# The strategy is part of the prefix: counters of two strategies must never share a key.
 STRATEGY = "sliding-window-counter"
 PREFIX = f"referee:limits:{STRATEGY}"
 REDIS_TIMEOUT_S = 0.5
-WINDOW_END = "X-RateLimit-Retry-After"  # between the limiter and us; never sent
+WINDOW_END = "X-RateLimit-Retry-After"  # set by the limiter and removed before sending
 
 
 def install(app: Flask, settings: Settings) -> None:
-    """Count every request of ``app`` for its caller and answer 429 with Retry-After above the limit."""
+    """Count every request of ``app`` for its caller; above the limit, answer 429 with Retry-After."""
     times = {"socket_connect_timeout": REDIS_TIMEOUT_S, "socket_timeout": REDIS_TIMEOUT_S}
     if settings.rate_limits:
-        app.before_request(_recognise)
-        app.after_request(_ask_to_wait)  # before the limiter is installed: what is registered last runs first
+        app.before_request(_identify_caller)
+        app.after_request(_set_retry_after)  # before the limiter: the handler registered last runs first
     app.extensions["referee.limiter"] = Limiter(
         lambda: g.caller,
         app=app,
@@ -41,27 +41,27 @@ def install(app: Flask, settings: Settings) -> None:
         headers_enabled=True,
         in_memory_fallback_enabled=True,
         key_prefix=PREFIX,
-        storage_options=times if settings.redis_url else {},  # type: ignore[arg-type]  # says int, hands floats on
+        storage_options=times if settings.redis_url else {},  # type: ignore[arg-type]  # annotated as int, but accepts floats
         storage_uri=_storage(settings.redis_url),
         strategy=STRATEGY,
     )
 
 
-def _recognise() -> None:
-    """Note who is counted: the token, by its digest, where it opens an account, else the address.
+def _identify_caller() -> None:
+    """Store the key under which this request is counted: the digest of a valid token, else the address.
 
-    Only routes of the API look tokens up, which they do for themselves anyway. Elsewhere a token opens nothing, so
-    there the address counts. The limiter must not do this: it takes any exception for a failure of Redis.
+    Only routes of the API look tokens up, which they need anyway; elsewhere a token has no effect, so the address is
+    counted. This cannot be done in the limiter, which treats any exception as a failure of Redis.
     """
-    text = tokens.text_shown() if request.endpoint and request.path.startswith("/api/") else None
+    text = tokens.bearer_token() if request.endpoint and request.path.startswith("/api/") else None
     if text is not None and tokens.authenticate_request() is not None:
         g.caller = "token:" + hashlib.sha256(text.encode()).hexdigest()[:32]
     else:
         g.caller = "address:" + address()
 
 
-def _ask_to_wait(response: Response) -> Response:
-    """Take the limiter's Retry-After, which it puts on every answer, for 429 only, unless a limit set its own."""
+def _set_retry_after(response: Response) -> Response:
+    """Use the limiter's Retry-After, which it sets on every response, for 429 only, unless a limit set its own."""
     wait_s = response.headers.pop(WINDOW_END, "1")
     if response.status_code == 429:
         response.headers.setdefault("Retry-After", str(max(1, int(wait_s))))
@@ -69,7 +69,7 @@ def _ask_to_wait(response: Response) -> Response:
 
 
 def address() -> str:
-    """Return the key under which the caller's address is counted: IPv6 by its /64, since its owner has all of that."""
+    """Return the key under which the caller's address is counted: IPv6 by its /64, which one subscriber has."""
     text = request.remote_addr or "unknown"
     try:
         found = ipaddress.ip_address(text)
@@ -81,7 +81,7 @@ def address() -> str:
 
 
 def count_check() -> None:
-    """Count a check for the account that asks."""
+    """Count a check for the account of the request."""
     spend(CHECKS, "checks", g.account.id)
 
 
@@ -91,8 +91,8 @@ def count_new_account() -> None:
 
 
 def spend(limit: RateLimitItem, purpose: str, who: str | None = None) -> None:
-    """Count one of ``purpose`` for ``who``, else for the caller's address; 429 when none is left."""
-    assert not is_writing(), "Redis may be slow: rate limits are asked before the transaction begins"
+    """Count one use of ``limit`` for ``who``, else for the caller's address. Raise a 429 when it is used up."""
+    assert not is_writing(), "Redis may be slow: check rate limits before the transaction begins"
     limiter: Limiter = current_app.extensions["referee.limiter"]
     if not limiter.enabled:
         return
@@ -102,9 +102,10 @@ def spend(limit: RateLimitItem, purpose: str, who: str | None = None) -> None:
             return
         reset = limiter.limiter.get_window_stats(limit, *key).reset_time
     except RedisError:
-        return  # between Redis' going and the limiter's noticing; the next request counts in memory
+        return  # Redis has just gone away: the limiter counts in memory from the next request on
     wait_s = max(1, round(reset - time.time()))
-    raise Problem(429, "rate_limited", "Too many requests; see Retry-After.", headers={"Retry-After": str(wait_s)})
+    detail = f"Too many requests ({purpose}). Try again in {wait_s} s."
+    raise Problem(429, "rate_limited", detail, headers={"Retry-After": str(wait_s)})
 
 
 def _storage(redis_url: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Prints the OpenAPI document: ``python -m api.openapi > openapi.yaml``. Same code, same bytes."""
+"""Print the OpenAPI document: ``python -m api.openapi > openapi.yaml``. The same code prints the same bytes."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ from referee.settings import Settings
 
 
 def document() -> dict[str, Any]:
-    """The document of an application of its own; no record, no queue and no environment is touched."""
+    """Return the OpenAPI document, without using a database, Redis or the environment."""
     with TemporaryDirectory() as folder:
         spec: dict[str, Any] = create_app(_settings(Path(folder))).extensions["referee.spec"].to_dict()
         return spec

@@ -1,4 +1,4 @@
-"""Lists in one envelope, ``{"items": […], "next": cursor or null}``, paged by signed keys instead of offsets."""
+"""Paginated lists: the envelope ``{"items": […], "next": cursor or null}``, paged by signed keys, not offsets."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -16,21 +16,21 @@ DEFAULT_LIMIT = 50
 
 
 class PageQuery(Query):
-    """How much of a list, and from where."""
+    """The part of a list to return."""
 
     limit = QueryInt(
-        low=1, high=LARGEST_PAGE, load_default=DEFAULT_LIMIT, metadata={"description": "at most this many items"}
+        low=1, high=LARGEST_PAGE, load_default=DEFAULT_LIMIT, metadata={"description": "The maximum number of items."}
     )
     cursor = fields.String(
         load_default=None,
         validate=validate.Length(1, 500),
-        metadata={"description": "the `next` of the page before"},
+        metadata={"description": "The `next` of the previous page."},
     )
 
 
 @cache
 def list_of(item: type[Schema]) -> type[Schema]:
-    """The envelope's schema round the schema of an item."""
+    """Return the schema of a page whose items have the schema ``item``."""
     name = item.__name__.removesuffix("View") + "Page"
     return type(
         name,
@@ -38,34 +38,36 @@ def list_of(item: type[Schema]) -> type[Schema]:
         {
             "items": fields.List(fields.Nested(item), required=True),
             "next": fields.String(
-                required=True, allow_none=True, metadata={"description": "cursor of the next page; null at the end"}
+                required=True,
+                allow_none=True,
+                metadata={"description": "The next page's cursor; null at the end."},
             ),
         },
     )
 
 
 def read_cursor(query: dict[str, Any]) -> Any:
-    """The key that ``query['cursor']`` holds, None for the first page; 422 for a forged or foreign cursor."""
+    """Return the key in ``query['cursor']``, None for the first page. Raise a 422 for a cursor of another list."""
     cursor = query.get("cursor")
     if cursor is None:
         return None
     try:
         return _signer(query).loads(cursor)
     except BadData:
-        raise invalid([("cursor", "not a cursor of this list with these filters")]) from None
+        raise invalid([("cursor", "Must be the `next` of a page of this list with the same filters.")]) from None
 
 
 def envelope(page: Page[Any], query: dict[str, Any]) -> dict[str, Any]:
-    """A page of the record as it goes out."""
+    """Return the envelope of a page, with a signed cursor."""
     return {"items": page.items, "next": None if page.next is None else _signer(query).dumps(page.next)}
 
 
 def single_page(items: Sequence[Any]) -> dict[str, Any]:
-    """The envelope round a list that is never long."""
+    """Return the envelope of a list that always fits on one page."""
     return {"items": items, "next": None}
 
 
 def _signer(query: dict[str, Any]) -> URLSafeSerializer:
-    """Bound to the route and its filters, so that a cursor fits nowhere else."""
+    """Return the signer for this route and these filters: a cursor is valid for them only."""
     filters = sorted((name, str(value)) for name, value in query.items() if name not in ("limit", "cursor"))
     return URLSafeSerializer(current_app.config["CURSOR_KEY"], salt=f"{request.endpoint}|{request.view_args}|{filters}")

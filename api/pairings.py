@@ -1,4 +1,4 @@
-"""Who meets whom in a tournament round, and the bracket of a knockout, as far as whoever asks may know it."""
+"""The tables of a tournament round and the bracket of a knockout, without what the caller may not see yet."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -18,11 +18,11 @@ from referee.workflows.unrated import table_unrated_reason
 
 Json = dict[str, Any]
 
-STAGE: Final = f"<int(min=1, max={LAST_STAGE}):stage>"  # in a route
+STAGE: Final = f"<int(min=1, max={LAST_STAGE}):stage>"  # the path parameter of a round
 
 
 def tells_all(tournament: Tournament) -> bool:
-    """Return whether the asker may know who plays whom even at tables that are not over."""
+    """Return whether the caller may see who plays whom even at tables that are not over."""
     return not tournament.rated or not tournament.anonymous or tournament.status == "cancelled" or organises()
 
 
@@ -30,7 +30,7 @@ def table(tournament: Tournament, page: StagePage, number: int) -> Json:
     """Return table ``number`` of ``page`` with the matches played at it."""
     stored, played = page.stage.tables[number - 1], page.matches.get(number, [])
     over = page.stage.ended_at is not None or (bool(played) and all(match.status in ENDED for match in played))
-    told = over or tells_all(tournament)
+    visible = over or tells_all(tournament)
     return {
         "table": number,
         "label": stored["label"],
@@ -38,45 +38,44 @@ def table(tournament: Tournament, page: StagePage, number: int) -> Json:
         "legs": stored["legs"],
         "unrated_reason": None
         if any(match.rated for match in played)  # substitutes may make it so
-        else table_unrated_reason(tournament, [page.owners[one] for one in stored["entrants"]]),
-        "entrants": [place(one if told else None, page.names) for one in stored["entrants"]],
+        else table_unrated_reason(tournament, [page.owners[bot] for bot in stored["entrants"]]),
+        "entrants": [bot_reference(bot if visible else None, page.names) for bot in stored["entrants"]],
         "matches": visible_matches(played),
     }
 
 
-def place(bot_id: str | None, names: Mapping[str, str]) -> Json:
-    """Return a bot with its name, or nobody."""
+def bot_reference(bot_id: str | None, names: Mapping[str, str]) -> Json:
+    """Return a bot's id and name, both None for a hidden bot."""
     return {"bot": bot_id, "name": None if bot_id is None else names.get(bot_id)}
 
 
 def bracket(tournament: Tournament) -> Json:
-    """Return the bracket as the asker may see it. Raise ``Conflict`` for other formats."""
+    """Return the bracket as the caller may see it. Raise ``Conflict`` for other formats."""
     if tournament.format != "knockout":
-        raise Conflict(f"a {tournament.format} has no bracket")
-    event, running = rounds.course_of(record(), tournament)
-    picture = knockout.render_bracket(event, running)
-    number = len(event.played) + 1 if running else None
+        raise Conflict(f"A tournament with the format {tournament.format} has no bracket; only a knockout has one.")
+    course, running = rounds.course_of(record(), tournament)
+    tree = knockout.render_bracket(course, running)
+    number = len(course.played) + 1 if running else None
     if number is not None and not tells_all(tournament):
-        _hide(picture["stages"][-1], round_lists.tables_over(record(), tournament.id, number))
-    names = bots.names_of(
-        record(), (one["entrant"] for stage in picture["stages"] for one in _everybody(stage) if one["entrant"])
-    )
-    for stage in picture["stages"]:
-        stage["stage"] = stage.pop("number")
-        stage["state"] = "playing" if stage["stage"] == number else "over"
-        for one in _everybody(stage):
-            one |= {"origin": one.pop("from"), **place(one.pop("entrant"), names)}
-    return picture
+        _hide_entrants(tree["stages"][-1], round_lists.tables_over(record(), tournament.id, number))
+    entrants = [entrant for bracket_round in tree["stages"] for entrant in _list_entrants(bracket_round)]
+    names = bots.names_of(record(), (entrant["entrant"] for entrant in entrants if entrant["entrant"]))
+    for bracket_round in tree["stages"]:
+        bracket_round["stage"] = bracket_round.pop("number")
+        bracket_round["state"] = "playing" if bracket_round["stage"] == number else "over"
+    for entrant in entrants:
+        entrant |= {"origin": entrant.pop("from"), **bot_reference(entrant.pop("entrant"), names)}
+    return tree
 
 
-def _hide(stage: Json, told: set[int]) -> None:
-    """Leave without a name whoever sits at a table that is not over, or has a bye meanwhile."""
-    hidden = [table for table in stage["tables"] if table["table"] not in told]
-    for one in [*stage["byes"], *(one for table in hidden for one in table["entrants"])]:
-        one |= {"entrant": None, "seed": None, "from": None}
+def _hide_entrants(bracket_round: Json, tables_over: set[int]) -> None:
+    """Remove the names of entrants at tables that are not over, and of those with a bye in this round."""
+    hidden = [table for table in bracket_round["tables"] if table["table"] not in tables_over]
+    for entrant in [*bracket_round["byes"], *(entrant for table in hidden for entrant in table["entrants"])]:
+        entrant |= {"entrant": None, "seed": None, "from": None}
 
 
-def _everybody(stage: Json) -> Iterator[Json]:
-    yield from stage["byes"]
-    for table in stage["tables"]:
+def _list_entrants(bracket_round: Json) -> Iterator[Json]:
+    yield from bracket_round["byes"]
+    for table in bracket_round["tables"]:
         yield from table["entrants"]

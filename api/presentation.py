@@ -1,6 +1,6 @@
-"""What several resources and pages show of the same row: the row together with what was found besides, for a schema.
+"""Rows extended by related data for schemas, as several resources and pages show them.
 
-What a viewer may not know is left out here; how the rest is spelled is the schema's business.
+What the caller may not see is removed here; schemas decide the format of the rest.
 """
 
 from collections.abc import Collection, Sequence
@@ -23,11 +23,11 @@ from referee.workflows import unrated, visibility
 
 Json = dict[str, Any]
 
-NAMELESS: Json = dict.fromkeys(("bot_id", "bot_name", "version", "entrant", "rated"))  # of a seat
+HIDDEN_SEAT: Json = dict.fromkeys(("bot_id", "bot_name", "version", "entrant", "rated"))
 
 
 class Extended:
-    """An object that has the attributes of ``base`` and of ``more``; where both have one, that of ``more``."""
+    """An object with the attributes of ``base`` and ``more``; those of ``more`` take precedence."""
 
     def __init__(self, base: object, **more: Any) -> None:
         self.__dict__ |= more
@@ -38,19 +38,19 @@ class Extended:
 
 
 def visible_bot(bot: Bot) -> Bot | Extended:
-    """Return ``bot``, for its owner with ``own``, which holds what nobody else may see."""
+    """Return ``bot``, for its owner extended by ``own``, which only they may see."""
     if bot.owner_id != viewer_id():
         return bot
     return Extended(bot, own=Extended(bot, examination=checks.find_examination(record(), bot.id)))
 
 
 def certificate_of(bot: Bot, certificate: Certificate) -> Extended:
-    """Return a certificate of ``bot`` with the games for which it holds now."""
+    """Return a certificate of ``bot`` extended by the games for which it is valid now."""
     return Extended(certificate, fits=certificates.fitting_games(certificate, bot))
 
 
 def visible_matches(found: Sequence[Match]) -> list[Extended]:
-    """Return these matches with their seats, for whoever asks; the bots are hidden while they may not be known."""
+    """Return these matches with their seats. Hide bots that the caller may not see yet."""
     named = {match.id for match in found} if organises() else visibility.seats_told(record(), found)
     return attach_seats(record(), found, named)
 
@@ -62,7 +62,7 @@ def attach_seats(session: Session, found: Sequence[Match], named: Collection[str
     return [
         Extended(
             match,
-            seats=[seat if match.id in named else Extended(seat, **NAMELESS) for seat in seats[match.id]],
+            seats=[seat if match.id in named else Extended(seat, **HIDDEN_SEAT) for seat in seats[match.id]],
             unrated_reason=reasons.get(match.id),
         )
         for match in found
@@ -70,20 +70,20 @@ def attach_seats(session: Session, found: Sequence[Match], named: Collection[str
 
 
 def attach_group(match: Match) -> Extended:
-    """Return a match with its seats, for whoever asks, and its deal group, revealed once that is over."""
-    (shown,) = visible_matches([match])
+    """Return a match with its seats, as the caller may see them, and its deal group, revealed once that is over."""
+    (visible,) = visible_matches([match])
     group = deal_groups.get_group(record(), match.group_id)
-    return Extended(shown, group=Extended(group, reveal=deal_groups.reveal_fields(group, master_key())))
+    return Extended(visible, group=Extended(group, reveal=deal_groups.reveal_fields(group, master_key())))
 
 
 def match_views(found: Sequence[Match]) -> list[Json]:
-    """Return these matches as the API shows them to whoever asks."""
+    """Return these matches as the API shows them to the caller."""
     views: list[Json] = MatchView(many=True).dump(visible_matches(found))
     return views
 
 
 def attach_progress(tournament: Tournament) -> Extended:
-    """Return a tournament with how many take part, how far it is, and what decides ranks."""
+    """Return a tournament with its number of entries, its progress, and the tie-breaks of its format."""
     return Extended(
         tournament,
         entries=entries.counts(record(), tournament.id),
@@ -94,5 +94,5 @@ def attach_progress(tournament: Tournament) -> Extended:
 
 def visible_entry(entry: TournamentEntry, bot: Bot) -> Extended:
     """Return an entry with its bot, and the reason of its absence for the owner and for organisers."""
-    told = organises() or bot.owner_id == viewer_id()
-    return Extended(entry, bot=bot, told_reason=entry.preflight_reason if told else None)
+    visible = organises() or bot.owner_id == viewer_id()
+    return Extended(entry, bot=bot, told_reason=entry.preflight_reason if visible else None)

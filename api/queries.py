@@ -1,4 +1,4 @@
-"""Refuse query parameters that a route does not take, and those given twice. What a value may be is the route's."""
+"""Refuse query parameters that a route does not have, and parameters given twice. Routes validate the values."""
 
 import re
 from collections.abc import Callable, Collection
@@ -11,7 +11,7 @@ from api.requests import is_for_machines
 
 V = TypeVar("V", bound=Callable[..., Any])
 
-# Other sites and mail programs add these to links. Whoever follows one cannot help it, and no page depends on them.
+# Other sites and mail programs add these to links; pages ignore them.
 TRACKING: Final = re.compile(r"utm_[a-z_]+|fbclid|gclid|msclkid|mc_[ce]id")
 
 
@@ -26,13 +26,13 @@ def takes(*names: str) -> Callable[[V], V]:
 
 
 def checked_by_itself(view: V) -> V:
-    """Declare that ``view`` calls ``check`` itself, when it knows who asks."""
+    """Declare that ``view`` calls ``check`` itself, after it has authenticated the caller."""
     view.__dict__["checks_query"] = True
     return view
 
 
 def check(view: Callable[..., Any]) -> None:
-    """Raise a 422 that names the parameters of this request that ``view`` does not take or that are repeated."""
+    """Raise a 422 that names the parameters of this request that ``view`` does not have or that are repeated."""
     check_names(view.__dict__.get("query_parameters", ()))
 
 

@@ -1,7 +1,4 @@
-"""What is done to every request and answer: ids, hosts, body length, security headers, validators.
-
-What a route does stands in its resource.
-"""
+"""Process every request and response: request ids, host and length checks, security headers, ETags."""
 
 import secrets
 from collections.abc import Iterable
@@ -13,7 +10,7 @@ from api.body import MAX_BYTES, too_large
 from api.errors import Problem
 
 JSON_POLICY = "default-src 'none'; frame-ancestors 'none'"
-LOG_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"  # of files that show what strangers wrote
+LOG_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"  # for files with content that strangers wrote
 MACHINES = ("/api/", "/static/", "/healthz", "/readyz")  # never answered with a page
 DOCS_POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
@@ -22,7 +19,7 @@ DOCS_POLICY = (
 
 
 def install(app: Flask, hosts: Iterable[str]) -> None:
-    """Hooks the rules of this file into ``app``; ``hosts`` are the names served, none meaning any."""
+    """Add the checks and headers of this module to ``app``; ``hosts`` are the names served, all names if empty."""
     served = {host.lower() for host in hosts}
 
     @app.before_request
@@ -32,7 +29,7 @@ def install(app: Flask, hosts: Iterable[str]) -> None:
         if (request.content_length or 0) > MAX_BYTES:
             raise too_large()
 
-    app.after_request(_dress)
+    app.after_request(_set_headers)
 
 
 def is_for_machines() -> bool:
@@ -44,15 +41,19 @@ def _check_host(served: set[str]) -> None:
     host = request.environ.get("HTTP_HOST", "")
     name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
     if not host or any(character in host for character in "/\\@?# \t,"):
-        raise Problem(400, "bad_host", "The request needs one Host header with a plain host name.")
+        raise Problem(400, "bad_host", "The request must have one Host header with a plain host name.")
     if served and name.lower() not in served:
-        raise Problem(400, "bad_host", "This host name is not served here.")
+        raise Problem(
+            400,
+            "bad_host",
+            f"The host name {name!r} is not served here. The operator can allow it in REFEREE_ALLOWED_HOSTS.",
+        )
     if not request.environ.get("RAW_URI", "/").startswith("/"):
-        raise Problem(400, "bad_request", "The request target must be a path.")
+        raise Problem(400, "bad_request", "The request target must be a path that begins with a slash.")
 
 
-def _dress(response: Response) -> Response:
-    """Headers of every answer. A view may have set a policy or a caching rule of its own; both are kept."""
+def _set_headers(response: Response) -> Response:
+    """Set the headers of every response, except a content policy or caching rule that the view has set."""
     headers = response.headers
     headers["X-Request-Id"] = g.get("request_id", "")
     headers["X-Content-Type-Options"] = "nosniff"
@@ -73,7 +74,7 @@ def _dress(response: Response) -> Response:
 
 
 def _is_public() -> bool:
-    """Reads that need no token, asked without one: any page may read them."""
+    """Return whether this is a read without a token of something public, which scripts of any site may read."""
     return (
         request.method in ("GET", "HEAD") and "Authorization" not in request.headers and not g.get("needs_token", False)
     )

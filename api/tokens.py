@@ -1,4 +1,4 @@
-"""Look up the token that a request shows, at most once a request. What its account may do is decided by ``auth``."""
+"""Look up the token of a request, at most once per request."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,32 +12,32 @@ from referee.db.engine import Database, current_time
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A living token, the account it opens, and when it was looked up."""
+class Authenticated:
+    """A valid token, its account, and the time of the lookup."""
 
     token: Token
     account: Account
     moment: datetime
 
 
-def text_shown() -> str | None:
-    """Return the text of the bearer token in the Authorization header; None without one that is well formed."""
+def bearer_token() -> str | None:
+    """Return the bearer token in the Authorization header, None without a well-formed one."""
     scheme, _, text = request.headers.get("Authorization", "").partition(" ")
     text = text.strip()
     return text if scheme.lower() == "bearer" and accounts.is_token_text(text) else None
 
 
-def authenticate_request() -> Opened | None:
-    """Return what the token of this request opens; None without a token, or with an unknown or revoked one."""
-    if "opened" not in g:
-        text = text_shown()
-        g.opened = None if text is None else _look_up(text)
-    return cast("Opened | None", g.opened)
+def authenticate_request() -> Authenticated | None:
+    """Return the token of this request and its account; None without a token or with an unknown or revoked one."""
+    if "authenticated" not in g:
+        text = bearer_token()
+        g.authenticated = None if text is None else _look_up(text)
+    return cast("Authenticated | None", g.authenticated)
 
 
-def _look_up(text: str) -> Opened | None:
+def _look_up(text: str) -> Authenticated | None:
     database = cast(Database, current_app.extensions["referee.database"])
     with database.read() as session:
         token = accounts.token_of(session, text)
         account = None if token is None else accounts.get_account(session, token.account_id)
-        return None if token is None or account is None else Opened(token, account, current_time(session))
+        return None if token is None or account is None else Authenticated(token, account, current_time(session))

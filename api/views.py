@@ -1,9 +1,9 @@
-"""How a view is put together: who may ask, what it takes and gives, and in which transaction it runs.
+"""Decorators for the views of the API: role, request body or query, rate limit, transaction, response.
 
-Decorators, outermost first: ``route``, who (``anyone``, ``owner``, …), ``wakes_runner``, ``body`` or ``query``,
-``limited``, then ``reads``, ``writes`` or ``idempotent``, ``response``. So a body is read and judged, and rate limits
-are asked, before a transaction begins, and a runner is woken after it: nobody waits for the network while a transaction
-is open.
+Order, outermost first: ``route``, the role (``anyone``, ``owner``, …), ``wakes_runner``, ``body`` or ``query``,
+``limited``, then ``reads``, ``writes`` or ``idempotent``, ``response``. The body is thus validated and the rate limit
+checked before the transaction begins, and a runner is woken after it: no transaction stays open while the network is
+used.
 """
 
 from collections.abc import Callable
@@ -35,19 +35,19 @@ def database() -> Database:
 
 
 def record() -> Session:
-    """The session of the transaction this view runs in."""
+    """Return the session of the transaction in which this view runs."""
     return cast(Session, g.session)
 
 
 def master_key() -> bytes:
-    """Return the key from which seeds and secrets are derived."""
+    """Return the master key, from which seeds and secrets are derived."""
     return cast(bytes, current_app.config["SETTINGS"].master_key)
 
 
 class Parser(FlaskParser):
-    """Reads arguments with our own JSON loader and reports what is wrong with them as a problem."""
+    """A parser that reads bodies with ``api.body`` and raises a problem that names the invalid fields."""
 
-    DEFAULT_UNKNOWN_BY_LOCATION = {**FlaskParser.DEFAULT_UNKNOWN_BY_LOCATION, "json": RAISE, "query": RAISE}  # noqa: RUF012  # as the parent has it
+    DEFAULT_UNKNOWN_BY_LOCATION = {**FlaskParser.DEFAULT_UNKNOWN_BY_LOCATION, "json": RAISE, "query": RAISE}  # noqa: RUF012  # declared so by the base class
 
     def load_json(self, req: Request, schema: Schema) -> Any:
         if isinstance(schema, OptionalBody) and not read_body(req):
@@ -59,16 +59,16 @@ class Parser(FlaskParser):
 
     def handle_error(self, error: marshmallow.ValidationError, req: Request, schema: Schema, **_: Any) -> NoReturn:
         (messages,) = cast(dict[str, Any], error.messages).values()
-        raise invalid(_flat(messages, ""))
+        raise invalid(_flatten(messages, ""))
 
 
-def _flat(messages: Any, path: str) -> list[tuple[str, str]]:
-    """Pairs of a dotted field and a message from marshmallow's nested report."""
+def _flatten(messages: Any, path: str) -> list[tuple[str, str]]:
+    """Return pairs of a dotted field name and a message from marshmallow's nested messages."""
     match messages:
         case dict():
-            return [pair for name, inner in messages.items() for pair in _flat(inner, _join_path(path, name))]
+            return [pair for name, inner in messages.items() for pair in _flatten(inner, _join_path(path, name))]
         case list():
-            return [pair for inner in messages for pair in _flat(inner, path)]
+            return [pair for inner in messages for pair in _flatten(inner, path)]
     return [(path or "body", str(messages))]
 
 
@@ -83,7 +83,7 @@ def _join_path(path: str, name: object) -> str:
 
 
 class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
-    """A blueprint whose views say the same things in the same words."""
+    """A blueprint with the decorators that all views of the API use."""
 
     ARGUMENTS_PARSER = Parser()
 
@@ -91,51 +91,51 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         super().__init__(name, name, url_prefix=prefix, description=description)
 
     def route(self, method: str, rule: str = "") -> Callable[[View], View]:
-        """The route: ``route("POST", "/<id>/pause")``. The name of the view is that of the operation."""
+        """Register the view, as in ``route("POST", "/<id>/pause")``. Its name becomes part of the operation id."""
         add = super().route(rule, methods=[method])
 
         def decorate(view: View) -> View:
-            named = self.doc(operationId=f"{self.name}.{view.__name__}")(view)
-            return cast(View, add(named))
+            documented = self.doc(operationId=f"{self.name}.{view.__name__}")(view)
+            return cast(View, add(documented))
 
         return decorate
 
-    # -- who --
+    # -- role --
 
     def anyone(self, view: View) -> View:
-        """No token needed; a bad one is refused all the same."""
-        return self._who(view, auth.anyone, [{}, {"bearer": []}])
+        """Require no token; refuse an invalid one nevertheless."""
+        return self._require(view, auth.anyone, [{}, {"bearer": []}])
 
     def owner(self, view: View) -> View:
-        """Any account."""
-        return self._who(view, auth.account, [{"bearer": []}])
+        """Require an account."""
+        return self._require(view, auth.account, [{"bearer": []}])
 
     def organiser(self, view: View) -> View:
-        """An account that may hold events."""
-        return self._who(view, auth.organiser, [{"bearer": []}])
+        """Require an account that may organise tournaments."""
+        return self._require(view, auth.organiser, [{"bearer": []}])
 
     def admin(self, view: View) -> View:
-        """The operator."""
-        return self._who(view, auth.admin, [{"bearer": []}])
+        """Require the operator's account."""
+        return self._require(view, auth.admin, [{"bearer": []}])
 
-    def _who(self, view: View, check: Callable[[], object], security: list[dict[str, list[str]]]) -> View:
+    def _require(self, view: View, check: Callable[[], object], security: list[dict[str, list[str]]]) -> View:
         @wraps(view)
         def checked_view(*args: Any, **kwargs: Any) -> Any:
             check()
-            queries.check(view)  # not before: who may not ask at all is told so first
+            queries.check(view)  # after authentication, whose errors take precedence
             return view(*args, **kwargs)
 
         return cast(View, self.doc(security=security)(queries.checked_by_itself(checked_view)))
 
-    # -- what goes in and out --
+    # -- request and response --
 
     def body(self, schema: type[Schema]) -> Callable[[View], View]:
-        """A JSON body; one of wishes may be left out."""
+        """Parse the JSON body and pass it as the first argument. An ``OptionalBody`` may be missing."""
         needed = not issubclass(schema, OptionalBody)
         return cast(Callable[[View], View], self.arguments(schema, location="json", required=needed))
 
     def query(self, schema: type[Schema]) -> Callable[[View], View]:
-        """Parameters in the query."""
+        """Parse the query parameters and pass them as the first argument."""
         parse = self.arguments(schema, location="query")
         names = [field.data_key or name for name, field in schema().load_fields.items()]
 
@@ -147,32 +147,35 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
     def response(
         self, schema: type[Schema] | None, status: int = 200, *, secret: bool = False
     ) -> Callable[[View], View]:
-        """The answer's schema and status. A 201 says where the new thing is; a secret is never cached."""
+        """Declare the schema and status of the response.
+
+        A 201 gets a Location header from the ``id`` in its body. A ``secret`` response is never cached.
+        """
         respond = super().response(status, schema)
 
         def decorate(view: View) -> View:
             answer = respond(view)
 
             @wraps(answer)
-            def dressed(*args: Any, **kwargs: Any) -> Response:
+            def add_headers(*args: Any, **kwargs: Any) -> Response:
                 g.holds_secret = secret
                 response = cast(Response, answer(*args, **kwargs))
-                made = g.get("_flask_smorest", {}).get("result_dump")
-                if response.status_code == 201 and isinstance(made, dict) and "Location" not in response.headers:
-                    response.headers["Location"] = f"{request.path}/{made['id']}"
+                created = g.get("_flask_smorest", {}).get("result_dump")
+                if response.status_code == 201 and isinstance(created, dict) and "Location" not in response.headers:
+                    response.headers["Location"] = f"{request.path}/{created['id']}"
                 if response.status_code == 204:
                     response.set_data(b"")
                     response.headers.pop("Content-Type", None)
                 return response
 
-            return dressed
+            return add_headers
 
         return decorate
 
     def file_response(
         self, media_type: str, description: str, schema: dict[str, Any] | type[Schema] | None = None
     ) -> Callable[[View], View]:
-        """A file, or a stream of pieces of this schema, that the view hands out as a response of its own."""
+        """Declare that the view returns a ``Response`` itself: a file, or a stream whose messages have this schema."""
         binary = {} if media_type.startswith("text/") else {"format": "binary"}
         schema = schema or {"type": "string", **binary}
         return cast(
@@ -181,56 +184,56 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         )
 
     def documents(self, **parts: Any) -> Callable[[View], View]:
-        """What the document of the operation says besides."""
+        """Add ``parts`` to the OpenAPI description of the operation."""
         return cast(Callable[[View], View], self.doc(**parts))
 
     def conditional(self, view: View) -> View:
-        """Documents If-Match; the view itself compares, inside its transaction."""
+        """Document If-Match. The view itself compares it, inside its transaction."""
         return cast(View, self.doc(parameters=[etags.PARAMETER])(view))
 
     def limited(self, count: Callable[[], None], when: Callable[[Any], bool] | None = None) -> Callable[[View], View]:
-        """Count the request by ``count``, which refuses it above the limit; with ``when``, only if the body says so."""
+        """Call ``count``, which raises a 429 above the rate limit; with ``when``, only if that accepts the body."""
 
         def decorate(view: View) -> View:
             @wraps(view)
-            def counted(*args: Any, **kwargs: Any) -> Any:
+            def count_first(*args: Any, **kwargs: Any) -> Any:
                 if when is None or when(args[0]):
                     count()
                 return view(*args, **kwargs)
 
-            return _outside_transactions(counted)
+            return _outside_transactions(count_first)
 
         return decorate
 
-    # -- in which transaction --
+    # -- transaction --
 
     def reads(self, view: View) -> View:
-        """One snapshot of the record."""
+        """Run the view in a read transaction: one snapshot of the database."""
 
         @wraps(view)
-        def within(*args: Any, **kwargs: Any) -> Any:
+        def run_in_transaction(*args: Any, **kwargs: Any) -> Any:
             with database().read() as g.session:
                 return view(*args, **kwargs)
 
-        return within
+        return run_in_transaction
 
     def writes(self, view: View) -> View:
-        """One transaction, for what may be repeated without harm."""
+        """Run the view in a write transaction. For requests that may be repeated without harm."""
         _refuse_network(view)
 
         @wraps(view)
-        def within(*args: Any, **kwargs: Any) -> Any:
+        def run_in_transaction(*args: Any, **kwargs: Any) -> Any:
             with database().write() as g.session:
                 return view(*args, **kwargs)
 
-        return within
+        return run_in_transaction
 
     def idempotent(self, view: View) -> View:
-        """One transaction that also keeps the answer under the caller's Idempotency-Key, if one is given."""
+        """Run the view in a write transaction that also stores the response under the caller's Idempotency-Key."""
         _refuse_network(view)
 
         @wraps(view)
-        def within(*args: Any, **kwargs: Any) -> Any:
+        def run_in_transaction(*args: Any, **kwargs: Any) -> Any:
             key = idempotency.key_of(request)
             body = read_body(request)
             with database().write() as g.session:
@@ -238,18 +241,18 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
                     return view(*args, **kwargs)
                 return idempotency.answer_once(g.session, key, body, lambda: view(*args, **kwargs))
 
-        return cast(View, self.doc(parameters=[idempotency.PARAMETER])(within))
+        return cast(View, self.doc(parameters=[idempotency.PARAMETER])(run_in_transaction))
 
     def wakes_runner(self, view: View) -> View:
-        """After the commit a runner is told to look at the record. It would find out by itself, only later."""
+        """Wake a runner after the commit. Without this it would find the new work later, when it polls."""
 
         @wraps(view)
-        def announced(*args: Any, **kwargs: Any) -> Any:
+        def wake_afterwards(*args: Any, **kwargs: Any) -> Any:
             answer = view(*args, **kwargs)
             wake_runner()
             return answer
 
-        return _outside_transactions(announced)
+        return _outside_transactions(wake_afterwards)
 
 
 def _outside_transactions(view: View) -> View:
@@ -259,13 +262,15 @@ def _outside_transactions(view: View) -> View:
 
 
 def _refuse_network(view: View) -> None:
-    """Raise ``TypeError`` if a transaction round ``view`` would stay open while the network is used."""
+    """Raise ``TypeError`` if a transaction around ``view`` would stay open while the network is used."""
     if view.__dict__.get("uses_network", False):
-        raise TypeError(f"{view.__name__}: `limited` and `wakes_runner` belong outside the transaction, above it")
+        raise TypeError(
+            f"View {view.__name__}: put `limited` and `wakes_runner` above the decorator of the transaction."
+        )
 
 
 def wake_runner() -> None:
-    assert not is_writing(), "a runner woken before the commit does not see what it is woken for"
+    assert not is_writing(), "a runner woken before the commit does not see the new work"
     connection: Redis | None = current_app.extensions["referee.redis"]
     if connection is not None:
         queues.wake(connection)

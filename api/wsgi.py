@@ -1,4 +1,4 @@
-"""What gunicorn serves: ``gunicorn api.wsgi:app``."""
+"""The application for gunicorn: ``gunicorn api.wsgi:app``."""
 
 import atexit
 import gc
@@ -15,11 +15,11 @@ from referee.settings import Settings
 
 logging_setup.configure()
 _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
-resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))  # a viewer of an event costs one
+resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))  # each viewer of a stream needs one
 settings = Settings.load()
 if not usable_at_start(Database.from_settings(settings)):
-    raise AppImportError("the database cannot be used")  # ends gunicorn instead of trying it again
+    raise AppImportError("The database cannot be used; see the log.")  # gunicorn exits instead of retrying
 app = create_app(settings)
 atexit.register(app.extensions["referee.database"].dispose)
-atexit.register(connections.close, app)  # first: the last registered is the first called
-gc.freeze()  # all this stays: garbage is looked for in what came later, and not at the end either
+atexit.register(connections.close, app)  # called first: handlers run in reverse order
+gc.freeze()  # exclude all objects created so far from garbage collection

@@ -92,7 +92,9 @@ async def examine_bot(
     seed = token_hex(8)
     examining = asyncio.create_task(
         examine(
-            Target(bot.id, bot.verified_url or bot.url, secrets, max_concurrent_requests=bot.max_concurrent_requests),
+            CallTarget(
+                bot.id, bot.verified_url or bot.url, secrets, max_concurrent_requests=bot.max_concurrent_requests
+            ),
             policy,
             limits,
             questions=suite.questions,

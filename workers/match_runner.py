@@ -58,7 +58,7 @@ class MatchContext:
         """Return a new connection to a bot."""
         keys = bot_secrets(self.master_key, player.bot_id, player.secret_generations)
         return BotCaller(
-            Target(player.bot_id, player.url, keys, player.max_concurrent_requests), self.policy, self.limits
+            CallTarget(player.bot_id, player.url, keys, player.max_concurrent_requests), self.policy, self.limits
         )
 
 

@@ -109,7 +109,7 @@ class WebhookSender:
         secrets = tuple(
             webhook_secret(self._master_key, job.webhook_id, generation) for generation in job.secret_generations
         )
-        caller = BotCaller(Target(job.webhook_id, job.url, secrets, max_concurrent_requests=1), self._policy)
+        caller = BotCaller(CallTarget(job.webhook_id, job.url, secrets, max_concurrent_requests=1), self._policy)
         try:
             # Not reused: the next message may be a day away.
             path = "" if urlsplit(job.url).path else "/"

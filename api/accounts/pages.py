@@ -1,4 +1,4 @@
-"""One's account: the page itself knows nobody; its script asks the API with the token kept in the tab."""
+"""The account page. It contains nothing personal: its script reads that from the API with the tab's token."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from referee.webhooks.webhooks import CHOICE
 
 pages = Blueprint("account", __name__)
 
-TOLD: Final = 10  # bots whose matches are looked up
+LISTED_BOTS: Final = 10  # whose matches the script looks up
 
 
 @pages.get("/account")
@@ -17,6 +17,6 @@ def account() -> Response:
     return page(
         "account/page.html",
         events=CHOICE,
-        known={"told": TOLD},
+        known={"listedBots": LISTED_BOTS},
         self_service=current_app.config["SETTINGS"].self_service,
     )

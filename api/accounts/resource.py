@@ -1,4 +1,4 @@
-"""Accounts and their tokens."""
+"""Open accounts; create, list and revoke tokens."""
 
 from typing import Any
 
@@ -14,15 +14,15 @@ from referee.accounts import accounts
 from referee.accounts.tables import Account, Token
 from referee.errors import Forbidden
 
-resource = Resource("accounts", "/api/v1/accounts", "Accounts and the tokens that open them.")
+resource = Resource("accounts", "/api/v1/accounts", "Accounts and their tokens.")
 
 FIRST = "first"  # the name of the token that comes with an account
 
 
 def admit() -> None:
-    """Refuse a new account where self-service is closed, or when this address has opened too many."""
+    """Raise if self-service is disabled or this address has opened too many accounts."""
     if not current_app.config["SETTINGS"].self_service:
-        raise Forbidden("accounts are opened by the operator here")
+        raise Forbidden("Only the operator opens accounts on this service. Ask them for one.")
     limits.count_new_account()
 
 
@@ -35,8 +35,8 @@ def admit() -> None:
 def open_account(new_account: dict[str, Any]) -> Any:
     """Open an account
 
-    Gives the account with its first token, which is shown this once. 403 where self-service is closed. This POST
-    takes no Idempotency-Key: nobody is known yet whose key it could be.
+    Returns the account with its first token, which is returned only in this response. 403 if self-service is disabled.
+    This POST has no Idempotency-Key, since keys belong to accounts.
     """
     account = accounts.create_account(record(), new_account["name"])
     token = attach_text(*accounts.create_token(record(), account.id, FIRST))
@@ -47,7 +47,7 @@ def open_account(new_account: dict[str, Any]) -> Any:
 @resource.owner
 @resource.response(AccountView)
 def show_account() -> Account:
-    """The account that asks"""
+    """Get your account"""
     return asker()
 
 
@@ -57,9 +57,9 @@ def show_account() -> Account:
 @resource.idempotent
 @resource.response(FreshToken, 201, secret=True)
 def add_token(new_token: dict[str, Any]) -> Any:
-    """Make another token
+    """Create another token
 
-    Its text is shown this once.
+    Its text is returned only in this response.
     """
     return attach_text(*accounts.create_token(record(), asker().id, new_token["name"]))
 
@@ -69,7 +69,7 @@ def add_token(new_token: dict[str, Any]) -> Any:
 @resource.reads
 @resource.response(list_of(TokenView))
 def list_tokens() -> Any:
-    """The tokens of the account, revoked ones among them"""
+    """List your tokens, including revoked ones"""
     return single_page(accounts.list_tokens(record(), asker().id))
 
 
@@ -80,7 +80,7 @@ def list_tokens() -> Any:
 def revoke_token(token_id: str) -> None:
     """Revoke a token
 
-    From now on it opens nothing. A second time changes nothing.
+    The token is no longer accepted. Revoking it again has no effect.
     """
     accounts.revoke_token(record(), asker().id, token_id)
 
@@ -91,7 +91,7 @@ def revoke_token(token_id: str) -> None:
 @resource.idempotent
 @resource.response(FreshToken, 201, secret=True)
 def replace_token(new_token: dict[str, Any], account_id: str) -> Any:
-    """Make a token for somebody who lost his
+    """Create a token for an account whose owner lost theirs
 
     For the operator.
     """

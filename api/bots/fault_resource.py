@@ -1,4 +1,4 @@
-"""Faults: one with all of its evidence. The lists are with bots and matches."""
+"""A single fault report over HTTP; the lists of faults belong to bots and matches."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from api.fields import MAX_INT
 from api.views import Resource, record
 from referee.matches import fault_reports as faults
 
-resource = Resource("faults", "/api/v1/faults", "Faults of bots, with their evidence.")
+resource = Resource("faults", "/api/v1/faults", "Fault reports of bots.")
 
 
 @resource.route("GET", f"/<int(max={MAX_INT}):fault_id>")
@@ -17,10 +17,10 @@ resource = Resource("faults", "/api/v1/faults", "Faults of bots, with their evid
 @resource.reads
 @resource.response(EvidenceView)
 def show(fault_id: int) -> Any:
-    """What a bot did wrong
+    """Get a fault report
 
-    The question as it was sent, what came back, where the time went, what was played instead and what to do. For the
-    owner of the bot; organisers read it when the deal group of the match is over.
+    The question as it was sent, the reply, the latency breakdown, the action played instead, and what to do. For the
+    owner of the bot; for organisers once the deal group of the match is over.
     """
     judges = organises()
     return fault_reports.attach_remedy(faults.get_fault(record(), fault_id, asker().id, judges=judges))

@@ -1,4 +1,4 @@
-"""Entering a bot: a form, what the check found, practice. The page's script asks the API as whoever is signed in."""
+"""The page that registers a bot: a form, the result of its check, practice. Its script calls the API."""
 
 from typing import Final
 
@@ -11,10 +11,10 @@ from referee.settings import Settings
 
 pages = Blueprint("register", __name__)
 
-OWN_ADVICE: Final = {  # by codes of a check that no fault has
+OWN_ADVICE: Final = {  # by the codes that only checks have
     **CHECK_ADVICE,
-    "no_known_game": "let the manifest name games that are played here",
-    "referee_failed": "not your fault: check again",
+    "no_known_game": "Name at least one game of this service in the manifest.",
+    "referee_failed": "The service failed; this is not your fault. Check the bot again.",
 }
 
 

@@ -1,4 +1,4 @@
-"""Bots: registered, shown, edited and looked after by their owners."""
+"""Register, edit, pause, retire and check bots; list their certificates and faults."""
 
 from typing import Any
 
@@ -42,7 +42,8 @@ resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that pla
 def register(new_bot: dict[str, Any]) -> Any:
     """Register a bot
 
-    It is `unverified` until its address has answered a challenge signed with the secret, which is shown this once.
+    It is `unverified` until its URL has answered a challenge signed with the secret. The secret is returned only in
+    this response.
     """
     return attach_secret(bots.register(record(), asker().id, new_bot["name"], new_bot["url"]))
 
@@ -53,7 +54,7 @@ def register(new_bot: dict[str, Any]) -> Any:
 @resource.reads
 @resource.response(list_of(BotView))
 def list_bots(query: dict[str, Any]) -> Any:
-    """Bots, the newest first"""
+    """List bots, newest first"""
     found = bots.list_bots(
         record(),
         owner_id=query.get("owner"),
@@ -69,14 +70,14 @@ def list_bots(query: dict[str, Any]) -> Any:
 @resource.reads
 @resource.response(OwnBotView)
 def show(bot_id: str) -> Any:
-    """A bot
+    """Get a bot
 
-    Its owner also sees the address, the report of the last check, and the examination: how far it is, what it found.
-    The owner's ETag holds for an edit until name or address change, whatever the referee notes meanwhile.
+    Its owner also sees the URL, the report of the last handshake, and the progress and report of the conformance
+    check. The owner's ETag stays valid for an edit until the name or URL changes, even if other fields change.
     """
     bot = bots.get_bot(record(), bot_id)
     if bot.owner_id == viewer_id():
-        etags.stand_for(editable(bot))
+        etags.split_etag(editable(bot))
     return visible_bot(bot)
 
 
@@ -89,12 +90,12 @@ def show(bot_id: str) -> Any:
 @resource.writes
 @resource.response(OwnBotView)
 def edit(changes: dict[str, Any], bot_id: str) -> Any:
-    """Rename or move a bot
+    """Change the name or URL of a bot
 
-    After a new address it is `unverified` until that has answered the challenge.
+    With a new URL it is `unverified` until that has answered the challenge.
     """
     bot = get_own_bot(bot_id)
-    etags.must_stand(editable(bot))
+    etags.edited_must_match(editable(bot))
     return visible_bot(bots.edit(record(), bot_id, revision=bot.revision, **changes))
 
 
@@ -117,7 +118,7 @@ def pause(bot_id: str) -> Any:
 @resource.idempotent
 @resource.response(OwnBotView)
 def resume(bot_id: str) -> Any:
-    """End a pause"""
+    """Resume a paused bot"""
     return visible_bot(bots.resume(record(), get_managed_bot(bot_id).id))
 
 
@@ -128,7 +129,7 @@ def resume(bot_id: str) -> Any:
 def retire(bot_id: str) -> Any:
     """Retire a bot for good
 
-    Matches that run are played out, those not begun are cancelled. Its history stays.
+    Its running matches are played to the end; those not begun are cancelled. Its history stays.
     """
     return visible_bot(retirement.retire_bot(record(), get_managed_bot(bot_id).id))
 
@@ -140,7 +141,7 @@ def retire(bot_id: str) -> Any:
 def rotate_secret(bot_id: str) -> Any:
     """Give a bot a new secret
 
-    For a day both the old and the new one sign our calls. Shown this once.
+    For a day, calls are signed with both the old and the new secret. The secret is returned only in this response.
     """
     return attach_secret(bots.rotate_secret(record(), get_own_bot(bot_id).id))
 
@@ -152,10 +153,11 @@ def rotate_secret(bot_id: str) -> Any:
 @resource.idempotent
 @resource.response(OwnBotView, 202)
 def check(bot_id: str) -> Any:
-    """Have a bot called and examined again
+    """Check a bot again
 
-    Challenge, manifest, then the conformance suite: about a hundred calls in at most 90 s. How far it is and the
-    reports are shown with the bot. A pass brings a new certificate; a failure ends that of the same version.
+    The service sends the challenge, reads the manifest, and runs the conformance suite: about a hundred calls in at
+    most 90 s. Progress and reports are shown with the bot. A pass brings a new certificate; a failure ends the
+    certificate of the same version.
     """
     return visible_bot(bots.request_check(record(), get_own_bot(bot_id).id, thorough=True))
 
@@ -165,10 +167,10 @@ def check(bot_id: str) -> Any:
 @resource.reads
 @resource.response(CertificateView)
 def show_certificate(bot_id: str) -> Any:
-    """The certificate of a bot
+    """Get the certificate of a bot
 
-    The one that holds for its present version; rated play needs it. 404 with the code `no_certificate` says why there
-    is none.
+    The certificate of its present version, which rated matches need. If there is none, the detail of the 404 with the
+    code `no_certificate` says why.
     """
     bot = bots.get_bot(record(), bot_id)
     certificate = certificates.present(record(), bot)
@@ -183,10 +185,10 @@ def show_certificate(bot_id: str) -> Any:
 @resource.reads
 @resource.response(list_of(CertificateView))
 def list_certificates(query: dict[str, Any], bot_id: str) -> Any:
-    """All certificates a bot ever had, the newest first"""
+    """List all certificates of a bot, newest first"""
     bot = bots.get_bot(record(), bot_id)
     found = certificates.list_certificates(record(), bot.id, limit=query["limit"], cursor=read_cursor(query))
-    return envelope(Page([certificate_of(bot, one) for one in found.items], found.next), query)
+    return envelope(Page([certificate_of(bot, certificate) for certificate in found.items], found.next), query)
 
 
 @resource.route("GET", '/<id("bot"):bot_id>/faults')
@@ -195,9 +197,9 @@ def list_certificates(query: dict[str, Any], bot_id: str) -> Any:
 @resource.reads
 @resource.response(list_of(FaultView))
 def list_faults(query: dict[str, Any], bot_id: str) -> Any:
-    """The faults of a bot of one's own, the newest first
+    """List the faults of one of your bots, newest first
 
-    Each with what was wrong and what to do; `GET /faults/{id}` has the question, the reply and a command besides.
+    Each says what was wrong and what to do; `GET /faults/{id}` also has the question, the reply and a curl command.
     """
     found = faults.list_faults(
         record(),
@@ -218,9 +220,9 @@ def list_faults(query: dict[str, Any], bot_id: str) -> Any:
 @resource.reads
 @resource.response(PaceView)
 def show_health(query: dict[str, Any], bot_id: str) -> Any:
-    """How fast a bot of one's own answers, and its faults, by version
+    """Get the response statistics of one of your bots: latency and faults, by version or day
 
-    Counted from the logs of its last 200 matches whose cards are open.
+    Counted from the logs of its last 200 matches whose logs are open.
     """
     return fault_reports.health(get_own_bot(bot_id).id, by_day=query["by"] == "day")
 
@@ -230,10 +232,10 @@ def show_health(query: dict[str, Any], bot_id: str) -> Any:
 @resource.reads
 @resource.response(WaitingView)
 def show_waiting(bot_id: str) -> Any:
-    """Why a bot is not playing
+    """Explain why a bot is not playing
 
-    For its owner and for organisers: where each of its matches that are not over stands in the queue and what keeps
-    it, and why it has none in its events. Rivals are told by their seat alone.
+    For its owner and for organisers: the queue position of each of its matches that are not over and what blocks it,
+    and why it has no match in its tournaments. Opponents are shown by seat only.
     """
     bot = bots.get_bot(record(), bot_id, owner_id=None if organises() else asker().id)
     slots = current_app.config["SETTINGS"].runner_slots
@@ -241,17 +243,17 @@ def show_waiting(bot_id: str) -> Any:
 
 
 def get_managed_bot(bot_id: str) -> Bot:
-    """The bot, if the asker may take it out of play: its owner and the operator."""
+    """Return the bot. Raise ``NotFound`` unless the caller is its owner or the operator."""
     return bots.get_bot(record(), bot_id, owner_id=None if asker().role == "admin" else asker().id)
 
 
 def get_own_bot(bot_id: str) -> Bot:
-    """The bot, if it is the asker's; another's is not found."""
+    """Return the bot. Raise ``NotFound`` unless it is the caller's."""
     return bots.get_bot(record(), bot_id, owner_id=asker().id)
 
 
 def editable(bot: Bot) -> dict[str, Any]:
-    """What an edit may overwrite."""
+    """Return the fields that an edit may change, and the id."""
     return {"id": bot.id, "name": bot.name, "url": bot.url}
 
 

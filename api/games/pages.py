@@ -1,4 +1,4 @@
-"""The games: what there is to play, how each is played, and where it is played just now."""
+"""Pages of games: the list, and each game's rules, ladders and tournaments."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -18,12 +18,12 @@ from referee.tournaments import tournaments
 
 pages = Blueprint("games", __name__)
 
-LISTED = 8  # ladders and events of a game
+LISTED = 8  # ladders and tournaments of a game
 
 
 @dataclass(frozen=True, slots=True)
 class GameEntry:
-    """A game in the list: its first paragraph, seats, and what happens in it."""
+    """A game in the list: its first paragraph, seats, running matches and ladders."""
 
     name: str
     seats: tuple[int, int]
@@ -53,18 +53,18 @@ def show(name: str) -> Response:
         rules=rulebook(name),
         described=GameView().dump(rules),
         ladders=ratings.list_ladders(record(), game=name, limit=LISTED),
-        events=tournaments.list_tournaments(record(), game=name, limit=LISTED),
+        tournaments=tournaments.list_tournaments(record(), game=name, limit=LISTED),
     )
 
 
 @cache
 def rulebook(name: str) -> Rendered:
-    """How the game is played."""
+    """Return the rules of the game, rendered."""
     return render_markdown(rules_page(name), guides.address_in("docs/games"))
 
 
 @cache
 def lead(name: str) -> str:
-    """What the game is, in its page's own first sentences."""
+    """Return the first sentences of the game's rules."""
     paragraph = rules_page(name).split("\n\n")[1].replace("\n", " ").replace("*", "")
     return paragraph.rsplit(". ", 2)[0] + "." if "rules version" in paragraph else paragraph

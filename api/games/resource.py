@@ -1,4 +1,4 @@
-"""The games that can be played."""
+"""The catalogue of games over HTTP."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ resource = Resource("games", "/api/v1/games", "The catalogue of games with their
 @resource.anyone
 @resource.response(list_of(GameView))
 def list_games() -> Any:
-    """All games"""
+    """List all games"""
     return single_page(list(catalogue().values()))
 
 
@@ -25,13 +25,13 @@ def list_games() -> Any:
 @resource.anyone
 @resource.response(GameView)
 def show(name: str) -> Any:
-    """A game with its options"""
+    """Get a game with its options"""
     return game(name)
 
 
 @resource.route("GET", "/<name>/rules")
 @resource.anyone
-@resource.file_response("text/markdown", "The page as Markdown.")
+@resource.file_response("text/markdown", "The rules as Markdown.")
 def rules(name: str) -> Response:
-    """How a game is played, for bot authors"""
+    """Get the rules of a game, for bot authors"""
     return Response(rules_page(name), mimetype="text/markdown")

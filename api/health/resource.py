@@ -1,4 +1,4 @@
-"""Whether this process lives, and whether what it needs is there."""
+"""Health checks: whether the process responds, and whether its database and Redis are available."""
 
 import logging
 from typing import Any
@@ -15,30 +15,35 @@ from referee.errors import RefereeError
 
 log = logging.getLogger(__name__)
 
-resource = Resource("health", "/", "For supervisors and load balancers.")
+resource = Resource("health", "/", "Health checks for supervisors and load balancers.")
 
 
 @resource.route("GET", "/healthz")
 @resource.response(AliveView)
 def alive() -> Any:
-    """Whether the process answers"""
+    """Check that the process responds"""
     return {"status": "ok"}
 
 
 @resource.route("GET", "/readyz")
 @resource.response(ReadyView)
 def ready() -> Any:
-    """Whether the service can work
+    """Check that the service can work
 
-    503 without the record. Without Redis it is only degraded: matches are played all the same, live pages and rate
-    limits are local to a process. `egress: dev` says that private addresses may be called.
+    503 if the database is not available. Without Redis the service is only degraded: matches are still played, but live
+    pages and rate limits work separately in each process. `egress: dev` means that private addresses may be called.
     """
-    record, queue = database_state(), redis_state()
-    good = record == "ok"
-    status = "unavailable" if not good else "ok" if queue == "ok" else "degraded"
+    database_status, redis_status = database_state(), redis_state()
+    available = database_status == "ok"
+    status = "unavailable" if not available else "ok" if redis_status == "ok" else "degraded"
     egress = "dev" if current_app.config["SETTINGS"].egress_allow else "public"
-    report = {"status": status, "database": record, "redis": queue, "egress": egress, "version": __version__}
-    return report, 200 if good else 503
+    return {
+        "status": status,
+        "database": database_status,
+        "redis": redis_status,
+        "egress": egress,
+        "version": __version__,
+    }, 200 if available else 503
 
 
 def database_state() -> str:
@@ -46,7 +51,7 @@ def database_state() -> str:
         with database().read() as session:
             session.execute(text("SELECT count(*) FROM accounts WHERE id = ''"))
     except (SQLAlchemyError, RefereeError) as error:
-        log.warning("record unavailable", extra={"error": type(error).__name__})
+        log.warning("database_unavailable", extra={"error": type(error).__name__})
         return "unavailable"
     return "ok"
 

@@ -1,4 +1,4 @@
-"""Ladders as pages: all of them by game, and one from its top, in any order, or as it stood after any act."""
+"""Pages of ladders: the list by game, and a ladder in any order, or as of any ledger entry."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,18 +30,18 @@ LINES: Final = 50
 LADDERS: Final = 48
 LONGEST_TEXT: Final = 64
 LAST_PAGE: Final = 10_000
-PLACED: Final = 5  # of the last matches
-QUICK_BOTS: Final = 100  # up to here, and QUICK_RESULTS, a fit takes a fifth of a second and is worth a page
+PLACED: Final = 5  # placements shown, of the last matches
+QUICK_BOTS: Final = 100  # with at most this many and QUICK_RESULTS, a fit takes 0.2 s and is computed for the page
 QUICK_RESULTS: Final = 2_000
 BAND_POINTS: Final = 50
 FEWEST_BANDS: Final = 3
-LEAST_DOMAIN: Final = 50.0  # points that an interval bar spans at least
-FALLING: Final = ("rating", "games")  # columns that begin with the most
+LEAST_DOMAIN: Final = 50.0  # points that the scale of interval bars spans at least
+DESCENDING: Final = ("rating", "games")  # columns that are sorted highest first
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardQuery:
-    """How somebody wants to see a ladder."""
+    """The filter, order and page of a ladder that a request asks for."""
 
     text: str
     order: str
@@ -49,19 +49,19 @@ class LeaderboardQuery:
     page: int
 
     def href(self, **changes: Any) -> str:
-        """The address of this view with some things changed; what is as usual is left out."""
-        said = {"find": self.text, "sort": self.order, "reverse": int(self.backwards), "page": self.page} | changes
-        usual = {"find": "", "sort": "rank", "reverse": 0, "page": 1}
-        return "?" + urlencode({name: value for name, value in said.items() if value != usual[name]})
+        """Return the link to this view with ``changes``; parameters with their defaults are left out."""
+        values = {"find": self.text, "sort": self.order, "reverse": int(self.backwards), "page": self.page} | changes
+        defaults = {"find": "", "sort": "rank", "reverse": 0, "page": 1}
+        return "?" + urlencode({name: value for name, value in values.items() if value != defaults[name]})
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column that can be sorted by: the link that does it, and how it is sorted now."""
+    """A sortable column: the link that sorts by it, and its present order."""
 
     name: str
     href: str
-    sorted: str  # of aria-sort, or ""
+    sorted: str  # the value of aria-sort, or ""
     classes: str
 
 
@@ -99,41 +99,41 @@ def ladder(ladder_id: str) -> Response:
     last = ratings.last_seq(record(), ladder_id)
     if "as_of" in request.args:
         check_names(("as_of", "cursor"))
-        return _as_it_stood(found, whole_number("as_of", 0, min(LAST_ACT, last)), last)
+        return _historical_page(found, whole_number("as_of", 0, min(LAST_ACT, last)), last)
     check_names(("find", "page", "reverse", "sort"))
-    return _as_it_stands(found, last)
+    return _current_page(found, last)
 
 
-def _as_it_stands(found: Ladder, last: int) -> Response:
-    wanted = _read_query()
-    start = LINES * (wanted.page - 1)
-    looked = leaderboard.board(
-        record(), found.id, text=wanted.text, order=wanted.order, backwards=wanted.backwards, start=start, limit=LINES
+def _current_page(found: Ladder, last: int) -> Response:
+    query = _read_query()
+    start = LINES * (query.page - 1)
+    shown = leaderboard.board(
+        record(), found.id, text=query.text, order=query.order, backwards=query.backwards, start=start, limit=LINES
     )
-    fitted = fit_at_hand(found.id)
-    rows = _rows(found.id, looked.lines, strengths=fitted)
+    strengths = quick_strengths(found.id)
+    rows = _rows(found.id, shown.lines, strengths=strengths)
     return page(
         "ladders/ladder.html",
         ladder=found,
         rows=rows,
-        wanted=wanted,
-        columns={name: _column(name, wanted) for name in leaderboard.ORDERS},
+        query=query,
+        columns={name: _column(name, query) for name in leaderboard.ORDERS},
         first=start + 1,
-        total=looked.found,
+        total=shown.found,
         bots=leaderboard.bots_on(record(), found.id),
-        spread=_spread(found.id) if wanted.page == 1 and not wanted.text else None,
-        fitted=fitted,
+        spread=_rating_histogram(found.id) if query.page == 1 and not query.text else None,
+        strengths=strengths,
         as_of=last,
-        then=False,
-        before=wanted.href(page=wanted.page - 1) if wanted.page > 1 else None,
-        behind=wanted.href(page=wanted.page + 1) if start + LINES < looked.found else None,
+        historical=False,
+        before=query.href(page=query.page - 1) if query.page > 1 else None,
+        behind=query.href(page=query.page + 1) if start + LINES < shown.found else None,
         points=points,
         placed=PLACED,
     )
 
 
-def _as_it_stood(found: Ladder, seq: int, last: int) -> Response:
-    """From its top as of an act: pages by cursor, as the API has them."""
+def _historical_page(found: Ladder, seq: int, last: int) -> Response:
+    """Return the page of the ladder as of ledger entry ``seq``, paged by cursor as in the API."""
     query = {"as_of": seq, "limit": LINES, "cursor": request.args.get("cursor")}
     standing = ratings.ladder_at(record(), found.id, seq, limit=LINES, cursor=read_cursor(query))
     following = envelope(Page([], standing.page.next), query)["next"]
@@ -141,9 +141,9 @@ def _as_it_stood(found: Ladder, seq: int, last: int) -> Response:
         "ladders/ladder.html",
         ladder=found,
         rows=_rows(found.id, standing.page.items, up_to=seq),
-        wanted=LeaderboardQuery("", "rank", False, 1),
+        query=LeaderboardQuery("", "rank", False, 1),
         as_of=seq,
-        then=True,
+        historical=True,
         last=last,
         at=leaderboard.moment_of(record(), found.id, seq),
         before=f"?as_of={seq}" if query["cursor"] else None,
@@ -153,14 +153,14 @@ def _as_it_stood(found: Ladder, seq: int, last: int) -> Response:
     )
 
 
-def fit_at_hand(ladder_id: str) -> dict[str, Strength] | None:
-    """The strengths of the ladder's bots where they take no time: kept from before, or quickly made."""
+def quick_strengths(ladder_id: str) -> dict[str, Strength] | None:
+    """Return the strengths of the ladder's bots if they are cached or quickly computed, else None."""
     bots = leaderboard.bots_on(record(), ladder_id)
     quick = bots <= QUICK_BOTS and leaderboard.results(record(), ladder_id) <= QUICK_RESULTS
     fitted = (
-        standings_cache.ladder_fit(standings_cache.of_ladder(ladder_id))
+        standings_cache.ladder_fit(standings_cache.ladder_entry(ladder_id))
         if quick
-        else standings_cache.kept_fit(ladder_id)
+        else standings_cache.last_ladder_fit(ladder_id)
     )
     return None if fitted is None else {strength.id: strength for strength in fitted.rows}
 
@@ -172,10 +172,10 @@ def _rows(
     strengths: Mapping[str, Strength] | None = None,
     up_to: int | None = None,
 ) -> list[LeaderboardEntry]:
-    lately = trends.trends(record(), ladder_id, [line.bot_id for line in lines], up_to=up_to)
+    recent_trends = trends.trends(record(), ladder_id, [line.bot_id for line in lines], up_to=up_to)
     known = [strength for line in lines if (strength := (strengths or {}).get(line.bot_id)) is not None]
     domain, by_bot = _domain(known), {strength.id: strength for strength in known}
-    return [_row(line, lately.get(line.bot_id), by_bot.get(line.bot_id), domain) for line in lines]
+    return [_row(line, recent_trends.get(line.bot_id), by_bot.get(line.bot_id), domain) for line in lines]
 
 
 def _row(
@@ -183,7 +183,7 @@ def _row(
 ) -> LeaderboardEntry:
     version = line.version if isinstance(line, leaderboard.LeaderboardRow) else trend.version if trend else None
     values = [value / MICRO for value in trend.values] if trend else []
-    spark = sparkline(values, "Rating lately") if len(values) > 1 else None
+    spark = sparkline(values, "Recent rating") if len(values) > 1 else None
     bar = None
     if strength is not None:
         bar = interval_bar(strength.points, strength.low, strength.high, domain, "95 % interval")
@@ -191,15 +191,15 @@ def _row(
 
 
 def _domain(strengths: Sequence[Strength]) -> tuple[float, float]:
-    """The scale that the interval bars of a page share."""
+    """Return the common scale of the interval bars of a page."""
     low = min((strength.low for strength in strengths), default=0.0)
     high = max((strength.high for strength in strengths), default=0.0)
-    rest = max(0.0, LEAST_DOMAIN - (high - low)) / 2
-    return low - rest, high + rest
+    margin = max(0.0, LEAST_DOMAIN - (high - low)) / 2
+    return low - margin, high + margin
 
 
-def _spread(ladder_id: str) -> tuple[Markup, list[tuple[str, int]]] | None:
-    """How many bots there are of each strength, drawn and in figures; None where that tells nothing."""
+def _rating_histogram(ladder_id: str) -> tuple[Markup, list[tuple[str, int]]] | None:
+    """Return the number of bots by rating, as a drawing and as figures; None for fewer than ``FEWEST_BANDS`` bands."""
     numbers = leaderboard.spread(record(), ladder_id, BAND_POINTS)
     if len(numbers) < FEWEST_BANDS:
         return None
@@ -208,18 +208,18 @@ def _spread(ladder_id: str) -> tuple[Markup, list[tuple[str, int]]] | None:
     return histogram(bins, "Bots by rating", count(max(numbers) + BAND_POINTS)), figures
 
 
-def _column(name: str, wanted: LeaderboardQuery) -> Column:
-    by_now = wanted.order == name
-    backwards = by_now and not wanted.backwards
-    falls = (name in FALLING) != wanted.backwards
-    said = ("descending" if falls else "ascending") if by_now else ""
-    classes = "number" if name in ("rank", *FALLING) else ""
-    return Column(name.title(), wanted.href(sort=name, reverse=int(backwards), page=1), said, classes)
+def _column(name: str, query: LeaderboardQuery) -> Column:
+    is_sorted = query.order == name
+    backwards = is_sorted and not query.backwards
+    descends = (name in DESCENDING) != query.backwards
+    aria_sort = ("descending" if descends else "ascending") if is_sorted else ""
+    classes = "number" if name in ("rank", *DESCENDING) else ""
+    return Column(name.title(), query.href(sort=name, reverse=int(backwards), page=1), aria_sort, classes)
 
 
 def _read_query() -> LeaderboardQuery:
     text = request.args.get("find", "").strip()
     if len(text) > LONGEST_TEXT:
-        raise invalid([("find", f"at most {LONGEST_TEXT} characters")])
+        raise invalid([("find", f"Must have at most {LONGEST_TEXT} characters.")])
     order = choice("sort", leaderboard.ORDERS) or "rank"
     return LeaderboardQuery(text, order, request.args.get("reverse", "0") == "1", whole_number("page", 1, LAST_PAGE))

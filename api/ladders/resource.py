@@ -1,4 +1,4 @@
-"""Ladders: who stands where, and how he got there."""
+"""Ladders, ranks, strengths and rating histories over HTTP."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, 
 @resource.reads
 @resource.response(list_of(LadderView))
 def list_ladders(query: dict[str, Any]) -> Any:
-    """Ladders"""
+    """List ladders"""
     found = ratings.list_ladders(record(), game=query.get("game"), limit=query["limit"], cursor=read_cursor(query))
     return envelope(found, query)
 
@@ -41,13 +41,13 @@ def list_ladders(query: dict[str, Any]) -> Any:
 @resource.reads
 @resource.response(StandingLadderView)
 def show(query: dict[str, Any], ladder_id: str) -> Any:
-    """A ladder from the top
+    """Get a ladder, best first
 
-    All lines of a page stand as they did after the act `as_of_seq` of its ledger. With `as_of` the ladder of that
-    act is shown, whatever has become of it since, so that pages fit together.
+    All rows of a page are as of the ledger entry `as_of_seq`. With `as_of`, the ladder as of that entry is returned, so
+    that all pages are consistent with each other even if the ladder changes meanwhile.
     """
     ladder = ratings.get_ladder(record(), ladder_id)
-    found = standing(ladder_id, query)
+    found = load_page(ladder_id, query)
     return Extended(ladder, as_of_seq=found.as_of_seq, **envelope(found.page, query))
 
 
@@ -56,9 +56,9 @@ def show(query: dict[str, Any], ladder_id: str) -> Any:
 @resource.reads
 @resource.response(PlaceOnLadderView)
 def show_place(ladder_id: str, bot_id: str) -> Any:
-    """Where a bot stands
+    """Get the rank of a bot
 
-    404 for one without a match that counts here.
+    404 for a bot without a match that counts on this ladder.
     """
     ratings.get_ladder(record(), ladder_id)
     bot, found = bots.get_bot(record(), bot_id), ranks.place_of(record(), ladder_id, bot_id)
@@ -72,11 +72,12 @@ def show_place(ladder_id: str, bot_id: str) -> Any:
 @resource.query(PageQuery)
 @resource.response(StrengthsPage)
 def show_strengths(query: dict[str, Any], ladder_id: str) -> Any:
-    """How strong the bots are by all results at once, and how sure that is
+    """Get the estimated strengths of the bots, with confidence intervals
 
-    By the newest 10,000 results that count; 409 `too_large` for more than 1,000 bots. It may lag behind some results.
+    Estimated from the newest 10,000 results that count; 409 `too_large` for more than 1,000 bots. The newest results
+    may not be included yet.
     """
-    kept = standings_cache.of_ladder(ladder_id)
+    kept = standings_cache.ladder_entry(ladder_id)
     fitted = standings_cache.ladder_fit(kept)
     with database().read() as session:
         names = bots.names_of(session, (row.id for row in fitted.rows))
@@ -92,9 +93,10 @@ def show_strengths(query: dict[str, Any], ladder_id: str) -> Any:
 @resource.reads
 @resource.response(list_of(RatingChangeView))
 def show_history(query: dict[str, Any], ladder_id: str) -> Any:
-    """How the rating of a bot moved, the latest change first
+    """List the rating changes of a bot, latest first
 
-    Each by an act of the ladder's ledger. A bot's rating carries over its versions; each change of version is marked.
+    Each change comes from an entry of the ladder's ledger. A bot keeps its rating across versions; each change of
+    version is marked.
     """
     ratings.get_ladder(record(), ladder_id)
     bots.get_bot(record(), query["bot"])
@@ -102,11 +104,11 @@ def show_history(query: dict[str, Any], ladder_id: str) -> Any:
     return envelope(found, query)
 
 
-def standing(ladder_id: str, query: dict[str, Any]) -> ratings.LadderPage:
-    """Lines of the ladder, now or as of an act."""
+def load_page(ladder_id: str, query: dict[str, Any]) -> ratings.LadderPage:
+    """Return rows of the ladder, as it is now or as of the ledger entry in ``query``."""
     if "as_of" not in query:
         return ratings.ladder_page(record(), ladder_id, limit=query["limit"], cursor=read_cursor(query))
     last = ratings.last_seq(record(), ladder_id)
     if query["as_of"] > last:
-        raise invalid([("as_of", f"the ladder's last act is {last}")])
+        raise invalid([("as_of", f"Must be at most {last}, the ladder's last ledger entry.")])
     return ratings.ladder_at(record(), ladder_id, query["as_of"], limit=query["limit"], cursor=read_cursor(query))

@@ -1,6 +1,6 @@
-"""What those who watch a ladder are told: the lines of the bots that moved, at most once a second.
+"""The stream of a ladder: the rows of the bots whose rating changed, at most once a second.
 
-The id of a message is the number of the ladder's last act that was told.
+The id of a message is the number of the last ledger entry it covers.
 """
 
 import time
@@ -11,8 +11,8 @@ from typing import Any, Final
 import orjson
 from sqlalchemy.orm import Session
 
-from api.streams.hub import RESTS, Accept, Feed, Hub
 from api.streams.messages import message
+from api.streams.stream import REST_FACTOR, Accept, Feed, Stream
 from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
 from referee.ladders import rank_changes, ratings
@@ -20,85 +20,88 @@ from referee.ladders.ratings import LadderStanding
 
 Json = dict[str, Any]
 
-LINES: Final = 50  # of a message
+LINES: Final = 50  # ladder rows in a message
 PACE_S: Final = 1.0  # between two messages
-MOST_KEPT: Final = 32  # messages for those who come back, each from another act on
+MOST_KEPT: Final = 32  # messages for reconnecting viewers, each from another ledger entry on
 
 
 @dataclass(eq=False, slots=True)
 class LadderFeed(Feed):
-    """A ladder that is watched, as far as it was told."""
+    """A ladder with viewers, and the last ledger entry they have been sent."""
 
-    told: int = 0
+    sent_seq: int = 0
     not_before: float = 0.0
-    since: dict[int, bytes] = field(default_factory=dict)  # what is told now to who knows up to this act
+    changes_since: dict[int, bytes] = field(default_factory=dict)  # the message for viewers that know up to this entry
 
 
-class LadderHub(Hub[LadderFeed]):
-    """The ladders that are watched in this process."""
+class LadderStream(Stream[LadderFeed]):
+    """The ladders with viewers in this process; ``dump_row`` returns a ladder row as JSON."""
 
     keep_s = 5.0
 
-    def __init__(self, database: Database, lines: StreamConnections, line: Callable[[LadderStanding], Json]) -> None:
-        self._line = line
-        super().__init__(database, lines)
+    def __init__(
+        self, database: Database, connections: StreamConnections, dump_row: Callable[[LadderStanding], Json]
+    ) -> None:
+        self._dump_row = dump_row
+        super().__init__(database, connections)
 
     def _new_feed(self, id: str) -> LadderFeed:
         return LadderFeed(id)
 
-    def is_past(self, feed: LadderFeed, after: int) -> bool:
+    def is_complete(self, feed: LadderFeed, after: int) -> bool:
         return False  # a ladder has no end
 
     def catch_up(self, feed: LadderFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
         with self._changed:  # another process may be ahead of this one
-            self._await(lambda: feed.told >= (after or 0))
+            self._wait_until(lambda: feed.sent_seq >= (after or 0))
         while not self._accept_viewer(feed, after, accept):
-            self._find(feed, feed.told if after is None else after)
-        yield from ()  # nothing in pieces: what is told of a ladder's past is no longer than a message
+            self._read_changes(feed, feed.sent_seq if after is None else after)
+        yield from ()  # no pieces: what a viewer of a ladder missed fits into one message
 
     def _accept_viewer(self, feed: LadderFeed, after: int | None, accept: Accept) -> bool:
         with self._changed:
-            start = feed.told if after is None else min(after, feed.told)
-            known = _changes(feed.told, []) if start == feed.told else feed.since.get(start)
+            start = feed.sent_seq if after is None else min(after, feed.sent_seq)
+            known = _changes(feed.sent_seq, []) if start == feed.sent_seq else feed.changes_since.get(start)
             if known is not None:
                 accept(known, False)
         return known is not None
 
-    def _find(self, feed: LadderFeed, start: int) -> None:
-        told = feed.told
+    def _read_changes(self, feed: LadderFeed, start: int) -> None:
+        sent_seq = feed.sent_seq
         with self.database.read() as session:
             found = self._changed_rows(session, feed.id, start)
         with self._changed:
-            if feed.told == told:  # else it has moved on meanwhile
-                while len(feed.since) >= MOST_KEPT:
-                    feed.since.pop(next(iter(feed.since)))
-                feed.since[start] = _changes(told, found)
+            if feed.sent_seq == sent_seq:  # otherwise there are newer changes already
+                while len(feed.changes_since) >= MOST_KEPT:
+                    feed.changes_since.pop(next(iter(feed.changes_since)))
+                feed.changes_since[start] = _changes(sent_seq, found)
 
-    # -- in the thread --
+    # -- in the polling thread --
 
-    def _look(self, feeds: dict[str, LadderFeed]) -> None:
+    def _poll(self, feeds: dict[str, LadderFeed]) -> None:
         for feed in feeds.values():
             if time.monotonic() >= max(feed.not_before, feed.try_at):
                 with self._isolate_errors(feed):
-                    self._bring_up(feed)
+                    self._update_feed(feed)
 
-    def _bring_up(self, feed: LadderFeed) -> None:
+    def _update_feed(self, feed: LadderFeed) -> None:
         began = time.monotonic()
         with self.database.read() as session:
             newest = ratings.last_seq(session, feed.id)
-            moved = self._changed_rows(session, feed.id, feed.told) if feed.ready and newest > feed.told else []
+            changed = feed.ready and newest > feed.sent_seq
+            rows = self._changed_rows(session, feed.id, feed.sent_seq) if changed else []
         with self._changed:
-            changed, feed.told = feed.ready and newest > feed.told, newest
-            feed.ready = True
+            feed.sent_seq, feed.ready = newest, True
             if changed:
-                feed.since.clear()
+                feed.changes_since.clear()
                 moment = time.monotonic()
-                feed.not_before = moment + max(PACE_S, RESTS * (moment - began))
-                self._tell(feed, _changes(newest, moved))
+                feed.not_before = moment + max(PACE_S, REST_FACTOR * (moment - began))
+                self._send(feed, _changes(newest, rows))
             self._changed.notify_all()
 
     def _changed_rows(self, session: Session, ladder_id: str, after: int) -> list[Json]:
-        return [self._line(one) for one in rank_changes.list_moved_rows(session, ladder_id, after=after, limit=LINES)]
+        moved = rank_changes.list_moved_rows(session, ladder_id, after=after, limit=LINES)
+        return [self._dump_row(row) for row in moved]
 
 
 def _changes(seq: int, items: list[Json]) -> bytes:

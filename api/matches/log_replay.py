@@ -1,6 +1,6 @@
-"""What is replayed from the log of a match that is over: whether it holds, and what a bot was asked.
+"""Replay logs of finished matches, to verify them and to rebuild the questions sent to bots.
 
-Replaying costs as much as playing, so few do it at once, and what was found of a log is kept.
+Replaying costs as much as playing, so concurrent replays are limited and reports are cached.
 """
 
 import threading
@@ -23,7 +23,7 @@ from referee.matches import logs
 from referee.protocol.messages import Questions
 from referee.workflows import match_loading
 
-AT_ONCE: Final = 2  # in a process
+MOST_CONCURRENT: Final = 2  # replays in this process
 PATIENCE_S: Final = 2.0
 RETRY_AFTER_S: Final = "2"
 KEPT: Final = 1_000  # reports
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 class RecentCache:
-    """The last few things that were made, by their keys. Two who want the same at once may both make it."""
+    """The ``most`` values used last, by key. Concurrent callers may compute the same value twice."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -54,30 +54,35 @@ class RecentCache:
 
 
 _REPORTS: Final = RecentCache(KEPT)
-_AT_WORK: Final = threading.BoundedSemaphore(AT_ONCE)
+_REPLAYING: Final = threading.BoundedSemaphore(MOST_CONCURRENT)
 
 
 def report(session: Session, match: schema.Match) -> Json:
-    """What ``verification.verify`` finds. 409 before the log opens, 404 without a log, 503 while others are at it."""
+    """Return the report of ``verify`` on the match's log.
+
+    Raise a ``Problem``: 409 before the log is open, 404 without a log, 503 while too many others are being replayed.
+    """
     lines = _load_open_log(session, match)
-    # Of the last line of all, which links all before it: the reveal among them.
+    # The digest of the very last line covers all before it, including the reveal.
     return _REPORTS.get(digest(lines[-1]), lambda: _verify_log(lines))
 
 
 def decision(session: Session, match: schema.Match, number: int, master_key: bytes) -> Json:
-    """A row of a decision, with the question as it was put to the bot, None where nobody was asked. Refuses as
-    ``report`` does, and 404 for a row that is no decision."""
+    """Return the row of a decision with the question that was sent to the bot, None if none was sent.
+
+    Raise a ``Problem`` as ``report`` does, and a 404 for a row that is not a decision.
+    """
     lines = _load_open_log(session, match)
     if number >= len(lines) or (row := parse_row(lines[number]))["type"] != "decision":
         raise not_found()
-    asked = _question(session, match, lines, row, master_key) if is_answer(row) else None
-    return {"row": number, "n": row["n"], "seat": row["seat"], "question": asked, "decision": row}
+    question = _rebuild_question(session, match, lines, row, master_key) if is_answer(row) else None
+    return {"row": number, "n": row["n"], "seat": row["seat"], "question": question, "decision": row}
 
 
 def _load_open_log(session: Session, match: schema.Match) -> list[bytes]:
     if not logs.is_open(session, match):
-        reason = "the log opens when the last match of its deal group is over"
-        raise Problem(409, "log_not_ready", reason)
+        detail = "The log can be read when the last match of its deal group is over. Try again then."
+        raise Problem(409, "log_not_ready", detail)
     lines = logs.log_lines(session, match.id)
     if not lines:
         raise not_found()  # cancelled before its first row
@@ -85,27 +90,28 @@ def _load_open_log(session: Session, match: schema.Match) -> list[bytes]:
 
 
 def _verify_log(lines: list[bytes]) -> Json:
-    with at_work():
+    with limit_replays():
         played = lines[:-1] if parse_row(lines[-1])["type"] == "reveal" else lines
         return {**asdict(verify(lines)), "digest": digest(played[-1])}
 
 
-def _question(session: Session, match: schema.Match, lines: list[bytes], row: Json, master_key: bytes) -> Json:
+def _rebuild_question(session: Session, match: schema.Match, lines: list[bytes], row: Json, master_key: bytes) -> Json:
     loaded = match_loading.load(session, match.id, master_key=master_key)
-    with at_work():
+    with limit_replays():
         rows = [parse_row(line) for line in lines]
-        at: Match = replay.replay_to(rows, loaded.header, row["n"])
+        replayed: Match = replay.replay_to(rows, loaded.header, row["n"])
         questions = Questions(loaded.header, row["seat"], loaded.aliases)
-        _, body = questions.ask(replay.question(at, row["seat"]))
+        _, body = questions.ask(replay.question(replayed, row["seat"]))
     return parse_row(body)
 
 
 @contextmanager
-def at_work() -> Iterator[None]:
-    """One of the few who replay; 503 when they stay busy."""
-    if not _AT_WORK.acquire(timeout=PATIENCE_S):
-        raise Problem(503, "unavailable", "Others are being replayed just now.", headers={"Retry-After": RETRY_AFTER_S})
+def limit_replays() -> Iterator[None]:
+    """Run the block as one of ``MOST_CONCURRENT`` replays. Raise a 503 after waiting ``PATIENCE_S`` for a free slot."""
+    if not _REPLAYING.acquire(timeout=PATIENCE_S):
+        detail = f"Other logs are being replayed. Try again in {RETRY_AFTER_S} s."
+        raise Problem(503, "unavailable", detail, headers={"Retry-After": RETRY_AFTER_S})
     try:
         yield
     finally:
-        _AT_WORK.release()
+        _REPLAYING.release()

@@ -1,4 +1,4 @@
-"""Matches as they are told to those who ask again and again: the last few are kept, each read as it grows."""
+"""Cache the visible rows of matches for clients that poll; each request reads only the rows that are new."""
 
 import threading
 from collections import OrderedDict
@@ -15,23 +15,23 @@ Json = dict[str, Any]
 KEPT: Final = 16  # matches; a long one takes a few megabytes
 
 
-class Tellings:
-    """Safe to share between threads."""
+class MatchFeedCache:
+    """The feeds of the ``most`` matches requested last. Thread-safe."""
 
     def __init__(self, most: int = KEPT) -> None:
         self._most = most
         self._kept: OrderedDict[str, tuple[MatchFeed, threading.Lock]] = OrderedDict()
-        self._tables = DealGroupProgress()
+        self._deal_groups = DealGroupProgress()
         self._lock = threading.Lock()
 
     def read_feed(self, session: Session, match_id: str) -> tuple[MatchVisibility, list[Json]]:
-        """How the match stands, and the items of all rows that may be told of it now. Raises ``NotFound``."""
+        """Return the visibility of the match and the items of all rows visible now. Raise ``NotFound`` without one."""
         standing = visibility.standing(session, match_id)
         with self._lock:
-            telling, reading = self._kept.setdefault(match_id, (MatchFeed(match_id, self._tables), threading.Lock()))
+            feed, reading = self._kept.setdefault(match_id, (MatchFeed(match_id, self._deal_groups), threading.Lock()))
             self._kept.move_to_end(match_id)
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
         with reading:
-            telling.look(session, standing)
-            return standing, telling.items[:]
+            feed.look(session, standing)
+            return standing, feed.items[:]

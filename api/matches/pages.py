@@ -1,4 +1,4 @@
-"""Matches as pages: the list, one with the viewer, and the page on which a log can be opened."""
+"""Pages of matches: the list, a match in the viewer, and the page that opens a log file."""
 
 import re
 from typing import Any, Final
@@ -26,14 +26,14 @@ pages = Blueprint("matches", __name__)
 
 Json = dict[str, Any]
 LISTED: Final = 30
-STATES: Final = ("running", "finished", "waiting", "due", "cancelled", "void", "stuck")  # the telling ones first
+STATES: Final = ("running", "finished", "waiting", "due", "cancelled", "void", "stuck")  # the most interesting first
 
 
 @pages.get("/matches")
 @takes("bot", "cursor", "game", "status", "tournament")
 @page_view
 def contents() -> Response:
-    """The newest first, all or some."""
+    """Show the list of matches, newest first, filtered by the query."""
     query: Json = {
         "limit": LISTED,
         "cursor": request.args.get("cursor"),
@@ -49,6 +49,7 @@ def contents() -> Response:
         game=query["game"],
         bot_id=query["bot"],
         tournament_id=query["tournament"],
+        # Filtering by bot must not reveal who plays a rated match.
         where=visibility.has_known_seats() if query["bot"] is not None else None,
         limit=LISTED,
         cursor=read_cursor(query),
@@ -68,41 +69,42 @@ def contents() -> Response:
 @pages.get('/matches/<id("mat"):match_id>')
 @page_view
 def show(match_id: str) -> Response:
-    """A match in the viewer: live while it is played, from its log afterwards."""
+    """Show a match in the viewer: live while it is played, from its log afterwards."""
     match = matches.get_match(record(), match_id)
-    (seen,) = match_views([match])
-    event = None if match.tournament_id is None else tournaments.get_tournament(record(), match.tournament_id)
-    told = _script_data(match, seen)
+    (view,) = match_views([match])
+    tournament = None if match.tournament_id is None else tournaments.get_tournament(record(), match.tournament_id)
+    script_data = _script_data(match, view)
+    is_scored = script_data["open"] and match.status == "finished"
     return page(
         "matches/match.html",
-        match=seen,
-        scores=results.result_of(record(), match_id).scores if told["open"] and match.status == "finished" else None,
-        event=event,
+        match=view,
+        scores=results.result_of(record(), match_id).scores if is_scored else None,
+        tournament=tournament,
         group=deal_groups.get_group(record(), match.group_id),
         over=match.status in deal_groups.ENDED,
         reason=terms.reason(match.reason),
-        why_unrated=unrated.UNRATED.get(seen["unrated_reason"]),
-        told=told,
+        why_unrated=unrated.UNRATED.get(view["unrated_reason"]),
+        script_data=script_data,
     )
 
 
 @pages.get("/replay")
 def replay() -> Response:
-    """Where a log that somebody has can be looked at."""
-    return page("matches/replay.html", told={"faults": viewer.advice()})
+    """Show the page that opens a log file."""
+    return page("matches/replay.html", script_data={"faults": viewer.advice()})
 
 
-def _script_data(match: Match, seen: Json) -> Json:
-    """What the page's script begins with. Players are named only where everybody may know them."""
-    named = all(seat["name"] is not None for seat in seen["seats"])
+def _script_data(match: Match, view: Json) -> Json:
+    """Return the data for the page's script. Players are named only if everyone may know them."""
+    named = all(seat["name"] is not None for seat in view["seats"])
     header = {
         "game": match.game,
         "options": match.options,
-        "seats": len(seen["seats"]),
-        "players": [{name: seat[name] for name in ("bot", "name", "version")} for seat in seen["seats"]]
+        "seats": len(view["seats"]),
+        "players": [{name: seat[name] for name in ("bot", "name", "version")} for seat in view["seats"]]
         if named
         else [],
-        "time": seen["time"],
+        "time": view["time"],
     }
     return {
         "id": match.id,
@@ -119,11 +121,11 @@ def _bot_name(bot_id: str) -> str:
     try:
         return bots.get_bot(record(), bot_id).name
     except NotFound:
-        raise invalid([("bot", "no bot has this id")]) from None
+        raise invalid([("bot", "No bot has this id.")]) from None
 
 
 def _id(name: str, prefix: str) -> str | None:
     wanted = request.args.get(name) or None
     if wanted is not None and not re.fullmatch(f"{prefix}_[0-9a-z]{{26}}", wanted):
-        raise invalid([(name, f"an id that begins with {prefix}_")])
+        raise invalid([(name, f"Must be an id such as {prefix}_… (26 characters after the underscore).")])
     return wanted

@@ -1,4 +1,4 @@
-"""Matches: arranged, listed, cancelled, made void; their logs."""
+"""Create, list, cancel, void and retry matches; download their logs."""
 
 import gzip
 from dataclasses import asdict
@@ -33,13 +33,13 @@ resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
 @resource.idempotent
 @resource.response(WholeMatchView, 201)
 def arrange(new_match: dict[str, Any]) -> Any:
-    """Arrange a match
+    """Create a match
 
-    An owner arranges a friendly: an unrated match with at least one bot of their own. They may have 10 open friendlies,
-    each with at most 5 s per decision and a bank of 60 s. Organisers have no such limits, may seat any bots, and may
-    have the match rated.
+    An owner can create friendlies: unrated matches with at least one bot of their own. An owner may have 10 friendlies
+    that are not over, each with at most 5 s per decision and a bank of 60 s. Organisers have no such limits, may seat
+    any bots, and may have the match rated.
     """
-    check_right(new_match)
+    check_may_create(new_match)
     plan = matches.MatchPlan(
         game=new_match["game"],
         bots=new_match["bots"],
@@ -57,7 +57,7 @@ def arrange(new_match: dict[str, Any]) -> Any:
 @resource.reads
 @resource.response(list_of(MatchView))
 def list_matches(query: dict[str, Any]) -> Any:
-    """Matches, the newest first"""
+    """List matches, newest first"""
     hides_seats = "bot" in query and not (organises() or owns(query["bot"]))
     found = matches.list_matches(
         record(),
@@ -78,7 +78,7 @@ def list_matches(query: dict[str, Any]) -> Any:
 @resource.reads
 @resource.response(WholeMatchView)
 def show(match_id: str) -> Any:
-    """A match"""
+    """Get a match"""
     return attach_group(matches.get_match(record(), match_id))
 
 
@@ -90,15 +90,15 @@ def show(match_id: str) -> Any:
 def cancel(wish: dict[str, Any], match_id: str) -> Any:
     """Cancel a match that is not over
 
-    The account that arranged the match and organisers may cancel it; in a tournament, its organiser; a friendly, also
-    the owner of any bot in it. The match stays listed, without a result. Matches that share their cards are cancelled
-    together: 409 unless `whole_group` is true.
+    A match can be cancelled by the account that created it and by organisers; a match of a tournament only by the
+    tournament's organiser; a friendly also by the owner of any bot in it. The match stays listed, without a result.
+    Matches that share their cards are cancelled together: 409 unless `whole_group` is true.
     """
     match = matches.get_match(record(), match_id)
     if not may_cancel(match):
         raise Forbidden(
-            "Only the account that arranged a match or an organiser may cancel it; in a friendly, also the owner of "
-            "any bot in it."
+            "Only the account that created a match or an organiser may cancel it; a friendly may also be cancelled by "
+            "the owner of any bot in it."
         )
     cancelled = match_cancellation.cancel(
         record(),
@@ -118,14 +118,14 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
 @resource.idempotent
 @resource.response(VoidedView)
 def void(wish: dict[str, Any], match_id: str) -> Any:
-    """Make a match that was played not count
+    """Void a finished match, so that it no longer counts
 
-    For the organiser who arranged it, or whose event it is. Its log and placements stay readable, with the reason;
-    its ladder becomes what it would be without it, by an act that is appended. `rematch` has it played again, while
-    its event runs.
+    For the organiser who created the match or runs its tournament. The log and placements stay readable, with the
+    reason. A new ledger entry changes the ladder to what it would be without the match. With `replay` the match is
+    played again, as long as its tournament is running.
     """
-    if not governs(matches.get_match(record(), match_id)):
-        raise Forbidden("only the organiser who arranged a match, or whose event it is, makes it void")
+    if not may_void(matches.get_match(record(), match_id)):
+        raise Forbidden("Only the organiser who created a match or runs its tournament may void it.")
     return voiding.void(
         record(),
         match_id,
@@ -143,9 +143,9 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
 @resource.idempotent
 @resource.response(WholeMatchView)
 def retry(match_id: str) -> Any:
-    """Let a stuck match go on
+    """Retry a stuck match
 
-    For the operator, once he knows what cost its runners their lives. It goes on from its last recorded row.
+    For the operator, after removing what made its runners fail. The match continues from its last recorded row.
     """
     return attach_group(match_retry.retry(record(), match_id))
 
@@ -156,9 +156,9 @@ def retry(match_id: str) -> Any:
 @resource.reads
 @resource.response(list_of(FaultView))
 def list_faults(query: dict[str, Any], match_id: str) -> Any:
-    """The faults of one's own bots in a match, the newest first
+    """List the faults of your bots in a match, newest first
 
-    Organisers see those of all bots when its deal group is over.
+    Organisers see the faults of all bots once the deal group is over.
     """
     match = matches.get_match(record(), match_id)
     judges = organises() and logs.is_open(record(), match)
@@ -177,12 +177,12 @@ def list_faults(query: dict[str, Any], match_id: str) -> Any:
 @resource.route("GET", '/<id("mat"):match_id>/log')
 @resource.anyone
 @resource.reads
-@resource.file_response("application/x-ndjson", "The log, a JSON object a line; packed when gzip is accepted.")
+@resource.file_response("application/x-ndjson", "The log, one JSON object per line; gzipped if the client accepts it.")
 def log(match_id: str) -> Response:
-    """The log of a match
+    """Download the log of a match
 
-    Open when the last match of its deal group is over; before that 409 `log_not_ready`. A match that was cancelled
-    before its first row has none.
+    The log can be read when the last match of its deal group is over; before that 409 `log_not_ready`. A match that was
+    cancelled before its first row has no log.
     """
     match = matches.get_match(record(), match_id)
     gzipped = request.accept_encodings["gzip"] > 0
@@ -196,40 +196,43 @@ def log(match_id: str) -> Response:
     response.headers["Content-Disposition"] = f'attachment; filename="{match.id}.ndjson"'
     response.headers["Content-Security-Policy"] = LOG_POLICY
     response.headers["Vary"] = "Accept-Encoding"
-    if gzipped:  # in one member: browsers read no further than the first
+    if gzipped:  # as one member: browsers read only the first
         response.set_data(gzip.compress(content, 6, mtime=0))
         response.headers["Content-Encoding"] = "gzip"
     return response
 
 
-def check_right(new_match: dict[str, Any]) -> None:
-    """Refuse what this account may not arrange: no bot of its own, rated matches, long times, too many matches."""
+def check_may_create(new_match: dict[str, Any]) -> None:
+    """Raise unless this account may create the match.
+
+    Others than organisers need a bot of their own, and may not have rated matches, long times or too many friendlies.
+    """
     try:
         seated = [bots.get_bot(record(), bot_id) for bot_id in new_match["bots"]]
     except NotFound as error:
-        raise invalid([(f"bots[{new_match['bots'].index(error.id)}]", "no bot has this id")]) from None
+        raise invalid([(f"bots[{new_match['bots'].index(error.id)}]", "No bot has this id.")]) from None
     if organises():
         return
     if new_match["rated"]:
-        raise Forbidden("rated matches are arranged by organisers and tournaments")
+        raise Forbidden("Only organisers may create rated matches. Leave out `rated` for a friendly.")
     if all(bot.owner_id != asker().id for bot in seated):
-        raise Forbidden("at least one of the bots must be your own")
+        raise Forbidden("At least one of the bots must be your own.")
     check_time(new_match["time"])
     quotas.check_friendlies(record(), asker().id)
 
 
 def check_time(time: dict[str, int]) -> None:
-    """Refuse a friendly that grants more time than allowed."""
+    """Raise a 422 if a friendly has more time than allowed."""
     most = asdict(quotas.LONGEST)
     if too_long := [name for name in most if time[name] > most[name]]:
         raise invalid(
-            (f"time.{name}", f"must be at most {most[name]} in a friendly; organisers may grant more")
+            (f"time.{name}", f"Must be at most {most[name]} in a friendly. Organisers may set more.")
             for name in too_long
         )
 
 
-def governs(match: Match) -> bool:
-    """Whether the asker may end or judge it: he arranged it, or runs its event, or is the operator."""
+def may_void(match: Match) -> bool:
+    """Return whether the caller created the match, runs its tournament, or is the operator."""
     if asker().role == "admin":
         return True
     if match.tournament_id is not None:
@@ -238,9 +241,9 @@ def governs(match: Match) -> bool:
 
 
 def may_cancel(match: Match) -> bool:
-    """Return whether the current account may cancel the match."""
+    """Return whether the caller may cancel the match."""
     return (
-        governs(match)
+        may_void(match)
         or (match.tournament_id is None and asker().role == "organiser")
         or asker().id in friendlies.owners_in(record(), match)
     )

@@ -1,7 +1,7 @@
-"""The pages people look at, their files, and the documentation of the API; nothing on them comes from elsewhere.
+"""The web pages, their static files, and the documentation of the API. Nothing is loaded from other sites.
 
-What a page shows stands in the file of its group. They are for reading: whatever needs a token is asked of the API by
-the page's script.
+The ``pages`` modules of the areas have the views. Pages contain public data; their scripts read and change everything
+that needs a token through the API.
 """
 
 from flask import Flask, Response, current_app, json, send_from_directory
@@ -14,19 +14,31 @@ from api.ladders import pages as ladders
 from api.matches import pages as matches
 from api.pages import guides, home, page, static_files
 from api.requests import DOCS_POLICY
+from api.tournaments import detail_pages as tournament_details
 from api.tournaments import organiser_pages as organise
 from api.tournaments import pages as tournaments
-from api.tournaments import part_pages as tournament_parts
 
-GROUPS = (home, games, guides, ladders, bots, matches, register_page, account, tournaments, tournament_parts, organise)
+GROUPS = (
+    home,
+    games,
+    guides,
+    ladders,
+    bots,
+    matches,
+    register_page,
+    account,
+    tournaments,
+    tournament_details,
+    organise,
+)
 
 
 def install(app: Flask) -> None:
-    """Adds the pages to ``app``."""
+    """Register the pages in ``app``."""
     static_files.install(app)
     page.install(app)
     for group in GROUPS:
-        app.register_blueprint(group.pages, name=f"pages of {group.pages.name}")  # resources bear the names themselves
+        app.register_blueprint(group.pages, name=f"pages of {group.pages.name}")  # resources have the same names
 
     @app.get("/docs")
     def docs() -> Response:

@@ -1,4 +1,4 @@
-"""Values as people read them: numbers with their units, moments, names of games."""
+"""Format values for people: numbers with units, times, names of games."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -17,12 +17,12 @@ LABELS: Final = {  # for scripts
 
 
 def game_name(name: str) -> str:
-    """``pool-nap`` as Pool Nap."""
+    """Return the name of a game as a title: ``pool-nap`` as Pool Nap."""
     return name.replace("-", " ").title()
 
 
 def count(number: int) -> str:
-    """A whole number, its thousands set apart."""
+    """Return a whole number with its thousands separated."""
     return f"{number:,}".replace(",", THIN_SPACE).replace("-", MINUS)
 
 
@@ -31,19 +31,19 @@ def decimal(number: float, digits: int = 1) -> str:
 
 
 def format_signed(number: float, digits: int = 0) -> str:
-    """With its sign, zero without one."""
-    seen = round(number, digits) + 0.0  # what is shown as zero is zero, and has no sign
-    text = decimal(seen, digits)
-    return f"+{text}" if seen > 0 else text
+    """Return a number with its sign. What rounds to zero has none."""
+    rounded = round(number, digits) + 0.0  # turns -0.0 into 0.0
+    text = decimal(rounded, digits)
+    return f"+{text}" if rounded > 0 else text
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """A share of one in percent."""
+    """Return a share of 1 as a percentage."""
     return f"{decimal(100 * share, digits)}{THIN_SPACE}%"
 
 
 def milliseconds(ms: float | None) -> str:
-    """A time in the unit people would use for it; a dash for none."""
+    """Return a duration in ms or s; a dash for None."""
     if ms is None:
         return "–"
     if ms < 1_000:
@@ -52,7 +52,7 @@ def milliseconds(ms: float | None) -> str:
 
 
 def size(size_bytes: int) -> str:
-    """A size of a file as people read it."""
+    """Return a file size in bytes, kB, MB or GB."""
     for unit, least in (("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)):
         if size_bytes >= least:
             return f"{decimal(size_bytes / least, 1)} {unit}"
@@ -60,32 +60,32 @@ def size(size_bytes: int) -> str:
 
 
 def moment(at: datetime | str) -> str:
-    """To the minute, in UTC; the page's script makes it local."""
+    """Return a time to the minute, in UTC; a script of the page converts it to local time."""
     at = datetime.fromisoformat(at) if isinstance(at, str) else at
     at = at.astimezone(UTC) if at.tzinfo else at
     return f"{at.day} {at:%b %Y, %H:%M} UTC"
 
 
 def instant(at: datetime | str) -> str:
-    """RFC 3339, for ``datetime`` attributes."""
+    """Return a time in RFC 3339, for ``datetime`` attributes."""
     at = datetime.fromisoformat(at) if isinstance(at, str) else at
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def options_in_words(options: dict[str, Any]) -> str:
-    """Options of a game on one line."""
-    return ", ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in options.items())
+def format_options(options: dict[str, Any]) -> str:
+    """Return the options of a game on one line."""
+    return ", ".join(f"{name.replace('_', ' ')} {_format_value(value)}" for name, value in options.items())
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     match value:
         case bool():
             return "yes" if value else "no"
         case None:
             return "none"
         case list():
-            return " ".join(_value(one) for one in value)
+            return " ".join(_format_value(item) for item in value)
     return str(value)
 
 
@@ -99,6 +99,6 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "moment": moment,
     "instant": instant,
     "state": state_label,
-    "options_in_words": options_in_words,
+    "options_in_words": format_options,
     "rated_label": rated_label,
 }

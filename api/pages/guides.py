@@ -1,4 +1,4 @@
-"""What people read before they write a bot, hold an event or watch by machine: pages of ``docs``."""
+"""Guides for bot authors, organisers and API clients, rendered from ``docs``."""
 
 import posixpath
 from functools import cache
@@ -14,7 +14,7 @@ from referee.games import catalogue
 
 pages = Blueprint("guides", __name__)
 
-FOLDER: Final = Path(__file__).parent.parent / "guides"  # of links to ``docs``: those that are pages here
+FOLDER: Final = Path(__file__).parent.parent / "guides"  # symbolic links to the files of ``docs`` that are shown
 ORDER: Final = (
     "first-bot",
     "bot-protocol",
@@ -42,25 +42,28 @@ def show(name: str) -> Response:
 
 @cache
 def guides() -> dict[str, Rendered]:
-    """All guides by name, in the order in which they are needed."""
+    """Return all guides by name, in reading order."""
     files = {path.stem: path for path in FOLDER.glob("*.md")}
     names = sorted(files, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
     return {name: render_markdown(files[name].read_text(encoding="utf-8"), address_in("docs")) for name in names}
 
 
 def address_in(folder: str) -> Resolve:
-    """Tells where a link of a page in ``folder`` of the sources leads on this site; None for what is not shown here."""
+    """Return a function that converts links of pages in ``folder`` of the sources to links of this site.
+
+    It returns None for a file that is not shown here.
+    """
 
     def resolve(link: str) -> str | None:
-        path, _, place = link.partition("#")
-        place = f"#{place}" if place else ""
+        path, _, fragment = link.partition("#")
+        fragment = f"#{fragment}" if fragment else ""
         match posixpath.normpath(posixpath.join(folder, path)).split("/"):
             case ["docs", "games"]:
                 return "/games"
             case ["docs", "games", name] if name.removesuffix(".md") in catalogue():
-                return f"/games/{name.removesuffix('.md')}{place}"
+                return f"/games/{name.removesuffix('.md')}{fragment}"
             case ["docs", name] if (FOLDER / name).is_file():
-                return f"/guides/{name.removesuffix('.md')}{place}"
+                return f"/guides/{name.removesuffix('.md')}{fragment}"
             case ["openapi.yaml"]:
                 return "/docs"
         return None

@@ -1,4 +1,4 @@
-"""The first page: what this is, what is going on, how to take part."""
+"""The home page: introduction, matches and tournaments in progress, ladders, newest results."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,15 +20,15 @@ from referee.tournaments.tables import Tournament
 
 pages = Blueprint("home", __name__)
 
-MOST_EVENTS = 6  # open for entries
+MOST_OPEN = 6  # tournaments open for entries
 MOST_RESULTS = 8
-TOP = 5  # of a ladder
-LOOKED_AT = 50  # ladders among which each game's liveliest is looked for
+TOP = 5  # rows of a ladder
+MOST_LADDERS = 50  # among which the most active ladder of each game is chosen
 
 
 @dataclass(frozen=True, slots=True)
 class Top:
-    """The first lines of a game's liveliest ladder."""
+    """The first rows of a game's most active ladder."""
 
     ladder: Ladder
     lines: list[ratings.LadderStanding]
@@ -42,9 +42,9 @@ def home() -> Response:
     return page(
         "home.html",
         live=match_views(now.matches),
-        events=now.events + open_events(),
+        tournaments=now.events + open_tournaments(),
         counts=now.counts,
-        known=outline(now),
+        known=comparable(now),
         tops=tops(),
         results=results,
         fresh=not now.counts["running"] and not now.counts["results"] and not bots.any_registered(record()),
@@ -53,25 +53,25 @@ def home() -> Response:
     )
 
 
-def outline(now: Overview) -> list[Any]:
-    """Return what home.js has rendered anew when a message of the stream tells it otherwise."""
-    running = [[event.id, event.status, far.total > 0] for event, far in now.events]
+def comparable(now: Overview) -> list[Any]:
+    """Return the values that home.js compares with messages of the stream; if they differ, it reloads the page."""
+    running = [[tournament.id, tournament.status, far.total > 0] for tournament, far in now.events]
     return [running, now.counts["open"], now.counts["results"]]
 
 
-def open_events() -> list[tuple[Tournament, progress.Progress]]:
-    """Events that take entries, the newest first."""
-    found = tournaments.list_tournaments(record(), status="open", limit=MOST_EVENTS).items
-    return [(event, progress.progress(record(), event.id)) for event in found]
+def open_tournaments() -> list[tuple[Tournament, progress.Progress]]:
+    """Return tournaments open for entries with their progress, newest first."""
+    found = tournaments.list_tournaments(record(), status="open", limit=MOST_OPEN).items
+    return [(tournament, progress.progress(record(), tournament.id)) for tournament in found]
 
 
 def tops() -> list[Top]:
-    """Of each game the ladder on which something happened last."""
+    """Return, for each game, the first rows of the ladder with the newest ledger entry."""
     session = record()
-    ladders = ratings.list_ladders(session, limit=LOOKED_AT).items
+    ladders = ratings.list_ladders(session, limit=MOST_LADDERS).items
     last = {ladder.id: ratings.last_seq(session, ladder.id) for ladder in ladders}
-    liveliest: dict[str, Ladder] = {}
-    for ladder in sorted(ladders, key=lambda one: last[one.id]):
-        liveliest[ladder.game] = ladder
-    chosen = [liveliest[game] for game in catalogue() if game in liveliest and last[liveliest[game].id]]
+    most_active: dict[str, Ladder] = {}
+    for ladder in sorted(ladders, key=lambda ladder: last[ladder.id]):
+        most_active[ladder.game] = ladder
+    chosen = [most_active[game] for game in catalogue() if game in most_active and last[most_active[game].id]]
     return [Top(ladder, list(ratings.ladder_page(session, ladder.id, limit=TOP).page.items)) for ladder in chosen]

@@ -1,6 +1,6 @@
-"""Our own pages in Markdown as HTML: headings that can be linked to, tables that scroll, cards with their suits.
+"""Render our Markdown documents as HTML, with ids of headings, scrolling tables and marked suits of cards.
 
-No HTML of the source comes through, and nothing is made that the pages' policy forbids.
+HTML in the source is escaped, and the output contains nothing that the content policy of the pages forbids.
 """
 
 import re
@@ -22,7 +22,7 @@ OUTSIDE: Final = ("https://", "http://")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A place in a page; ``level`` is 2 for a chapter."""
+    """A heading of a page; ``level`` is 2 for a chapter."""
 
     id: str
     text: str
@@ -31,7 +31,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A page: its title, what follows the title, and where things are in it."""
+    """A rendered page: its title, its body after the title, and its headings."""
 
     title: str
     body: Markup
@@ -39,17 +39,17 @@ class Rendered:
 
 
 def render_markdown(text: str, resolve: Resolve) -> Rendered:
-    """The page. ``resolve`` says where a link leads here; None makes it plain text."""
+    """Return the rendered page. ``resolve`` converts relative links; for None, the link becomes plain text."""
     tokens = _PARSER.parse(COMMENT.sub("", text))
-    title = next((tokens[at + 1].content for at, token in enumerate(tokens) if _is_title(token)), "")
+    title = next((tokens[index + 1].content for index, token in enumerate(tokens) if _is_title(token)), "")
     tokens = list(_without_empty_heads(_after_title(tokens)))
     contents = tuple(_add_heading_ids(tokens))
-    _link(tokens, resolve)
-    return Rendered(title.replace("`", ""), Markup(_PARSER.renderer.render(tokens, _PARSER.options, {})), contents)  # noqa: S704  # our own text, HTML disabled
+    _resolve_links(tokens, resolve)
+    return Rendered(title.replace("`", ""), Markup(_PARSER.renderer.render(tokens, _PARSER.options, {})), contents)  # noqa: S704  # our own text, with HTML disabled
 
 
 def slug(text: str) -> str:
-    """The id of a heading, as hosts of code make them, so that links between the pages hold there and here."""
+    """Return the id of a heading, formed as on GitHub, so that links between the documents work there and here."""
     return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
 
 
@@ -62,28 +62,28 @@ def _after_title(tokens: Sequence[Token]) -> Sequence[Token]:
 
 
 def _without_empty_heads(tokens: Sequence[Token]) -> Iterator[Token]:
-    """A table whose columns need no names has no row of empty cells."""
+    """Yield the tokens without table heads whose cells are all empty."""
     skipping = False
     for at, token in enumerate(tokens):
         if token.type == "thead_open":
             end = next(i for i in range(at, len(tokens)) if tokens[i].type == "thead_close")
-            skipping = not any(one.content for one in tokens[at:end])
+            skipping = not any(inner.content for inner in tokens[at:end])
         if not skipping:
             yield token
         skipping = skipping and token.type != "thead_close"
 
 
 def _add_heading_ids(tokens: Sequence[Token]) -> Iterator[Heading]:
-    """Gives every heading its id, and every table the name of the chapter it is in."""
-    met: dict[str, int] = {}
+    """Set the id of every heading, and name every table after its chapter; yield the headings."""
+    repeats: dict[str, int] = {}
     tables: dict[str, int] = {}
     chapter = ""
     for at, token in enumerate(tokens):
         if token.type == "heading_open":
             chapter = tokens[at + 1].content.replace("`", "")
             id = slug(chapter)
-            met[id] = met.get(id, -1) + 1
-            id = f"{id}-{met[id]}" if met[id] else id
+            repeats[id] = repeats.get(id, -1) + 1
+            id = f"{id}-{repeats[id]}" if repeats[id] else id
             token.attrSet("id", id)
             yield Heading(id, chapter, int(token.tag[1:]))
         elif token.type == "table_open":
@@ -91,7 +91,7 @@ def _add_heading_ids(tokens: Sequence[Token]) -> Iterator[Heading]:
             token.meta["name"] = chapter if tables[chapter] == 1 else f"{chapter}, table {tables[chapter]}"
 
 
-def _link(tokens: Sequence[Token], resolve: Resolve) -> None:
+def _resolve_links(tokens: Sequence[Token], resolve: Resolve) -> None:
     for token in tokens:
         children = token.children or []
         closing = False
@@ -107,7 +107,7 @@ def _link(tokens: Sequence[Token], resolve: Resolve) -> None:
 
 
 class _Renderer(RendererHTML):
-    """HTML of the tokens; the methods are called by the tokens' types."""
+    """A renderer of tokens; markdown-it calls the method named like the type of a token."""
 
     def link_open(self, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
         return "" if tokens[at].hidden else self.renderToken(tokens, at, options, env)
@@ -146,7 +146,7 @@ def _alignment(cell: Token) -> str:
 
 
 def _mark_suits(text: str) -> str:
-    """Cards marked with their suit. The sign itself comes from the style sheet, so that what is copied stays exact."""
+    """Return ``text`` as HTML with cards marked by suit. The style sheet adds the symbols, so copies stay exact."""
     return CARD.sub(r'<span class="suit-\2">&#34;\1\2&#34;</span>', str(escape(text)))
 
 

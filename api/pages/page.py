@@ -1,4 +1,4 @@
-"""How a page is made: a template over one snapshot of the record, with a policy that lets no foreign code run."""
+"""Render pages from templates over one snapshot of the database, with a policy that runs no foreign code."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -25,7 +25,7 @@ POLICY: Final = (
 
 
 def install(app: Flask) -> None:
-    """Gives the templates their words, and errors met on pages a page of their own."""
+    """Register the template filters and globals, and the page that shows errors."""
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters |= formatting.FILTERS
     app.jinja_env.globals |= {"games": catalogue, "release": __version__, "labels": formatting.LABELS}
@@ -33,7 +33,7 @@ def install(app: Flask) -> None:
 
 
 def page(template: str, status: int = 200, **context: Any) -> Response:
-    """The page of this template. What is in ``context`` is shown as text, whatever it holds."""
+    """Return the rendered template. Strings in ``context`` are escaped."""
     content = render_template(template, **context).encode()
     response = Response(content, status, content_type="text/html; charset=utf-8")
     response.headers["Content-Security-Policy"] = POLICY
@@ -45,18 +45,18 @@ def page(template: str, status: int = 200, **context: Any) -> Response:
 
 
 def page_view(view: View) -> View:
-    """A page that reads one snapshot of the record: ``record()`` inside."""
+    """Run the view in a read transaction: one snapshot of the database, whose session is ``record()``."""
 
     @wraps(view)
-    def within(*args: Any, **kwargs: Any) -> Any:
+    def run_in_transaction(*args: Any, **kwargs: Any) -> Any:
         with database().read() as g.session:
             return view(*args, **kwargs)
 
-    return cast(View, within)
+    return cast(View, run_in_transaction)
 
 
 def _problem_page(problem: Problem) -> Response | None:
-    """The problem as a page where somebody looks with a browser, else None."""
+    """Return the problem as a page if the client is a browser, else None."""
     if is_for_machines() or request.method not in ("GET", "HEAD"):
         return None
     if request.accept_mimetypes.best_match([MEDIA_TYPE, "text/html"]) != "text/html":
@@ -69,6 +69,9 @@ def _problem_page(problem: Problem) -> Response | None:
 
 
 def _without_slash() -> Response:
-    """To the same address without what people add to its end; to this service whatever the path begins with."""
+    """Redirect to the same path without slashes at its end.
+
+    The target is a path of this service, even if the request's path begins with two slashes.
+    """
     query = request.query_string.decode("ascii", "ignore")
     return cast(Response, redirect(f"/{quote(request.path.strip('/'))}" + (f"?{query}" if query else ""), 308))

@@ -1,4 +1,4 @@
-"""Numbered pages of long lists: which one a request asks for, and which rows are on it."""
+"""Numbered pages of long lists."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ LAST_PAGE: Final = 9_999_999
 
 @dataclass(frozen=True, slots=True)
 class NumberedPage:
-    """Page ``number``, from 1, of a list of ``length`` rows, of which ``size`` are on a page."""
+    """Page ``number``, from 1, of a list of ``length`` rows with ``size`` rows per page."""
 
     number: int
     size: int
@@ -22,17 +22,17 @@ class NumberedPage:
 
     @property
     def first(self) -> int:
-        """The index of the first row, from 0."""
+        """Return the index of the first row, from 0."""
         return (self.number - 1) * self.size
 
     @property
     def pages(self) -> int:
-        """How many pages there are; an empty list has one."""
+        """Return the number of pages; an empty list has one."""
         return max(1, -(-self.length // self.size))
 
     @property
     def cursor(self) -> list[int] | None:
-        """The cursor of the store for rows that are numbered from 0."""
+        """Return the cursor of the page for lists that are paged by row number."""
         return [self.first - 1] if self.first else None
 
     def rows(self, everything: Sequence[Row]) -> Sequence[Row]:
@@ -41,13 +41,13 @@ class NumberedPage:
 
 
 def requested_number() -> int:
-    """Return the page that is asked for with ``?page=``."""
+    """Return the page number in ``?page=``. Raise a 422 for an invalid one."""
     return whole_number("page", 1, LAST_PAGE)
 
 
 def numbered_page(number: int, size: int, length: int) -> NumberedPage:
-    """Return page ``number`` of a list; refuse one behind the last."""
+    """Return page ``number`` of a list. Raise a 422 for a page after the last."""
     page = NumberedPage(number, size, length)
     if number > page.pages:
-        raise invalid([("page", f"there are {page.pages}")])
+        raise invalid([("page", f"Must be at most {page.pages}, the number of pages.")])
     return page

@@ -1,4 +1,4 @@
-"""Read the query parameters of pages; what is wrong with one is refused with a 422 that names it."""
+"""Read the query parameters of pages. An invalid one raises a 422 that names it."""
 
 from collections.abc import Collection
 
@@ -8,16 +8,16 @@ from api.errors import invalid
 
 
 def choice(name: str, known: Collection[str]) -> str | None:
-    """Return the parameter, which must be one of ``known``; None where it is missing or empty."""
+    """Return the parameter, which must be one of ``known``; None if it is missing or empty."""
     wanted = request.args.get(name) or None
     if wanted is not None and wanted not in known:
-        raise invalid([(name, f"one of {', '.join(known)}")])
+        raise invalid([(name, f"Must be one of: {', '.join(known)}.")])
     return wanted
 
 
 def whole_number(name: str, low: int, high: int) -> int:
-    """Return the parameter as a number from ``low`` to ``high``; ``low`` where it is missing."""
+    """Return the parameter as an integer from ``low`` to ``high``; ``low`` if it is missing."""
     text = request.args.get(name, str(low))
     if not (text.isascii() and text.isdigit() and len(text) < 10 and low <= int(text) <= high):
-        raise invalid([(name, f"a number from {low} to {high}")])
+        raise invalid([(name, f"Must be a whole number from {low} to {high}.")])
     return int(text)

@@ -1,4 +1,4 @@
-"""Files the pages need, packed once and named by what is in them, so that a browser may keep them for good."""
+"""Static files of the pages, compressed once, with a version of their content in the path so browsers cache them."""
 
 import gzip
 import hashlib
@@ -16,16 +16,16 @@ from referee import viewer
 
 FOLDER: Final = Path(__file__).parent.parent / "static"
 TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png"}
-KEPT_FOR_GOOD: Final = "public, max-age=31536000, immutable"
-WHOLE_VIEWER: Final = "viewer/whole.js"  # its modules in one
+CACHE_FOREVER: Final = "public, max-age=31536000, immutable"
+WHOLE_VIEWER: Final = "viewer/whole.js"  # all modules of the viewer in one file
 COMMENT_LINES: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 INDENT: Final = re.compile(r"^[ \t]+", re.MULTILINE)
-SMALLEST_PACKED: Final = 600  # bytes; below that packing gains nothing
+SMALLEST_PACKED: Final = 600  # bytes; compressing less gains nothing
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file as it is sent, ``packed`` where that makes it smaller."""
+    """A static file, also gzipped (``packed``) if that makes it smaller."""
 
     content: bytes
     packed: bytes | None
@@ -33,22 +33,22 @@ class File:
 
 
 def install(app: Flask) -> None:
-    """Serves the files of the pages, under their version and without."""
+    """Serve the static files at paths with and without their version."""
 
     @app.get("/static/<path:name>", endpoint="static")
     def file(name: str) -> Response:
         version, _, rest = name.partition("/")
         if version == f"v-{_version()}":
-            return _answer(rest, KEPT_FOR_GOOD)
+            return _answer(rest, CACHE_FOREVER)
         return _answer(rest if version.startswith("v-") else name, "no-cache")
 
     app.jinja_env.globals["url_of_static"] = url_of_static
 
 
 def url_of_static(name: str) -> str:
-    """Where a file is to be had until it changes; modules beside it are found by their relative names.
+    """Return the versioned path of a file. Modules import others by relative names, so these are versioned too.
 
-    Raises ``KeyError`` for a file there is not: a page that names one is broken.
+    Raise ``KeyError`` for an unknown file.
     """
     if name not in _files():
         raise KeyError(f"no static file {name!r}")
@@ -56,9 +56,9 @@ def url_of_static(name: str) -> str:
 
 
 def strip_comments(source: str) -> str:
-    """The script or style sheet without its comment lines and indentation; lines stay lines.
+    """Return a script or style sheet without comment lines and indentation.
 
-    Right as long as no string of the source spans lines, which a test sees to.
+    Correct only if no string of the source spans lines, which a test checks.
     """
     return INDENT.sub("", COMMENT_LINES.sub("", source))
 
@@ -83,7 +83,7 @@ def _answer(name: str, caching: str) -> Response:
 
 @cache
 def _files() -> dict[str, File]:
-    """Every file that may be had, by its name; read once a process."""
+    """Return every file that is served, by name; read once per process."""
     found = {
         f"{below}{path.relative_to(folder)}": path
         for below, folder in (("", FOLDER), ("viewer/", viewer.FOLDER))

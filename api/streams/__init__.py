@@ -1,5 +1,5 @@
-"""What people watch as it goes on, as server-sent events.
+"""Server-sent events: live streams of matches, tournaments, ladders and the service.
 
-``hub`` reads the record once for all who watch something and tells them; what is told stands in a file for each thing
-that can be watched. ``connections`` hands the connection of a request over to the lines.
+``stream`` reads the database once for all viewers of a subject and sends them messages; the ``stream`` modules of the
+areas decide what these contain. ``connections`` moves the connection of a request to ``stream_writer``.
 """

@@ -1,4 +1,4 @@
-"""Places that are few: how many may be held at once, in all and by one address."""
+"""Limits on concurrent streams and downloads, in total and for each client address."""
 
 import threading
 from collections import Counter
@@ -7,42 +7,48 @@ from collections.abc import Callable
 from api.errors import Problem
 
 
-class Places:
-    """So many ``most``, of them ``most_each`` for one address. Safe to share between threads."""
+class ConnectionLimit:
+    """A limit of ``most`` concurrent connections, at most ``most_each`` of them from one address. Thread-safe.
 
-    def __init__(self, what: str, most: int, most_each: int, retry_after_s: int) -> None:
-        self._what, self._most, self._most_each, self._retry_after_s = what, most, most_each, retry_after_s
-        self._taken: Counter[str] = Counter()
+    ``kind`` names the connections in the refusal.
+    """
+
+    def __init__(self, kind: str, most: int, most_each: int, retry_after_s: int) -> None:
+        self._kind, self._most, self._most_each, self._retry_after_s = kind, most, most_each, retry_after_s
+        self._in_use: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     @property
-    def taken(self) -> int:
-        return self._taken.total()
+    def in_use(self) -> int:
+        return self._in_use.total()
 
-    def take(self, address: str) -> Callable[[], bool]:
-        """A place, and the way to give it back, which tells whether it was gone for the first time; 503 with
-        Retry-After when none is free."""
+    def acquire(self, address: str) -> Callable[[], bool]:
+        """Count a connection from ``address`` and return the function that releases it.
+
+        That function returns True the first time it is called and does nothing afterwards. Raise a 503 ``Problem`` with
+        Retry-After when the limit is reached.
+        """
         with self._lock:
-            if self._taken[address] >= self._most_each:
-                raise self._refusal(f"At most {self._most_each} {self._what} at once from one address")
-            if self._taken.total() >= self._most:
-                raise self._refusal(f"At most {self._most} {self._what} at once")
-            self._taken[address] += 1
-        given_back = False
+            if self._in_use[address] >= self._most_each:
+                raise self._refusal(f"At most {self._most_each} concurrent {self._kind} are allowed from one address")
+            if self._in_use.total() >= self._most:
+                raise self._refusal(f"At most {self._most} concurrent {self._kind} are allowed")
+            self._in_use[address] += 1
+        released = False
 
-        def give_back() -> bool:
-            nonlocal given_back
+        def release() -> bool:
+            nonlocal released
             with self._lock:
-                if given_back:
+                if released:
                     return False
-                given_back = True
-                self._taken[address] -= 1
-                if not self._taken[address]:
-                    del self._taken[address]
+                released = True
+                self._in_use[address] -= 1
+                if not self._in_use[address]:
+                    del self._in_use[address]
             return True
 
-        return give_back
+        return release
 
     def _refusal(self, reason: str) -> Problem:
         headers = {"Retry-After": str(self._retry_after_s)}
-        return Problem(503, "unavailable", f"{reason}; try again later.", headers=headers)
+        return Problem(503, "unavailable", f"{reason}. Try again in {self._retry_after_s} s.", headers=headers)

@@ -1,4 +1,4 @@
-"""From a request to a stream: a place for the viewer, its connection handed to the lines, what it missed told first."""
+"""Answer a request with a stream: catch its viewer up, then move its connection to the stream writer."""
 
 import errno
 import random
@@ -12,130 +12,139 @@ from flask import Flask, Response, current_app, request
 
 from api import limits
 from api.errors import invalid
-from api.streams.connection_limits import Places
-from api.streams.hub import Feed, Hub, StreamViewer
-from api.streams.stream_writer import StreamConnection, StreamConnections, taken_over
+from api.streams.connection_limits import ConnectionLimit
+from api.streams.stream import Feed, Stream, StreamViewer
+from api.streams.stream_writer import StreamConnection, StreamConnections, take_over
 from api.views import database
 from referee.db import change_notifier
 from referee.db.engine import Database
 from referee.settings import Settings
 
 MEDIA_TYPE: Final = "text/event-stream"
-HOLDING_THREADS: Final = 16  # viewers whose connection cannot be taken over, at once
+BLOCKED_THREADS: Final = 16  # most concurrent viewers whose connection cannot be taken over
 RETRY_AFTER_S: Final = 10
-CATCHING_UP_S: Final = 10.0  # that a viewer may take to read a piece of what it missed
+CATCH_UP_S: Final = 10.0  # within which a viewer must read each piece of what it missed
 LAST_EVENT_ID: Final = {
     "in": "header",
     "name": "Last-Event-ID",
     "schema": {"type": "string", "pattern": r"^[0-9]{1,18}(\.end)?$"},
-    "description": "The id of the last message received: what was told since is told again, from the record.",
+    "description": "The id of the last message received. The stream then begins with all messages after it.",
 }
-TOO_MANY: Final = {"description": "As many viewers as there may be, in all or from one address; see Retry-After."}
-ALL_TOLD: Final = {"description": "`Last-Event-ID` is that of the end: it is over and all of it was told."}
+TOO_MANY: Final = {
+    "description": "The limit of concurrent viewers, in total or from one address, is reached. See Retry-After."
+}
+COMPLETE: Final = {"description": "`Last-Event-ID` is that of the final message: there is nothing more to send."}
 
 _STARTING = threading.Lock()
-H = TypeVar("H", bound=Hub[Any])
+S = TypeVar("S", bound=Stream[Any])
 
 
-def schema_of(*names: str) -> dict[str, Any]:
-    """How the messages of a stream with these events look, for the document of the API."""
+def message_schema(*names: str) -> dict[str, Any]:
+    """Return the schema of a stream's messages, for the OpenAPI document."""
     return {
         "type": "object",
         "properties": {
             "event": {"type": "string", "enum": list(names)},
             "id": {"type": "string"},
             "data": {"type": "string", "contentMediaType": "application/json", "description": "a JSON object"},
-            "retry": {"type": "integer", "description": "milliseconds to wait before coming back"},
+            "retry": {"type": "integer", "description": "milliseconds to wait before reconnecting"},
         },
     }
 
 
-class Hubs:
-    """The hubs of this process, each made when it is first asked for, and the lines they write to."""
+class StreamRegistry:
+    """The streams of this process, each created on first use, and the connections they write to."""
 
     def __init__(self, database: Database, redis_url: str | None) -> None:
         self.database = database
-        self._lines = StreamConnections()
-        self._hubs: dict[str, Hub[Any]] = {}
+        self._connections = StreamConnections()
+        self._streams: dict[str, Stream[Any]] = {}
         self._stopped = threading.Event()
         if redis_url is not None:
-            words = (change_notifier.connect(redis_url), self.wake, self._stopped)
-            threading.Thread(target=change_notifier.listen, args=words, name="words", daemon=True).start()
+            arguments = (change_notifier.connect(redis_url), self.wake, self._stopped)
+            threading.Thread(
+                target=change_notifier.listen, args=arguments, name="change-notifications", daemon=True
+            ).start()
 
-    def get(self, kind: type[H], make: Callable[[Database, StreamConnections], H]) -> H:
-        if kind.__name__ not in self._hubs:
-            self._hubs[kind.__name__] = make(self.database, self._lines)
-        return cast(H, self._hubs[kind.__name__])
+    def get(self, kind: type[S], make: Callable[[Database, StreamConnections], S]) -> S:
+        if kind.__name__ not in self._streams:
+            self._streams[kind.__name__] = make(self.database, self._connections)
+        return cast(S, self._streams[kind.__name__])
 
     def wake(self) -> None:
-        for hub in list(self._hubs.values()):
-            hub.wake()
+        for stream in list(self._streams.values()):
+            stream.wake()
 
     def close(self) -> None:
-        """Ends all streams."""
+        """End all streams."""
         self._stopped.set()
-        for hub in list(self._hubs.values()):
-            hub.close()
-        self._lines.stop()
+        for stream in list(self._streams.values()):
+            stream.close()
+        self._connections.stop()
 
 
-def hub(kind: type[H], make: Callable[[Database, StreamConnections], H]) -> H:
-    """The hub of this kind in this process."""
+def get_stream(kind: type[S], make: Callable[[Database, StreamConnections], S]) -> S:
+    """Return the stream of this kind in this process; create it with ``make`` on first use."""
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # a proxy of werkzeug's
     settings: Settings = app.config["SETTINGS"]
     with _STARTING:
-        hubs: Hubs | None = app.extensions.get("referee.hubs")
-        if hubs is None or hubs.database is not database():
-            hubs = app.extensions["referee.hubs"] = Hubs(database(), settings.redis_url)
-        return hubs.get(kind, make)
+        registry: StreamRegistry | None = app.extensions.get("referee.stream_registry")
+        if registry is None or registry.database is not database():
+            registry = app.extensions["referee.stream_registry"] = StreamRegistry(database(), settings.redis_url)
+        return registry.get(kind, make)
 
 
 def close(app: Flask) -> None:
-    """Ends all streams of this process."""
-    hubs: Hubs | None = app.extensions.pop("referee.hubs", None)
-    if hubs is not None:
-        hubs.close()
+    """End all streams of this process."""
+    registry: StreamRegistry | None = app.extensions.pop("referee.stream_registry", None)
+    if registry is not None:
+        registry.close()
 
 
-def stream(hub: Callable[[], Hub[Any]], id: str, after: int | None = None) -> Response:
-    """The answer that follows this thing: from ``Last-Event-ID`` on, or else from ``after``."""
-    known, ended = _last_event_id()
-    after = after if known is None else known
+def follow(get: Callable[[], Stream[Any]], id: str, after: int | None = None) -> Response:
+    """Return the response that follows subject ``id``, from ``Last-Event-ID`` on, or else from ``after``."""
+    last_id, ended = _last_event_id()
+    after = after if last_id is None else last_id
     if request.method == "HEAD":
-        return _answer([])
+        return _response([])
     sock = _connection()
-    give_back = _places(None if sock is None else "taken over").take(limits.address())
+    release = _connection_limit(None if sock is None else "taken over").acquire(limits.address())
     try:
-        watched = hub()
-        feed = watched.open(id)
+        stream = get()
+        feed = stream.open(id)
     except BaseException:
-        give_back()
+        release()
         raise
 
     def on_close(viewer: StreamViewer | None = None) -> None:
-        if give_back():
-            watched.leave(feed, viewer)
+        if release():
+            stream.leave(feed, viewer)
 
-    if ended and after is not None and watched.is_past(feed, after):
+    if ended and after is not None and stream.is_complete(feed, after):
         on_close()
         return Response(status=204)
-    return _answer(_Stream(watched, feed, after, sock, on_close))
+    return _response(_StreamBody(stream, feed, after, sock, on_close))
 
 
-class _Stream:
-    """The body of the answer: what was missed in the thread of the request, all the rest from the thread of the lines.
+class _StreamBody:
+    """The response body. The request's thread writes what was missed, the stream writer everything after that.
 
-    Where the connection cannot be taken over, the thread of the request stays with it.
+    Where the connection cannot be taken over, the request's thread writes all of it.
     """
 
     def __init__(
-        self, hub: Hub[Any], feed: Feed, after: int | None, sock: socket.socket | None, left: Callable[..., None]
+        self,
+        stream: Stream[Any],
+        feed: Feed,
+        after: int | None,
+        sock: socket.socket | None,
+        on_close: Callable[..., None],
     ) -> None:
-        self._hub, self._feed, self._after, self._sock, self._left = hub, feed, after, sock, left
+        self._stream, self._feed, self._after, self._sock, self._on_close = stream, feed, after, sock, on_close
         self._chunked = request.environ.get("SERVER_PROTOCOL") == "HTTP/1.1"
         self._viewer: StreamViewer | None = None
         self._taken_over = False
-        self._pieces: Generator[bytes, None, None] = self._all()
+        self._pieces: Generator[bytes, None, None] = self._generate()
 
     def __iter__(self) -> Iterator[bytes]:
         return self._pieces
@@ -146,32 +155,33 @@ class _Stream:
             self._leave()
 
     def _leave(self) -> None:
-        self._left(self._viewer)
+        self._on_close(self._viewer)
 
-    def _all(self) -> Generator[bytes, None, None]:
-        # Not the same for all: after a restart they would all come back at once.
+    def _generate(self) -> Generator[bytes, None, None]:
+        # Random, so that viewers do not all reconnect at the same moment after a restart.
         yield b"retry: %d\n\n" % random.randint(1000, 3000)  # noqa: S311  # no secret
         if self._sock is None:
-            yield from self._with_this_thread()
+            yield from self._write_in_this_thread()
             return
-        self._sock.settimeout(CATCHING_UP_S)
-        yield from self._hub.catch_up(self._feed, self._after, self._hand_over)
-        # The server would end the answer; it takes this for a connection that broke, and leaves it alone.
-        raise OSError(errno.ENOTCONN, "the connection was handed on")
+        self._sock.settimeout(CATCH_UP_S)
+        yield from self._stream.catch_up(self._feed, self._after, self._hand_over)
+        # The server would end the response. It treats this as a broken connection and leaves it alone.
+        raise OSError(errno.ENOTCONN, "the connection was handed over to the stream writer")
 
     def _hand_over(self, text: bytes, last: bool) -> None:
-        sock = taken_over(cast(socket.socket, self._sock))
+        sock = take_over(cast(socket.socket, self._sock))
         self._taken_over = True
-        self._hub.lines.add(StreamConnection(self._feed.id, sock, self._chunked, self._left), text, last=last)
+        connection = StreamConnection(self._feed.id, sock, self._chunked, self._on_close)
+        self._stream.connections.add(connection, text, last=last)
 
-    def _with_this_thread(self) -> Iterator[bytes]:
+    def _write_in_this_thread(self) -> Iterator[bytes]:
         viewer = self._viewer = StreamViewer()
 
-        def stay(text: bytes, last: bool) -> None:
+        def accept(text: bytes, last: bool) -> None:
             viewer.put(text, last=last)
             self._feed.waiting.add(viewer)
 
-        yield from self._hub.catch_up(self._feed, self._after, stay)
+        yield from self._stream.catch_up(self._feed, self._after, accept)
         last = False
         try:
             while not last:
@@ -181,37 +191,37 @@ class _Stream:
             self._leave()
 
 
-def _answer(body: Any) -> Response:
+def _response(body: Any) -> Response:
     response = Response(body, mimetype=MEDIA_TYPE, direct_passthrough=True)
     response.headers["Cache-Control"] = "no-store"
-    response.headers["X-Accel-Buffering"] = "no"  # told to the proxy in front
+    response.headers["X-Accel-Buffering"] = "no"  # for a proxy in front
     return response
 
 
 def _last_event_id() -> tuple[int | None, bool]:
-    """Up to what the caller was told, and whether the end was told too."""
+    """Return the number in the caller's ``Last-Event-ID``, None without one, and whether it is that of the end."""
     text = request.headers.get("Last-Event-ID", "").strip()
     if not text:
         return None, False
     if not re.fullmatch(r"[0-9]{1,18}(\.end)?", text, re.ASCII):
-        raise invalid([("Last-Event-ID", "not an id of this stream")])
+        raise invalid([("Last-Event-ID", "must be the id of a message of this stream")])
     return int(text.partition(".")[0]), text.endswith(".end")
 
 
 def _connection() -> socket.socket | None:
-    """The connection of this request, where it may be taken over: plain HTTP/1 under gunicorn's threads."""
+    """Return the socket of this request, if it can be taken over: plain HTTP/1 under gunicorn's threads."""
     environ = request.environ
     sock = environ.get("gunicorn.socket")
     plain = type(sock) is socket.socket and environ.get("SERVER_PROTOCOL") in ("HTTP/1.0", "HTTP/1.1")
     return sock if plain and environ.get("wsgi.multithread") else None
 
 
-def _places(kind: str | None) -> Places:
+def _connection_limit(kind: str | None) -> ConnectionLimit:
     settings: Settings = current_app.config["SETTINGS"]
-    most = settings.streams if kind else min(HOLDING_THREADS, settings.streams)
+    most = settings.streams if kind else min(BLOCKED_THREADS, settings.streams)
     name = f"referee.streams {kind}"
     with _STARTING:
         if name not in current_app.extensions:
             each = settings.streams_per_address
-            current_app.extensions[name] = Places("viewers", most, each, RETRY_AFTER_S)
-        return cast(Places, current_app.extensions[name])
+            current_app.extensions[name] = ConnectionLimit("viewers", most, each, RETRY_AFTER_S)
+        return cast(ConnectionLimit, current_app.extensions[name])

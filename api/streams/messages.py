@@ -1,4 +1,4 @@
-"""Server-sent events as bytes."""
+"""Encode messages as server-sent events (HTML standard, section 9.2)."""
 
 from datetime import datetime
 
@@ -6,11 +6,11 @@ from api.fields import UtcDateTime
 
 
 def message(name: str, id: str | int | None, data: bytes) -> bytes:
-    """An event; one without an id leaves that of the last as it was."""
+    """Return a stream message. Without an ``id``, the client's last id stays as it is."""
     numbered = b"" if id is None else b"id: %s\n" % str(id).encode()
     return b"event: %s\n%sdata: %s\n\n" % (name.encode(), numbered, data)
 
 
 def instant(moment: datetime) -> str:
-    """As the API writes dates everywhere."""
+    """Return ``moment`` as the API writes times: RFC 3339 in UTC."""
     return str(UtcDateTime()._serialize(moment, None, None))

@@ -1,57 +1,59 @@
-"""What those who watch the whole service are told: how it stands, anew when that has changed, at most every two
-seconds. There is nothing to come back to, so messages have no ids."""
+"""The stream of the whole service: its overview whenever that has changed, at most every two seconds.
+
+Each message replaces the one before, so messages have no ids.
+"""
 
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from api.streams.hub import RESTS, Accept, Feed, Hub
 from api.streams.messages import message
+from api.streams.stream import REST_FACTOR, Accept, Feed, Stream
 from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
 
-PACE_S: Final = 2.0
+PACE_S: Final = 2.0  # between two messages, at least
 NOW: Final = "now"
 
 
 @dataclass(eq=False, slots=True)
-class NowFeed(Feed):
-    """The service, as it was last told."""
+class OverviewFeed(Feed):
+    """The overview as it was last sent."""
 
     data: bytes = b""
     not_before: float = 0.0
 
 
-class NowHub(Hub[NowFeed]):
-    """The one thing there is of this kind; ``found`` gives it as JSON."""
+class OverviewStream(Stream[OverviewFeed]):
+    """A stream with a single subject, ``NOW``; ``render`` returns its overview as JSON."""
 
     keep_s = 5.0
 
-    def __init__(self, database: Database, lines: StreamConnections, found: Callable[[], bytes]) -> None:
-        self._found = found
-        super().__init__(database, lines)
+    def __init__(self, database: Database, connections: StreamConnections, render: Callable[[], bytes]) -> None:
+        self._render = render
+        super().__init__(database, connections)
 
-    def _new_feed(self, id: str) -> NowFeed:
-        return NowFeed(id)
+    def _new_feed(self, id: str) -> OverviewFeed:
+        return OverviewFeed(id)
 
-    def is_past(self, feed: NowFeed, after: int) -> bool:
+    def is_complete(self, feed: OverviewFeed, after: int) -> bool:
         return False
 
-    def catch_up(self, feed: NowFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
+    def catch_up(self, feed: OverviewFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
         with self._changed:
             accept(message(NOW, None, feed.data), False)
         yield from ()
 
-    def _look(self, feeds: dict[str, NowFeed]) -> None:
+    def _poll(self, feeds: dict[str, OverviewFeed]) -> None:
         feed, began = feeds[NOW], time.monotonic()
         if feed.ready and began < feed.not_before:
             return
-        data = self._found()
+        data = self._render()
         with self._changed:
             moment = time.monotonic()
-            feed.not_before = moment + max(PACE_S, RESTS * (moment - began))
+            feed.not_before = moment + max(PACE_S, REST_FACTOR * (moment - began))
             changed, feed.data, feed.ready = data != feed.data, data, True
             if changed:
-                self._tell(feed, message(NOW, None, data))
+                self._send(feed, message(NOW, None, data))
             self._changed.notify_all()

@@ -1,5 +1,5 @@
-"""What goes on now: the rows of a match as they may be told, a ladder as it moves, the whole service; and what a match
-that is over has to show of each decision."""
+"""Live data over HTTP: the visible rows of a match, its decisions once its log is open, streams of matches, ladders and
+the service."""
 
 import time
 from threading import Lock
@@ -10,13 +10,13 @@ from flask import Flask, Response, current_app
 from sqlalchemy.orm import Session
 
 from api.ladders.schemas import LadderRow
-from api.ladders.stream import LadderHub
+from api.ladders.stream import LadderStream
 from api.matches import log_replay
-from api.matches.match_feed import Tellings
-from api.matches.stream import MatchHub
+from api.matches.match_feed import MatchFeedCache
+from api.matches.stream import MatchStream
 from api.presentation import Extended, attach_seats
 from api.streams import connections
-from api.streams.overview import NOW, PACE_S, NowHub
+from api.streams.overview import NOW, PACE_S, OverviewStream
 from api.streams.schemas import DecisionView, FollowQuery, NowView, RowsQuery, RowsView, VerificationView
 from api.streams.stream_writer import StreamConnections
 from api.views import Resource, database, master_key, record
@@ -26,7 +26,7 @@ from referee.matches import matches
 from referee.tournaments.overview import overview
 from referee.workflows import visibility
 
-resource = Resource("live", "/api/v1", "What goes on now.")
+resource = Resource("live", "/api/v1", "Live data and streams.")
 
 Json = dict[str, Any]
 
@@ -42,13 +42,14 @@ STARTING: Final = Lock()
 @resource.reads
 @resource.response(RowsView)
 def list_rows(query: Json, match_id: str) -> Any:
-    """The rows of a match as they may be told now: numbers and masked events
+    """List the visible rows of a match: numbers and masked game events
 
-    At once, except in rated play that is not over: there the rows of a round are told when the next begins, and rows
-    that are a minute old in steps of ten seconds. While other matches play the same cards, those of a deal are told
-    when all of them have been dealt the next, or are over. Nothing tells how long a seat thought, or who sits there.
+    Rows are visible immediately, except in rated matches that are not over: there the rows of a round are visible when
+    the next round begins, and rows that are a minute old in steps of ten seconds. While other matches play the same
+    cards, the rows of a deal are visible when all of these matches have been dealt the next deal or are over. Rows do
+    not show how long a seat thought or which bot plays in it.
     """
-    standing, items = _tellings().read_feed(record(), match_id)
+    standing, items = _match_feeds().read_feed(record(), match_id)
     start = query["after"] + 1 if "after" in query else 0
     page = items[start : start + query["limit"]]
     return Extended(
@@ -63,23 +64,23 @@ def list_rows(query: Json, match_id: str) -> Any:
 @resource.route("GET", '/matches/<id("mat"):match_id>/stream')
 @resource.anyone
 @resource.documents(
-    parameters=[connections.LAST_EVENT_ID], responses={204: connections.ALL_TOLD, 503: connections.TOO_MANY}
+    parameters=[connections.LAST_EVENT_ID], responses={204: connections.COMPLETE, 503: connections.TOO_MANY}
 )
 @resource.query(FollowQuery)
 @resource.file_response(
-    connections.MEDIA_TYPE, "Messages until the log is open.", connections.schema_of("rows", "state", "end")
+    connections.MEDIA_TYPE, "Messages until the log is open.", connections.message_schema("rows", "state", "end")
 )
 def follow_match(query: Json, match_id: str) -> Response:
-    """A match as it goes on (server-sent events)
+    """Follow a match (server-sent events)
 
-    `rows` (`items` as GET …/rows has them), `state` (`status`, `reason`, `open`, `held_back`, `pace`; `placements`
-    by seat when it is over), `end` when its deal group is over and everybody may read the whole log. First all that
-    may be told so far, then what comes. The id of a message is the number of the last row that was told: come back
-    with it in `Last-Event-ID`, and no row is lost or told twice. Rows come as GET …/rows tells them.
+    The stream begins with everything that is visible so far. `rows`: `items` as in GET …/rows. `state`: `status`,
+    `reason`, `open`, `held_back`, `pace`, and `placements` by seat when the match is over. `end`: the deal group is
+    over and everyone may read the whole log. The id of a message is the number of the last row sent: reconnect with it
+    in `Last-Event-ID` to receive every row exactly once. Rows become visible as described for GET …/rows.
     """
     with database().read() as session:
         matches.get_match(session, match_id)
-    return connections.stream(lambda: connections.hub(MatchHub, MatchHub), match_id, query.get("after"))
+    return connections.follow(lambda: connections.get_stream(MatchStream, MatchStream), match_id, query.get("after"))
 
 
 @resource.route("GET", '/matches/<id("mat"):match_id>/decisions/<int:row>')
@@ -87,9 +88,9 @@ def follow_match(query: Json, match_id: str) -> Response:
 @resource.reads
 @resource.response(DecisionView)
 def show_decision(match_id: str, row: int) -> Any:
-    """A decision, with the question as it was put to the bot
+    """Get a decision, with the question that was sent to the bot
 
-    Once the log is open; before that 409 `log_not_ready`. The question is built again from the log.
+    Available once the log is open; before that 409 `log_not_ready`. The question is rebuilt from the log.
     """
     return log_replay.decision(record(), matches.get_match(record(), match_id), row, master_key())
 
@@ -99,10 +100,10 @@ def show_decision(match_id: str, row: int) -> Any:
 @resource.reads
 @resource.response(VerificationView)
 def verify(match_id: str) -> Any:
-    """Whether the log of a match holds: links, rules, legality, deals, result
+    """Verify the log of a match: hash links, rules, legality, deals, result
 
-    Once the log is open; before that 409 `log_not_ready`. It is replayed when it is first asked for; 503 while
-    others are being replayed.
+    Available once the log is open; before that 409 `log_not_ready`. The log is replayed on the first request; 503
+    while too many other logs are being replayed.
     """
     return log_replay.report(record(), matches.get_match(record(), match_id))
 
@@ -114,24 +115,26 @@ def verify(match_id: str) -> Any:
 @resource.anyone
 @resource.documents(parameters=[connections.LAST_EVENT_ID], responses={503: connections.TOO_MANY})
 @resource.query(FollowQuery)
-@resource.file_response(connections.MEDIA_TYPE, "Messages without end.", connections.schema_of("changes"))
+@resource.file_response(
+    connections.MEDIA_TYPE, "Messages, until the client disconnects.", connections.message_schema("changes")
+)
 def follow_ladder(query: Json, ladder_id: str) -> Response:
-    """A ladder as it moves (server-sent events)
+    """Follow a ladder (server-sent events)
 
-    `changes`, at most once a second: `as_of_seq`, and in `items` the lines of the bots whose rating changed since the
-    message before, the latest first, at most 50. Others may have other ranks by that. The id of a message is its
-    `as_of_seq`; with that of a page as `after` nothing between the page and the stream is lost.
+    `changes`, at most once a second: `as_of_seq`, and in `items` the rows of the bots whose rating changed since the
+    previous message, the latest first, at most 50. The ranks of other bots may have changed too. The id of a message is
+    its `as_of_seq`; pass that of a page as `after` to receive all changes since that page.
     """
     with database().read() as session:
         ratings.get_ladder(session, ladder_id)
-    return connections.stream(_ladder_hub, ladder_id, query.get("after"))
+    return connections.follow(_ladder_stream, ladder_id, query.get("after"))
 
 
-def _ladder_hub() -> LadderHub:
-    def create_hub(database: Database, lines: StreamConnections) -> LadderHub:
-        return LadderHub(database, lines, LadderRow().dump)
+def _ladder_stream() -> LadderStream:
+    def create_stream(database: Database, connections: StreamConnections) -> LadderStream:
+        return LadderStream(database, connections, LadderRow().dump)
 
-    return connections.hub(LadderHub, create_hub)
+    return connections.get_stream(LadderStream, create_stream)
 
 
 # -- the whole service --
@@ -139,38 +142,40 @@ def _ladder_hub() -> LadderHub:
 
 @resource.route("GET", "/now")
 @resource.anyone
-@resource.file_response("application/json", "As GET /stream tells it.", NowView)
+@resource.file_response("application/json", "As in the messages of GET /stream.", NowView)
 def show_current_activity() -> Response:
-    """What is going on: some matches under way, events and how far they are, how many there are
+    """Get an overview: some matches in progress, tournaments with their progress, counts
 
     At most two seconds old.
     """
-    return Response(_activity_cache().current_body(), mimetype="application/json")
+    return Response(_overview_cache().current_body(), mimetype="application/json")
 
 
 @resource.route("GET", "/stream")
 @resource.anyone
 @resource.documents(responses={503: connections.TOO_MANY})
-@resource.file_response(connections.MEDIA_TYPE, "Messages without end.", connections.schema_of(NOW))
+@resource.file_response(
+    connections.MEDIA_TYPE, "Messages, until the client disconnects.", connections.message_schema(NOW)
+)
 def follow_service() -> Response:
-    """What is going on, as it changes (server-sent events)
+    """Follow the service (server-sent events)
 
-    `now`, at most every two seconds, as GET /now gives it.
+    `now`: the overview as in GET /now whenever it changes, at most every two seconds.
     """
-    return connections.stream(_now_hub, NOW)
+    return connections.follow(_overview_stream, NOW)
 
 
-def _now_hub() -> NowHub:
-    now = _activity_cache()
+def _overview_stream() -> OverviewStream:
+    overview_cache = _overview_cache()
 
-    def create_hub(database: Database, lines: StreamConnections) -> NowHub:
-        return NowHub(database, lines, now.current_body)
+    def create_stream(database: Database, connections: StreamConnections) -> OverviewStream:
+        return OverviewStream(database, connections, overview_cache.current_body)
 
-    return connections.hub(NowHub, create_hub)
+    return connections.get_stream(OverviewStream, create_stream)
 
 
-class Now:
-    """What is going on, as JSON, found for all who ask within two seconds."""
+class OverviewCache:
+    """The overview as JSON, read once for all requests within two seconds."""
 
     def __init__(self, app: Flask) -> None:
         self._app = app
@@ -191,18 +196,20 @@ def _overview(session: Session) -> Extended:
     found = overview(session)
     matches_shown = attach_seats(session, found.matches, visibility.seats_told(session, found.matches))
     return Extended(
-        found, matches=matches_shown, tournaments=[Extended(event, progress=far) for event, far in found.events]
+        found,
+        matches=matches_shown,
+        tournaments=[Extended(tournament, progress=progress) for tournament, progress in found.events],
     )
 
 
-def _activity_cache() -> Now:
+def _overview_cache() -> OverviewCache:
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # a proxy of werkzeug's
     with STARTING:
-        now: Now = app.extensions.setdefault("referee.now", Now(app))
-    return now
+        cache: OverviewCache = app.extensions.setdefault("referee.now", OverviewCache(app))
+    return cache
 
 
-def _tellings() -> Tellings:
+def _match_feeds() -> MatchFeedCache:
     with STARTING:
-        tellings: Tellings = current_app.extensions.setdefault("referee.tellings", Tellings())
-    return tellings
+        feeds: MatchFeedCache = current_app.extensions.setdefault("referee.match_feeds", MatchFeedCache())
+    return feeds

@@ -1,7 +1,7 @@
-"""Connections that are written to for hours, all of them by one thread that never waits for any.
+"""Write to all open stream connections from one thread that never blocks on any of them.
 
-What is written, and when, is the stream's. A connection comes here from the thread that answered its request, which is
-then free for others: so a viewer costs a socket and a few kilobytes, not a thread.
+A connection comes here from the thread that answered its request, which is then free for other requests. A viewer thus
+costs a socket and a few kilobytes, not a thread.
 """
 
 import logging
@@ -14,41 +14,44 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 log = logging.getLogger(__name__)
 
 HEARTBEAT_S: Final = 15.0
-HEARTBEAT: Final = b":\n\n"  # a comment: finds peers that have gone without a word
-MOST_BEHIND: Final = 512 << 10  # bytes that a slow reader may lag behind what its system's buffers hold
+HEARTBEAT: Final = b":\n\n"  # a comment: writing it detects peers that vanished without closing
+MOST_BEHIND: Final = 512 << 10  # bytes queued for a slow reader, beyond the buffers of its system
 LAST_CHUNK: Final = b"0\r\n\r\n"
 
 
 def chunk(text: bytes) -> bytes:
-    """As HTTP/1.1 frames a piece of a body whose length is not known."""
+    """Return ``text`` as a chunk of HTTP/1.1's chunked transfer coding."""
     return b"%x\r\n%s\r\n" % (len(text), text)
 
 
 @dataclass(eq=False, slots=True)
 class StreamConnection:
-    """A connection in the middle of an answer. ``gone`` is called once, when it is closed."""
+    """A connection in the middle of a response. ``on_close`` is called once, when it is closed."""
 
     key: str
     sock: socket.socket
     chunked: bool
-    gone: Callable[[], None]
+    on_close: Callable[[], None]
     behind: deque[bytes] = field(default_factory=deque)
     behind_bytes: int = 0
     last: bool = False  # nothing follows what is behind
-    writing: bool = False  # its system's buffer was full
+    writing: bool = False  # waits until the system's buffer has room
 
 
-def taken_over(sock: socket.socket) -> socket.socket:
-    """The connection of ``sock`` as a socket of our own; the server that owned it is left with one that leads nowhere,
-    which it can write to (in vain) and close as it likes."""
+def take_over(sock: socket.socket) -> socket.socket:
+    """Return the connection of ``sock`` as a socket of our own, non-blocking.
+
+    ``sock`` is left unconnected: the server that owns it can write to it, in vain, and close it.
+    """
     ours = sock.dup()
-    with socket.socket(sock.family, socket.SOCK_STREAM) as nowhere:
-        os.dup2(nowhere.fileno(), sock.fileno(), inheritable=False)
+    with socket.socket(sock.family, socket.SOCK_STREAM) as unconnected:
+        os.dup2(unconnected.fileno(), sock.fileno(), inheritable=False)
     ours.setblocking(False)
     with suppress(OSError):
         ours.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -56,45 +59,48 @@ def taken_over(sock: socket.socket) -> socket.socket:
 
 
 class StreamConnections:
-    """All connections of this process, by what they watch. Every method returns at once and may be called by any
-    thread; what they ask for happens in the order of the calls."""
+    """All stream connections of this process, by the key of what they watch.
+
+    Every public method may be called from any thread and only queues a job, so it returns immediately; the jobs run in
+    the order of the calls. ``wait_until_written`` and ``stop`` wait for their job as well.
+    """
 
     def __init__(self, heartbeat_s: float = HEARTBEAT_S) -> None:
         self._heartbeat_s = heartbeat_s
         self._by_key: dict[str, set[StreamConnection]] = {}
-        self._wishes: deque[Callable[[], None]] = deque()
+        self._jobs: deque[Callable[[], None]] = deque()
         self._selector = selectors.DefaultSelector()
-        self._bell, self._ear = socket.socketpair()
-        self._ear.setblocking(False)
-        self._bell.setblocking(False)
-        self._selector.register(self._ear, selectors.EVENT_READ, None)
+        self._wake_sender, self._wake_receiver = socket.socketpair()
+        self._wake_receiver.setblocking(False)
+        self._wake_sender.setblocking(False)
+        self._selector.register(self._wake_receiver, selectors.EVENT_READ, None)
         self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="lines", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="stream-writer", daemon=True)
         self._thread.start()
 
-    def add(self, line: StreamConnection, text: bytes, *, last: bool = False) -> None:
-        """Takes on a connection, which is first told ``text``."""
-        self._wish(lambda: self._add(line, text, last=last))
+    def add(self, connection: StreamConnection, text: bytes, *, last: bool = False) -> None:
+        """Add a connection and send it ``text`` first."""
+        self._submit(lambda: self._add(connection, text, last=last))
 
-    def tell(self, key: str, text: bytes, *, last: bool = False) -> None:
-        """Writes to all connections of this key; with ``last`` their answers end with it."""
-        self._wish(lambda: self._tell(key, text, last=last))
+    def send(self, key: str, text: bytes, *, last: bool = False) -> None:
+        """Send ``text`` to all connections of ``key``; with ``last``, end their responses."""
+        self._submit(lambda: self._send(key, text, last=last))
 
-    def settle(self, patience_s: float) -> None:
-        """Waits until all that was asked for was tried, but no longer than that."""
-        settled = threading.Event()
-        self._wish(settled.set)
-        settled.wait(patience_s)
+    def wait_until_written(self, patience_s: float) -> None:
+        """Wait until all queued jobs have been attempted, at most ``patience_s``."""
+        done = threading.Event()
+        self._submit(done.set)
+        done.wait(patience_s)
 
     def stop(self, patience_s: float = 2.0) -> None:
-        """Ends all answers in good order and waits for that, but not for anybody slow."""
-        self._wish(self._stop)
+        """End all responses properly. Wait for that at most ``patience_s``, and not for slow readers."""
+        self._submit(self._stop)
         self._stopped.wait(patience_s)
 
-    def _wish(self, wish: Callable[[], None]) -> None:
-        self._wishes.append(wish)
-        with suppress(OSError):  # full: it rings already
-            self._bell.send(b".")
+    def _submit(self, job: Callable[[], None]) -> None:
+        self._jobs.append(job)
+        with suppress(OSError):  # the pipe is full: the thread is being woken already
+            self._wake_sender.send(b".")
 
     # -- in the thread --
 
@@ -103,112 +109,112 @@ class StreamConnections:
         while not self._stopped.is_set():
             for ready, mask in self._selector.select(max(0.0, beat_at - time.monotonic())):
                 if ready.data is None:
-                    self._ear.recv(4096)
+                    self._wake_receiver.recv(4096)
                 else:
                     self._serve(ready.data, mask)
-            while self._wishes:
-                self._fulfil(self._wishes.popleft())
+            while self._jobs:
+                self._run_job(self._jobs.popleft())
             if time.monotonic() >= beat_at:
                 beat_at = time.monotonic() + self._heartbeat_s
                 for key in list(self._by_key):
-                    self._tell(key, HEARTBEAT, last=False)
+                    self._send(key, HEARTBEAT, last=False)
 
-    def _fulfil(self, wish: Callable[[], None]) -> None:
-        """What goes wrong with one wish is no reason to leave all others alone for good."""
+    def _run_job(self, job: Callable[[], None]) -> None:
+        """Run ``job``; log its failure, so that the thread goes on for all other connections."""
         try:
-            wish()
+            job()
         except Exception:
-            log.exception("viewers not served")
+            log.exception("stream_job_failed")
 
-    def _serve(self, line: StreamConnection, mask: int) -> None:
-        if mask & selectors.EVENT_READ and not _listens(line):
-            self._drop(line)
+    def _serve(self, connection: StreamConnection, mask: int) -> None:
+        if mask & selectors.EVENT_READ and not _is_connected(connection):
+            self._drop(connection)
         elif mask & selectors.EVENT_WRITE:
-            self._flush(line)
+            self._flush(connection)
 
-    def _add(self, line: StreamConnection, text: bytes, *, last: bool) -> None:
-        self._by_key.setdefault(line.key, set()).add(line)
+    def _add(self, connection: StreamConnection, text: bytes, *, last: bool) -> None:
+        self._by_key.setdefault(connection.key, set()).add(connection)
         try:
-            self._selector.register(line.sock, selectors.EVENT_READ, line)
-        except (OSError, ValueError):  # no room for another, or it is closed
-            log.exception("viewer not taken on")
-            self._drop(line)
+            self._selector.register(connection.sock, selectors.EVENT_READ, connection)
+        except (OSError, ValueError):  # the selector is full, or the socket closed
+            log.exception("stream_not_added")
+            self._drop(connection)
             return
-        self._write([line], text, last=last)
+        self._write([connection], text, last=last)
 
-    def _tell(self, key: str, text: bytes, *, last: bool) -> None:
+    def _send(self, key: str, text: bytes, *, last: bool) -> None:
         self._write(list(self._by_key.get(key, ())), text, last=last)
 
-    def _write(self, lines: Iterable[StreamConnection], text: bytes, *, last: bool) -> None:
-        """The same bytes to all: they are framed once."""
+    def _write(self, connections: Iterable[StreamConnection], text: bytes, *, last: bool) -> None:
+        """Queue ``text`` for all of these connections, framed once, and write what they accept."""
         framed = chunk(text) + (LAST_CHUNK if last else b"")
-        for line in lines:
-            if line.last:
+        for connection in connections:
+            if connection.last:
                 continue
-            piece = framed if line.chunked else text
-            line.last = last
-            line.behind.append(piece)
-            line.behind_bytes += len(piece)
-            if not line.writing:
-                self._flush(line)
-            elif line.behind_bytes > MOST_BEHIND:
-                log.info("slow viewer dropped", extra={"bytes": line.behind_bytes})
-                self._drop(line)
+            piece = framed if connection.chunked else text
+            connection.last = last
+            connection.behind.append(piece)
+            connection.behind_bytes += len(piece)
+            if not connection.writing:
+                self._flush(connection)
+            elif connection.behind_bytes > MOST_BEHIND:
+                log.info("slow_viewer_dropped", extra={"bytes": connection.behind_bytes})
+                self._drop(connection)
 
-    def _flush(self, line: StreamConnection) -> None:
-        """Writes what the connection takes; the rest when it can take more."""
-        behind = line.behind
+    def _flush(self, connection: StreamConnection) -> None:
+        """Write what the connection accepts now; wait for room for the rest."""
+        behind = connection.behind
         try:
             while behind:
-                sent = line.sock.send(behind[0])
-                line.behind_bytes -= sent
+                sent = connection.sock.send(behind[0])
+                connection.behind_bytes -= sent
                 if sent < len(behind[0]):
                     behind[0] = behind[0][sent:]
                 else:
                     behind.popleft()
         except BlockingIOError:
-            self._await_room(line, wanted=True)
+            self._wait_for_room(connection, wanted=True)
             return
         except OSError:
-            self._drop(line)
+            self._drop(connection)
             return
-        self._await_room(line, wanted=False)
-        if line.last:
-            self._drop(line)
+        self._wait_for_room(connection, wanted=False)
+        if connection.last:
+            self._drop(connection)
 
-    def _await_room(self, line: StreamConnection, *, wanted: bool) -> None:
-        if line.writing != wanted:
-            line.writing = wanted
+    def _wait_for_room(self, connection: StreamConnection, *, wanted: bool) -> None:
+        if connection.writing != wanted:
+            connection.writing = wanted
             mask = selectors.EVENT_READ | (selectors.EVENT_WRITE if wanted else 0)
-            self._selector.modify(line.sock, mask, line)
+            self._selector.modify(connection.sock, mask, connection)
 
-    def _drop(self, line: StreamConnection) -> None:
-        mine = self._by_key.get(line.key, set())
-        if line not in mine:
+    def _drop(self, connection: StreamConnection) -> None:
+        same_key = self._by_key.get(connection.key, set())
+        if connection not in same_key:
             return
-        mine.discard(line)
-        if not mine:
-            del self._by_key[line.key]
+        same_key.discard(connection)
+        if not same_key:
+            del self._by_key[connection.key]
         with suppress(KeyError, ValueError):  # it was never registered
-            self._selector.unregister(line.sock)
-        line.sock.close()
+            self._selector.unregister(connection.sock)
+        connection.sock.close()
         try:
-            line.gone()
+            connection.on_close()
         except Exception:
-            log.exception("viewer gone, but not forgotten")
+            log.exception("stream_cleanup_failed")
 
     def _stop(self) -> None:
-        for lines in list(self._by_key.values()):
-            self._write(list(lines), b": the service stops; come back\n\n", last=True)
-        for line in [line for lines in list(self._by_key.values()) for line in lines]:
-            self._drop(line)
+        for connections in list(self._by_key.values()):
+            self._write(list(connections), b": the service is shutting down; reconnect\n\n", last=True)
+        for connection in list(chain.from_iterable(self._by_key.values())):
+            self._drop(connection)
         self._stopped.set()
 
 
-def _listens(line: StreamConnection) -> bool:
-    """Whether the other end is still there. What it says in the middle of our answer is of no interest."""
+def _is_connected(connection: StreamConnection) -> bool:
+    """Return whether the peer is still connected. Discard what it sent in the middle of our response."""
     try:
-        return bool(line.sock.recv(4096))
+        return bool(connection.sock.recv(4096))
     except BlockingIOError:
         return True
     except OSError:

@@ -1,4 +1,4 @@
-"""The bracket of a knockout: what was played, what is being played, what is to come."""
+"""The bracket of a knockout over HTTP."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from api.tournaments.round_schemas import BracketView
 from api.views import Resource, record
 from referee.tournaments import tournaments
 
-resource = Resource("brackets", "/api/v1/tournaments", "Knockouts as a picture.")
+resource = Resource("brackets", "/api/v1/tournaments", "Brackets of knockouts.")
 
 
 @resource.route("GET", '/<id("trn"):tournament_id>/bracket')
@@ -15,8 +15,8 @@ resource = Resource("brackets", "/api/v1/tournaments", "Knockouts as a picture."
 @resource.reads
 @resource.response(BracketView)
 def show(tournament_id: str) -> Any:
-    """The bracket of a knockout
+    """Get the bracket of a knockout: rounds played, in progress and to come
 
-    Of the stage that is being played entrants are told as on its own page. 409 for other formats.
+    Entrants of the round in progress are shown or hidden as when that round is read by itself. 409 for other formats.
     """
     return bracket(tournaments.get_tournament(record(), tournament_id))

@@ -1,4 +1,4 @@
-"""Whole events and ladders as files. How they are made is ``api.bulk``'s."""
+"""Downloads of tournaments and ladders; ``api.bulk`` generates the files."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -9,34 +9,34 @@ from flask import Response, current_app, request
 from api import bulk, limits
 from api.fields import Id, Query
 from api.requests import LOG_POLICY
-from api.streams.connection_limits import Places
+from api.streams.connection_limits import ConnectionLimit
 from api.views import Resource, database
 from referee.ladders import ratings
 from referee.tournaments import bulk as stored
 from referee.tournaments import tournaments, watching
 
-resource = Resource("downloads", "/api/v1", "Whole events and ladders as files.")
+resource = Resource("downloads", "/api/v1", "Downloads of whole tournaments and ladders.")
 
-AT_ONCE: Final = 4  # in a process: each holds a thread
-AT_ONCE_AN_ADDRESS: Final = 2
+MOST_CONCURRENT: Final = 4  # in a process: each keeps a thread
+MOST_PER_ADDRESS: Final = 2
 RETRY_AFTER_S: Final = 10
 
 COUNT_HEADERS: Final = {
-    "Referee-Logs": {"schema": {"type": "integer"}, "description": "logs in the file"},
-    "Referee-Left-Out": {"schema": {"type": "integer"}, "description": "logs that are still closed, or come after one"},
+    "Referee-Logs": {"schema": {"type": "integer"}, "description": "Logs in the file."},
+    "Referee-Left-Out": {"schema": {"type": "integer"}, "description": "Logs that are not open yet, or follow one."},
 }
-BUSY: Final = {503: {"description": "As many downloads as there may be at once; see Retry-After."}}
+BUSY: Final = {503: {"description": "The limit of concurrent downloads is reached. See Retry-After."}}
 
 _STARTING = threading.Lock()
 
 
 class AfterQuery(Query):
-    """From where on."""
+    """Where to resume a download."""
 
     after = Id(
         "mat",
         load_default=None,
-        metadata={"description": "the match of the last complete log that you have: only what follows is sent"},
+        metadata={"description": "The match of the last complete log received. Only the logs after it are sent."},
     )
 
 
@@ -44,19 +44,19 @@ class AfterQuery(Query):
 @resource.anyone
 @resource.documents(responses={200: {"headers": COUNT_HEADERS}, **BUSY})
 @resource.query(AfterQuery)
-@resource.file_response("application/gzip", "The logs one after the other, JSON lines in gzip members.")
+@resource.file_response("application/gzip", "The concatenated logs as JSON lines, gzipped in members.")
 def all_logs(query: dict[str, Any], tournament_id: str) -> Response:
-    """All logs of a tournament, as one packed file
+    """Download all logs of a tournament as one gzip file
 
-    In the order in which the matches ended, as they are stored: row 0 of each begins it. The log of a match that does
-    not count is followed by a line of its own, `{"type": "void" or "cancelled", "match", "reason"}`. Logs open when
-    their deal group is over; the file ends before the first that is closed. `after` gives the rest of it.
+    The logs are in the order in which the matches ended; each begins with its row 0. The log of a match that does not
+    count is followed by the line `{"type": "void" or "cancelled", "match", "reason"}`. A log is open when its deal
+    group is over; the file ends before the first log that is not open. Resume with `after`.
     """
-    place, extent = _extent(tournament_id, query["after"])
+    cursor, extent = _extent(tournament_id, query["after"])
     return _file(
         "application/gzip",
         f"{tournament_id}.ndjson.gz",
-        lambda: bulk.packed_logs(database(), tournament_id, place, extent),
+        lambda: bulk.packed_logs(database(), tournament_id, cursor, extent),
         _counts(extent),
     )
 
@@ -65,18 +65,18 @@ def all_logs(query: dict[str, Any], tournament_id: str) -> Response:
 @resource.anyone
 @resource.documents(responses={200: {"headers": COUNT_HEADERS}, **BUSY})
 @resource.query(AfterQuery)
-@resource.file_response("application/zip", "A file for each log, and index.csv.")
+@resource.file_response("application/zip", "One file per log, and index.csv.")
 def all_logs_zipped(query: dict[str, Any], tournament_id: str) -> Response:
-    """All logs of a tournament, as a zip
+    """Download all logs of a tournament as a zip
 
-    The same logs in the same order, `<match>.ndjson` each; index.csv lists them with stage, table, leg, status and
-    reason. At most 50,000 at a time: go on by `after`.
+    The same logs in the same order, each as `<match>.ndjson`; index.csv lists them with round, table, leg, status and
+    reason. At most 50,000 logs; download the rest with `after`.
     """
-    place, extent = _extent(tournament_id, query["after"])
+    cursor, extent = _extent(tournament_id, query["after"])
     return _file(
         "application/zip",
         f"{tournament_id}.zip",
-        lambda: bulk.zipped_logs(database(), tournament_id, place, extent),
+        lambda: bulk.zipped_logs(database(), tournament_id, cursor, extent),
         _counts(extent, bulk.MOST_IN_ZIP),
     )
 
@@ -84,12 +84,12 @@ def all_logs_zipped(query: dict[str, Any], tournament_id: str) -> Response:
 @resource.route("GET", '/tournaments/<id("trn"):tournament_id>/results.csv')
 @resource.anyone
 @resource.documents(responses=BUSY)
-@resource.file_response("text/csv", "A row for each seat.")
+@resource.file_response("text/csv", "One row per seat.")
 def results(tournament_id: str) -> Response:
-    """The results of a tournament, for spreadsheets
+    """Download the results of a tournament, for spreadsheets
 
-    A row for each seat of each match, in the order in which they ended; `status` is `void` where a match does not
-    count. Names that a spreadsheet would take for formulas begin with an apostrophe.
+    One row per seat of each match, in the order in which the matches ended. `status` is `void` if a match does not
+    count. Names that a spreadsheet could run as formulas begin with an apostrophe.
     """
     with database().read() as session:
         tournaments.get_tournament(session, tournament_id)
@@ -115,20 +115,20 @@ def ladder_results(ladder_id: str) -> Response:
     return _file("text/csv", f"{ladder_id}.csv", lambda: bulk.ledger(database(), ladder_id, until))
 
 
-class _Body:
-    """Pieces of a file, and a place that is free again when it was sent, cut, or never begun."""
+class _FileBody:
+    """The pieces of a file. Its download stops counting when the file was sent, was cut off, or never began."""
 
-    def __init__(self, pieces: Iterator[bytes], give_back: Callable[[], bool]) -> None:
-        self._pieces, self._give_back = pieces, give_back
+    def __init__(self, pieces: Iterator[bytes], release: Callable[[], bool]) -> None:
+        self._pieces, self._release = pieces, release
 
     def __iter__(self) -> Iterator[bytes]:
         try:
             yield from self._pieces
         finally:
-            self._give_back()
+            self._release()
 
     def close(self) -> None:
-        self._give_back()
+        self._release()
 
 
 def _file(
@@ -136,8 +136,8 @@ def _file(
 ) -> Response:
     body: Any = []
     if request.method != "HEAD":
-        give_back = _places().take(limits.address())
-        body = _Body(pieces(), give_back)
+        release = _download_limit().acquire(limits.address())
+        body = _FileBody(pieces(), release)
     response = Response(body, content_type=media_type, direct_passthrough=True)
     if media_type == "text/csv":
         response.headers["Content-Type"] = "text/csv; charset=utf-8; header=present"
@@ -145,15 +145,15 @@ def _file(
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     response.headers["Content-Security-Policy"] = LOG_POLICY
     response.headers["Cache-Control"] = "no-store"
-    response.headers["X-Accel-Buffering"] = "no"  # a proxy would gather all of it
+    response.headers["X-Accel-Buffering"] = "no"  # a proxy must not buffer it
     return response
 
 
 def _extent(tournament_id: str, after: str | None) -> tuple[stored.DownloadCursor, stored.DownloadExtent]:
     with database().read() as session:
         tournaments.get_tournament(session, tournament_id)
-        place = stored.place_after(session, tournament_id, after)
-        return place, stored.extent(session, tournament_id, place)
+        cursor = stored.place_after(session, tournament_id, after)
+        return cursor, stored.extent(session, tournament_id, cursor)
 
 
 def _counts(extent: stored.DownloadExtent, most: int | None = None) -> dict[str, str]:
@@ -161,9 +161,9 @@ def _counts(extent: stored.DownloadExtent, most: int | None = None) -> dict[str,
     return {"Referee-Logs": str(sent), "Referee-Left-Out": str(extent.closed + extent.logs - sent)}
 
 
-def _places() -> Places:
+def _download_limit() -> ConnectionLimit:
     with _STARTING:
         if "referee.downloads" not in current_app.extensions:
-            places = Places("downloads", AT_ONCE, AT_ONCE_AN_ADDRESS, RETRY_AFTER_S)
-            current_app.extensions["referee.downloads"] = places
-        return cast(Places, current_app.extensions["referee.downloads"])
+            limit = ConnectionLimit("downloads", MOST_CONCURRENT, MOST_PER_ADDRESS, RETRY_AFTER_S)
+            current_app.extensions["referee.downloads"] = limit
+        return cast(ConnectionLimit, current_app.extensions["referee.downloads"])

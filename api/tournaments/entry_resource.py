@@ -1,4 +1,4 @@
-"""Entries of tournaments: bots entered, withdrawn, seeded by hand."""
+"""Enter, withdraw and seed bots in tournaments."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from referee.errors import Forbidden, NotFound
 from referee.tournaments import entries, tournaments
 from referee.tournaments.tables import Tournament
 
-resource = Resource("entries", "/api/v1/tournaments", "Who takes part in an event.")
+resource = Resource("entries", "/api/v1/tournaments", "Entries of tournaments.")
 
 
 @resource.route("GET", '/<id("trn"):tournament_id>/entries')
@@ -25,9 +25,9 @@ resource = Resource("entries", "/api/v1/tournaments", "Who takes part in an even
 @resource.reads
 @resource.response(list_of(EntryView))
 def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
-    """The entries of a tournament, in their order
+    """List the entries of a tournament, in order of entry
 
-    Withdrawn ones among them.
+    Includes withdrawn entries.
     """
     tournament = tournaments.get_tournament(record(), tournament_id)
     found = entries.list_entries(
@@ -45,13 +45,13 @@ def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
 def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     """Enter a bot
 
-    One of your own, verified and able to play the game; an organiser may enter any bot in his tournament, and seed
-    it. In an event that takes late entries also while it runs: the bot plays from the next stage on.
+    The bot must be yours, verified, and support the game; an organiser may enter and seed any bot in their tournament.
+    If the tournament allows late entries, a bot may also enter while it is running and plays from the next round on.
     """
     tournament = tournaments.get_tournament(record(), tournament_id)
     bot = entrant(entry["bot"], tournament)
     if "seed" in entry and not tournaments.runs(asker(), tournament):
-        raise Forbidden("seeds are set by the organiser of the tournament")
+        raise Forbidden("Only the organiser of the tournament may set seeds. Leave out `seed`.")
     entered = entries.enter(record(), tournament.id, bot.id)
     if "seed" in entry:
         entries.set_seeds(record(), tournament.id, {bot.id: entry["seed"]})
@@ -64,9 +64,9 @@ def enter(entry: dict[str, Any], tournament_id: str) -> Any:
 @resource.idempotent
 @resource.response(EntryView)
 def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
-    """Take a bot out
+    """Withdraw a bot
 
-    Its matches that run are played, the others are cancelled and count for nobody.
+    Its running matches are played to the end. Its other matches are cancelled and count for nobody.
     """
     tournament = tournaments.get_tournament(record(), tournament_id)
     bot = entrant(entry["bot"], tournament)
@@ -75,7 +75,7 @@ def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
     except NotFound as error:
         if error.kind != "entry":
             raise
-        raise invalid([("bot", "is not entered in this tournament")]) from None
+        raise invalid([("bot", "This bot is not entered in this tournament.")]) from None
 
 
 @resource.route("PUT", '/<id("trn"):tournament_id>/seeds')
@@ -84,21 +84,21 @@ def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
 @resource.writes
 @resource.response(WholeTournamentView)
 def set_seeds(body: dict[str, Any], tournament_id: str) -> Any:
-    """Seed entries by hand
+    """Set the seeds of entries
 
-    Before the start; those not named keep their seeds. A knockout goes by them when its `seeding` is `hand`, a Swiss
-    when it numbers its bots.
+    Possible before the start. Entries that are not named keep their seeds. A knockout uses the seeds if its `seeding`
+    is `hand`, a Swiss for its pairing numbers.
     """
     tournament = tournaments.get_tournament(record(), tournament_id, run_by=asker())
     return attach_progress(entries.set_seeds(record(), tournament.id, body["seeds"]))
 
 
 def entrant(bot_id: str, tournament: Tournament) -> Bot:
-    """The bot to enter or withdraw: of the asker, or any bot for whoever runs the tournament."""
+    """Return the bot to enter or withdraw: one of the caller's, or any bot if they run the tournament."""
     try:
         bot = bots.get_bot(record(), bot_id)
     except NotFound:
-        raise invalid([("bot", "no bot has this id")]) from None
+        raise invalid([("bot", "No bot has this id.")]) from None
     if bot.owner_id != asker().id and not tournaments.runs(asker(), tournament):
-        raise Forbidden("the bot is not yours")
+        raise Forbidden("This bot belongs to another account, and you do not run the tournament.")
     return bot

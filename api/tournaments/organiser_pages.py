@@ -1,5 +1,7 @@
-"""Pages of organisers: drafting an event, leading it, taking matches back. The pages ask the API, with the token of
-whoever is at the keyboard; what is shown here anybody may know."""
+"""Pages of organisers: draft and run a tournament, void a match.
+
+The pages contain only public data; their scripts call the API with the token of the signed-in organiser.
+"""
 
 from typing import Any, Final
 
@@ -12,7 +14,7 @@ from api.pages.page import page, page_view
 from api.presentation import attach_progress
 from api.queries import takes
 from api.tournaments import terms
-from api.tournaments.pages import EVENT, entry_page, head
+from api.tournaments.pages import TOURNAMENT, entry_page, head
 from api.tournaments.schemas import TournamentView, WholeTournamentView
 from api.views import record
 from referee.games import catalogue
@@ -25,7 +27,7 @@ from referee.workflows.voiding import MOST_REASON
 pages = Blueprint("organise", __name__)
 
 Json = dict[str, Any]
-USUAL: Final[Json] = {  # of a new event
+DEFAULT_TERMS: Final[Json] = {  # of a new tournament
     "name": "",
     "game": "pool-nap",
     "seats": 4,
@@ -48,24 +50,26 @@ USUAL: Final[Json] = {  # of a new event
 
 @pages.get("/organise")
 def draft() -> Response:
-    """Drafting an event."""
-    return page("organise/new.html", **_choices(), values=USUAL, fixed_game=None)
+    """Show the form for a new tournament."""
+    return page("organise/new.html", **_choices(), values=DEFAULT_TERMS, fixed_game=None)
 
 
-@pages.get(f"{EVENT}/organise")
+@pages.get(f"{TOURNAMENT}/organise")
 @takes("page")
 @page_view
-def lead(tournament_id: str) -> Response:
-    """Leading one: its terms while it is a draft, its entries and seeds."""
-    event = tournaments.get_tournament(record(), tournament_id)
-    numbered, items = entry_page(event)
+def manage(tournament_id: str) -> Response:
+    """Show the page that runs a tournament: its terms while it is a draft, its entries and seeds."""
+    tournament = tournaments.get_tournament(record(), tournament_id)
+    numbered, items = entry_page(tournament)
     return page(
-        "organise/event.html",
-        **head(event),
+        "organise/tournament.html",
+        **head(tournament),
         **_choices(),
-        values=TournamentView().dump(event),
-        fixed_game=event.game,
-        etag=etags.validator(WholeTournamentView, attach_progress(event)) if event.status == "draft" else None,
+        values=TournamentView().dump(tournament),
+        fixed_game=tournament.game,
+        etag=etags.validator(WholeTournamentView, attach_progress(tournament))
+        if tournament.status == "draft"
+        else None,
         items=items,
         numbered=numbered,
     )
@@ -74,12 +78,12 @@ def lead(tournament_id: str) -> Response:
 @pages.get("/organise/void")
 @takes("match")
 def void() -> Response:
-    """Taking a match back; which one stands in ``match``, and the page's script reads about it."""
+    """Show the page that voids a match; its script reads the match that the parameter ``match`` names."""
     return page("organise/void.html", match=request.args.get("match", "")[:100], most_reason=MOST_REASON)
 
 
 def _choices() -> Json:
-    """What an organiser may choose from."""
+    """Return the choices of the form: games, formats, deal sharing, seedings, substitutes, limits."""
     return {
         "rules": GameView(many=True).dump(sorted(catalogue().values(), key=lambda rules: rules.name)),
         "formats": [
@@ -87,17 +91,17 @@ def _choices() -> Json:
                 "name": name,
                 "title": terms.FORMATS[name][0],
                 "means": terms.FORMATS[name][1],
-                "late": one.takes_late_entries,
+                "late": tournament_format.takes_late_entries,
                 "most": most_entries(name),
             }
-            for name, one in formats().items()
+            for name, tournament_format in formats().items()
         ],
         "deal_kinds": [
-            ("", "the usual: common where rated, else each match its own"),
-            *((kind, words) for kind, (words, _) in terms.DEALS.items()),
+            ("", "default: common if rated, otherwise each match its own"),
+            *((kind, label) for kind, (label, _) in terms.DEALS.items()),
         ],
         "seedings": list(terms.SEEDINGS.items()),
-        "substitutes": [("", "nobody: they sit out"), *players()],
+        "substitutes": [("", "none: unreachable bots sit out"), *players()],
         "most_seats": MOST_SEATS,
         "most_cycles": MAX_CYCLES,
         "most_reason": MOST_REASON,

@@ -1,4 +1,4 @@
-"""Events: the list, and each one's front page with its table. Its other pages stand in ``tournament_parts``."""
+"""Pages of tournaments: the list, the front page and the standings. ``detail_pages`` has the other pages of each."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -32,9 +32,9 @@ from referee.tournaments.tables import TOURNAMENT_STATES, Tournament, Tournament
 pages = Blueprint("tournaments", __name__)
 
 Json = dict[str, Any]
-EVENT: Final = '/tournaments/<id("trn"):tournament_id>'
-LISTED: Final = 25  # events of a kind on a page
-LINES: Final = 50  # of a table on a page; the stream tells as many
+TOURNAMENT: Final = '/tournaments/<id("trn"):tournament_id>'
+LISTED: Final = 25  # tournaments in each group on a page
+LINES: Final = 50  # rows of the standings on a page, and in a message of the stream
 NEWEST: Final = 8  # matches on the front page
 
 
@@ -55,7 +55,7 @@ def contents() -> Response:
     return page(
         "tournaments/contents.html",
         groups=groups,
-        counted=_count_entries([event for events in groups.values() for event in events]),
+        counted=_count_entries([tournament for group in groups.values() for tournament in group]),
         chosen=status,
         game=game,
         first=first,
@@ -65,96 +65,96 @@ def contents() -> Response:
     )
 
 
-@pages.get(EVENT)
+@pages.get(TOURNAMENT)
 @page_view
 def show(tournament_id: str) -> Response:
-    """How it stands, live; its terms."""
-    event = tournaments.get_tournament(record(), tournament_id)
+    """Show the front page: live standings, newest matches, terms."""
+    tournament = tournaments.get_tournament(record(), tournament_id)
     return page(
         "tournaments/show.html",
-        **head(event),
-        table=table(event, 1),
-        newest=newest(event),
-        lines=list(terms.lines(event)),
+        **head(tournament),
+        table=table(tournament, 1),
+        newest=newest(tournament),
+        lines=list(terms.lines(tournament)),
     )
 
 
-@pages.get(f"{EVENT}/standings")
+@pages.get(f"{TOURNAMENT}/standings")
 @takes("page")
 @page_view
-def lines(tournament_id: str) -> Response:
-    """The table, page by page."""
-    event = tournaments.get_tournament(record(), tournament_id)
-    return page("tournaments/standings.html", **head(event), table=table(event, requested_number()))
+def standings(tournament_id: str) -> Response:
+    """Show the standings, page by page."""
+    tournament = tournaments.get_tournament(record(), tournament_id)
+    return page("tournaments/standings.html", **head(tournament), table=table(tournament, requested_number()))
 
 
-def head(event: Tournament) -> Json:
-    """What every page of an event shows at its top."""
-    found = progresses.progress(record(), event.id)
-    entries = asdict(entering.counts(record(), event.id))
-    # What messages of its stream are compared with: all of it but the moment at which it may end.
+def head(tournament: Tournament) -> Json:
+    """Return the context that every page of a tournament needs for its heading."""
+    found = progresses.progress(record(), tournament.id)
+    entries = asdict(entering.counts(record(), tournament.id))
+    # The script compares messages of the stream with this; the estimated end changes too often to be compared.
     known = {**asdict(found), "estimated_end": None, "entries": entries}
     return {
-        "event": event,
-        "organiser": accounts.get_account(record(), event.created_by).name,
+        "tournament": tournament,
+        "organiser": accounts.get_account(record(), tournament.created_by).name,
         "progress": found,
         "estimated_end": ProgressView().dump(found)["estimated_end"],
         "entries": entries,
-        "known": {**known, "status": event.status, "reason": event.status_reason},
-        "over": event.status in ("finished", "cancelled"),
-        "format": terms.FORMATS[event.format],
+        "known": {**known, "status": tournament.status, "reason": tournament.status_reason},
+        "over": tournament.status in ("finished", "cancelled"),
+        "format": terms.FORMATS[tournament.format],
         "terms": terms,
     }
 
 
-def table(event: Tournament, number: int) -> Json | None:
-    """A page of the standings, None before the start."""
-    if event.started_at is None:
+def table(tournament: Tournament, number: int) -> Json | None:
+    """Return a page of the standings, None before the start."""
+    if tournament.started_at is None:
         return None
-    columns = terms.columns(TIE_BREAKS[event.format], event.seats)
+    columns = terms.columns(TIE_BREAKS[tournament.format], tournament.seats)
     try:
-        kept = standings_cache.of_event(event.id)
+        kept = standings_cache.tournament_entry(tournament.id)
     except Conflict as error:
         return {"refusal": str(error), "columns": columns}
-    everybody = standings_cache.table(kept)
-    numbered = numbered_page(number, LINES, len(everybody))
-    digits = terms.digits("points", event.seats)
+    rows = standings_cache.table(kept)
+    numbered = numbered_page(number, LINES, len(rows))
+    digits = terms.digits("points", tournament.seats)
     return {
         "columns": columns,
         "digits": digits,
-        "blank": _blank(columns),
+        "blank": _blank_row(columns),
         "script": {
             "columns": [{key: column[key] for key in ("name", "digits", "unit")} for column in columns],
             "digits": digits,
-            "substitute": event.substitute is not None,
+            "substitute": tournament.substitute is not None,
             "seq": kept.made.as_of_seq,
         },
-        "lines": _lines(kept, event.id, numbered.rows(everybody)),
+        "lines": _lines(kept, tournament.id, numbered.rows(rows)),
         "numbered": numbered,
         "results": len(kept.made.outcomes),
     }
 
 
-def newest(event: Tournament) -> list[Json]:
-    """The matches that ended last."""
-    return match_views(watching.newest_ended(record(), event.id, limit=NEWEST))
+def newest(tournament: Tournament) -> list[Json]:
+    """Return the matches that ended last."""
+    return match_views(watching.newest_ended(record(), tournament.id, limit=NEWEST))
 
 
-def entry_page(event: Tournament) -> tuple[NumberedPage, list[tuple[TournamentEntry, Bot]]]:
-    """Return the page of entries that is asked for, withdrawn ones among them."""
-    numbered = numbered_page(requested_number(), LINES, entering.count_entries(record(), event.id))
-    return numbered, entering.list_entries(record(), event.id, limit=LINES, cursor=numbered.cursor).items
+def entry_page(tournament: Tournament) -> tuple[NumberedPage, list[tuple[TournamentEntry, Bot]]]:
+    """Return the requested page of entries, including withdrawn ones."""
+    numbered = numbered_page(requested_number(), LINES, entering.count_entries(record(), tournament.id))
+    return numbered, entering.list_entries(record(), tournament.id, limit=LINES, cursor=numbered.cursor).items
 
 
 def _lines(kept: CacheEntry[TournamentResults], tournament_id: str, rows: Sequence[Any]) -> list[Json]:
     ids = [str(row.entrant) for row in rows]
     substitutes = entering.substitute_names(record(), tournament_id, ids)
-    shown = StandingsRow(many=True).dump(standings_cache.attach_error_bars(kept, tournament_id, rows))
-    return [{**line, "substitute": substitutes.get(line["bot"])} for line in shown]
+    views = StandingsRow(many=True).dump(standings_cache.attach_error_bars(kept, tournament_id, rows))
+    return [{**view, "substitute": substitutes.get(view["bot"])} for view in views]
 
 
-def _blank(columns: Sequence[Json]) -> Json:
-    """A line of nobody, for the script to fill."""
+def _blank_row(columns: Sequence[Json]) -> Json:
+    """Return an empty row, a template for the script."""
     return {
         "bot": "",
         "place": "",
@@ -171,14 +171,14 @@ def _blank(columns: Sequence[Json]) -> Json:
 
 
 def _count_entries(events: Sequence[Tournament]) -> dict[str, Json]:
-    """By event: how many bots are entered, and how far it is where it goes on."""
-    ids = [event.id for event in events]
+    """Return, by tournament, the number of entered bots, and the progress while it is running or paused."""
+    ids = [tournament.id for tournament in events]
     entered = entering.count_entered(record(), ids)
-    going_on = {event.id for event in events if event.status in ("running", "paused")}
+    active = {tournament.id for tournament in events if tournament.status in ("running", "paused")}
     return {
         id: {
             "entered": entered.get(id, 0),
-            "progress": progresses.progress(record(), id) if id in going_on else None,
+            "progress": progresses.progress(record(), id) if id in active else None,
         }
         for id in ids
     }

@@ -1,4 +1,4 @@
-"""Tournaments: announced and run by organisers, watched by everybody. Entries, stages and tables stand beside."""
+"""Draft, edit, open, start, pause, cancel and list tournaments over HTTP."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from referee.tournaments import lifecycle, starting, tournaments
 from referee.tournaments.tables import Tournament
 from referee.workflows import tournament_cancellation
 
-resource = Resource("tournaments", "/api/v1/tournaments", "Events: many matches that make one table.")
+resource = Resource("tournaments", "/api/v1/tournaments", "Tournaments: many matches with common standings.")
 
 
 @resource.route("POST")
@@ -34,8 +34,8 @@ resource = Resource("tournaments", "/api/v1/tournaments", "Events: many matches 
 def announce(new: dict[str, Any]) -> Any:
     """Draft a tournament
 
-    For organisers. It takes entries once it is opened. Terms that are left out have their usual values, and
-    `format_options` comes back complete.
+    For organisers. Bots can be entered once it is open. Terms that are left out get their default values;
+    `format_options` is returned in full.
     """
     limits = Limits(**new.pop("time"))
     return attach_progress(lifecycle.draft(record(), new.pop("name"), created_by=asker().id, limits=limits, **new))
@@ -47,7 +47,7 @@ def announce(new: dict[str, Any]) -> Any:
 @resource.reads
 @resource.response(list_of(TournamentView))
 def list_tournaments(query: dict[str, Any]) -> Any:
-    """Tournaments, the newest first"""
+    """List tournaments, newest first"""
     found = tournaments.list_tournaments(
         record(), status=query.get("status"), game=query.get("game"), limit=query["limit"], cursor=read_cursor(query)
     )
@@ -59,10 +59,10 @@ def list_tournaments(query: dict[str, Any]) -> Any:
 @resource.reads
 @resource.response(WholeTournamentView)
 def show(tournament_id: str) -> Any:
-    """A tournament: its terms, and how far it is
+    """Get a tournament: its terms and its progress
 
-    Progress counts matches; its estimated end goes by the pace of the last ones. `draw`, which decided every lot, is
-    told when the event is over, so that anybody can pair it again.
+    Progress counts matches; the end is estimated from the pace of the last ones. `draw`, the seed of all random
+    decisions, is shown when the tournament is over, so that anyone can repeat its pairings.
     """
     return attach_progress(tournaments.get_tournament(record(), tournament_id))
 
@@ -102,10 +102,11 @@ def open_entries(tournament_id: str) -> Any:
 @resource.idempotent
 @resource.response(WholeTournamentView)
 def start(tournament_id: str) -> Any:
-    """Close the entries and play
+    """Close the entries and start
 
-    Every bot is called first (preflight), for a minute or so at most; who does not answer is absent, and sits out or
-    is stood in for. Then the first stage is paired. 422 names `entries` when too few, or too many, could play.
+    First every bot is called (preflight), for about a minute at most. A bot that does not answer is absent: it sits out
+    or a substitute plays for it. Then the first round is paired. 422 names `entries` if too few or too many bots can
+    play.
     """
     return attach_progress(starting.start(record(), get_managed_tournament(tournament_id).id))
 
@@ -115,7 +116,7 @@ def start(tournament_id: str) -> Any:
 @resource.idempotent
 @resource.response(WholeTournamentView)
 def pause(tournament_id: str) -> Any:
-    """Let no further match begin"""
+    """Pause a tournament: no further match begins"""
     return attach_progress(lifecycle.pause(record(), get_managed_tournament(tournament_id).id))
 
 
@@ -125,7 +126,7 @@ def pause(tournament_id: str) -> Any:
 @resource.idempotent
 @resource.response(WholeTournamentView)
 def resume(tournament_id: str) -> Any:
-    """Go on after a pause"""
+    """Resume a paused tournament"""
     return attach_progress(lifecycle.resume(record(), get_managed_tournament(tournament_id).id))
 
 
@@ -137,7 +138,7 @@ def resume(tournament_id: str) -> Any:
 def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     """Cancel a tournament
 
-    Matches that are over keep their results; the others are cancelled.
+    Finished matches keep their results; the others are cancelled.
     """
     tournament_id = get_managed_tournament(tournament_id).id
     return attach_progress(
@@ -150,10 +151,10 @@ def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
 @resource.idempotent
 @resource.response(WholeTournamentView)
 def finish(tournament_id: str) -> Any:
-    """End a ladder
+    """End a ladder tournament
 
-    Other formats end by themselves. Matches that run are played out, those not begun are cancelled; the event is
-    `finished` when the last is over.
+    Other formats end by themselves. Running matches are played to the end and those not begun are cancelled; the
+    tournament is `finished` when the last match is over.
     """
     return attach_progress(lifecycle.finish(record(), get_managed_tournament(tournament_id).id))
 
@@ -164,12 +165,12 @@ def finish(tournament_id: str) -> Any:
 @resource.reads
 @resource.response(list_of(MatchView))
 def list_matches(query: dict[str, Any], tournament_id: str) -> Any:
-    """The matches of a tournament, the newest first"""
+    """List the matches of a tournament, newest first"""
     tournament = tournaments.get_tournament(record(), tournament_id)
     found = matches.list_matches(record(), tournament_id=tournament.id, limit=query["limit"], cursor=read_cursor(query))
     return envelope(Page(visible_matches(found.items), found.next), query)
 
 
 def get_managed_tournament(tournament_id: str) -> Tournament:
-    """Return the tournament, if the asker runs it."""
+    """Return the tournament. Raise ``Forbidden`` unless the caller runs it."""
     return tournaments.get_tournament(record(), tournament_id, run_by=asker())

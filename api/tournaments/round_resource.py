@@ -1,16 +1,16 @@
-"""Stages of tournaments: which tables were decided, who rests, what came of them."""
+"""The rounds of a tournament over HTTP, with their tables, byes and results."""
 
 from typing import Any
 
 from api.pagination import PageQuery, envelope, list_of, read_cursor
-from api.pairings import STAGE, place, table, tells_all
+from api.pairings import STAGE, bot_reference, table, tells_all
 from api.presentation import Extended
 from api.tournaments.round_schemas import StageView, WholeStageView
 from api.views import Resource, record
 from referee.db.paging import Page, number_of
 from referee.tournaments import round_lists, tournaments
 
-resource = Resource("stages", "/api/v1/tournaments", "Stages of an event: who meets whom.")
+resource = Resource("stages", "/api/v1/tournaments", "Rounds of tournaments and their tables.")
 
 Json = dict[str, Any]
 
@@ -21,9 +21,9 @@ Json = dict[str, Any]
 @resource.reads
 @resource.response(list_of(StageView))
 def list_stages(query: Json, tournament_id: str) -> Any:
-    """The stages of a tournament decided so far
+    """List the rounds of a tournament paired so far
 
-    Formats that look at no result decide some beforehand. A ladder has none.
+    Formats whose pairings do not depend on results pair some rounds in advance. A ladder has no rounds.
     """
     tournament = tournaments.get_tournament(record(), tournament_id)
     found = round_lists.list_stages(record(), tournament.id, limit=query["limit"], cursor=read_cursor(query))
@@ -36,10 +36,10 @@ def list_stages(query: Json, tournament_id: str) -> Any:
 @resource.reads
 @resource.response(WholeStageView)
 def show(query: Json, tournament_id: str, stage: int) -> Any:
-    """A stage, its tables page by page
+    """Get a round, its tables page by page
 
-    Who sits at a table of a rated event is told when the table is over, to organisers at once, to everybody at once
-    where the tournament is not `anonymous`. Until then entrants and seats are there without names.
+    In a rated tournament the entrants of a table are shown when the table is over; organisers, and everyone if the
+    tournament is not `anonymous`, see them immediately. Until then entrants and seats are shown without names.
     """
     tournament = tournaments.get_tournament(record(), tournament_id)
     line = round_lists.stage_line(record(), tournament.id, stage)
@@ -49,8 +49,9 @@ def show(query: Json, tournament_id: str, stage: int) -> Any:
         [table(tournament, found, number) for number in found.tables],
         [found.tables[-1]] if found.tables and found.tables[-1] < line.tables else None,
     )
-    told = line.state == "over" or tells_all(tournament)
-    resting = [
-        {**place(bye["entrant"] if told else None, found.names), "reason": bye["reason"]} for bye in found.stage.byes
+    visible = line.state == "over" or tells_all(tournament)
+    byes = [
+        {**bot_reference(bye["entrant"] if visible else None, found.names), "reason": bye["reason"]}
+        for bye in found.stage.byes
     ]
-    return Extended(line, resting=resting, **envelope(page, query))
+    return Extended(line, resting=byes, **envelope(page, query))

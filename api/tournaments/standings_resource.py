@@ -1,4 +1,4 @@
-"""The tables of an event, all from its finished matches: standings, opponents, scores less luck, strengths."""
+"""Standings, crosstable, opponents, luck-adjusted scores and strengths of a tournament over HTTP."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -19,7 +19,9 @@ from api.views import Resource
 from referee.errors import NotFound
 from referee.standings import LuckAdjusted, RankedEntrant, count_opponents
 
-resource = Resource("standings", "/api/v1/tournaments", "Tables of an event, from its finished matches.")
+resource = Resource(
+    "standings", "/api/v1/tournaments", "Standings of tournaments, and other figures from their results."
+)
 
 Json = dict[str, Any]
 
@@ -29,12 +31,13 @@ Json = dict[str, Any]
 @resource.query(PageQuery)
 @resource.response(StandingsPage)
 def show(query: Json, tournament_id: str) -> Any:
-    """The table, best first
+    """Get the standings, best first
 
-    With every tie-break that decides, and an error bar of the points per match (bootstrap over deal groups). All
-    lines of a page count the same results, those up to `as_of_seq`; of a large event the table may lag behind some.
+    Each row has all tie-breaks that decide, and an error bar of the points per match (bootstrap over deal groups). All
+    rows of a page count the same results, those up to `as_of_seq`. In a large tournament the newest results may not be
+    included yet.
     """
-    kept = standings_cache.of_event(tournament_id)
+    kept = standings_cache.tournament_entry(tournament_id)
     page = standings_cache.page_of(
         standings_cache.table(kept), query, lambda rows: standings_cache.attach_error_bars(kept, tournament_id, rows)
     )
@@ -45,13 +48,13 @@ def show(query: Json, tournament_id: str) -> Any:
 @resource.anyone
 @resource.response(OwnStandingView)
 def show_own(tournament_id: str, bot_id: str) -> Any:
-    """A bot's own line in the table"""
-    kept = standings_cache.of_event(tournament_id)
-    at = standings_cache.order(kept).get(bot_id)
-    if at is None:
+    """Get the row of a bot in the standings"""
+    kept = standings_cache.tournament_entry(tournament_id)
+    index = standings_cache.row_indexes(kept).get(bot_id)
+    if index is None:
         raise NotFound("entry", bot_id)
     table = standings_cache.table(kept)
-    (row,) = standings_cache.attach_error_bars(kept, tournament_id, [table[at]])
+    (row,) = standings_cache.attach_error_bars(kept, tournament_id, [table[index]])
     return {
         **standings_cache.snapshot(kept),
         "samples": standings_cache.samples_of(kept.made),
@@ -65,13 +68,13 @@ def show_own(tournament_id: str, bot_id: str) -> Any:
 @resource.query(PageQuery)
 @resource.response(CrosstablePage)
 def show_crosstable(query: Json, tournament_id: str) -> Any:
-    """Who scored what against whom
+    """Get the crosstable: each bot's score against each opponent
 
-    A row for each bot, in the order of the table; rivals it never met are left out. Seats that a house bot played
-    meet nobody.
+    One row per bot, in the order of the standings; opponents it has not played are left out. Seats played by a house
+    bot do not count.
     """
-    kept = standings_cache.of_event(tournament_id)
-    met = standings_cache.met(kept)
+    kept = standings_cache.tournament_entry(tournament_id)
+    met = standings_cache.results_by_opponent(kept)
 
     def view(rows: Sequence[RankedEntrant]) -> list[Extended]:
         named = standings_cache.attach_people(tournament_id, rows)
@@ -87,15 +90,15 @@ def show_crosstable(query: Json, tournament_id: str) -> Any:
 @resource.anyone
 @resource.query(PageQuery)
 @resource.response(MeetingsPage)
-def show_opponents(query: Json, tournament_id: str) -> Any:
-    """Where and whom everybody played
+def show_meetings(query: Json, tournament_id: str) -> Any:
+    """Count the matches of each bot by seat and by opponent, and its byes
 
-    Matches by seat and by opponent, and byes, in the order of the table.
+    Matches by seat and by opponent, and byes, in the order of the standings.
     """
-    kept = standings_cache.of_event(tournament_id)
+    kept = standings_cache.tournament_entry(tournament_id)
     made, table = kept.made, standings_cache.table(kept)
-    rested = [bot_id for _, bot_id, _ in made.byes]
-    met = kept.part("meetings", lambda: count_opponents([row.entrant for row in table], made.outcomes, rested))
+    byes = [bot_id for _, bot_id, _ in made.byes]
+    met = kept.part("meetings", lambda: count_opponents([row.entrant for row in table], made.outcomes, byes))
 
     def view(rows: Sequence[RankedEntrant]) -> list[Extended]:
         return [
@@ -115,13 +118,13 @@ def show_opponents(query: Json, tournament_id: str) -> Any:
 @resource.query(PageQuery)
 @resource.response(LuckPage)
 def show_luck(query: Json, tournament_id: str) -> Any:
-    """Scores less the luck of the cards
+    """Get the scores adjusted for the luck of the cards
 
-    A bot's score minus the mean of all that held the same seat in the same deals, a match; the luckless best first.
-    Only where deals are shared there is anybody to compare with.
+    A bot's score minus the mean score of all bots in the same seat of the same deals, per match, best first. Bots can
+    only be compared if deals are shared.
     """
-    kept = standings_cache.of_event(tournament_id)
-    table, adjusted = standings_cache.table(kept), standings_cache.less_luck(kept)
+    kept = standings_cache.tournament_entry(tournament_id)
+    table, adjusted = standings_cache.table(kept), standings_cache.luck_adjusted_scores(kept)
     ranked = kept.part("by luck", lambda: sorted(table, key=lambda row: _by_luck(adjusted[str(row.entrant)])))
 
     def view(rows: Sequence[RankedEntrant]) -> list[Extended]:
@@ -136,13 +139,13 @@ def show_luck(query: Json, tournament_id: str) -> Any:
 @resource.query(PageQuery)
 @resource.response(StrengthsPage)
 def show_strengths(query: Json, tournament_id: str) -> Any:
-    """How strong the bots are by the results of this event, and how sure that is
+    """Get the estimated strengths of the bots, with confidence intervals
 
-    The strengths that make its results likeliest (Bradley and Terry; Plackett and Luce), with 95 % intervals. 409
-    `too_large` beyond 10,000 results or 1,000 bots.
+    Maximum-likelihood strengths (Bradley-Terry; Plackett-Luce for more than two seats) with 95 % intervals, from the
+    results of this tournament. 409 `too_large` for more than 10,000 results or 1,000 bots.
     """
-    kept = standings_cache.of_event(tournament_id)
-    fitted = standings_cache.event_fit(kept)
+    kept = standings_cache.tournament_entry(tournament_id)
+    fitted = standings_cache.tournament_fit(kept)
     page = standings_cache.page_of(
         fitted.rows,
         query,

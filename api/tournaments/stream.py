@@ -1,8 +1,7 @@
-"""What those who watch events are told.
+"""The stream of a tournament: matches that ended, progress, standings.
 
-Results are numbered in the order of their commits, and the number up to which everything was told is the id of every
-message: whoever comes back with the id of the last one is told all that ended since, from the record, then how things
-stand.
+Results are numbered in the order of their commits. The id of each message is the number up to which everything has been
+sent: a viewer that reconnects with it gets the matches that ended since, from the database, then the present state.
 """
 
 import logging
@@ -14,8 +13,8 @@ from typing import Any, Final
 import orjson
 from sqlalchemy.orm import Session
 
-from api.streams.hub import COME_BACK, RESTS, Accept, Feed, Hub
 from api.streams.messages import instant, message
+from api.streams.stream import RECONNECT, REST_FACTOR, Accept, Feed, Stream
 from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
 from referee.errors import RefereeError, Unavailable
@@ -27,187 +26,193 @@ log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
-PROGRESS_S: Final = 1.0  # between two messages of how far an event is
-STANDINGS_S: Final = 1.0  # between two tables
-CHECK_S: Final = 3.0  # what changes without a result (matches cancelled, void, arranged) is found so soon
-LINES: Final = 50  # of the table
-TABLES_BYTES_S: Final = 8_000_000  # of tables, to all viewers of an event: the more they are, the fewer come
-SETTLE_S: Final = 0.5  # that those who are told of a match have before the next table is computed
+PROGRESS_S: Final = 1.0  # between two progress messages
+STANDINGS_S: Final = 1.0  # between two standings messages
+CHECK_S: Final = 3.0  # within which changes without a result (matches cancelled, voided, created) are noticed
+LINES: Final = 50  # rows of the standings in a message
+STANDINGS_BYTES_S: Final = 8_000_000  # to all viewers of a tournament: the more viewers, the fewer messages
+WRITE_S: Final = 0.5  # for writing match messages before the next standings are computed
 OVER: Final = ("finished", "cancelled")
 
 
 @dataclass(eq=False, slots=True)
-class EventFeed(Feed):
-    """An event that is watched, as far as it was told."""
+class TournamentFeed(Feed):
+    """A tournament with viewers, and what they have been sent."""
 
     state: tuple[str, str | None] | None = None
     progress: bytes = b""
     standings: bytes = b""
-    counted: object = None  # what the table depends on
+    counted: object = None  # what the standings depend on
     last_match: int = 0
-    stirred: bool = True  # progress has changed, or may have
-    outdated: bool = True  # the table has
-    progress_at: float = 0.0  # not before
+    progress_outdated: bool = True  # it has changed, or may have
+    standings_outdated: bool = True
+    progress_at: float = 0.0  # next message not before
     standings_at: float = 0.0
     check_at: float = 0.0
 
-    def due(self, moment: float, state: tuple[str, str | None]) -> bool:
-        return self.state != state or (moment >= self.progress_at and (self.stirred or moment >= self.check_at))
+    def is_due(self, moment: float, state: tuple[str, str | None]) -> bool:
+        return self.state != state or (
+            moment >= self.progress_at and (self.progress_outdated or moment >= self.check_at)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """How it is shown: how far an event is, and the head of its table."""
+    """How to render the progress of a tournament, and the first rows of its standings."""
 
     progress: Callable[[Progress], Json]
     table: Callable[[str], Json]
 
 
-class EventHub(Hub[EventFeed]):
-    """The events that are watched in this process."""
+class TournamentStream(Stream[TournamentFeed]):
+    """The tournaments with viewers in this process."""
 
-    def __init__(self, database: Database, lines: StreamConnections, views: Views) -> None:
+    def __init__(self, database: Database, connections: StreamConnections, views: Views) -> None:
         self._views = views
-        self._told: int | None = None
-        super().__init__(database, lines)
+        self._sent_seq: int | None = None
+        super().__init__(database, connections)
 
-    def _new_feed(self, id: str) -> EventFeed:
-        return EventFeed(id)
+    def _new_feed(self, id: str) -> TournamentFeed:
+        return TournamentFeed(id)
 
-    def is_past(self, feed: EventFeed, after: int) -> bool:
+    def is_complete(self, feed: TournamentFeed, after: int) -> bool:
         with self._changed:
             return feed.over and after >= feed.last_match
 
-    def catch_up(self, feed: EventFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
+    def catch_up(self, feed: TournamentFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
         with self._changed:  # another process may be ahead of this one
-            if not self._await(lambda: (self._told or 0) >= (after or 0)):
-                accept(COME_BACK, True)
+            if not self._wait_until(lambda: (self._sent_seq or 0) >= (after or 0)):
+                accept(RECONNECT, True)
                 return
         while True:
             with self._changed:
-                told = self._told or 0
-                if after is None or after >= told:
-                    accept(self._snapshot(feed, told), feed.over)
+                seq = self._sent_seq or 0
+                if after is None or after >= seq:
+                    accept(self._snapshot(feed, seq), feed.over)
                     return
             with self.database.read() as session:
-                page = watching.ended_since(session, [feed.id], after=after, until=told)
-            after = page[-1].seq if len(page) == watching.PAGE else told
+                page = watching.ended_since(session, [feed.id], after=after, until=seq)
+            after = page[-1].seq if len(page) == watching.PAGE else seq
             if page:
                 yield b"".join(map(match_message, page))
 
-    def _snapshot(self, feed: EventFeed, told: int) -> bytes:
-        parts = [message("progress", told, feed.progress), message("standings", told, feed.standings)]
+    def _snapshot(self, feed: TournamentFeed, seq: int) -> bytes:
+        parts = [message("progress", seq, feed.progress), message("standings", seq, feed.standings)]
         if feed.over:
-            parts.append(self._end(feed, told))
+            parts.append(self._end(feed, seq))
         return b"".join(parts)
 
-    def _end(self, feed: EventFeed, told: int) -> bytes:
+    def _end(self, feed: TournamentFeed, seq: int) -> bytes:
         status, reason = feed.state or ("", None)
         data = orjson.dumps({"status": status, "reason": reason, "as_of_seq": feed.last_match})
-        return b"retry: 60000\n" + message("end", f"{told}.end", data)
+        return b"retry: 60000\n" + message("end", f"{seq}.end", data)
 
-    # -- the one thread that reads --
+    # -- in the polling thread --
 
-    def _look(self, feeds: dict[str, EventFeed]) -> None:
-        """One snapshot: 1. matches that ended, told at once. 2. How far each event is. Then 3. tables. 4. Ends."""
+    def _poll(self, feeds: dict[str, TournamentFeed]) -> None:
+        """Send, from one snapshot, 1. matches that ended, immediately; 2. progress; then 3. standings; 4. ends."""
         with self.database.read() as session:
             states = watching.states(session, list(feeds))
             newest = watching.last_seq(session)
-            told = newest if self._told is None else self._told
-            while told < newest:
-                page = watching.ended_since(session, list(feeds), after=told, until=newest)
-                told = page[-1].seq if len(page) == watching.PAGE else newest
-                self._tell_matches(feeds, page, told)
+            seq = newest if self._sent_seq is None else self._sent_seq
+            while seq < newest:
+                page = watching.ended_since(session, list(feeds), after=seq, until=newest)
+                seq = page[-1].seq if len(page) == watching.PAGE else newest
+                self._send_matches(feeds, page, seq)
             with self._changed:
-                self._told = newest
+                self._sent_seq = newest
                 self._changed.notify_all()
             moment = time.monotonic()
             for feed in feeds.values():
-                if not feed.over and feed.try_at <= moment and feed.due(moment, states[feed.id]):
+                if not feed.over and feed.try_at <= moment and feed.is_due(moment, states[feed.id]):
                     with self._isolate_errors(feed):
-                        self._tell_progress(session, feed, states[feed.id], moment)
-        # Computing holds the interpreter, which would hold up every single write.
-        self.lines.settle(SETTLE_S)
+                        self._send_progress(session, feed, states[feed.id], moment)
+        # Computing holds the interpreter lock, which would delay every single write.
+        self.connections.wait_until_written(WRITE_S)
         for feed in feeds.values():
             if not feed.over:
                 self._publish_changes(feed)
 
-    def _active_feeds(self) -> dict[str, EventFeed]:
+    def _active_feeds(self) -> dict[str, TournamentFeed]:
         with self._changed:
             feeds = super()._active_feeds()
             if not feeds:
-                self._told = None
+                self._sent_seq = None
             return feeds
 
-    def _tell_matches(self, feeds: dict[str, EventFeed], page: list[watching.EndedMatch], told: int) -> None:
-        by_event: dict[str, list[bytes]] = {}
+    def _send_matches(self, feeds: dict[str, TournamentFeed], page: list[watching.EndedMatch], seq: int) -> None:
+        by_tournament: dict[str, list[bytes]] = {}
         for ended in page:
-            by_event.setdefault(ended.tournament_id, []).append(match_message(ended))
+            by_tournament.setdefault(ended.tournament_id, []).append(match_message(ended))
             feeds[ended.tournament_id].last_match = ended.seq
         with self._changed:
-            for id, messages in by_event.items():
-                feeds[id].stirred = feeds[id].outdated = True
-                self._tell(feeds[id], b"".join(messages))
-            self._told = told
+            for id, messages in by_tournament.items():
+                feeds[id].progress_outdated = feeds[id].standings_outdated = True
+                self._send(feeds[id], b"".join(messages))
+            self._sent_seq = seq
             self._changed.notify_all()
 
-    def _tell_progress(self, session: Session, feed: EventFeed, state: tuple[str, str | None], began: float) -> None:
+    def _send_progress(
+        self, session: Session, feed: TournamentFeed, state: tuple[str, str | None], began: float
+    ) -> None:
         found, entries = progress(session, feed.id), entering.counts(session, feed.id)
-        told = {"status": state[0], "reason": state[1], **self._views.progress(found), "entries": asdict(entries)}
-        data = orjson.dumps(told)
+        content = {"status": state[0], "reason": state[1], **self._views.progress(found), "entries": asdict(entries)}
+        data = orjson.dumps(content)
         counted = (state[0], found.by_status, found.stage)
         moment = time.monotonic()
         with self._changed:
-            feed.outdated = feed.outdated or counted != feed.counted
-            feed.counted, feed.state, feed.stirred = counted, state, False
-            feed.progress_at = moment + max(PROGRESS_S, RESTS * (moment - began))
-            feed.check_at = moment + max(CHECK_S, RESTS * (moment - began))
+            feed.standings_outdated = feed.standings_outdated or counted != feed.counted
+            feed.counted, feed.state, feed.progress_outdated = counted, state, False
+            feed.progress_at = moment + max(PROGRESS_S, REST_FACTOR * (moment - began))
+            feed.check_at = moment + max(CHECK_S, REST_FACTOR * (moment - began))
             if data != feed.progress:
                 feed.progress = data
-                self._tell(feed, message("progress", self._told or 0, data))
+                self._send(feed, message("progress", self._sent_seq or 0, data))
 
-    def _publish_changes(self, feed: EventFeed) -> None:
-        """The table, when it has changed; then the end, once everything before it was told. What goes wrong with one
-        event is of no concern to the others."""
+    def _publish_changes(self, feed: TournamentFeed) -> None:
+        """Send the standings if they have changed, then the end once everything before it has been sent.
+
+        Log an error, so that the other tournaments go on.
+        """
         try:
             began = time.monotonic()
-            if feed.outdated and began >= feed.standings_at:
-                self._tell_standings(feed, began)
+            if feed.standings_outdated and began >= feed.standings_at:
+                self._send_standings(feed, began)
         except Exception:
-            log.exception("table not told", extra={"tournament": feed.id})
+            log.exception("standings_not_sent", extra={"tournament": feed.id})
         with self._changed:
             feed.ready = bool(feed.progress and feed.standings)
-            if feed.ready and feed.state and feed.state[0] in OVER and not feed.outdated:
+            if feed.ready and feed.state and feed.state[0] in OVER and not feed.standings_outdated:
                 feed.over, feed.over_at = True, time.monotonic()
-                self._tell(feed, self._end(feed, self._told or 0), last=True)
+                self._send(feed, self._end(feed, self._sent_seq or 0), last=True)
             self._changed.notify_all()
 
-    def _tell_standings(self, feed: EventFeed, began: float) -> None:
+    def _send_standings(self, feed: TournamentFeed, began: float) -> None:
         table = self._table(feed)
         seq = table["as_of_seq"]
         last = feed.last_match if seq is None or seq >= feed.last_match else self._last_counting(feed)
         data = orjson.dumps(table)
         moment = time.monotonic()
         with self._changed:
-            # What is dear to make may lag behind: then it is asked for again.
-            feed.outdated = seq is not None and seq < last
+            # Standings that take long to compute may lag behind: then they are requested again.
+            feed.standings_outdated = seq is not None and seq < last
             feed.last_match = max(last, seq or 0)
-            told_s = feed.viewers * len(data) / TABLES_BYTES_S
-            feed.standings_at = moment + max(STANDINGS_S, RESTS * (moment - began), told_s)
+            writing_s = feed.viewers * len(data) / STANDINGS_BYTES_S
+            feed.standings_at = moment + max(STANDINGS_S, REST_FACTOR * (moment - began), writing_s)
             if data != feed.standings:
                 feed.standings = data
-                self._tell(feed, message("standings", self._told or 0, data))
+                self._send(feed, message("standings", self._sent_seq or 0, data))
 
-    def _last_counting(self, feed: EventFeed) -> int:
+    def _last_counting(self, feed: TournamentFeed) -> int:
         with self.database.read() as session:
             return watching.last_counting(session, feed.id)
 
-    def _table(self, feed: EventFeed) -> Json:
+    def _table(self, feed: TournamentFeed) -> Json:
         try:
             return self._views.table(feed.id)
         except Unavailable:
             raise
-        except RefereeError as error:  # too large to be made
+        except RefereeError as error:  # too many results to compute them
             return {"as_of_seq": None, "results": None, "items": [], "reason": str(error)}
 
 

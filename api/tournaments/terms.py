@@ -1,4 +1,4 @@
-"""The terms of an event in words: formats, deals, tie-breaks, options; what decides who stands where."""
+"""The terms of a tournament in words: formats, deal sharing, tie-breaks, options."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -8,128 +8,128 @@ from referee.tournaments.tables import Tournament
 
 Json = dict[str, Any]
 
-FORMATS: Final[Mapping[str, tuple[str, str]]] = {  # name, what it is
-    "round_robin": ("Round robin", "Everybody meets everybody."),
-    "double_round_robin": ("Double round robin", "Everybody meets everybody twice, the second time with turned seats."),
-    "swiss": ("Swiss", "In each stage those meet who have done as well so far, nobody twice while it can be avoided."),
-    "knockout": ("Knockout", "Who loses is out."),
-    "gauntlet": ("Gauntlet", "Everybody meets one champion."),
-    "ladder": ("Ladder", "Always on: whoever is near in rating meets, until the organiser ends it."),
+FORMATS: Final[Mapping[str, tuple[str, str]]] = {  # name, description
+    "round_robin": ("Round robin", "Every bot plays every other bot."),
+    "double_round_robin": ("Double round robin", "Every bot plays every other bot twice, in reversed seats."),
+    "swiss": ("Swiss", "Each round pairs bots with similar scores, avoiding repeated pairings as far as possible."),
+    "knockout": ("Knockout", "Losers are eliminated."),
+    "gauntlet": ("Gauntlet", "Every bot plays one champion."),
+    "ladder": ("Ladder", "Bots with similar ratings play each other until the organiser ends the tournament."),
 }
 DEALS: Final[Mapping[str, tuple[str, str]]] = {
     "own": ("each match its own", "No two matches share their cards."),
-    "common": ("common in a stage", "The tables of a stage play the same cards, and nobody meets a deal twice."),
-    "duplicate": ("duplicate", "The same bots play the same cards again on other seats."),
+    "common": ("common to a round", "All tables of a round play the same cards. No bot plays a deal twice."),
+    "duplicate": ("duplicate", "The same bots play the same cards again in other seats."),
 }
-COLUMNS: Final[Mapping[str, tuple[str, str]]] = {  # of a table: its head, what it means
-    "points": ("Points", "of each match the share of opponents left behind, a level one as half"),
-    "points_per_match": ("A match", "points of the matches played, divided by their number"),
-    "buchholz": ("Buchholz", "how strong the opponents were: the sum of their points"),
-    "head_to_head": ("Head to head", "points among those who are level up to here"),
-    "sonneborn_berger": ("Sonneborn-Berger", "points of the opponents left behind, half those of level ones"),
+COLUMNS: Final[Mapping[str, tuple[str, str]]] = {  # of the standings: heading, meaning
+    "points": ("Points", "for each match the share of opponents beaten; a tied opponent counts half"),
+    "points_per_match": ("Points per match", "points divided by the number of matches played"),
+    "buchholz": ("Buchholz", "strength of the opponents: the sum of their points"),
+    "head_to_head": ("Head to head", "points against the entrants who are tied so far"),
+    "sonneborn_berger": ("Sonneborn-Berger", "points of the opponents beaten, and half those of tied ones"),
     "wins": ("Wins", "matches won alone"),
-    "bracket": ("Reached", "the place that the knockout gave"),
+    "bracket": ("Rank", "the rank reached in the bracket"),
     "rating": ("Rating", "on the ladder of the game"),
 }
 WHOLE: Final = ("wins", "bracket", "rating")  # columns of whole numbers
-MICRO: Final = 1_000_000  # ratings are kept in millionths of a point
-STAGES: Final[Mapping[str, str]] = {
+MICRO: Final = 1_000_000  # ratings are stored in millionths of a point
+ROUNDS: Final[Mapping[str, str]] = {
     "final": "Final",
     "semi_final": "Semi-finals",
     "quarter_final": "Quarter-finals",
     "third_place": "Third place",
 }
 PREFLIGHTS: Final[Mapping[str, str]] = {
-    "none": "not called yet",
-    "asked": "being called",
+    "none": "not checked yet",
+    "asked": "being checked",
     "ready": "ready",
     "absent": "absent",
 }
-SEEDINGS: Final[Mapping[str, str]] = {"rating": "by rating", "hand": "by hand", "draw": "by lot"}
+SEEDINGS: Final[Mapping[str, str]] = {"rating": "by rating", "hand": "manually", "draw": "at random"}
 ONE_OWNER_TWICE: Final = "A match with two bots of one owner counts in the standings, but is not rated."
-EVENT_REASONS: Final[Mapping[str, str]] = {
-    "tournament_cancelled": "the event was cancelled",
+MATCH_REASONS: Final[Mapping[str, str]] = {
+    "tournament_cancelled": "the tournament was cancelled",
     "ladder_ended": "the ladder was ended",
     "bot_withdrawn": "a bot was withdrawn",
     "bot_paused": "a bot in it was paused",
 }
 
 
-def stage_name(number: int, label: str) -> str:
-    """``Stage 3``, or ``Semi-finals``."""
+def round_name(number: int, label: str) -> str:
+    """Return the name of a tournament round, such as ``Round 3``, ``Last 16`` or ``Semi-finals``."""
     if label.startswith("last_"):
         return f"Last {label.removeprefix('last_')}"
-    return STAGES.get(label, label.replace("_", " ").capitalize()) if label else f"Stage {number}"
+    return ROUNDS.get(label, label.replace("_", " ").capitalize()) if label else f"Round {number}"
 
 
 def table_name(number: int | None, label: str = "") -> str:
-    return STAGES[label] if label in ("final", "third_place") else f"Table {number}"
+    return ROUNDS[label] if label in ("final", "third_place") else f"Table {number}"
 
 
-def lines(event: Tournament) -> Iterator[tuple[str, str, str]]:
-    """What was announced: a word, what holds, and what that means."""
-    name, means = FORMATS[event.format]
-    yield "Format", ", ".join([name, *_of_format(event)]), means
-    yield "Tables", f"{event.seats} seats each", ""
-    deals, means = DEALS[event.deal_sharing]
-    if event.deal_sharing == "duplicate":
-        deals += ", every order of seats" if event.orders == "all" else ", each bot once on every seat"
+def lines(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
+    """Yield the terms, each with its name, its value and an explanation, which may be empty."""
+    name, means = FORMATS[tournament.format]
+    yield "Format", ", ".join([name, *_format_options(tournament)]), means
+    yield "Tables", f"{tournament.seats} seats each", ""
+    deals, means = DEALS[tournament.deal_sharing]
+    if tournament.deal_sharing == "duplicate":
+        deals += ", every order of seats" if tournament.orders == "all" else ", each bot once in every seat"
     yield "Deals", deals, means
-    bank = milliseconds(event.bank_ms)
-    yield "Time", f"{milliseconds(event.budget_ms)} a decision", f"and {bank} a match for what exceeds it"
-    yield from _rights(event)
+    bank = milliseconds(tournament.bank_ms)
+    yield "Time", f"{milliseconds(tournament.budget_ms)} per decision", f"plus a bank of {bank} per match"
+    yield from _conditions(tournament)
 
 
-def _of_format(event: Tournament) -> Iterator[str]:
-    if event.cycles > 1:
-        yield f"{event.cycles} times over"
-    options = event.format_options
-    match event.format:
+def _format_options(tournament: Tournament) -> Iterator[str]:
+    if tournament.cycles > 1:
+        yield f"{tournament.cycles} cycles"
+    options = tournament.format_options
+    match tournament.format:
         case "swiss":
-            yield f"{options['stages']} stages" if options.get("stages") else "as many stages as leave one undefeated"
+            yield f"{options['stages']} rounds" if options.get("stages") else "as many rounds as leave one undefeated"
         case "knockout":
-            yield from _of_knockout(options)
+            yield from _knockout_options(options)
         case "ladder":
-            yield f"{options['at_once']} matches at once, {options['per_bot']} a bot"
-            yield f"rivals within {options['spread']} points"
+            yield f"{options['at_once']} concurrent matches, {options['per_bot']} per bot"
+            yield f"opponents within {options['spread']} rating points"
 
 
-def _of_knockout(options: Json) -> Iterator[str]:
+def _knockout_options(options: Json) -> Iterator[str]:
     yield f"seeded {SEEDINGS[options['seeding']]}"
     if options["best_of"] > 1:
         yield f"best of {options['best_of']}"
     if options["advance"] > 1:
-        yield f"{options['advance']} of a table go on"
+        yield f"{options['advance']} of each table advance"
     if options["tie_breaks"]:
-        yield f"up to {options['tie_breaks']} more to break a tie"
+        yield f"up to {options['tie_breaks']} extra matches to break a tie"
     if options["third_place"]:
-        yield "with a match for the third place"
+        yield "with a match for third place"
 
 
-def _rights(event: Tournament) -> Iterator[tuple[str, str, str]]:
-    """Who may do what, and what is told when."""
-    told = "at once" if not event.anonymous or not event.rated else "when a table is over"
-    counts = f"Results count on the ladder of the game. {ONE_OWNER_TWICE}" if event.rated else ""
-    yield "Rated", "yes" if event.rated else "no", counts
-    if event.trusted and event.deal_sharing == "duplicate":
-        yield "Trusted", "yes", "Duplicate deals are rated, though a bot that remembers would know the cards."
-    yield "Who sits where", f"told {told}", ""
-    if event.substitute:
-        yield "Stand-in", f"house player {event.substitute}", "Takes the seats of bots that cannot be reached, unrated."
+def _conditions(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
+    """Yield the terms about rating, visibility, substitutes, late entries and versions."""
+    shown = "immediately" if not tournament.anonymous or not tournament.rated else "when a table is over"
+    counts = f"Results count on the ladder of the game. {ONE_OWNER_TWICE}" if tournament.rated else ""
+    yield "Rated", "yes" if tournament.rated else "no", counts
+    if tournament.trusted and tournament.deal_sharing == "duplicate":
+        yield "Trusted", "yes", "Duplicate deals are rated, although a bot with a memory could recognise the cards."
+    yield "Who sits where", f"shown {shown}", ""
+    if tournament.substitute:
+        yield "Substitute", f"house player {tournament.substitute}", "Plays, unrated, for bots that cannot be reached."
     else:
-        yield "Stand-in", "none", "A bot that cannot be reached sits out."
-    if event.late_entry:
-        yield "Late entries", "yes", "Bots may still enter while it runs, from the next stage on."
-    if event.frozen_version:
-        yield "Versions", "frozen", "A bot that changes its version loses its seats until the old one is back."
+        yield "Substitute", "none", "A bot that cannot be reached sits out."
+    if tournament.late_entry:
+        yield "Late entries", "yes", "Bots may enter during the tournament and play from the next round on."
+    if tournament.frozen_version:
+        yield "Versions", "frozen", "A bot that changes its version loses its seats until it returns to the old one."
 
 
 def columns(tie_breaks: Sequence[str], seats: int) -> list[Json]:
-    """The columns of a table that decide, in their order."""
+    """Return the columns of the standings that decide ranks, in order."""
     return [
         {
             "name": name,
-            "head": COLUMNS[name][0],
+            "heading": COLUMNS[name][0],
             "means": COLUMNS[name][1],
             "digits": digits(name, seats),
             "unit": MICRO if name == "rating" else 1,
@@ -139,7 +139,7 @@ def columns(tie_breaks: Sequence[str], seats: int) -> list[Json]:
 
 
 def digits(column: str, seats: int) -> int:
-    """Decimals of a column: what is a share is whole and half points at tables of two only."""
+    """Return the decimals of a column. Only at tables of two are points always whole or half."""
     if column in WHOLE:
         return 0
     if column == "points_per_match":
@@ -148,5 +148,5 @@ def digits(column: str, seats: int) -> int:
 
 
 def reason(text: str | None) -> str:
-    """Why a match does not count: words for what the referee itself wrote, else what a person did."""
-    return EVENT_REASONS.get(text, text) if text else ""
+    """Return why a match does not count: a label for codes of the service, else the text that a person wrote."""
+    return MATCH_REASONS.get(text, text) if text else ""

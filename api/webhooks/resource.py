@@ -1,4 +1,4 @@
-"""Webhooks: addresses that owners want to be told at, and what was sent to them."""
+"""Create, edit and delete webhooks; list and repeat their deliveries."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from referee.protocol.signing import webhook_secret
 from referee.webhooks import deliveries, webhooks
 from referee.webhooks.tables import Webhook
 
-resource = Resource("webhooks", "/api/v1", "Webhooks: owners are told what happens to their bots and events.")
+resource = Resource("webhooks", "/api/v1", "Webhooks: notifications about your bots and tournaments.")
 
 
 @resource.route("POST", "/webhooks")
@@ -23,9 +23,9 @@ resource = Resource("webhooks", "/api/v1", "Webhooks: owners are told what happe
 @resource.idempotent
 @resource.response(SecretWebhookView, 201, secret=True)
 def create(new_webhook: dict[str, Any]) -> Any:
-    """Make a webhook
+    """Create a webhook
 
-    It is `unverified` until its address has answered a ping with 2xx. The secret is shown this once.
+    It is `unverified` until its URL has answered a ping with 2xx. The secret is returned only in this response.
     """
     return attach_secret(webhooks.create(record(), asker().id, new_webhook["url"], new_webhook["events"]))
 
@@ -36,7 +36,7 @@ def create(new_webhook: dict[str, Any]) -> Any:
 @resource.reads
 @resource.response(list_of(WebhookView))
 def list_webhooks(query: dict[str, Any]) -> Any:
-    """The webhooks of one's own, the newest first"""
+    """List your webhooks, newest first"""
     found = webhooks.list_webhooks(record(), asker().id, limit=query["limit"], cursor=read_cursor(query))
     return envelope(found, query)
 
@@ -46,7 +46,7 @@ def list_webhooks(query: dict[str, Any]) -> Any:
 @resource.reads
 @resource.response(WebhookView)
 def show(webhook_id: str) -> Any:
-    """A webhook of one's own"""
+    """Get one of your webhooks"""
     return get_own_webhook(webhook_id)
 
 
@@ -59,9 +59,9 @@ def show(webhook_id: str) -> Any:
 @resource.writes
 @resource.response(WebhookView)
 def edit(changes: dict[str, Any], webhook_id: str) -> Any:
-    """Move a webhook, change what it is told, disable or enable it
+    """Edit a webhook: its URL, its notification types, enabled or disabled
 
-    After a new address, and when enabled again, it is `unverified` until it has answered a ping.
+    With a new URL, and when it is enabled again, it is `unverified` until it has answered a ping.
     """
     webhook = get_own_webhook(webhook_id)
     etags.must_match(WebhookView, webhook)
@@ -75,7 +75,7 @@ def edit(changes: dict[str, Any], webhook_id: str) -> Any:
 def remove(webhook_id: str) -> None:
     """Delete a webhook
 
-    What was still to be sent to it is dropped, and the list of what was sent goes with it.
+    Pending deliveries are dropped, and the list of its deliveries is deleted.
     """
     webhooks.remove(record(), get_own_webhook(webhook_id).id)
 
@@ -87,7 +87,7 @@ def remove(webhook_id: str) -> None:
 def rotate_secret(webhook_id: str) -> Any:
     """Give a webhook a new secret
 
-    For a day both the old and the new one sign our messages. Shown this once.
+    For a day, messages are signed with both the old and the new secret. The secret is returned only in this response.
     """
     return attach_secret(webhooks.rotate_secret(record(), get_own_webhook(webhook_id).id))
 
@@ -101,7 +101,7 @@ def rotate_secret(webhook_id: str) -> Any:
 def ping(webhook_id: str) -> Any:
     """Send a ping
 
-    Answered with 2xx it makes an unverified webhook active. A ping that is still due gives way to it.
+    If the URL answers with 2xx, an unverified webhook becomes active. This ping replaces one that is still pending.
     """
     return webhooks.ping(record(), get_own_webhook(webhook_id).id)
 
@@ -112,9 +112,9 @@ def ping(webhook_id: str) -> Any:
 @resource.reads
 @resource.response(list_of(DeliveryView))
 def list_deliveries(query: dict[str, Any], webhook_id: str) -> Any:
-    """What was sent to a webhook, or is to be, the newest first
+    """List the deliveries of a webhook, sent and pending, newest first
 
-    Kept for 30 days.
+    Deliveries are kept for 30 days.
     """
     found = deliveries.list_deliveries(
         record(), get_own_webhook(webhook_id).id, limit=query["limit"], cursor=read_cursor(query)
@@ -129,15 +129,15 @@ def list_deliveries(query: dict[str, Any], webhook_id: str) -> Any:
 @resource.idempotent
 @resource.response(DeliveryView, 202)
 def redeliver(delivery_id: str) -> Any:
-    """Send a message again
+    """Repeat a delivery
 
-    One that was delivered, or has failed for good, to a webhook that is active; id and body stay the same.
+    For a delivery that succeeded or failed for good, to an active webhook. Id and body stay the same.
     """
     return deliveries.redeliver(record(), delivery_id, account_id=asker().id)
 
 
 def get_own_webhook(webhook_id: str) -> Webhook:
-    """The webhook, if it is the asker's; another's is not found."""
+    """Return the webhook. Raise ``NotFound`` if it is not the caller's."""
     return webhooks.get_webhook(record(), webhook_id, account_id=asker().id)
 
 

@@ -43,13 +43,13 @@ def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
     query = f"/{kind}/{found_id}/faults?limit={limit}" + (f"&code={code}" if code else "")
     found = list(islice(remote.api.items(query), limit))
     text = (
-        "\n\n".join(map(_summary, found))
+        "\n\n".join(map(format_summary, found))
         + "\n\n`referee faults NUMBER` shows request, reply and a command to ask again"
     )
     remote.show({"items": found}, text if found else "No faults found.")
 
 
-def _summary(fault: Json) -> str:
+def format_summary(fault: Json) -> str:
     head = f"{fault['id']}  {clock(fault['created_at'])}  {fault['code']}: {fault['detail']}"
     where = f"    {fault['match']}, decision {fault['n']}, seat {fault['seat'] + 1}, version {fault['version'] or '-'}"
     return f"{head}\n{where}\n    {_times(fault['timing'] or {})}\n    {fault['advice']}"
@@ -59,7 +59,7 @@ def format_report(fault: Json) -> str:
     """Return a fault with its request, its reply and a command to ask again."""
     reply = fault["reply"] if fault["reply_base64"] is None else f"(base64) {fault['reply_base64']}"
     parts = [
-        _summary(fault),
+        format_summary(fault),
         f"request\n{_truncate(fault['request'])}",
         f"reply of your bot\n{_truncate(reply)}",
         f"action played instead\n{fault['played'] or 'not yet known'}",

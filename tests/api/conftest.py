@@ -1,4 +1,4 @@
-"""A service over a real record in a fresh folder, and people who use it."""
+"""A service with a real database in a new folder, and accounts that use it."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ API = "/api/v1"
 
 @dataclass
 class Person:
-    """Somebody with a token, who asks over HTTP."""
+    """An account with a token that sends requests to the application."""
 
     client: FlaskClient
     id: str
@@ -51,7 +51,7 @@ class Person:
 
 @dataclass
 class Service:
-    """The application with its record."""
+    """The application with its database."""
 
     app: Flask
     settings: Settings
@@ -63,7 +63,7 @@ class Service:
         return database
 
     def forget_requests(self) -> None:
-        """Count requests anew, as when the windows of all limits are over."""
+        """Reset the counts of all rate limits."""
         self.app.extensions["referee.limiter"].reset()
 
     def anonymous(self) -> FlaskClient:
@@ -76,7 +76,7 @@ class Service:
         return Person(self.app.test_client(), account.id, text)
 
     def verified_bot(self, owner: Person, *games: str) -> dict[str, Any]:
-        """A bot whose check went well; it is never called."""
+        """Return a bot that has passed its check without being called."""
         number = next(self.names)
         url = f"https://bot{number}.example.org/"
         made = owner.post("/bots", {"name": f"bot {number}", "url": url})
@@ -90,7 +90,7 @@ class Service:
         return bot
 
     def played(self, *owners: Person, game: str = "saint-poker") -> Result:
-        """A rated match of a new bot of each owner, played to its end by their first actions."""
+        """Play a rated match of new bots, one per owner, to the end, each taking its first legal action."""
         world = World(self.database)
         return world.play([self.verified_bot(owner)["id"] for owner in owners], game=game)
 
@@ -101,7 +101,7 @@ class Service:
 
 Start = Callable[..., Service]
 
-# Noted by a hook of the interpreter, since whoever connects may catch what the hook raises.
+# Recorded by an audit hook, since callers may catch what the hook raises.
 _connected_in_writes: list[str] = []
 
 
@@ -113,7 +113,7 @@ def note_connection(event: str, args: tuple[Any, ...]) -> None:
 
 @pytest.fixture(autouse=True)
 def no_connection_in_writes() -> Iterator[None]:
-    """Fail the test if a thread connected to anybody while it had a write transaction open."""
+    """Fail the test if a thread opened a connection during a write transaction."""
     _connected_in_writes.clear()
     yield
     assert _connected_in_writes == []
@@ -121,7 +121,7 @@ def no_connection_in_writes() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def empty_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record with its schema and nothing in it, to be copied."""
+    """Return a database that has only its schema, to be copied."""
     path = tmp_path_factory.mktemp("record") / "referee.db"
     database = Database(f"sqlite:///{path}")
     upgrade(database)
@@ -131,7 +131,7 @@ def empty_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def record_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the record lies that is put in place anew for every test."""
+    """Return the folder whose database is replaced for every test."""
     return tmp_path_factory.mktemp("emptied")
 
 
@@ -142,7 +142,7 @@ def settings(tmp_path: Path, record_folder: Path, empty_record: Path) -> Setting
 
 @pytest.fixture
 def start(settings: Settings) -> Iterator[Start]:
-    """Starts services on the record of this test, with some settings changed."""
+    """Return a function that starts services on the database of this test with other settings."""
     begun: list[Service] = []
 
     def begin(**changes: Any) -> Service:
@@ -158,13 +158,13 @@ def start(settings: Settings) -> Iterator[Start]:
 
 @pytest.fixture(scope="session")
 def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Flask:
-    """An application with the usual settings; building one costs more than most tests."""
+    """Return an application with the default settings; creating one takes longer than most tests."""
     return create_app(settings_for(tmp_path_factory.mktemp("shared")))
 
 
 @pytest.fixture
 def service(shared_app: Flask, settings: Settings) -> Iterator[Service]:
-    """The usual service over a record of this test's own, with no request counted yet."""
+    """Return the default service with a database of its own and no requests counted yet."""
     database = databases.kept(settings.database_url)
     database.dispose()  # a thread of the test before may have opened a connection since, to the file of then
     shared_app.extensions["referee.database"] = database
@@ -176,7 +176,7 @@ def service(shared_app: Flask, settings: Settings) -> Iterator[Service]:
 
 @pytest.fixture
 def redis_server(tmp_path: Path) -> Iterator[ValkeyServer]:
-    """A Redis of this test, at a Unix socket."""
+    """Start a Redis server for this test, on a Unix socket."""
     server = ValkeyServer(port=0, data_dir=tmp_path / "valkey", unix_socket_path=tmp_path / "v.sock")
     server.start()
     yield server
@@ -217,5 +217,5 @@ def friendly(*bots: str, **more: Any) -> dict[str, Any]:
 
 
 def fields_of(answer: TestResponse) -> set[str]:
-    """The fields a problem document names."""
+    """Return the fields that a problem document names."""
     return {error["field"] for error in answer.get_json()["errors"]}

@@ -1,4 +1,4 @@
-"""The service as it is run: gunicorn with threads on loopback, over an empty record, asked with raw bytes."""
+"""Run the service as in production, gunicorn with threads, on loopback with an empty database; send it raw bytes."""
 
 import contextlib
 import json
@@ -39,7 +39,7 @@ class Server:
         return socket.create_connection(("127.0.0.1", self.port), timeout=10)
 
     def say(self, *parts: bytes) -> Reply:
-        """Sends the parts one after the other and reads the whole answer; the server may close before the last."""
+        """Send the parts in order and return the whole response; the server may close before the last part."""
         with self.connect() as connection:
             with contextlib.suppress(ConnectionError):
                 for part in parts:
@@ -67,7 +67,7 @@ def read_reply(connection: socket.socket) -> Reply:
 
 @contextmanager
 def serving(folder: Path, threads: int, **settings: str) -> Iterator[Server]:
-    """A server with these ``REFEREE_`` variables set, the rest as shipped; its record and its log lie in ``folder``."""
+    """Run a server with these ``REFEREE_`` variables and otherwise default settings; its files are in ``folder``."""
     database = Database(f"sqlite:///{folder / 'referee.db'}")
     upgrade(database)
     database.dispose()

@@ -1,4 +1,4 @@
-"""Streams under gunicorn with fewer threads than viewers, and those who read them."""
+"""Streams under gunicorn with fewer threads than viewers, and clients that read them."""
 
 import http.client
 import json
@@ -33,7 +33,7 @@ class Message:
 
 
 class Watching:
-    """A stream, read message by message."""
+    """A client that reads a stream message by message."""
 
     def __init__(self, port: int, path: str, last_id: str | None = None, address: str = "192.0.2.1") -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
@@ -45,7 +45,7 @@ class Watching:
         return messages(iter(self.answer.readline, b""))
 
     def until(self, last: Callable[[Message], bool]) -> list[Message]:
-        """Up to the first such message."""
+        """Return all messages up to the first for which ``last`` is true."""
         told = []
         for message in self:
             told.append(message)
@@ -71,7 +71,7 @@ def messages(lines: Iterator[bytes]) -> Iterator[Message]:
 
 @dataclass
 class Server:
-    """A service of its own processes on a record that the tests write to. ``listener`` outlives the processes."""
+    """A service in processes of its own, on a database that the tests write to. ``listener`` outlives the processes."""
 
     listener: socket.socket
     folder: Path
@@ -83,7 +83,7 @@ class Server:
         return int(self.listener.getsockname()[1])
 
     def start(self) -> None:
-        """With a graceful timeout that would outlast every patience here."""
+        """Start it with a graceful timeout longer than all timeouts of the tests."""
         settings = {
             "REFEREE_TRUSTED_PROXIES": "1",
             "REFEREE_STREAMS": str(VIEWERS),
@@ -93,7 +93,7 @@ class Server:
         self.process = gunicorn.started(self.folder, self.listener, options, settings, start_new_session=True)
 
     def kill(self) -> None:
-        """All its processes, without a word."""
+        """Kill all its processes with SIGKILL."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 

@@ -1,4 +1,4 @@
-"""Accounts, tokens, and who may ask."""
+"""Accounts, tokens and authentication."""
 
 import pytest
 

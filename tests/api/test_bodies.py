@@ -1,4 +1,4 @@
-"""What may stand in a JSON body, and how long it may be."""
+"""Strict JSON bodies and their maximum length."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Bots: registered, seen, edited, looked after."""
+"""Bots over HTTP: registration, visibility, edits, checks."""
 
 import json
 import time
@@ -15,7 +15,7 @@ from referee.bots.tables import Bot, Examination
 from referee.protocol.signing import bot_secret
 from referee.workflows import examination_claims, handshake_results
 from tests.api.conftest import API, Person, Service, Start, fields_of
-from tests.api.events import entered
+from tests.api.tournaments import entered
 from tests.database.world import World, manifest_of
 
 PRIVATE = {"url", "verified_url", "status_reason", "check", "examination", "previous_secret_until", "secret"}
@@ -339,7 +339,7 @@ def test_without_a_certificate_nothing_is_rated_and_everybody_is_told_what_to_do
 
 
 def answer_check(service: Service) -> None:
-    """What a runner does about a check and the beginning of an examination."""
+    """Do what a runner does for a handshake and the beginning of a conformance check."""
     with service.database.write() as session:
         (check,) = handshakes.claim_due_checks(session)
         handshake_results.finish_check(session, check.bot_id, check.epoch, {"ok": True}, manifest_of("1.0", GAMES, 8))

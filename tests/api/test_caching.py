@@ -1,16 +1,16 @@
-"""What takes long is kept, made anew when the record has moved on, and not too often when it is dear."""
+"""Results are cached until the database changes, and expensive ones are not computed too often."""
 
 from dataclasses import dataclass
 from threading import Event, Thread
 
 import pytest
 
-from api.caching import RESTS, Shelf
+from api.caching import REST_FACTOR, Cache
 
 
 @dataclass
 class Workshop:
-    """Makes numbered things; each takes so many seconds by the clock."""
+    """Compute numbered values; each takes a given time on the fake clock."""
 
     clock: float = 100.0
     made: int = 0
@@ -30,7 +30,7 @@ class Workshop:
 
 def test_it_is_made_once_until_something_changes() -> None:
     work = Workshop()
-    shelf = Shelf[int](10, lambda _: 1, clock=work.now)
+    shelf = Cache[int](10, lambda _: 1, clock=work.now)
 
     first, second = shelf.get("a", work), shelf.get("a", work)
     parts = [first.part("half", lambda: first.made / 2), second.part("half", lambda: 0.0)]
@@ -42,14 +42,14 @@ def test_it_is_made_once_until_something_changes() -> None:
     assert third.part("half", lambda: third.made / 2) == 1.0
 
 
-def test_what_is_dear_is_made_no_more_often_than_it_may_cost() -> None:
+def test_what_is_expensive_is_made_no_more_often_than_it_may_cost() -> None:
     work = Workshop(takes=2.0)
-    shelf = Shelf[int](10, lambda _: 1, clock=work.now)
+    shelf = Cache[int](10, lambda _: 1, clock=work.now)
 
     shelf.get("a", work)
     work.changed = True
     soon = shelf.get("a", work).made
-    work.clock += 2.0 * RESTS
+    work.clock += 2.0 * REST_FACTOR
     later = shelf.get("a", work).made
 
     assert (soon, later) == (1, 2)
@@ -57,7 +57,7 @@ def test_what_is_dear_is_made_no_more_often_than_it_may_cost() -> None:
 
 def test_what_was_asked_for_last_stays() -> None:
     work = Workshop()
-    shelf = Shelf[int](2, lambda _: 1, clock=work.now)
+    shelf = Cache[int](2, lambda _: 1, clock=work.now)
 
     for key in ("a", "b", "a", "c"):
         shelf.get(key, work)
@@ -68,7 +68,7 @@ def test_what_was_asked_for_last_stays() -> None:
 
 def test_what_cannot_be_made_leaves_nothing_behind() -> None:
     work = Workshop()
-    shelf = Shelf[int](2, lambda _: 1, clock=work.now)
+    shelf = Cache[int](2, lambda _: 1, clock=work.now)
 
     def fails(before: int | None, *, patient: bool) -> int:
         raise LookupError
@@ -80,9 +80,9 @@ def test_what_cannot_be_made_leaves_nothing_behind() -> None:
     assert shelf.get("a", work).made == 1
 
 
-def test_while_one_makes_what_is_dear_others_get_the_one_before() -> None:
+def test_while_one_makes_what_is_expensive_others_get_the_one_before() -> None:
     work = Workshop(takes=2.0)
-    shelf = Shelf[int](10, lambda _: 1, clock=work.now)
+    shelf = Cache[int](10, lambda _: 1, clock=work.now)
     shelf.get("a", work)
     begun, go_on, found = Event(), Event(), []
 

@@ -1,11 +1,11 @@
-"""Drawings: where things lie, worked out by hand, and that whatever is handed in stays text."""
+"""Charts: positions worked out by hand, and escaping."""
 
 from xml.etree import ElementTree
 
 import pytest
 from markupsafe import Markup
 
-from api.pages.charts import Bin, Part, RatingStep, histogram, interval_bar, rating_history, sparkline, stacked_bar
+from api.pages.charts import Bin, RatingStep, StackPart, histogram, interval_bar, rating_history, sparkline, stacked_bar
 from api.pages.charts.axes import Scale, round_outwards, step, ticks
 from api.pages.charts.svg import drawing, number, tag
 
@@ -15,7 +15,7 @@ def parsed(svg: Markup) -> ElementTree.Element:
 
 
 def shapes(svg: Markup, name: str, kind: str = "") -> list[dict[str, str]]:
-    """The attributes of the elements of this name (and class), in their order."""
+    """Return the attributes of all elements with this name (and class), in order."""
     return [one.attrib for one in parsed(svg).iter(name) if not kind or one.get("class") == kind]
 
 
@@ -82,8 +82,8 @@ def test_a_history_goes_level_and_then_up_or_down() -> None:
 def test_versions_voids_and_repairs_are_marked_where_they_happened() -> None:
     moves = [
         RatingStep(1500, 1510, version="<2.0>"),
-        RatingStep(1510, 1500, "void", told="void: a cable was cut"),
-        RatingStep(1500, 1520, "repair", told="repair: by hand"),
+        RatingStep(1510, 1500, "void", label="void: a cable was cut"),
+        RatingStep(1500, 1520, "repair", label="repair: by hand"),
     ]
 
     svg = rating_history(moves, "Rating")
@@ -96,13 +96,13 @@ def test_versions_voids_and_repairs_are_marked_where_they_happened() -> None:
 
 
 def test_a_trend_fills_its_little_box() -> None:
-    svg = sparkline([1500, 1510, 1490], "Rating lately")
+    svg = sparkline([1500, 1510, 1490], "Recent rating")
 
     (line,) = shapes(svg, "polyline")
 
     assert line["points"] == "3,13 42,3 81,23"  # 84 x 26 with an edge of 3
     assert (
-        parsed(svg)[0].text == "Rating lately: from 1\u202f500.0 to 1\u202f490.0, between 1\u202f490.0 and 1\u202f510.0"
+        parsed(svg)[0].text == "Recent rating: from 1\u202f500.0 to 1\u202f490.0, between 1\u202f490.0 and 1\u202f510.0"
     )
 
 
@@ -149,7 +149,9 @@ def test_of_many_bars_some_are_named() -> None:
 
 def test_parts_of_a_whole_lie_side_by_side_and_nothing_is_left_out_but_nothing() -> None:
     # 240 wide: 3 of 8 are 90, less the gap of 2.
-    svg = stacked_bar([Part("ahead: 3", 3, "ahead"), Part("level: 0", 0, "level"), Part("behind: 5", 5, "behind")], "x")
+    svg = stacked_bar(
+        [StackPart("ahead: 3", 3, "ahead"), StackPart("level: 0", 0, "level"), StackPart("behind: 5", 5, "behind")], "x"
+    )
 
     first, last = shapes(svg, "rect")
 

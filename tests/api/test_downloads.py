@@ -1,4 +1,4 @@
-"""Whole events and ladders as files: what is in them, taken up again after a cut, in memory that does not grow."""
+"""Downloads of tournaments and ladders: content, resuming after a break, constant memory."""
 
 import csv
 import gzip
@@ -40,7 +40,7 @@ def world(service: Service) -> World:
 
 @pytest.fixture
 def event(world: World) -> str:
-    """Three bots met each other once; the second match is void, the event is over."""
+    """Return a finished tournament of three bots with one match per pair, the second of them void."""
     tournament_id, _ = tournaments.begun(world, 3)
     for claim in world.claim(3):
         world.finish(claim)
@@ -56,7 +56,7 @@ def path_of(event: str, file: str = "logs") -> str:
 
 
 def in_order(world: World, event: str) -> list[schema.Match]:
-    """The matches with results, in the order in which they ended."""
+    """Return the matches with results, in the order in which they ended."""
     query = select(schema.Match).join(schema.Result, schema.Result.match_id == schema.Match.id)
     with world.database.read() as session:
         query = query.where(schema.Match.tournament_id == event).order_by(schema.Result.seq)
@@ -64,7 +64,7 @@ def in_order(world: World, event: str) -> list[schema.Match]:
 
 
 def split(text: bytes) -> tuple[dict[str, list[bytes]], list[Json]]:
-    """The logs by match, and the lines that belong to none."""
+    """Return the logs by match, and the lines that belong to no log."""
     found: dict[str, list[bytes]] = {}
     remarks: list[Json] = []
     for line in text.splitlines():
@@ -179,7 +179,7 @@ def test_a_closed_log_holds_back_those_after_it_and_one_cut_off_comes_last(servi
 
 
 def close_groups(world: World) -> None:
-    """As the scheduler does it after matches were cancelled."""
+    """Close deal groups as the scheduler does after matches were cancelled."""
     with world.database.write() as session:
         for group_id in deal_groups.left_open(session):
             deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
@@ -350,7 +350,7 @@ def test_memory_does_not_grow_with_the_event(world: World, event: str, monkeypat
 
 
 def multiply(session: Session, event: str, count: int) -> None:
-    """So many more matches, all like the first."""
+    """Add copies of the first match."""
     first = session.scalars(select(schema.Result).order_by(schema.Result.seq)).first()
     assert first is not None
     rows = {

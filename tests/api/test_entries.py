@@ -1,11 +1,11 @@
-"""Terms of an event over HTTP, its entries and seeds, the check before the start."""
+"""Terms, entries, seeds and preflight of a tournament over HTTP."""
 
 from typing import Any
 
 import pytest
 
 from tests.api.conftest import Person, Service, fields_of
-from tests.api.events import drafted, entered, started
+from tests.api.tournaments import drafted, entered, started
 from tests.database.tournaments import answer_checks, go_on
 
 TERMS = {

@@ -1,4 +1,4 @@
-"""One form for all errors."""
+"""All errors are problem documents."""
 
 import logging
 import re

@@ -1,4 +1,4 @@
-"""The evidence of faults: who reads it, what it holds, how often and how slow."""
+"""Fault reports: access, content, counts and response statistics."""
 
 import base64
 import json
@@ -23,7 +23,7 @@ TIMING = {"total_ms": 11_000, "dns_ms": 0.2, "connect_ms": 0.4, "wait_ms": 10_99
 
 
 class Faulty:
-    """A rated match in which the first bot fails at its first two questions, as a runner would record it."""
+    """A rated match, as a runner records it, in which the first bot fails at its first two questions."""
 
     def __init__(self, service: Service, bots: Sequence[str]) -> None:
         self.world = World(service.database)

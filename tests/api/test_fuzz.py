@@ -1,4 +1,4 @@
-"""Requests made up from the OpenAPI document, a bounded number: no failure of ours, and only documented answers."""
+"""A bounded number of requests generated from the OpenAPI document: no 500, and only documented responses."""
 
 import os
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from schemathesis.specs.openapi import checks as openapi_checks
 from api import create_app, openapi
 from referee.db.engine import Database
 from tests.api.conftest import API, Person, Service
-from tests.api.events import started
+from tests.api.tournaments import started
 from tests.surroundings import settings_for
 
 EXAMPLES = int(os.environ.get("REFEREE_FUZZ_EXAMPLES", "4"))  # an operation
@@ -32,7 +32,7 @@ CHECKS = (
 
 @dataclass
 class Target:
-    """A service with something of each kind in it."""
+    """A service with an object of each kind."""
 
     app: Flask
     people: list[Person]
@@ -87,7 +87,7 @@ OPERATIONS = [
 
 
 def over(target: Target) -> dict[str, dict[str, str]]:
-    """What can be followed to its end, by its path."""
+    """Return finished subjects that have streams, by path."""
     event, match = {"tournament_id": target.ids["over"]}, {"match_id": target.ids["match_id"]}
     return {f"{API}/tournaments/{{tournament_id}}/stream": event, f"{API}/matches/{{match_id}}/stream": match}
 

@@ -1,4 +1,4 @@
-"""The catalogue as it goes out."""
+"""The catalogue of games over HTTP."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The service as it is run: gunicorn with threads on loopback, asked with raw bytes."""
+"""The service under gunicorn with threads, sent raw bytes on loopback."""
 
 import contextlib
 import http.client

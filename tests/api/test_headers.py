@@ -1,4 +1,4 @@
-"""Headers that keep browsers, caches and strangers in their place."""
+"""Security and caching headers."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Ladders: pages now and as of an act, a bot's own place, its history."""
+"""Ladders over HTTP: current and historical pages, a bot's rank and rating history."""
 
 from tests.api.conftest import API, Person, Service, fields_of
 from tests.database.world import World

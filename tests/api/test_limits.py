@@ -21,7 +21,7 @@ def limited(start: Start, redis_server: ValkeyServer, monkeypatch: pytest.Monkey
 
 
 def guesses(service: Service, count: int) -> list[int]:
-    """Answers to well-formed tokens that open nothing."""
+    """Send well-formed unknown tokens and return the responses."""
     client = service.anonymous()
     tokens = [new_token_text() for _ in range(count)]
     return [
@@ -61,7 +61,7 @@ def test_E8_guesses_are_counted_by_address_and_hold_up_nobody_else(start: Start)
     )
 
     assert statuses == [401] * 30 + [429] * 10
-    assert owner.get("/accounts/me").status_code == 200  # from the same address, with a good token
+    assert owner.get("/accounts/me").status_code == 200  # from the same address, with a valid token
     assert elsewhere.status_code == 401
 
 

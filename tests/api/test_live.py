@@ -1,4 +1,4 @@
-"""What goes on now, over HTTP: rows as they may be told, decisions and verification once the log is open."""
+"""Live data over HTTP: visible rows, and decisions and verification once the log is open."""
 
 import hashlib
 import json
@@ -32,7 +32,7 @@ def world(service: Service) -> World:
 
 
 def begun(world: World, **plan: Any) -> tuple[str, Match]:
-    """A match of which the first rows are recorded."""
+    """Return a match whose first rows are recorded."""
     match_id = world.match(**plan)
     (claim,) = world.claim(match_id=match_id)
     match = world.resumed(match_id)
@@ -160,13 +160,13 @@ def test_whether_a_log_holds_is_found_once_and_by_few_at_a_time(
     path = f"/matches/{match_id}/verification"
 
     with ExitStack() as others:
-        for _ in range(log_replay.AT_ONCE):
-            others.enter_context(log_replay.at_work())
+        for _ in range(log_replay.MOST_CONCURRENT):
+            others.enter_context(log_replay.limit_replays())
         refused = service.anonymous().get(API + path)
     found = get(service, path)
     with ExitStack() as others:
-        for _ in range(log_replay.AT_ONCE):
-            others.enter_context(log_replay.at_work())
+        for _ in range(log_replay.MOST_CONCURRENT):
+            others.enter_context(log_replay.limit_replays())
         again = get(service, path)
 
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
@@ -188,7 +188,7 @@ def test_K18_the_service_says_what_a_log_cut_short_lacks(service: Service, world
     assert found["reason"] == "the log ends before the match is over: expected the result row here"
 
 
-def test_what_goes_on_is_told_to_whoever_asks(service: Service, world: World) -> None:
+def test_anyone_can_read_the_overview(service: Service, world: World) -> None:
     hidden, _ = begun(world, rated=True)
     shown, _ = begun(world, rated=False)
 
@@ -223,7 +223,7 @@ def test_D3_two_matches_that_differ_in_hidden_cards_alone_are_told_alike(service
 
 
 class Dealt:
-    """Chance that deals these cards, and else takes the first."""
+    """A source of chance that deals these cards, and otherwise takes the first option."""
 
     def __init__(self, deck: list[str]) -> None:
         self._deck = deck

@@ -1,4 +1,4 @@
-"""What a round of rated play must not tell before it is over: nothing that anybody may read changes by a decision."""
+"""A decision in rated play changes nothing that anyone can read before the round is over."""
 
 import re
 from typing import Any
@@ -25,7 +25,7 @@ def world(service: Service) -> World:
 
 
 class Table:
-    """A match of an event, played on."""
+    """A match of a tournament in progress."""
 
     def __init__(self, world: World, claim: Claim) -> None:
         self.world, self.claim = world, claim
@@ -49,7 +49,7 @@ class Table:
 
 
 def all_there_is_to_read(client: FlaskClient, table: Table, event: str) -> dict[str, tuple[int, dict[str, str], bytes]]:
-    """Status, headers and body of everything that may speak of the match."""
+    """Return status, headers and body of every resource that may show the match."""
     match, bots = table.claim.match_id, list(table.bots)
     paths = ["/", "/matches", f"/matches/{match}", f"/matches?tournament={event}", f"/tournaments/{event}"]
     paths += [

@@ -1,4 +1,4 @@
-"""Matches, ladders and the whole service as they go on, under gunicorn, killed and started again."""
+"""Streams of matches, ladders and the service under gunicorn, which is killed and restarted."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 class Playing:
-    """A match that is recorded while others watch."""
+    """A match that is recorded while viewers follow it."""
 
     def __init__(self, world: World, *, rated: bool) -> None:
         self.world = world
@@ -39,7 +39,7 @@ class Playing:
         self.recorded = 0
 
     def answer(self) -> None:
-        """Until rows come of it, which are recorded."""
+        """Answer questions until there are new rows, and record them."""
         while len(self.match.lines) == self.recorded:
             self.match.receive(Answer(self.match.requests()[0].seat, choice=0))
         with self.world.database.write() as session:
@@ -48,7 +48,7 @@ class Playing:
         self.recorded = len(self.match.lines)
 
     def answer_until_round(self, count: int) -> int:
-        """The number of the row with which the round begins."""
+        """Answer until the round begins and return the number of its first row."""
         while (
             len(openings := [row["row"] for row in self.match.log.rows if opens_round(row, self.match.header)]) < count
         ):
@@ -124,7 +124,7 @@ def test_viewers_see_a_friendly_match_row_by_row_from_where_their_page_is(server
     assert rows(told) == list(range(2, playing.recorded))
 
 
-def test_viewers_of_a_ladder_see_who_moved_and_whoever_comes_back_too(server: Server) -> None:
+def test_viewers_of_a_ladder_get_changes_also_after_reconnecting(server: Server) -> None:
     seated = server.world.bots(3)
     result = server.world.play(seated[:2], rated=True)
     with server.world.database.read() as session:

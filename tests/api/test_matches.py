@@ -13,7 +13,7 @@ from referee.match.verification import verify
 from referee.matches.recording import MatchUpdate, record_batch
 from referee.matches.tables import DealGroup, Match
 from tests.api.conftest import API, Person, Service, fields_of, friendly
-from tests.api.events import started
+from tests.api.tournaments import started
 from tests.database.world import World
 
 NOBODY = "bot_" + "0" * 26
@@ -122,7 +122,7 @@ def test_matches_are_found_by_filter(service: Service, owner: Person, mine: str,
     }
 
 
-def test_a_match_is_cancelled_by_whoever_arranged_it(
+def test_a_match_is_cancelled_by_the_account_that_created_it(
     service: Service, owner: Person, organiser: Person, mine: str, theirs: str
 ) -> None:
     match_id, other_id = (owner.post("/matches", friendly(mine, theirs)).get_json()["id"] for _ in range(2))

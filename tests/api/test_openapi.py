@@ -80,7 +80,7 @@ def test_the_served_document_is_the_exported_one(service: Service) -> None:
 
 
 class Links(HTMLParser):
-    """Where a page points, and what it runs by itself."""
+    """The links of a page, and its inline scripts and styles."""
 
     def __init__(self) -> None:
         super().__init__()

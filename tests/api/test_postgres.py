@@ -1,4 +1,4 @@
-"""What depends on the database most, once more over PostgreSQL."""
+"""The tests that depend most on the database, repeated with PostgreSQL."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -38,7 +38,7 @@ from tests.api.test_lists import (  # noqa: F401
     test_E11_pages_follow_one_another_without_gap_or_overlap,
 )
 from tests.api.test_matches import (  # noqa: F401
-    test_a_match_is_cancelled_by_whoever_arranged_it,
+    test_a_match_is_cancelled_by_the_account_that_created_it,
     test_D1_the_log_opens_when_its_deal_group_is_over,
     test_E15_the_log_is_an_attachment_that_no_browser_runs,
     test_matches_are_found_by_filter,

@@ -1,4 +1,4 @@
-"""Query parameters: every route takes those it knows, each once, and refuses the rest."""
+"""Query parameters: every route accepts its own, each once, and refuses others."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from api import create_app
 from tests.api.conftest import API, Person, Service, fields_of
-from tests.api.events import started
+from tests.api.tournaments import started
 from tests.surroundings import settings_for
 
 BROWSER = {"Accept": "text/html"}
@@ -18,7 +18,7 @@ WORDS = {"name": "saint-poker", "stage": "1", "fault_id": "1", "row": "1"}
 
 
 def routes() -> list[tuple[str, Rule]]:
-    """Every method and rule of the application."""
+    """Return every method and rule of the application."""
     with TemporaryDirectory() as folder:
         rules = create_app(settings_for(Path(folder))).url_map.iter_rules()
         return [
@@ -32,7 +32,7 @@ ROUTES = routes()
 
 
 def address(rule: Rule) -> str:
-    """An address of this form; what it names need not exist."""
+    """Return a path for this rule; its ids need not exist."""
     filled = re.sub(r'<id\("(\w+)"\):\w+>', lambda found: f"{found[1]}_{'0' * 26}", rule.rule)
     return re.sub(r"<(?:[^:>]+:)?(\w+)>", lambda found: WORDS[found[1]], filled)
 

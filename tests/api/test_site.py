@@ -1,4 +1,4 @@
-"""The pages as they are sent: files kept for good, packed, under a policy; errors as pages for people alone."""
+"""Pages over HTTP: cached and compressed static files, content policy, error pages for browsers only."""
 
 import gzip
 import json
@@ -106,7 +106,7 @@ def test_files_of_a_page_are_kept_for_good_under_their_version(browser: FlaskCli
     assert files
     for name in files:
         answer = browser.get(name, headers={"Accept-Encoding": "gzip"})
-        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, static_files.KEPT_FOR_GOOD)
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, static_files.CACHE_FOREVER)
 
 
 def test_a_file_of_another_version_is_had_but_not_kept(browser: FlaskClient) -> None:
@@ -125,7 +125,7 @@ def test_no_other_files_are_had(browser: FlaskClient, name: str) -> None:
 
 @pytest.mark.parametrize("name", OWN)
 def test_strings_of_scripts_end_on_their_lines(name: str) -> None:
-    """So comments and indentation may be left out by lines."""
+    """Required for removing comments and indentation line by line."""
     for line in static_files._files()[name].content.decode().splitlines():
         assert line.replace('"`"', "").count("`") % 2 == 0, line
         assert not line.startswith(("//", "/**", " "))
@@ -148,7 +148,7 @@ def test_people_get_a_page_and_machines_a_problem_document(browser: FlaskClient)
     anything = browser.get("/nothing")
 
     assert (person.status_code, person.mimetype) == (404, "text/html")
-    assert "There is nothing here" in person.text
+    assert "Page not found" in person.text
     assert person.headers["Content-Security-Policy"] == POLICY
     for answer in (machine, anything):
         assert (answer.status_code, answer.mimetype) == (404, "application/problem+json")

@@ -1,4 +1,4 @@
-"""Pages of bots: what everybody may know of one, and what is left for its owner to ask."""
+"""Pages of bots: their public content, and nothing that belongs to the owner."""
 
 import re
 from dataclasses import replace
@@ -19,7 +19,7 @@ from tests.database.world import START, World
 
 
 def cells(page: str, caption: str) -> list[list[str]]:
-    """The rows of the table with this caption, as text."""
+    """Return the rows of the table with this caption, as text."""
     table = page[page.index(f"{caption}</caption>") :]
     body = table[table.index("<tbody>") : table.index("</tbody>")]
     rows = re.findall(r"<tr>(.*?)</tr>", body, re.S)
@@ -40,12 +40,17 @@ def test_a_bot_that_never_played_has_a_page_that_says_so(service: Service, owner
     page = shown(service.anonymous(), bot)
 
     assert "<bdi data-name>Fresh</bdi>" in page
-    for empty in ("not told yet", "none yet", "It stands on no ladder yet.", "No match yet that everybody may see."):
+    for empty in (
+        "not known yet",
+        "none yet",
+        "It is not on a ladder yet.",
+        "There is no match yet that everyone may see.",
+    ):
         assert empty in page
     assert "secret-path" not in page  # the address is the owner's alone
     assert "<svg" not in page
     for missing in (f"/bots/bot_{'0' * 26}", f"/bots/bot_{'0' * 26}/faults/1", f"/bots/{bot}/faults/x"):
-        assert "There is nothing here" in text_of(service.anonymous(), missing, 404)
+        assert "Page not found" in text_of(service.anonymous(), missing, 404)
 
 
 def test_places_histories_and_results_of_a_bot(service: Service, owner: Person, organiser: Person) -> None:
@@ -59,9 +64,9 @@ def test_places_histories_and_results_of_a_bot(service: Service, owner: Person, 
 
     page = shown(service.anonymous(), bots[0])
 
-    ((ladder, place, rating, games, _),) = cells(page, "Places on ladders")
+    ((ladder, place, rating, games, _),) = cells(page, "Ranks on ladders")
     assert (ladder, place[-4:], games) == ("Saint Poker, 3 seats", "of 3", "2")
-    changes = cells(page, "Changes of the rating at Saint Poker, 3 seats, the latest first")
+    changes = cells(page, "Rating changes at Saint Poker, 3 seats, latest first")
     assert [(row[0], row[2].split()[0]) for row in changes] == [
         ("4", "void"),
         ("3", "result"),
@@ -78,8 +83,8 @@ def test_places_histories_and_results_of_a_bot(service: Service, owner: Person, 
     own = rivals[service.record_of(bots[1]).name]
     assert (own[1], own[3], own[6]) == ("2", str(ahead), f"{sum(seat) / 2:.2f}")
     assert [row[:2] for row in cells(page, "By seat")] == [["1 of 3", "2"]]
-    assert [row[1:4:2] for row in cells(page, "By version, the latest first")] == [["1", "3.00"], ["1", "0.00"]]
-    assert [row[1] for row in cells(page, "Matches, the newest first")] == ["void", "finished", "finished"]
+    assert [row[1:4:2] for row in cells(page, "By version, latest first")] == [["1", "3.00"], ["1", "0.00"]]
+    assert [row[1] for row in cells(page, "Matches, newest first")] == ["void", "finished", "finished"]
     assert "<img src=x" not in page
 
 
@@ -110,8 +115,8 @@ def test_results_are_of_one_game_and_a_history_of_any_ladder(
     assert "Results at Saint Poker" in usual
     assert "Results at Pool Nap" in other
     assert [row[0] for row in cells(other, "By seat")] == ["1 of 3"]
-    assert "Changes of the rating at Pool Nap" in shown(client, bots[0], link)
-    assert "Changes of the rating at Pool Nap" not in usual
+    assert "Rating changes at Pool Nap" in shown(client, bots[0], link)
+    assert "Rating changes at Pool Nap" not in usual
     assert "cannot be shown" in shown(client, bots[0], "?game=prisoners", 422)
     assert "cannot be shown" in shown(client, bots[0], f"?ladder=lad_{'0' * 26}", 422)
 
@@ -128,7 +133,7 @@ def test_a_long_history_is_cut_and_leads_to_the_rest(
 
     page = shown(service.anonymous(), bots[0])
 
-    assert [row[0] for row in cells(page, "Changes of the rating at Saint Poker, 2 seats, the latest first")] == [
+    assert [row[0] for row in cells(page, "Rating changes at Saint Poker, 2 seats, latest first")] == [
         "4",
         "3",
         "2",
@@ -201,7 +206,7 @@ def test_health_comes_with_a_histogram(service: Service, owner: Person) -> None:
 
     (item,) = owner.get(f"/bots/{result.bots[0]}/health").get_json()["items"]
 
-    assert item["histogram"] == [{"from_ms": 0, "decisions": item["decisions"]}]  # answered at once, all of them
+    assert item["histogram"] == [{"from_ms": 0, "decisions": item["decisions"]}]  # all answered within 1 ms
 
 
 def test_health_is_counted_from_the_matches_that_ended_last(

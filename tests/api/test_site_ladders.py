@@ -1,4 +1,4 @@
-"""Pages of ladders: all of them, one in any order, by any word, and as it stood; how they are read from the record."""
+"""Pages of ladders: the list; a ladder sorted, filtered and historical; the queries behind them."""
 
 import re
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def ladder_of(service: Service) -> str:
 
 
 def played(service: Service, people: int, matches: int) -> tuple[list[str], str]:
-    """Bots of as many people, that played so many matches of three, and their ladder."""
+    """Return bots of different owners that have played ``matches`` matches of three, and their ladder."""
     world = World(service.database)
     bots = [service.verified_bot(service.person())["id"] for _ in range(people)]
     for at in range(matches):
@@ -80,10 +80,10 @@ def test_pages_of_unknown_ladders_and_bad_wishes_are_refused(service: Service) -
     _, ladder = played(service, 3, 1)
     client = service.anonymous()
 
-    assert "There is nothing here" in text_of(client, f"/ladders/lad_{'0' * 26}", 404)
+    assert "Page not found" in text_of(client, f"/ladders/lad_{'0' * 26}", 404)
     for wish in ("sort=luck", "page=0", "page=x", "page=99999999999", f"find={'x' * 65}", "as_of=2", "as_of=-1"):
         assert "cannot be shown" in text_of(client, f"/ladders/{ladder}?{wish}", 422), wish
-    assert "not that long" in text_of(client, f"/ladders/{ladder}?page=9")
+    assert "does not have this page" in text_of(client, f"/ladders/{ladder}?page=9")
     assert text_of(client, "/ladders?page=2")
 
 
@@ -152,18 +152,18 @@ def test_pages_lead_on_and_back(service: Service, monkeypatch: pytest.MonkeyPatc
 def test_a_permalink_shows_the_ladder_as_it_stood(service: Service) -> None:
     _, ladder = played(service, 3, 2)
     client = service.anonymous()
-    (link,) = re.findall(r'href="(\?as_of=\d+)">Link to the ladder', text_of(client, f"/ladders/{ladder}"))
+    (link,) = re.findall(r'href="(\?as_of=\d+)">Permanent link to the ladder', text_of(client, f"/ladders/{ladder}"))
     then = text_of(client, f"/ladders/{ladder}{link}")
 
     World(service.database).play(bots_on(then))
     still = text_of(client, f"/ladders/{ladder}{link}")
     first = text_of(client, f"/ladders/{ladder}?as_of=1")
 
-    assert "as of act 2" in then
+    assert "as of ledger entry 2" in then
     assert bots_on(still) == bots_on(then)
     assert re.findall(r'data-field="rating">([^<]+)', still) == re.findall(r'data-field="rating">([^<]+)', then)
     assert re.findall(r'data-field="games">([^<]+)', first) == ["1", "1", "1"]
-    assert "See it as it is now" in still
+    assert "Show the current ladder" in still
     assert "ladder.js" not in still  # nothing moves there
 
 
@@ -195,7 +195,7 @@ def test_intervals_are_shown_where_they_take_no_time(service: Service, monkeypat
 
     assert quick.count('class="interval"') == kept.count('class="interval"') == 3
     assert unknown.count('<td class="bar">–</td>') == 3
-    assert "none is shown" in unknown
+    assert "not shown, since" in unknown
 
 
 def test_trends_tell_of_the_last_changes_and_of_matches_that_still_count(service: Service, organiser: Person) -> None:

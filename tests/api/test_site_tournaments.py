@@ -1,4 +1,4 @@
-"""Pages of events as the service sends them: what they tell, what they keep to themselves, how they refuse."""
+"""Pages of tournaments: content, hidden players, errors."""
 
 import re
 from typing import Any
@@ -10,7 +10,7 @@ from api.pages.charts import bracket, crosstable
 from api.tournaments import terms
 from referee.bots.tables import Bot
 from tests.api.conftest import Person, Service
-from tests.api.events import drafted, entered, play, started
+from tests.api.tournaments import drafted, entered, play, started
 
 PAGES = ("", "/standings", "/stages", "/stages/1", "/matches", "/entries", "/crosstable", "/downloads", "/organise")
 HARMFUL = "<img src=x onerror=alert(1)><script>alert(1)</script>"
@@ -24,7 +24,7 @@ def read(client: FlaskClient, path: str, status: int = 200) -> str:
 
 
 def words(page: str) -> str:
-    """What of a page is text."""
+    """Return the text of a page."""
     return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 
@@ -49,7 +49,7 @@ def test_the_list_has_what_goes_on_before_what_is_open_before_what_is_over(
 
     page = words(read(anonymous, "/tournaments"))
 
-    finished = page.index("Finished Events, the newest first")
+    finished = page.index("Finished Tournaments, newest first")
     assert page.index("In progress Well begun") < page.index("Open for entries Still open") < finished
     assert finished < page.index("Long finished")
     assert "Just a draft" not in page
@@ -150,7 +150,7 @@ def test_the_terms_of_every_format_are_told_in_words(
     assert terms.FORMATS[format][0] in page
     assert "house player random" in page
     assert "Versions frozen" in page
-    assert "told at once" in page
+    assert "shown immediately" in page
 
 
 # -- drawings --
@@ -180,7 +180,7 @@ def tie(number: int, stage: int, *names: str | None, label: str = "", origins: A
 
 
 def test_tables_of_a_bracket_stand_beside_those_they_meet_next() -> None:
-    """A and C, D and G met in the semi-finals: their first tables, 1 and 3, 2 and 4, are drawn next to each other."""
+    """Draw tables 1 and 3, and 2 and 4, next to each other: their winners met in the semi-finals."""
     first = [tie(1, 1, "A", "B"), tie(2, 1, "D", "E"), tie(3, 1, "C", "F"), tie(4, 1, "G", "H")]
     came = {name: {"stage": 1, "table": at} for name, at in (("A", 1), ("C", 3), ("D", 2), ("G", 4))}
     second = [tie(1, 2, "A", "C", origins=came), tie(2, 2, "D", "G", origins=came)]
@@ -207,5 +207,5 @@ def test_a_bracket_tells_nothing_of_those_who_still_play() -> None:
         bracket.tree({"stages": [{"stage": 1, "label": "", "tables": [hidden], "byes": []}], "to_come": []}, "x")
     )
 
-    assert drawn.count("told when it is over") == 2
+    assert drawn.count("shown when it is over") == 2
     assert 'class="way"' not in drawn

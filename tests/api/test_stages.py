@@ -1,9 +1,9 @@
-"""Stages, tables and brackets: what is told, and to whom."""
+"""Rounds, tables and brackets: what is shown to whom."""
 
 from typing import Any
 
 from tests.api.conftest import API, Person, Service
-from tests.api.events import drafted, play, started
+from tests.api.tournaments import drafted, play, started
 
 
 def shown(person: Person, path: str) -> Any:
@@ -13,7 +13,7 @@ def shown(person: Person, path: str) -> Any:
 
 
 def seen(stage: Any) -> list[list[str | None]]:
-    """The bots that a stage names: by seat of each table, and by match."""
+    """Return the bots that a round shows: by seat of each table, and by match."""
     tables = [[one["bot"] for one in table["entrants"]] for table in stage["items"]]
     return tables + [[seat["bot"] for seat in match["seats"]] for table in stage["items"] for match in table["matches"]]
 

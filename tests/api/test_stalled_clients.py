@@ -1,4 +1,4 @@
-"""Clients that stop in the middle, more of them than the API has threads, under gunicorn as it is shipped."""
+"""More stalled clients than the API has threads, under gunicorn with default settings."""
 
 import socket
 import time
@@ -27,7 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def stalled(server: Server, stack: ExitStack, sent: bytes) -> list[socket.socket]:
-    """More clients than threads that send this and do nothing from then on."""
+    """Connect more clients than threads that send these bytes and then stall."""
     clients = []
     for _ in range(MORE_THAN_THREADS):
         client = stack.enter_context(socket.socket())
@@ -40,7 +40,7 @@ def stalled(server: Server, stack: ExitStack, sent: bytes) -> list[socket.socket
 
 
 def is_served(server: Server) -> bool:
-    """Return whether all threads are free: each answers within our patience."""
+    """Return whether all threads are free: each answers in time."""
     with ExitStack() as stack:
         others = [stack.enter_context(server.connect()) for _ in range(API_THREADS)]
         for other in others:
@@ -50,8 +50,8 @@ def is_served(server: Server) -> bool:
 
 
 def closed(server: Server) -> int:
-    """Return how many connections were closed because nothing moved."""
-    return server.log.read_text().count("stalled connection closed")
+    """Return the number of stalled connections that were closed."""
+    return server.log.read_text().count("stalled_connection_closed")
 
 
 def test_E12_clients_that_read_no_answer_lose_their_connections(server: Server) -> None:

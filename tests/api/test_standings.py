@@ -1,4 +1,4 @@
-"""The tables of an event: standings, own lines, opponents, luck, strengths; all from finished matches."""
+"""Standings, rows of single bots, opponents, luck-adjusted scores and strengths of a tournament."""
 
 from fractions import Fraction
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from api import standings_cache
 from tests.api.conftest import API, Person, Service
-from tests.api.events import drafted, play, started
+from tests.api.tournaments import drafted, play, started
 
 
 def shown(client: Any, path: str) -> Any:

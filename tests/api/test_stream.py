@@ -1,4 +1,4 @@
-"""Events as they go on: under gunicorn with fewer threads than viewers, and through the application alone."""
+"""Streams of tournaments, under gunicorn with fewer threads than viewers, and without gunicorn."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from api.streams.hub import StreamViewer
+from api.streams.stream import StreamViewer
 from api.streams.stream_writer import HEARTBEAT, LAST_CHUNK, MOST_BEHIND, StreamConnection, StreamConnections, chunk
 from referee.matches.tables import Match, Result
 from referee.tournaments import tournaments
@@ -49,7 +49,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 class Viewer(Watching):
-    """Somebody who watches an event."""
+    """A viewer of a tournament."""
 
     def __init__(self, port: int, event: str, last_id: str | None = None, address: str = "192.0.2.1") -> None:
         super().__init__(port, f"/tournaments/{event}/stream", last_id, address)
@@ -79,7 +79,7 @@ def is_match(message: Message) -> bool:
     return message.name == "match"
 
 
-def test_viewers_see_an_event_to_its_end_and_whoever_comes_back_misses_and_doubles_nothing(server: Server) -> None:
+def test_viewers_get_every_message_of_a_tournament_exactly_once_also_after_reconnecting(server: Server) -> None:
     world, port = server.world, server.port
     event, _ = events.begun(world, 4)
     staying = [Viewer(port, event) for _ in range(THREADS + 2)]  # more than there are threads
@@ -274,11 +274,11 @@ def received(viewer: socket.socket, count: int) -> bytes:
 
 def test_a_connection_gets_what_is_told_and_a_sign_of_life(lines: StreamConnections) -> None:
     viewer, gone = connected(lines, b"first\n\n")
-    lines.tell("another", b"not this\n\n")
+    lines.send("another", b"not this\n\n")
 
     assert received(viewer, len(chunk(b"first\n\n"))) == chunk(b"first\n\n")
     assert received(viewer, len(chunk(HEARTBEAT))) == chunk(HEARTBEAT)
-    lines.tell("it", b"last\n\n", last=True)
+    lines.send("it", b"last\n\n", last=True)
     rest = b"".join(iter(lambda: viewer.recv(4096), b""))
     assert rest.endswith(chunk(b"last\n\n") + LAST_CHUNK)
     assert gone.wait(PATIENCE_S)
@@ -291,7 +291,7 @@ def test_who_hangs_up_or_reads_too_slowly_is_let_go(lines: StreamConnections) ->
 
     assert gone_first.wait(PATIENCE_S)
     for _ in range(16):
-        lines.tell("it", b"x" * (MOST_BEHIND // 8))
+        lines.send("it", b"x" * (MOST_BEHIND // 8))
     assert gone_later.wait(PATIENCE_S)
     reading_nothing.close()
 

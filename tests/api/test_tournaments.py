@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Person, Service, fields_of
-from tests.api.events import CUP, drafted, opened, started
+from tests.api.tournaments import CUP, drafted, opened, started
 from tests.database.world import World
 
 

@@ -1,4 +1,4 @@
-"""Nobody waits for the network while a write transaction is open: all other writers would wait as well."""
+"""No write transaction stays open while the network is used: all other writers would wait."""
 
 import socket
 import threading
@@ -20,7 +20,7 @@ BYSTANDER_WAIT_S = 0.2  # shorter than a request waits for Redis, so that only a
 
 
 class SlowRedis:
-    """A proxy in front of a Redis server: it calls ``before_reply`` before it lets a reply go."""
+    """A proxy in front of a Redis server that calls ``before_reply`` before it forwards a reply."""
 
     def __init__(self, path: Path, server: Path, before_reply: Callable[[], None]) -> None:
         self.commands = b""  # all that was sent so far
@@ -71,7 +71,7 @@ def received(connection: socket.socket) -> Iterator[bytes]:
 
 
 class Bystander:
-    """Somebody else who writes to the same database, and notes when they could not."""
+    """Another writer of the same database that records when it could not write."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -131,16 +131,14 @@ def test_a_limit_inside_a_transaction_is_refused_when_the_view_is_made() -> None
     resource = Resource("late", "/late", "")
 
     for transaction in (resource.idempotent, resource.writes):
-        with pytest.raises(TypeError, match="outside the transaction"):
+        with pytest.raises(TypeError, match="above the decorator of the transaction"):
             transaction(resource.limited(limits.count_check)(lambda: None))
-        with pytest.raises(TypeError, match="outside the transaction"):
+        with pytest.raises(TypeError, match="above the decorator of the transaction"):
             transaction(resource.response(None, 204)(resource.wakes_runner(lambda: None)))
 
 
 @pytest.mark.parametrize("use_network", [limits.count_new_account, wake_runner])
-def test_redis_is_refused_to_whoever_has_a_write_transaction_open(
-    service: Service, use_network: Callable[[], None]
-) -> None:
+def test_redis_is_refused_during_a_write_transaction(service: Service, use_network: Callable[[], None]) -> None:
     with service.app.test_request_context(), service.database.write(), pytest.raises(AssertionError):
         use_network()
 

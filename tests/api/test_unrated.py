@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 from referee.bots import house_bots
 from referee.tournaments import progression
 from tests.api.conftest import Person, Service
-from tests.api.events import entered, play
+from tests.api.tournaments import entered, play
 from tests.database.tournaments import answer_checks, go_on
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY

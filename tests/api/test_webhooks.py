@@ -1,4 +1,4 @@
-"""Webhooks over HTTP: made, shown to their owner alone, changed under a condition, their messages listed."""
+"""Webhooks over HTTP: creation, privacy, conditional edits, deliveries."""
 
 import json
 
@@ -19,7 +19,7 @@ def claimed(service: Service) -> list[DeliveryJob]:
 
 
 def answered(service: Service, status: int = 200) -> list[DeliveryJob]:
-    """Lets everything that is due be answered so; nothing is called."""
+    """Record this response for all due deliveries without sending them."""
     parcels = claimed(service)
     outcome = DeliveryOutcome(status, None if status == 200 else f"{status}, expected 2xx")
     with service.database.write() as session:

@@ -1,7 +1,7 @@
-"""Where the Chromium of the browser tests is; ``python tests/browser/chromium.py`` makes sure that there is one.
+"""Find the Chromium of the browser tests; ``python tests/browser/chromium.py`` installs one if there is none.
 
-It is looked for on PATH and where Playwright keeps its own. When there is none, it is installed: on Debian by apt as
-root (or through sudo without a password), else by Playwright. Standard library alone: it is asked at every test run.
+It is searched for on PATH and among Playwright's. If there is none, it is installed: on Debian by apt as
+root (or through sudo without a password), else by Playwright. Standard library only, since every test run needs it.
 """
 
 import os
@@ -23,7 +23,7 @@ HELP = """make test needs a Chromium and could not install one. Do one of these 
 
 
 def found() -> str | None:
-    """The path of a Chromium, or None where there is none."""
+    """Return the path of a Chromium, None if there is none."""
     on_path = (shutil.which(name) for name in NAMES)
     return next((path for path in on_path if path and not _is_snap(path)), None) or next(_of_playwright(), None)
 
@@ -35,7 +35,7 @@ def _is_snap(path: str) -> bool:
 
 
 def _of_playwright() -> Iterator[str]:
-    """What ``playwright install`` left, the newest first."""
+    """Return the browsers that ``playwright install`` installed, newest first."""
     chosen = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
     for cache in [Path(chosen)] if chosen else [Path(cache).expanduser() for cache in CACHES]:
         for kind, patterns in (("chromium-*", WITHIN), ("chromium_headless_shell-*", WITHIN_SHELL)):
@@ -45,12 +45,12 @@ def _of_playwright() -> Iterator[str]:
 
 
 def install() -> bool:
-    """Tries every way there is; tells whether a Chromium is there now."""
+    """Try every way to install a Chromium; return whether there is one now."""
     return any(_runs(*way) and found() is not None for way in _ways())
 
 
 def _ways() -> Iterator[list[list[str]]]:
-    """Each way is some commands, all of which must succeed."""
+    """Return the ways, each a list of commands that must all succeed."""
     as_root = _as_root()
     if as_root is not None and shutil.which("apt-get") and _is_debian():
         apt = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
@@ -64,7 +64,7 @@ def _ways() -> Iterator[list[list[str]]]:
 
 
 def _as_root() -> list[str] | None:
-    """What to write before a command that root must run; None: this user cannot."""
+    """Return the prefix of commands that root must run; None if this user cannot run them."""
     if os.geteuid() == 0:
         return []
     sudo = ["sudo", "-n"]
@@ -72,7 +72,7 @@ def _as_root() -> list[str] | None:
 
 
 def _is_debian() -> bool:
-    """Debian itself: the chromium of Ubuntu's apt is an empty package that wants snap."""
+    """Return whether this is Debian itself: Ubuntu's package is empty and requires snap."""
     try:
         return "ID=debian" in Path("/etc/os-release").read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""The pages in a real Chromium, over a record that was filled beforehand.
+"""The pages in a real Chromium, with a database filled beforehand.
 
 A test takes ``page_at`` and goes where it wants:
 
@@ -8,8 +8,8 @@ A test takes ``page_at`` and goes where it wants:
         assert page.get_by_role("heading", level=1).is_visible()
         axe(page)
 
-Whatever goes wrong in a page fails its test at the end: errors on the console, scripts that stopped, what the policy
-refused, requests that failed or led elsewhere. What a test expects to go wrong it takes out of ``page_at.troubles``.
+Problems of a page fail its test at the end: errors on the console, exceptions, violations of the content
+policy, failed or redirected requests. A test removes the problems it expects from ``page_at.troubles``.
 """
 
 import json
@@ -46,7 +46,7 @@ Kind = tuple[bool, bool, bool]  # script, policy, motion
 
 @dataclass
 class Windows:
-    """Pages that tests are done with, by kind: starting a fresh one costs more than all that most tests do in it."""
+    """A pool of used pages, by kind: starting a new one takes longer than most tests."""
 
     free: dict[Kind, list[Page]] = field(default_factory=dict)
     borrower: "PageAt | None" = None  # who hears what goes wrong
@@ -54,7 +54,7 @@ class Windows:
 
 @dataclass
 class PageAt:
-    """Opens pages of the service. With ``windows`` they are taken from there and given back with nothing stored."""
+    """Open pages of the service, from the pool ``windows`` if given; they are returned without stored data."""
 
     browser: Browser
     url: str
@@ -165,7 +165,7 @@ Axe = Callable[..., None]
 
 @pytest.fixture(scope="package")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
-    """The record that is served; what a test adds stays there for those after it."""
+    """Return the database that is served. What a test adds stays there for later tests."""
     filled = fill(tmp_path_factory.mktemp("pages"))
     yield filled
     filled.database.dispose()
@@ -173,20 +173,20 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
 
 @pytest.fixture(scope="package")
 def site(filled: Filled) -> Iterator[Served]:
-    """The service over it."""
+    """Run the service with that database."""
     with served(filled.folder) as running:
         yield running
 
 
 @pytest.fixture(scope="package")
 def crawl(site: Served) -> Crawl:
-    """Every page that links lead to, as it was when first asked for."""
+    """Return every page that can be reached by links."""
     return Crawl(site.url).run("/")
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """One Chromium for all tests of this process."""
+    """Start one Chromium for all tests of this process."""
     executable = found()
     if executable is None:
         pytest.fail(HELP)

@@ -1,4 +1,4 @@
-"""Every page of a service that can be reached by links, found without a browser."""
+"""Find every page of a service that can be reached by links, without a browser."""
 
 import re
 import urllib.error
@@ -15,7 +15,7 @@ NOT_PAGES = ("/api/", "/static/", "/docs")
 
 @dataclass
 class Visited:
-    """A page: its status, type, the ids in it and where it leads."""
+    """A page: its status, type, ids and links."""
 
     status: int
     media_type: str
@@ -25,7 +25,7 @@ class Visited:
 
 @dataclass
 class Crawl:
-    """All pages by path. ``kinds`` has one of every kind: ``/bots/…`` is one, however many bots there are."""
+    """All pages by path. ``kinds`` has one page of each kind, such as ``/bots/…``."""
 
     url: str
     pages: dict[str, Visited] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Crawl:
     _met: Counter[str] = field(default_factory=Counter)
 
     def run(self, *starts: str) -> "Crawl":
-        """Follows links from ``starts``, to so many pages of a kind."""
+        """Follow links from ``starts``, to a limited number of pages of each kind."""
         waiting = list(starts)
         while waiting:
             path = waiting.pop(0)
@@ -47,7 +47,7 @@ class Crawl:
         return self
 
     def broken(self) -> list[str]:
-        """Links that lead to nothing: no page, or no such place in it."""
+        """Return broken links: to no page, or to a missing id."""
         links = [(path, *urldefrag(link)) for path, page in self.pages.items() for link in page.links]
         return [
             f"{path} -> {target}#{place}"
@@ -94,7 +94,7 @@ class _Reader(HTMLParser):
 
 
 def kind_of(path: str) -> str:
-    """Ids, games, guides and values of queries as one: what pages of a kind share."""
+    """Return the kind of a page: its path without ids, names of games and guides, and values of parameters."""
     parts = urlsplit(path)
     kind = ID.sub(r"\1", parts.path)
     kind = re.sub(r"^/(games|guides)/[a-z-]+$", r"/\1/…", kind)

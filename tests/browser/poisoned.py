@@ -1,6 +1,6 @@
-"""A copy of the filled record in which every text that a stranger may have written is an attempt at harm.
+"""Copy the filled database and replace every text that users can write by an injection attempt.
 
-Most of these texts are refused where they come in; they are written past that, since one day something will be missed.
+The API refuses most of these texts; they are written directly, in case a check is missing one day.
 """
 
 import gzip
@@ -34,7 +34,7 @@ OPEN_WORDS = {("examinations", "what"), ("tokens", "hint")}
 
 
 def poison(source: Path, target: Path) -> None:
-    """Writes the copy; ``source`` may be in use."""
+    """Write the copy. ``source`` may be in use."""
     with closing(sqlite3.connect(source)) as clean, closing(sqlite3.connect(target)) as copy:
         clean.backup(copy)
         for table, column in free_texts():
@@ -44,12 +44,12 @@ def poison(source: Path, target: Path) -> None:
         for name in ("detail", "request", "reply"):
             _write(copy, "faults", name, PAYLOADS)
         copy.execute("UPDATE bots SET status_reason = ?", (PAYLOADS[0],))
-        _name_anew(copy)
+        _rename_players(copy)
         copy.commit()
 
 
 def free_texts() -> Iterator[tuple[str, str]]:
-    """Every column of text that is no id, no word of a closed list and no digest, those to come among them."""
+    """Return every text column, present or future, that is not an id, an enum or a digest."""
     for table in Base.metadata.sorted_tables:
         for column in table.columns:
             if isinstance(column.type, String) and column.name not in EXACT and not column.foreign_keys:
@@ -59,7 +59,7 @@ def free_texts() -> Iterator[tuple[str, str]]:
 
 
 def _write(copy: sqlite3.Connection, table: str, column: str, texts: tuple[str, ...] | list[str]) -> None:
-    """Each row has another of the texts; what is empty is filled too."""
+    """Write another text in each row; fill empty columns too."""
     for at, text in enumerate(texts):
         value: Any = text.encode() if column in ("request", "reply") else text
         copy.execute(f"UPDATE {table} SET {column} = ? WHERE rowid % ? = ?", (value, len(texts), at))
@@ -70,9 +70,9 @@ def _report(text: str) -> dict[str, Any]:
     return {"ok": False, "challenge": step, "manifest": step, "games": [text], "unknown_games": [text]}
 
 
-def _name_anew(copy: sqlite3.Connection) -> None:
-    """The names of players in logs, of matches that are over and of those that go on."""
-    for match_id, packed in copy.execute("SELECT match_id, gzip_log FROM match_logs").fetchall():
+def _rename_players(copy: sqlite3.Connection) -> None:
+    """Replace the names of players in the logs of finished and running matches."""
+    for match_id, packed in copy.execute("SELECT match_id, packed FROM match_logs").fetchall():
         first, _, rest = gzip.decompress(packed).partition(b"\n")
         content = gzip.compress(_named(first) + b"\n" + rest)
         copy.execute("UPDATE match_logs SET gzip_log = ? WHERE match_id = ?", (content, match_id))

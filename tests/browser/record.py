@@ -1,8 +1,8 @@
-"""The record that the pages are shown from: a month of play, filled by the store's own functions.
+"""The database behind the pages: a month of play, created by the service's own functions.
 
-Bots have owners, ratings and faults; every game was played to its end; a Swiss event and a knockout are over, another
-of each is under way, one is open and one a draft; two matches are being played. Everything is the same in every run
-but the ids, the dates and the cards. Tests that need more add it through ``Filled.world`` and ``Filled.begin``.
+Bots have owners, ratings and faults; every game has finished matches. A Swiss and a knockout are finished, another
+of each is in progress, one is open and one a draft. Two matches are running. Everything is the same in every run
+except ids, dates and cards. Tests that need more add it with ``Filled.world`` and ``Filled.begin``.
 """
 
 import itertools
@@ -51,7 +51,7 @@ MONTH = timedelta(days=30)
 
 @dataclass
 class Live:
-    """A match that is being played, as far as tests let it."""
+    """A running match that tests advance."""
 
     world: World
     claim: Claim
@@ -65,14 +65,14 @@ class Live:
         return self.claim.match_id
 
     def go_on(self, decisions: int = 1) -> None:
-        """So many decisions more, recorded; whole questions, so it may be a few more than that."""
+        """Record at least ``decisions`` more decisions; more if the last question has several."""
         match, tail = self._played(decisions)
         assert not match.over
         with self.world.database.write() as session:
             assert recording.record_batch(session, [tail]) == set()
 
     def finish(self) -> schema.Result:
-        """Plays it to its end."""
+        """Play it to the end."""
         match, tail = self._played(1_000_000)
         with self.world.database.write() as session:
             return match_end.finish(session, tail, outcome(match), master_key=MASTER_KEY)
@@ -99,7 +99,7 @@ class Live:
         )
 
     def answer(self, match: Match, request: Request) -> Answer:
-        """What the seat's player chooses; now and then a note is with it, and once perhaps nothing comes in time."""
+        """Return the seat's answer, sometimes with a note; with ``late``, one answer misses its deadline."""
         ms = int(self.dice.lognormvariate(4, 0.8))
         self.asked += request.seat == 0
         if self.late and request.seat == 0 and self.asked == 2:
@@ -112,7 +112,7 @@ class Live:
 
 @dataclass
 class Filled:
-    """What is in the record: ids by name, tokens by role; and ways to add to it while it is served."""
+    """The content of the database, ids by name and tokens by role, and functions that add to it while it is served."""
 
     folder: Path
     world: World
@@ -130,7 +130,7 @@ class Filled:
         return self.world.database
 
     def begin(self, game: str = LADDER, *, bots: Sequence[str] = (), **plan: Any) -> Live:
-        """A new match of these bots (by name), claimed and ready to go on."""
+        """Create and claim a match of these bots (by name)."""
         names = list(bots) or list(self.bots)[: PLAYED[game]]
         plan = {"options": OPTIONS[game], "limits": Limits(), **plan}
         match_id = self.world.match([self.bots[name] for name in names], game=game, **plan)
@@ -145,7 +145,7 @@ class Filled:
         return Live(self.world, claim, [house[next(kinds)](dice) for _ in range(seats)], dice, number % 2 == 0)
 
     def play_due(self, tournament_id: str, most: int = 1000) -> None:
-        """Plays the event's due matches, so many, each step arranging the next."""
+        """Play up to a number of due matches of the tournament, progressing it after each."""
         while most > 0 and (due := self._due(tournament_id)[:most]):
             for match_id in due:
                 self.pass_time(hours=1)
@@ -154,7 +154,7 @@ class Filled:
             go_on(self.database, tournament_id)
 
     def pass_time(self, **how_much: float) -> None:
-        """Lets time pass, while the record is being filled."""
+        """Advance the clock while the database is being filled."""
         if isinstance(self.database.clock, FakeClock):
             self.world.clock.moment += timedelta(**how_much)
 
@@ -167,7 +167,7 @@ class Filled:
 
 
 def fill(folder: Path) -> Filled:
-    """Fills the record in ``folder``; from then on its clock is the machine's."""
+    """Fill the database in ``folder``. Afterwards it uses the system clock."""
     url = f"sqlite:///{folder / 'referee.db'}"
     past = Database(url, clock=FakeClock(datetime.now(UTC) - MONTH))
     upgrade(past)
@@ -191,7 +191,7 @@ def _people(filled: Filled) -> None:
 
 
 def _ladders(filled: Filled) -> None:
-    """Some matches of every game, most of one; a match that was made void afterwards."""
+    """Play some matches of every game, most of them of one game, and void one."""
     dice = Random(1)
     for _ in range(24):
         filled.pass_time(hours=18)
@@ -212,7 +212,7 @@ def _ladders(filled: Filled) -> None:
 
 
 def _events(filled: Filled) -> None:
-    """``swiss`` and ``knockout`` are over, ``running`` and ``bracket`` under way, ``open`` takes entries, ``draft``."""
+    """Create finished (``swiss``, ``knockout``), running (``running``, ``bracket``), open and draft tournaments."""
     six, eight = NAMES[:6], NAMES[:8]
     for name, status, format, entered in (
         ("swiss", "open", "swiss", six),

@@ -1,4 +1,4 @@
-"""The service of the browser tests: gunicorn on loopback over a record that was filled beforehand, without Redis."""
+"""The service of the browser tests: gunicorn on loopback with a database filled beforehand, without Redis."""
 
 import signal
 import socket
@@ -19,7 +19,7 @@ THREADS = 24
 
 @dataclass(frozen=True)
 class Served:
-    """The service while it runs."""
+    """The running service."""
 
     url: str
     log: Path
@@ -27,7 +27,7 @@ class Served:
 
 @contextmanager
 def served(folder: Path) -> Iterator[Served]:
-    """The service over the record in ``folder``; its log lies beside."""
+    """Run the service with the database and log in ``folder``."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)
@@ -54,7 +54,7 @@ def _started(folder: Path, listener: socket.socket, running: Served) -> subproce
 
 
 def _wait_until_up(running: Served, process: subprocess.Popen[bytes]) -> None:
-    """The socket listens already: the first answer comes when the application is there."""
+    """Wait for the first response: the socket listens before the application has loaded."""
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline and process.poll() is None:
         with suppress(OSError), urllib.request.urlopen(f"{running.url}/readyz", timeout=2) as answer:

@@ -1,4 +1,4 @@
-"""A friendly in progress, as owners of its bots and others see it."""
+"""The page of a friendly in progress, for owners of its bots and for others."""
 
 from playwright.sync_api import expect
 

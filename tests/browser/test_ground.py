@@ -1,4 +1,4 @@
-"""The ground the browser tests stand on: what goes wrong in a page is noticed."""
+"""The browser tests themselves: problems of a page are detected."""
 
 import pytest
 

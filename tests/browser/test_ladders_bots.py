@@ -1,4 +1,4 @@
-"""Ladders that move, and bots as their owners look after them, in a browser."""
+"""Live ladders, and bots managed by their owners, in a browser."""
 
 import re
 
@@ -20,12 +20,12 @@ expect.set_options(timeout=PATIENCE_MS)
 
 
 def owned(page_at: PageAt, filled: Filled, path: str, **how: int | bool) -> Page:
-    """The page as the owner of Ada sees it."""
+    """Return the page as the owner of Ada sees it."""
     return page_at(path, token=filled.tokens["owner"], **how)  # type: ignore[arg-type]  # width or dark
 
 
 def fresh_bot(filled: Filled, name: str) -> str:
-    """Another verified bot of the owner."""
+    """Return another verified bot of the owner."""
     return filled.world.bot(filled.accounts["owner"], MANIFEST, name)
 
 
@@ -47,8 +47,8 @@ def test_a_ladder_changes_in_place_and_keeps_its_order(page_at: PageAt, filled: 
 
     assert page.evaluate(order) == before
     assert any("changed" in (row.get_attribute("class") or "") for row in rows)
-    expect(page.locator("#moved")).to_contain_text("The ladder has moved on")
-    page.get_by_role("button", name="Sort anew").click()
+    expect(page.locator("#moved")).to_contain_text("Ratings have changed")
+    page.get_by_role("button", name="Sort again").click()
     expect(page.locator("#moved button")).to_have_count(0)
     ratings = [float(text.replace("\u202f", "")) for text in page.locator("[data-field=rating]").all_inner_texts()]
     assert ratings == sorted(ratings, reverse=True)
@@ -101,7 +101,7 @@ def test_the_owner_sees_health_and_faults(page_at: PageAt, filled: Filled, axe: 
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.get_by_role("button", name=re.compile("^deadline")).click()
     expect(page.get_by_role("button", name=re.compile("^deadline"))).to_have_attribute("aria-pressed", "true")
-    page.get_by_role("link", name=re.compile("^Evidence")).first.click()
+    page.get_by_role("link", name=re.compile("^Fault \\d")).first.click()
 
     expect(page.locator("#reply")).to_contain_text("onerror")
     expect(page.get_by_role("img", name=re.compile("waiting for the first byte"))).to_be_visible()
@@ -122,8 +122,8 @@ def test_evidence_is_for_the_owner_alone(page_at: PageAt, filled: Filled) -> Non
     nobody = page_at(path)
     other = page_at(f"/bots/{filled.bots['Ada']}/faults/999999", token=filled.tokens["organiser"])
 
-    expect(nobody.locator("#said")).to_contain_text("Sign in with its token")
-    expect(other.locator("#said")).to_contain_text("no such fault")
+    expect(nobody.locator("#said")).to_contain_text("Sign in with their token")
+    expect(other.locator("#said")).to_contain_text("None of your bots has a fault")
     assert not nobody.locator("#evidence").is_visible()
     assert all("404" in trouble for trouble in page_at.troubles)
     page_at.troubles.clear()
@@ -149,10 +149,10 @@ def test_the_owner_pauses_renames_and_retires_a_bot(page_at: PageAt, filled: Fil
     expect(page.get_by_role("heading", level=1)).to_have_text("Passed")
 
     page.locator("summary", has_text="Retire").click()
-    page.get_by_label("Its name, to be sure").fill("Passing")
+    page.get_by_label("Type its name to confirm").fill("Passing")
     page.get_by_role("button", name="Retire the bot").click()
     expect(page.locator("#retire .error")).to_contain_text("Type Passed")
-    page.get_by_label("Its name, to be sure").fill("Passed")
+    page.get_by_label("Type its name to confirm").fill("Passed")
     page.get_by_role("button", name="Retire the bot").click()
     expect(state).to_have_text("retired")
     expect(page.locator("#check")).to_be_disabled()
@@ -165,14 +165,14 @@ def test_a_new_secret_is_shown_once_and_a_check_is_followed(page_at: PageAt, fil
     page = owned(page_at, filled, f"/bots/{bot}")
 
     page.locator("summary", has_text="new secret").click()
-    page.get_by_role("button", name="Make a new secret").click()
+    page.get_by_role("button", name="Create a new secret").click()
     assert page.locator("#secret").inner_text() == ""
-    page.get_by_role("button", name="Really make a new one?").click()
+    page.get_by_role("button", name="Really create a new one?").click()
     expect(page.locator("#secret code")).to_have_text(re.compile("^whsec_"))
     expect(page.locator("#own [data-field=secret]")).to_contain_text("two")
 
     page.get_by_role("button", name="Check it now").click()
-    expect(page.locator("#own-check")).to_contain_text("The referee calls the bot")
+    expect(page.locator("#own-check")).to_contain_text("Handshake in progress")
     with filled.database.write() as session:
         (check,) = handshakes.claim_due_checks(session)
         challenge = {"ok": False, "code": "wrong_proof", "detail": PAYLOAD, "reply": PAYLOAD, "total_ms": 3}
@@ -221,5 +221,5 @@ def test_nothing_that_strangers_wrote_runs_or_widens_a_page(
             expect(page.locator("#faults")).to_be_visible()
         assert page.evaluate(GONE)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    with filled.database.write() as session:  # the record is others' too
+    with filled.database.write() as session:  # other tests use this database too
         session.get_one(Bot, bot).name = name

@@ -1,4 +1,4 @@
-"""Whatever a stranger wrote, nothing of it runs on any page, with the policy and without it (threats C10 and E14)."""
+"""No text of a user runs as code on any page, with or without the content policy (threats C10 and E14)."""
 
 from collections.abc import Iterator
 
@@ -36,7 +36,7 @@ QUIET = """() => new Promise((done) => {
 
 @pytest.fixture(scope="module")
 def harmful(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A service over the record with harm in every text."""
+    """Run a service with the poisoned database."""
     folder = tmp_path_factory.mktemp("poisoned")
     poison(filled.folder / "referee.db", folder / "referee.db")
     with served(folder) as running:
@@ -72,13 +72,13 @@ def test_C10_E14_no_text_of_a_stranger_does_anything(
 
 
 def one_of_a_group(crawl: Crawl) -> list[str]:
-    """The deepest page of each; what the policy would refuse is found on every page without it."""
+    """Return the deepest page of each group. Violations of the policy are detected on every page without it."""
     groups = {path.split("/")[1]: path for path in sorted(crawl.kinds.values(), key=lambda path: path.count("/"))}
     return [*groups.values()]
 
 
 def organised(crawl: Crawl) -> list[str]:
-    """Pages that show more to whoever holds events."""
+    """Return pages that show more to organisers."""
     return [path for path in crawl.kinds.values() if "organise" in path]
 
 
@@ -92,7 +92,7 @@ def harm_of(page: Page, path: str) -> list[str]:
 
 
 def test_nothing_written_is_lost(harmful: Served, browser: Browser, filled: Filled) -> None:
-    """The texts are there, as text: the tests above had something to find."""
+    """The injected texts are on the pages, so the tests above had something to find."""
     opened = PageAt(browser, harmful.url)
     page = opened("/ladders")
     page.goto(f"/matches/{filled.matches['void']}")

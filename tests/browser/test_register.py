@@ -1,4 +1,4 @@
-"""Entering a bot and looking after an account, as a person does it."""
+"""Registering a bot and managing an account in a browser."""
 
 import re
 
@@ -28,8 +28,8 @@ PASSED = {
 
 
 def answer_check(filled: Filled, page: Page, report: dict[str, object], manifest: Manifest | None) -> None:
-    """What a runner does: the bot of the page is called, and this is what came of it."""
-    expect(page.locator("#said")).to_contain_text("calls the bot")
+    """Record this result of the bot's handshake, as a runner does."""
+    expect(page.locator("#said")).to_contain_text("check is in progress")
     with filled.database.write() as session:
         for check in handshakes.claim_due_checks(session, 100):
             handshake_results.finish_check(session, check.bot_id, check.epoch, report, manifest)
@@ -57,11 +57,11 @@ def test_a_bot_is_entered_checked_and_plays(page_at: PageAt, filled: Filled) -> 
     expect(page.locator("#url-error")).to_be_visible()
     expect(page.locator("#no-address")).to_have_attribute("open", "")
     register(page, name="Ada", url="http://127.0.0.1:9999")
-    expect(page.locator("#name-error")).to_be_visible()  # somebody else's
+    expect(page.locator("#name-error")).to_be_visible()  # the name of another account
     register(page, name="Gracious")
     expect(page.locator("#your-secret code").first).to_have_text(re.compile("^whsec_"))
 
-    page.reload()  # and it goes on with this bot
+    page.reload()  # and it continues with this bot
     expect(page.locator("#checked h2")).to_contain_text("Gracious")
     expect(page.locator("#register")).to_be_hidden()
 
@@ -90,12 +90,12 @@ def test_an_account_is_shown_to_its_owner_alone(page_at: PageAt, filled: Filled)
     page.locator("#token").fill(filled.tokens["owner"])
     page.keyboard.press("Enter")
     expect(page.locator("#bot-list")).to_contain_text("Ada")
-    expect(page.locator("#event-list")).to_contain_text("The open cup")
+    expect(page.locator("#tournament-list")).to_contain_text("The open cup")
     expect(page.locator("#waiting-list")).to_contain_text("Ada")
     assert page.evaluate("document.cookie") == ""
 
     page.locator("#token-name").fill("of the tests")
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Create token").click()
     expect(page.locator("#fresh-token code")).to_have_text(re.compile("^ref_"))
     row = page.locator("#token-list tr", has_text="of the tests")
     row.get_by_role("button", name="Revoke").dblclick()  # one click too many is no answer
@@ -150,9 +150,9 @@ def test_pages_work_where_the_browser_keeps_nothing(page_at: PageAt, filled: Fil
 def test_a_webhook_is_made_and_deleted(page_at: PageAt, filled: Filled) -> None:
     page = page_at("/account", token=filled.tokens["owner"])
 
-    page.get_by_text("Make a webhook").click()
+    page.get_by_text("Create a webhook").click()
     page.locator("#hook-url").fill("http://127.0.0.1:9998/told")
-    page.get_by_role("button", name="Make the webhook").click()
+    page.get_by_role("button", name="Create webhook").click()
     expect(page.locator("#fresh-webhook code")).to_have_text(re.compile("^whsec_"))
     card = page.locator("#webhook-list li", has_text="9998/told")
     card.get_by_role("button", name="Ping").click()

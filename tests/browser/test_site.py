@@ -1,4 +1,4 @@
-"""What all pages have in common: they lead somewhere, weigh little, hold still, and keep nobody out."""
+"""All pages: links, size, layout shifts, accessibility."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -63,7 +63,7 @@ ROUND = "['BODY', 'HTML'].includes(document.activeElement.tagName) || document.a
 
 @dataclass
 class Visit:
-    """What a browser found on a page: the cost of a first load by width, faults by axe, what Tab passed by."""
+    """Results of a page: bytes of a first load by width, violations found by axe, elements that Tab does not reach."""
 
     loads: dict[int, dict[str, Any]] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Visit:
 
 @pytest.fixture(scope="module")
 def visits(crawl: Crawl, browser: Browser, site: Served, filled: Filled, axe: Axe) -> Iterator[dict[str, Visit]]:
-    """Every kind of page, seen once; one window goes through all, for starting a fresh one costs more than a page."""
+    """Visit one page of each kind, all in the same window, since starting one takes longer than a page."""
     opened = PageAt(browser, site.url)
     context = opened.context(motion=True)
     context.add_init_script(OBSERVE)
@@ -87,7 +87,7 @@ def visits(crawl: Crawl, browser: Browser, site: Served, filled: Filled, axe: Ax
 
 
 def visit(page: Page, network: CDPSession, path: str, axe: Axe, *, swapped: bool) -> Visit:
-    """Wide and narrow; in the light and in the dark, two of the four for every page, the others for the next."""
+    """Visit a page wide and narrow, light and dark: two of the four combinations, the other two for the next page."""
     found = Visit()
     for width, dark in ((360, not swapped), (1280, swapped)):
         page.set_viewport_size({"width": width, "height": 900})
@@ -110,7 +110,7 @@ def faults_of(page: Page, axe: Axe) -> Iterator[str]:
 
 
 def missed(page: Page) -> list[str]:
-    """Tab after tab, until the focus has gone through the page; areas that scroll are stops too."""
+    """Press Tab until the focus has passed through the page, including scrollable areas; return what it missed."""
     wanted = page.evaluate(FOCUSABLE)
     page.keyboard.press("Tab")
     if page.evaluate("document.activeElement.className") != "skip":

@@ -1,4 +1,4 @@
-"""Pages of events in a browser: they follow what happens, organisers lead events from them, nothing stored runs."""
+"""Pages of tournaments in a browser: live updates, actions of organisers, no injected code."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ expect.set_options(timeout=PATIENCE_MS)
 
 
 def event(filled: Filled, name: str, count: int = 5, **terms: Any) -> str:
-    """An event whose first matches are due."""
+    """Return a tournament whose first matches are due."""
     terms = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "rated": False, **terms}
     with filled.database.write() as session:
         made = tournaments.create_tournament(session, name, created_by=filled.accounts["organiser"], **terms).id
@@ -74,7 +74,7 @@ def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt,
 
     filled.play_due(made)
     expect(page.locator("[data-live=over]")).to_be_visible()
-    expect(page.locator(".event-head .state")).to_have_text("finished")
+    expect(page.locator(".tournament-head .state")).to_have_text("finished")
     fresh = page_at(f"/tournaments/{made}")
     expected = fresh.evaluate(TABLE)
     page.wait_for_function(f"expected => JSON.stringify(({TABLE})()) === JSON.stringify(expected)", arg=expected)
@@ -85,7 +85,7 @@ def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt,
 
 
 def look(page: Page, *, hidden: bool) -> None:
-    """Another tab comes before this one, or goes."""
+    """Hide this tab behind another one, or show it."""
     page.evaluate(
         "hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });"
         " document.dispatchEvent(new Event('visibilitychange')); }",
@@ -137,38 +137,38 @@ def test_an_organiser_leads_an_event_from_its_draft_to_its_end(page_at: PageAt, 
     led(page, "Pause…", "paused")
     led(page, "Resume…", "running")
     asked = posts(page)
-    page.get_by_role("button", name="Cancel the event…").click()
+    page.get_by_role("button", name="Cancel the tournament…").click()
     page.get_by_label("Reason").fill(PAYLOAD.replace("\u202e", ""))
     page.locator("[data-yes]").dblclick()
-    expect(page.locator(".event-head .state")).to_have_text("cancelled")
-    expect(page.locator(".event-head [data-reason]")).to_contain_text("onerror")
+    expect(page.locator(".tournament-head .state")).to_have_text("cancelled")
+    expect(page.locator(".tournament-head [data-reason]")).to_contain_text("onerror")
     assert len(asked) == 1
     assert page.evaluate("window.harmed") is None
 
 
 def draft(page: Page) -> None:
-    """Fills the form, wrongly at first."""
+    """Fill the form, first with errors."""
     expect(page.locator("[data-signed-in]")).to_contain_text("Signed in as")
-    page.get_by_label("Name of the event").fill("A")
+    page.get_by_label("Name of the tournament").fill("A")
     page.get_by_label("Game", exact=True).select_option("saint-poker")
-    page.get_by_label("Seats at a table").fill("2")
+    page.get_by_label("Seats per table").fill("2")
     page.locator("#option-saint-poker-rounds").fill("99")
     page.get_by_label("Format").select_option("knockout")
     page.get_by_label("Seeding").select_option("hand")
-    page.get_by_label("A match for the third place").check()
+    page.get_by_label("Match for third place").check()
 
-    page.get_by_role("button", name="Draft the event").click()
+    page.get_by_role("button", name="Create draft").click()
     expect(page.locator("#name-error")).not_to_be_empty()
     assert page.locator("#name").get_attribute("aria-invalid") == "true"
     assert page.locator("[data-summary]").evaluate("one => one === document.activeElement")
-    page.get_by_label("Name of the event").fill("Led by hand")
-    page.get_by_role("button", name="Draft the event").click()
+    page.get_by_label("Name of the tournament").fill("Led by hand")
+    page.get_by_role("button", name="Create draft").click()
     expect(page.locator("#option-saint-poker-rounds-error")).not_to_be_empty()
     page.reload()  # nothing that was typed is lost
-    expect(page.get_by_label("Name of the event")).to_have_value("Led by hand")
+    expect(page.get_by_label("Name of the tournament")).to_have_value("Led by hand")
     expect(page.get_by_label("Seeding")).to_have_value("hand")
     page.locator("#option-saint-poker-rounds").fill("1")
-    page.get_by_role("button", name="Draft the event").click()
+    page.get_by_role("button", name="Create draft").click()
     page.wait_for_url("**/tournaments/trn_*/organise")
 
 
@@ -176,7 +176,7 @@ def led(page: Page, button: str, state: str) -> None:
     page.get_by_role("button", name=button).click()
     expect(page.locator("#confirm")).to_be_visible()
     page.get_by_role("button", name="Yes, do it").click()
-    expect(page.locator(".event-head .state")).to_have_text(state)
+    expect(page.locator(".tournament-head .state")).to_have_text(state)
 
 
 def posts(page: Page) -> list[str]:
@@ -197,16 +197,16 @@ def test_a_match_is_taken_back_with_a_reason_once(page_at: PageAt, filled: Fille
     filled.play_due(made, most=1)
     page = page_at(f"/tournaments/{made}/matches?status=finished", token=filled.tokens["organiser"])
     page.get_by_role("link", name="Void…").click()
-    page.get_by_role("button", name="Make it void…").click()
-    expect(page.locator("#reason-error")).to_have_text("A reason is needed.")
+    page.get_by_role("button", name="Void the match…").click()
+    expect(page.locator("#reason-error")).to_have_text("Enter a reason.")
     page.get_by_label("Reason").first.fill(PAYLOAD.replace("\u202e", ""))
     page.get_by_label("Play it again").check()
     asked = posts(page)
-    page.get_by_role("button", name="Make it void…").click()
-    expect(page.locator("#confirm-text")).to_contain_text("fresh cards")
+    page.get_by_role("button", name="Void the match…").click()
+    expect(page.locator("#confirm-text")).to_contain_text("new cards")
     page.get_by_role("button", name="Yes, do it").dblclick()
 
-    expect(page.locator("[data-outcome]")).to_contain_text("One match is void. Arranged in their place: mat_")
+    expect(page.locator("[data-outcome]")).to_contain_text("One match is void. Rematches: mat_")
     expect(page.locator("[data-match-card] bdi[data-field=reason]")).to_contain_text("onerror")
     assert len(asked) == 1
     page.goto(f"/tournaments/{made}/matches?status=void")
@@ -215,7 +215,7 @@ def test_a_match_is_taken_back_with_a_reason_once(page_at: PageAt, filled: Fille
     page.goto(f"/tournaments/{made}/matches?status=due")
     page.get_by_role("link", name="Cancel…").first.click()
     page.get_by_label("Reason").first.fill("no longer wanted")
-    page.get_by_role("button", name="Cancel it…").click()
+    page.get_by_role("button", name="Cancel the match…").click()
     page.get_by_role("button", name="Yes, do it").click()
     expect(page.locator("[data-match-card] .state")).to_have_text("cancelled")
     assert page.evaluate("window.harmed") is None
@@ -230,10 +230,10 @@ def test_all_that_played_the_same_cards_is_void_and_played_again(page_at: PageAt
     page.get_by_label("Play it again").check()
     page.get_by_label("With all matches that share its cards").check()
     page.get_by_label("Reason").first.press("Enter")
-    expect(page.locator("#confirm-text")).to_contain_text("All matches that share its cards go with it")
+    expect(page.locator("#confirm-text")).to_contain_text("This includes all matches that share its cards")
     page.get_by_role("button", name="Yes, do it").click()
 
-    expect(page.locator("[data-outcome]")).to_contain_text("2 matches are void. Arranged in their place: mat_")
+    expect(page.locator("[data-outcome]")).to_contain_text("2 matches are void. Rematches: mat_")
 
 
 def test_a_ladder_that_is_ended_says_so(page_at: PageAt, filled: Filled) -> None:
@@ -243,7 +243,7 @@ def test_a_ladder_that_is_ended_says_so(page_at: PageAt, filled: Filled) -> None
     page.get_by_role("button", name="End the ladder…").click()
     page.get_by_role("button", name="Yes, do it").click()
 
-    expect(page.locator(".how-far")).to_contain_text("it ends with the matches that are being played")
+    expect(page.locator(".how-far")).to_contain_text("it ends when the running matches are over")
     expect(page.get_by_role("button", name="Pause…")).to_be_visible()
     expect(page.get_by_role("button", name="End the ladder…")).to_have_count(0)
 
@@ -256,7 +256,7 @@ def test_an_event_that_missed_its_start_is_given_a_new_time(page_at: PageAt, fil
         session.flush()
         starting.start_by_itself(session, made.id)
     page = page_at(f"/tournaments/{made.id}/organise", token=filled.tokens["organiser"])
-    reason = page.locator(".event-head [data-reason]")
+    reason = page.locator(".tournament-head [data-reason]")
     expect(reason).to_contain_text("was missed because a table has 2 seats, but only 0 bots are entered")
 
     page.get_by_label("Starts automatically").fill("2001-01-31T18:00")
@@ -281,11 +281,11 @@ def test_a_draft_that_another_changed_is_not_overwritten_unasked(page_at: PageAt
         tournaments.get_tournament(session, made).name = "Of another tab"
     page.get_by_label("Token of an organiser").fill(filled.tokens["organiser"])
     page.keyboard.press("Enter")
-    page.get_by_label("Name of the event").fill("Of this tab")
+    page.get_by_label("Name of the tournament").fill("Of this tab")
     save = page.get_by_role("button", name="Save the terms")
 
     save.click()
-    expect(page.locator("#terms [data-refusal]")).to_contain_text("was changed meanwhile")
+    expect(page.locator("#terms [data-refusal]")).to_contain_text("was changed elsewhere")
     assert name_of(filled, made) == "Of another tab"
     save.click()
     expect(page.locator("#terms [data-done]")).to_have_text("The terms are saved.")
@@ -312,21 +312,21 @@ def test_who_thinks_better_of_it_stays_where_he_was(page_at: PageAt, filled: Fil
 def test_who_has_no_token_sees_how_to_get_the_right(page_at: PageAt, filled: Filled) -> None:
     page = page_at("/organise")
     expect(page.get_by_text("referee admin create")).to_be_visible()
-    expect(page.get_by_label("Name of the event")).to_be_hidden()
+    expect(page.get_by_label("Name of the tournament")).to_be_hidden()
 
     page.get_by_label("Token of an organiser").fill(filled.tokens["owner"])
     page.get_by_role("button", name="Sign in").click()
-    expect(page.locator("#token-error")).to_contain_text("may not organise")
+    expect(page.locator("#token-error")).to_contain_text("is not an organiser")
 
     page.get_by_label("Token of an organiser").fill(filled.tokens["organiser"])
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_label("Name of the event")).to_be_visible()
+    expect(page.get_by_label("Name of the tournament")).to_be_visible()
 
 
 def test_everything_is_there_without_script(page_at: PageAt, filled: Filled) -> None:
     page = page_at(f"/tournaments/{filled.tournaments['knockout']}", script=False)
     assert page.locator("#standings tbody tr").count() == 8
-    for tab in ("Stages", "Bracket", "Crosstable", "Entries", "Downloads"):
+    for tab in ("Rounds", "Bracket", "Crosstable", "Entries", "Downloads"):
         page.get_by_role("link", name=tab, exact=True).click()
         expect(page.locator("nav.tabs [aria-current]")).to_have_text(tab)
         assert page.locator("main h2").first.is_visible()

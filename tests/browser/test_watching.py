@@ -1,4 +1,4 @@
-"""Pages that were open while something happened: a match is played to its end, the parts of an event follow it."""
+"""Open pages that update live: a match played to its end, and all pages of a tournament."""
 
 import itertools
 from collections.abc import Callable
@@ -42,14 +42,14 @@ def window(page_at: PageAt) -> BrowserContext:
 
 
 def quick(context: BrowserContext) -> BrowserContext:
-    """The browser, with a clock that tests may advance; in it nobody waits before asking."""
+    """A browser whose clock tests can advance, without random delays."""
     context.clock.install()
     context.add_init_script(AT_ONCE)
     return context
 
 
 def opened(window: BrowserContext, path: str) -> Page:
-    """A page that follows what it shows; loading it anew would forget ``still``."""
+    """Open a live page; reloading it would lose ``still``."""
     page = window.new_page()
     page.goto(path)
     page.evaluate("window.still = true")
@@ -57,7 +57,7 @@ def opened(window: BrowserContext, path: str) -> Page:
 
 
 def until(page: Page, holds: Callable[[], Any]) -> None:
-    """Lets time pass until this holds."""
+    """Advance the clock until the condition is true."""
     for _ in range(150):
         page.clock.run_for(2_000)
         if holds():
@@ -67,7 +67,7 @@ def until(page: Page, holds: Callable[[], Any]) -> None:
 
 
 def catches_up(page: Page, page_at: PageAt) -> None:
-    """Shows, without being loaded again, what the server renders now."""
+    """Check that the page, without being reloaded, shows what the server renders now."""
     expected = page_at(page.url.removeprefix(page_at.url), script=False).evaluate(MAIN)
     until(page, lambda: page.evaluate(MAIN) == expected)
     assert page.evaluate("window.still") is True
@@ -82,8 +82,8 @@ def test_a_match_that_is_watched_is_played_to_its_last_event(
     live = filled.begin("pool-nap", rated=True)
     page = opened(window, f"/matches/{live.id}")
     expect(page.locator(".live-mark")).to_be_visible()
-    live.go_on(40)  # into the second round: those of the first are told
-    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".event-list button").count())
+    live.go_on(40)  # into the second round: those of the first are visible
+    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".happenings button").count())
     page.evaluate(STEPS)
 
     live.finish()
@@ -212,7 +212,7 @@ def test_every_part_of_an_event_follows_it(page_at: PageAt, window: BrowserConte
         for page in pages.values():
             catches_up(page, page_at)
 
-    expect(bracket.locator(".event-head .state")).to_have_text("finished")
+    expect(bracket.locator(".tournament-head .state")).to_have_text("finished")
     assert bracket.evaluate("document.activeElement.textContent") == "Crosstable"
 
 
@@ -250,7 +250,7 @@ def test_a_reader_who_is_busy_is_not_disturbed_and_organisers_keep_what_they_may
 def test_who_began_to_write_in_a_dialog_and_closed_it_is_busy_no_more(page_at: PageAt, filled: Filled) -> None:
     made = event(filled, "Nearly cancelled", count=4)
     page = opened(quick(page_at.context(token=filled.tokens["organiser"])), f"/tournaments/{made}")
-    page.get_by_role("button", name="Cancel the event…").click()
+    page.get_by_role("button", name="Cancel the tournament…").click()
     page.locator("#confirm-reason").fill("Perhaps")
     page.locator("#confirm [data-no]").click()
     asked: list[str] = []
@@ -296,7 +296,7 @@ def test_E14_what_a_stranger_wrote_does_nothing_in_a_page_brought_up_to_date(pag
     assert page.locator("main :is(img, script):not([type='application/json'])").count() == 0
 
 
-def test_nothing_is_rendered_anew_where_nothing_changed(window: BrowserContext, filled: Filled) -> None:
+def test_nothing_is_rendered_again_if_nothing_changed(window: BrowserContext, filled: Filled) -> None:
     running, over = filled.tournaments["bracket"], filled.tournaments["knockout"]
     pages = [opened(window, f"/tournaments/{one}/bracket") for one in (running, over)]
     expect(pages[0].locator("[data-live=live]")).to_be_visible()
@@ -316,7 +316,7 @@ def test_the_first_page_shows_events_that_begin_and_takes_those_away_that_end(
     expect(page.locator("[data-live=live]")).to_be_visible()
 
     made = event(filled, "On the first page", count=3)
-    card = page.locator(f"[data-event={made}]")
+    card = page.locator(f"[data-tournament={made}]")
     until(page, card.locator("progress").count)
     filled.play_due(made)
     until(page, lambda: card.count() == 0)
@@ -339,7 +339,7 @@ def test_the_first_page_shows_matches_that_begin_and_takes_those_away_that_end(
     catches_up(page, page_at)
 
     assert stays is not None
-    assert stays.evaluate("one => one.isConnected"), "a card that stays is left alone"
+    assert stays.evaluate("one => one.isConnected"), "cards that stay are not touched"
 
 
 # -- tabs --

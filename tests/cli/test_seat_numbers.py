@@ -4,9 +4,9 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli import main, watch
-from referee.cli.faults import short
+from referee.cli.faults import format_summary
 from referee.match.canonical import Json
-from referee.matches.waiting_reasons import Reason
+from referee.workflows.waiting_reasons import Reason
 
 
 def seat(number: int, placement: int) -> Json:
@@ -25,7 +25,7 @@ def test_a_fault_counts_its_seat_from_1() -> None:
     where = {"match": "mat_1", "n": 17, "seat": 0, "version": "1", "timing": None}
     fault = {**where, "id": 1, "created_at": "2026-01-01T00:00:00Z", "code": "deadline", "detail": "", "advice": ""}
 
-    assert "mat_1, decision 17, seat 1, version 1" in short(fault)
+    assert "mat_1, decision 17, seat 1, version 1" in format_summary(fault)
 
 
 def test_a_reason_to_wait_counts_the_seat_of_the_opponent_from_1() -> None:

@@ -1,4 +1,4 @@
-"""Scales and their ticks: round numbers at round distances."""
+"""Scales of charts, and ticks at round values."""
 
 from dataclasses import dataclass
 from itertools import count, takewhile
@@ -10,7 +10,7 @@ ROUND: Final = (1.0, 2.0, 5.0, 10.0)
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """From figures ``low`` to ``high`` onto places ``begin`` to ``end`` of a drawing, which may run backwards."""
+    """A linear map from values ``low`` to ``high`` to coordinates ``begin`` to ``end``, which may be reversed."""
 
     low: float
     high: float
@@ -24,7 +24,7 @@ class Scale:
 
 
 def step(low: float, high: float, most: int = 5) -> float:
-    """The smallest of 1, 2, 5, 10, 20, 50 … (or 0.1 …) that cuts the range into at most ``most`` pieces."""
+    """Return the smallest of …, 0.1, 0.2, 0.5, 1, 2, 5, … that divides the range into at most ``most`` pieces."""
     rough = (high - low) / most
     if rough <= 0:
         return 1.0
@@ -33,7 +33,7 @@ def step(low: float, high: float, most: int = 5) -> float:
 
 
 def ticks(low: float, high: float, most: int = 5, *, whole: bool = False) -> list[float]:
-    """The round figures within the range. ``whole``: for counts, nothing between two whole numbers."""
+    """Return the round values within the range; with ``whole``, only integers, for counts."""
     apart = step(low, high, most)
     if whole:
         apart = max(1.0, apart)
@@ -42,7 +42,7 @@ def ticks(low: float, high: float, most: int = 5, *, whole: bool = False) -> lis
 
 
 def round_outwards(low: float, high: float, most: int = 5, *, least: float = 0.0) -> tuple[float, float]:
-    """The range, at least ``least`` wide, stretched to round figures at both ends."""
+    """Return the range, at least ``least`` wide, extended to round values at both ends."""
     if high - low < least:
         middle = (low + high) / 2
         low, high = middle - least / 2, middle + least / 2

@@ -1,4 +1,4 @@
-"""Figures side by side: an interval, how many there are of each size, what a whole is made of."""
+"""Bar charts: an interval, a histogram, a stacked bar."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ STACK_WIDTH, STACK_HEIGHT = 240, 14
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """How many figures lie from ``low`` up to the next; ``name`` stands on the axis where it begins."""
+    """A bin of a histogram: its count, and the label on the axis where it begins."""
 
     name: str
     number: int
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A share of a whole: what it is, how much, and the class that colours it."""
+class StackPart:
+    """A part of a stacked bar: its label, its amount, and the class that colours it."""
 
     name: str
     amount: float
@@ -35,7 +35,7 @@ class Part:
 
 
 def interval_bar(value: float, low: float, high: float, domain: tuple[float, float], title: str) -> Markup:
-    """The interval on a scale that others share, with a notch at the value, kept on the scale if it lies beyond it."""
+    """Return an interval on a shared scale, with a notch at the value, clamped to the scale."""
     x = Scale(*domain, BAR_EDGE, BAR_WIDTH - BAR_EDGE)
     begin, end, at = (min(max(x(figure), BAR_EDGE), BAR_WIDTH - BAR_EDGE) for figure in (low, high, value))
     middle = BAR_HEIGHT / 2
@@ -49,27 +49,27 @@ def interval_bar(value: float, low: float, high: float, domain: tuple[float, flo
 
 
 def histogram(bins: Sequence[Bin], title: str, end: str = "") -> Markup:
-    """A bar for each bin, at least one; names stand where bins begin, ``end`` where the last one ends."""
-    highest = max(1, *(one.number for one in bins))
+    """Return a bar for each bin; at least one bin. ``end`` is the label where the last bin ends."""
+    highest = max(1, *(bin.number for bin in bins))
     x = Scale(0, len(bins), LEFT, WIDTH - RIGHT)
     y = Scale(0, highest, HEIGHT - BOTTOM, TOP)
-    parts = [*_levels(highest, y), *_bars(bins, x, y), *_names([*(one.name for one in bins), end], x)]
-    total = sum(one.number for one in bins)
+    parts = [*_levels(highest, y), *_bars(bins, x, y), *_names([*(bin.name for bin in bins), end], x)]
+    total = sum(bin.number for bin in bins)
     return drawing(WIDTH, HEIGHT, title, parts, class_="histogram", description=f"{count(total)} in {len(bins)} bars")
 
 
-def stacked_bar(parts: Sequence[Part], title: str) -> Markup:
-    """The parts of a whole in their order, a gap between two; parts of nothing are left out."""
+def stacked_bar(parts: Sequence[StackPart], title: str) -> Markup:
+    """Return the parts in order with gaps between them; parts with amount 0 are left out."""
     some = [part for part in parts if part.amount > 0]
     whole = sum(part.amount for part in some)
     x = Scale(0, whole, 0, STACK_WIDTH)
-    drawn, before = [], 0.0
+    boxes, before = [], 0.0
     for part in some:
         begin, end = x(before), x(before + part.amount) - (GAP if part is not some[-1] else 0)
         box = tag("rect", tag("title", part.name), x=begin, y=0, width=max(end - begin, 0.5), height=STACK_HEIGHT)
-        drawn.append(tag("g", box, class_=part.colour))
+        boxes.append(tag("g", box, class_=part.colour))
         before += part.amount
-    return drawing(STACK_WIDTH, STACK_HEIGHT, title, drawn, class_="stacked")
+    return drawing(STACK_WIDTH, STACK_HEIGHT, title, boxes, class_="stacked")
 
 
 def _levels(highest: int, y: Scale) -> Iterator[Markup]:
@@ -79,11 +79,11 @@ def _levels(highest: int, y: Scale) -> Iterator[Markup]:
 
 
 def _bars(bins: Sequence[Bin], x: Scale, y: Scale) -> Iterator[Markup]:
-    for at, one in enumerate(bins):
-        if one.number:
-            left, top = x(at) + GAP / 2, y(one.number)
-            size = {"width": max(x(at + 1) - x(at) - GAP, 1), "height": y(0) - top}
-            yield tag("rect", tag("title", f"{one.name}: {count(one.number)}"), class_="bar", x=left, y=top, **size)
+    for index, bin in enumerate(bins):
+        if bin.number:
+            left, top = x(index) + GAP / 2, y(bin.number)
+            size = {"width": max(x(index + 1) - x(index) - GAP, 1), "height": y(0) - top}
+            yield tag("rect", tag("title", f"{bin.name}: {count(bin.number)}"), class_="bar", x=left, y=top, **size)
 
 
 def _names(names: Sequence[str], x: Scale) -> Iterator[Markup]:

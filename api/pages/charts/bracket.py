@@ -1,4 +1,4 @@
-"""The bracket of a knockout as a tree: a column for each stage, lines from each table to where its winners play."""
+"""The bracket of a knockout as a tree: a column for each round, lines from each table to where its winners play."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,29 +11,29 @@ from api.pages.formatting import decimal
 from api.tournaments import terms
 
 Json = dict[str, Any]
-Key = tuple[int, int | str]  # stage and table, or who rested
+Key = tuple[int, int | str]  # the round, and a table or the bot with a bye
 
-MOST_TABLES: Final = 32  # in a column; stages with more are left to the list
-CARD, BETWEEN = 216, 40  # widths
+MOST_TABLES: Final = 32  # in a column; rounds with more are only listed
+NODE, BETWEEN = 216, 40  # widths
 ROW, SPACE, TOP = 25, 16, 34  # heights
-LEFT, SCORE = 30, 40  # of a card: the seed, the points
+LEFT, SCORE = 30, 40  # widths inside a node: the seed, the points
 
 
 @dataclass(slots=True)
 class BracketNode:
-    """A table, somebody who rests, or a table to come, where it stands in the picture."""
+    """A table, a bye or a table to come, with its position in the drawing."""
 
     key: Key
     column: int
     rows: Sequence[Json]
-    note: str = ""  # what it is, where it is no usual table
+    note: str = ""  # what it is, unless a usual table
     top: float = 0.0
     sources: list["BracketNode"] = field(default_factory=list)
 
     @property
     def is_aside(self) -> bool:
-        """Whether it has its sources in common with the final beside it."""
-        return self.note == terms.STAGES["third_place"]
+        """Return whether it is the match for third place, which has the same sources as the final beside it."""
+        return self.note == terms.ROUNDS["third_place"]
 
     @property
     def height(self) -> float:
@@ -45,26 +45,26 @@ class BracketNode:
 
     @property
     def left(self) -> float:
-        return self.column * (CARD + BETWEEN)
+        return self.column * (NODE + BETWEEN)
 
 
-def tree(drawn: Json, name: str) -> Markup:
-    """The picture of what the API's bracket tells. Early stages with too many tables are left out."""
-    stages = [stage for stage in drawn["stages"] if len(stage["tables"]) <= MOST_TABLES]
-    columns = _sort_columns([_cards(stage, at) for at, stage in enumerate(stages)])
-    for cards in columns:
-        _place(cards)
-    for stage in drawn["to_come"]:
-        if stage["tables"] <= MOST_TABLES:
-            columns.append(_to_come(len(columns), stage, columns[-1] if columns else []))
-    heads = [terms.stage_name(stage.get("stage", 0), stage["label"]) for stage in [*stages, *drawn["to_come"]]]
+def tree(bracket: Json, name: str) -> Markup:
+    """Return the drawing of a bracket as the API shows it. Early rounds with too many tables are left out."""
+    rounds = [level for level in bracket["stages"] if len(level["tables"]) <= MOST_TABLES]
+    columns = _sort_columns([_nodes(level, column) for column, level in enumerate(rounds)])
+    for nodes in columns:
+        _set_positions(nodes)
+    for level in bracket["to_come"]:
+        if level["tables"] <= MOST_TABLES:
+            columns.append(_nodes_to_come(len(columns), level, columns[-1] if columns else []))
+    headings = [terms.round_name(level.get("stage", 0), level["label"]) for level in [*rounds, *bracket["to_come"]]]
     parts = [
-        *(_head(at, head) for at, head in enumerate(heads[-len(columns) :])),
-        *(_line(source, card) for cards in columns for card in cards if not card.is_aside for source in card.sources),
-        *(_render_node(card) for cards in columns for card in cards),
+        *(_heading(column, text) for column, text in enumerate(headings[-len(columns) :])),
+        *(_line(source, node) for nodes in columns for node in nodes if not node.is_aside for source in node.sources),
+        *(_render_node(node) for nodes in columns for node in nodes),
     ]
-    width = len(columns) * (CARD + BETWEEN) - BETWEEN + 2
-    height = max((card.top + card.height for cards in columns for card in cards), default=TOP) + 2
+    width = len(columns) * (NODE + BETWEEN) - BETWEEN + 2
+    height = max((node.top + node.height for nodes in columns for node in nodes), default=TOP) + 2
     return tag(
         "svg",
         *parts,
@@ -77,113 +77,113 @@ def tree(drawn: Json, name: str) -> Markup:
     )
 
 
-def _cards(stage: Json, column: int) -> list[BracketNode]:
+def _nodes(level: Json, column: int) -> list[BracketNode]:
     tables = [
         BracketNode(
-            (stage["stage"], table["table"]),
+            (level["stage"], table["table"]),
             column,
             table["entrants"],
-            terms.STAGES["third_place"] if table["label"] == "third_place" else "",
+            terms.ROUNDS["third_place"] if table["label"] == "third_place" else "",
         )
-        for table in stage["tables"]
+        for table in level["tables"]
     ]
-    words = {"walkover": "walkover", "odd": "no match needed"}
+    labels = {"walkover": "walkover", "odd": "bye"}
     byes = [
-        BracketNode((stage["stage"], one["bot"] or ""), column, [one], words[one["reason"]]) for one in stage["byes"]
+        BracketNode((level["stage"], bye["bot"] or ""), column, [bye], labels[bye["reason"]]) for bye in level["byes"]
     ]
     return [*tables, *byes]
 
 
 def _sort_columns(columns: list[list[BracketNode]]) -> list[list[BracketNode]]:
-    """The columns, sorted so that those who meet next stand beside each other; each card knows its sources."""
-    by_key: Mapping[Key, BracketNode] = {card.key: card for cards in columns for card in cards}
-    done: dict[Key, BracketNode] = {}
+    """Return the columns, sorted so that tables with a common next table are adjacent; set the sources of all nodes."""
+    by_key: Mapping[Key, BracketNode] = {node.key: node for nodes in columns for node in nodes}
+    visited: dict[Key, BracketNode] = {}
 
-    def visit(card: BracketNode) -> None:
-        if card.key in done:
+    def visit(node: BracketNode) -> None:
+        if node.key in visited:
             return
-        for one in sorted(card.rows, key=lambda row: row.get("seed") or 0):
-            source = by_key.get(_origin(one))
-            if source is not None and source is not card and source not in card.sources:
-                card.sources.append(source)
+        for row in sorted(node.rows, key=lambda row: row.get("seed") or 0):
+            source = by_key.get(_origin(row))
+            if source is not None and source is not node and source not in node.sources:
+                node.sources.append(source)
                 visit(source)
-        done[card.key] = card
+        visited[node.key] = node
 
-    for cards in reversed(columns):
-        for card in cards:
-            visit(card)
-    return [[card for card in done.values() if card.column == at] for at in range(len(columns))]
+    for nodes in reversed(columns):
+        for node in nodes:
+            visit(node)
+    return [[node for node in visited.values() if node.column == column] for column in range(len(columns))]
 
 
-def _origin(one: Json) -> Key:
-    """The card somebody came from; one that is not there where nothing is told."""
-    origin = one.get("origin")
+def _origin(row: Json) -> Key:
+    """Return the key of the node from which an entrant came; a key without a node if that is hidden."""
+    origin = row.get("origin")
     if origin is None:
         return 0, ""
-    return origin["stage"], origin["table"] or one["bot"]
+    return origin["stage"], origin["table"] or row["bot"]
 
 
-def _place(cards: list[BracketNode]) -> None:
-    """Each card in the middle of its sources, as far as the one above leaves room."""
+def _set_positions(nodes: list[BracketNode]) -> None:
+    """Put each node of a column level with the middle of its sources, or lower if there is no room."""
     free: float = TOP
-    for card in cards:
-        middles = [source.middle for source in card.sources]
-        wanted = sum(middles) / len(middles) - card.height / 2 if middles else free
-        card.top = max(wanted, free)
-        free = card.top + card.height + SPACE
+    for node in nodes:
+        middles = [source.middle for source in node.sources]
+        wanted = sum(middles) / len(middles) - node.height / 2 if middles else free
+        node.top = max(wanted, free)
+        free = node.top + node.height + SPACE
 
 
-def _to_come(column: int, stage: Json, before: list[BracketNode]) -> list[BracketNode]:
-    """Empty tables, spread over the height of the column before."""
-    number = stage["tables"]
-    end = max((card.top + card.height for card in before), default=TOP + number * (ROW + SPACE))
+def _nodes_to_come(column: int, level: Json, before: list[BracketNode]) -> list[BracketNode]:
+    """Return empty tables, spread over the height of the previous column."""
+    number = level["tables"]
+    end = max((node.top + node.height for node in before), default=TOP + number * (ROW + SPACE))
     share = (end - TOP) / number
-    cards = [BracketNode((0, f"{column} {at}"), column, (), "") for at in range(number)]
+    nodes = [BracketNode((0, f"{column} {index}"), column, (), "") for index in range(number)]
     free: float = TOP
-    for at, card in enumerate(cards):
-        card.top = max(free, TOP + share * (at + 0.5) - card.height / 2)
-        free = card.top + card.height + SPACE
-    return cards
+    for index, node in enumerate(nodes):
+        node.top = max(free, TOP + share * (index + 0.5) - node.height / 2)
+        free = node.top + node.height + SPACE
+    return nodes
 
 
-def _head(column: int, text: str) -> Markup:
-    return tag("text", text, x=column * (CARD + BETWEEN), y=16, class_="stage-name")
+def _heading(column: int, text: str) -> Markup:
+    return tag("text", text, x=column * (NODE + BETWEEN), y=16, class_="round-name")
 
 
-def _line(source: BracketNode, card: BracketNode) -> Markup:
-    begin, end = source.left + CARD, card.left
+def _line(source: BracketNode, node: BracketNode) -> Markup:
+    begin, end = source.left + NODE, node.left
     half = (begin + end) / 2
-    path = f"M{begin:.1f} {source.middle:.1f}H{half:.1f}V{card.middle:.1f}H{end:.1f}"
+    path = f"M{begin:.1f} {source.middle:.1f}H{half:.1f}V{node.middle:.1f}H{end:.1f}"
     return tag("path", d=path, class_="way")
 
 
-def _render_node(card: BracketNode) -> Markup:
-    if not card.rows:
-        frame = tag("rect", x=card.left, y=card.top, width=CARD, height=card.height, rx=6, class_="frame to-come")
-        return tag("g", frame, tag("text", "to come", x=card.left + LEFT, y=card.top + 17, class_="quiet"))
-    top = card.top + (ROW if card.note else 0)
-    note = [tag("text", card.note, x=card.left + LEFT, y=card.top + 17, class_="note")] if card.note else []
-    frame = tag("rect", x=card.left, y=card.top, width=CARD, height=card.height, rx=6, class_="frame")
-    rows = [part for at, one in enumerate(card.rows) for part in _row(one, card.left, top + at * ROW)]
+def _render_node(node: BracketNode) -> Markup:
+    if not node.rows:
+        frame = tag("rect", x=node.left, y=node.top, width=NODE, height=node.height, rx=6, class_="frame to-come")
+        return tag("g", frame, tag("text", "to come", x=node.left + LEFT, y=node.top + 17, class_="quiet"))
+    top = node.top + (ROW if node.note else 0)
+    note = [tag("text", node.note, x=node.left + LEFT, y=node.top + 17, class_="note")] if node.note else []
+    frame = tag("rect", x=node.left, y=node.top, width=NODE, height=node.height, rx=6, class_="frame")
+    rows = [part for index, row in enumerate(node.rows) for part in _row(row, node.left, top + index * ROW)]
     return tag("g", frame, *note, *rows)
 
 
-def _row(one: Json, left: float, top: float) -> Iterator[Markup]:
-    """Seed, name and points; whoever goes on has a tick and stands out."""
-    on = "on" if one.get("advanced") else ""
+def _row(row: Json, left: float, top: float) -> Iterator[Markup]:
+    """Yield the seed, name and points of an entrant; one who advances has a tick and is highlighted."""
+    on = "on" if row.get("advanced") else ""
     base = top + 17
-    if one["seed"] is not None:
-        yield tag("text", str(one["seed"]), x=left + LEFT - 7, y=base, text_anchor="end", class_="seed")
-    if one["bot"] is None:
-        yield tag("text", "told when it is over", x=left + LEFT, y=base, class_="quiet")
+    if row["seed"] is not None:
+        yield tag("text", str(row["seed"]), x=left + LEFT - 7, y=base, text_anchor="end", class_="seed")
+    if row["bot"] is None:
+        yield tag("text", "shown when it is over", x=left + LEFT, y=base, class_="quiet")
         return
-    name = str(one["name"])
+    name = str(row["name"])
     inner = tag("text", tag("title", name), name, x=0, y=17, class_=f"name {on}".strip())
-    shown = tag("svg", inner, x=left + LEFT, y=top, width=CARD - LEFT - SCORE, height=ROW)  # cuts what is too long
-    yield tag("a", shown, href=f"/bots/{one['bot']}")
-    if one.get("points") is not None:
-        score = f"{'✓ ' if on else ''}{_points(one['points'])}"
-        yield tag("text", score, x=left + CARD - 9, y=base, text_anchor="end", class_=f"points {on}".strip())
+    clipped = tag("svg", inner, x=left + LEFT, y=top, width=NODE - LEFT - SCORE, height=ROW)
+    yield tag("a", clipped, href=f"/bots/{row['bot']}")
+    if row.get("points") is not None:
+        score = f"{'✓ ' if on else ''}{_points(row['points'])}"
+        yield tag("text", score, x=left + NODE - 9, y=base, text_anchor="end", class_=f"points {on}".strip())
 
 
 def _points(points: float) -> str:

@@ -1,4 +1,4 @@
-"""The crosstable as a heat map: a table whose cells have colours by score, and the score as text."""
+"""The crosstable as a heat map: cells coloured by score, with the score as text."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -7,25 +7,25 @@ from referee.standings.crosstable import HeadToHead
 
 Json = dict[str, Any]
 
-# Classes of the cells, from losing everything to winning everything; the middle one is level.
+# CSS classes of the cells, from all points lost to all points won.
 LEVELS: Final = ("l3", "l2", "l1", "even", "w1", "w2", "w3")
 
 
 def grid(entrants: Sequence[tuple[int, str, str]], met: Mapping[Any, Mapping[Any, HeadToHead]]) -> list[Json]:
-    """A row for each entrant (place, id, name), with a cell against each of the others; None where they never met."""
+    """Return a row for each entrant (rank, id, name), with a cell for each opponent; None against itself."""
     return [
         {
-            "place": place,
+            "rank": rank,
             "bot": bot,
             "name": name,
             "cells": [None if rival == bot else _cell(met[bot].get(rival)) for _, rival, _ in entrants],
         }
-        for place, bot, name in entrants
+        for rank, bot, name in entrants
     ]
 
 
 def level(share: float) -> str:
-    """The class of a share of the points, from 0 to 1; exactly half is level, and nothing else is."""
+    """Return the class of a share of the points, from 0 to 1; only exactly half is ``even``."""
     if share == 0.5:
         return "even"
     steps = len(LEVELS) // 2

@@ -1,4 +1,4 @@
-"""Figures over time: the history of a rating step by step, and its trend as small as a word."""
+"""Line charts: the history of a rating, and its trend as a sparkline."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,55 +12,55 @@ from api.pages.formatting import count, decimal
 
 WIDTH, HEIGHT = 640, 280
 LEFT, RIGHT, TOP, BOTTOM = 66, 22, 18, 46  # margins, with room for large type on phones
-LEAST_POINTS: Final = 40.0  # a rating that hardly moved is not drawn as if it had leapt
+LEAST_POINTS: Final = 40.0  # the least range, so that small changes are not drawn large
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 84, 26, 3
 SHAPES: Final = {"void": "M-4,-4L4,4M-4,4L4,-4", "repair": "M0,-6L6,0L0,6L-6,0Z", "version": "M-5,0L5,0L0,8Z"}
 
 
 @dataclass(frozen=True, slots=True)
 class RatingStep:
-    """What an act did to a rating. ``kind`` is result, void or repair; ``version`` is told where it is a new one."""
+    """A change of a rating by a ledger entry of ``kind`` result, void or repair; ``version`` only if it is new."""
 
     before: float
     after: float
     kind: str = "result"
     version: str | None = None
-    told: str = ""
+    label: str = ""
 
 
-def rating_history(moves: Sequence[RatingStep], title: str) -> Markup:
-    """The rating after each act in turn, a step each, with what was no ordinary result marked by a shape and its words.
+def rating_history(steps: Sequence[RatingStep], title: str) -> Markup:
+    """Return the rating after each ledger entry as a step line; entries other than results have marks with labels.
 
-    ``moves`` are from the oldest to the newest, at least one.
+    ``steps`` are ordered from oldest to newest; at least one.
     """
-    values = [moves[0].before, *(move.after for move in moves)]
+    values = [steps[0].before, *(step.after for step in steps)]
     low, high = round_outwards(min(values), max(values), least=LEAST_POINTS)
-    x = Scale(0, len(moves), LEFT, WIDTH - RIGHT)
+    x = Scale(0, len(steps), LEFT, WIDTH - RIGHT)
     y = Scale(low, high, HEIGHT - BOTTOM, TOP)
-    parts = [*_levels(low, high, y), *_numbers(len(moves), x), tag("path", class_="line", d=_steps(values, x, y))]
-    parts += [mark for at, move in enumerate(moves, 1) for mark in _marks(move, x(at), y)]
-    parts.append(tag("circle", class_="end", cx=x(len(moves)), cy=y(values[-1]), r=4))
-    description = f"{_ends(values)}, in {count(len(moves))} steps"
+    parts = [*_levels(low, high, y), *_numbers(len(steps), x), tag("path", class_="line", d=_step_path(values, x, y))]
+    parts += [mark for number, step in enumerate(steps, 1) for mark in _marks(step, x(number), y)]
+    parts.append(tag("circle", class_="end", cx=x(len(steps)), cy=y(values[-1]), r=4))
+    description = f"{_describe_range(values)}, in {count(len(steps))} steps"
     return drawing(WIDTH, HEIGHT, title, parts, class_="history", description=description)
 
 
 def sparkline(values: Sequence[float], title: str) -> Markup:
-    """A trend without axes; the last value is a dot. At least two values."""
+    """Return a trend without axes, with a dot at the last value. At least two values."""
     x = Scale(0, len(values) - 1, SPARK_EDGE, SPARK_WIDTH - SPARK_EDGE)
     y = Scale(min(values), max(values), SPARK_HEIGHT - SPARK_EDGE, SPARK_EDGE)
     points = " ".join(f"{number(x(at))},{number(y(value))}" for at, value in enumerate(values))
     line = tag("polyline", class_="line", points=points)
     end = tag("circle", class_="end", cx=x(len(values) - 1), cy=y(values[-1]), r=2.5)
-    return drawing(SPARK_WIDTH, SPARK_HEIGHT, f"{title}: {_ends(values)}", [line, end], class_="spark")
+    return drawing(SPARK_WIDTH, SPARK_HEIGHT, f"{title}: {_describe_range(values)}", [line, end], class_="spark")
 
 
-def _ends(values: Sequence[float]) -> str:
+def _describe_range(values: Sequence[float]) -> str:
     first, last, low, high = (decimal(value) for value in (values[0], values[-1], min(values), max(values)))
     return f"from {first} to {last}, between {low} and {high}"
 
 
-def _steps(values: Sequence[float], x: Scale, y: Scale) -> str:
-    """Level until the next act, there straight up or down."""
+def _step_path(values: Sequence[float], x: Scale, y: Scale) -> str:
+    """Return the path of a step line: horizontal up to the next entry, then vertical."""
     turns = (f"H{number(x(at))}V{number(y(value))}" for at, value in enumerate(values[1:], 1))
     return f"M{number(x(0))},{number(y(values[0]))}{''.join(turns)}"
 
@@ -77,11 +77,11 @@ def _numbers(last: int, x: Scale) -> Iterator[Markup]:
         yield tag("text", count(round(at)), x=x(at), y=HEIGHT - 10, text_anchor="middle")
 
 
-def _marks(move: RatingStep, x: float, y: Scale) -> Iterator[Markup]:
-    if move.version is not None:
+def _marks(step: RatingStep, x: float, y: Scale) -> Iterator[Markup]:
+    if step.version is not None:
         line = tag("line", x1=x, x2=x, y1=TOP, y2=HEIGHT - BOTTOM)
         shape = tag("path", d=SHAPES["version"], transform=f"translate({number(x)} {TOP - 8})")
-        yield tag("g", tag("title", f"version {move.version}"), line, shape, class_="mark version")
-    if move.kind in SHAPES:
-        shape = tag("path", d=SHAPES[move.kind], transform=f"translate({number(x)} {number(y(move.after))})")
-        yield tag("g", tag("title", move.told or move.kind), shape, class_=f"mark {move.kind}")
+        yield tag("g", tag("title", f"version {step.version}"), line, shape, class_="mark version")
+    if step.kind in SHAPES:
+        shape = tag("path", d=SHAPES[step.kind], transform=f"translate({number(x)} {number(y(step.after))})")
+        yield tag("g", tag("title", step.label or step.kind), shape, class_=f"mark {step.kind}")

@@ -1,4 +1,4 @@
-// One's account: signing in and out, and what belongs to whoever is signed in.
+// The account page: sign in and out, and show the bots, tokens and webhooks of the account.
 import { showBots } from "./account_bots.js";
 import { showTokens } from "./account_tokens.js";
 import { showWebhooks } from "./account_webhooks.js";
@@ -6,13 +6,13 @@ import { byId, fill } from "./dom.js";
 import { onSubmit, showErrors, wrong } from "./forms.js";
 import { api, signIn, signOut, token } from "./session.js";
 
-const { told } = JSON.parse(byId("known").textContent);
+const { listedBots } = JSON.parse(byId("known").textContent);
 
-/** Everything at once, so that nothing moves afterwards; what cannot be had is said, the rest is shown. */
+/** Load all sections concurrently and show them together; report those that failed. */
 async function show() {
   const me = await api("GET", "/accounts/me");
   fill(byId("signed-in"), { name: me.name, role: me.role === "owner" ? "" : me.role, id: me.id });
-  const parts = await Promise.allSettled([showBots(me, told), showTokens(), showWebhooks()]);
+  const parts = await Promise.allSettled([showBots(me, listedBots), showTokens(), showWebhooks()]);
   const missing = parts.filter((part) => part.status === "rejected").map((part) => part.reason.message);
   byId("trouble").hidden = missing.length === 0;
   byId("trouble").textContent = missing.join(" ");

@@ -1,4 +1,4 @@
-// The bots of whoever is signed in: how each is, what it waits for, what it did wrong last.
+// The bots of the account: state, waiting matches, last fault, tournaments.
 import { byId, element } from "./dom.js";
 import { gameName } from "./figures.js";
 import { attempts } from "./forms.js";
@@ -9,19 +9,19 @@ import { table } from "./tables.js";
 
 const link = (kind, id, text) => element("a", { href: `/${kind}/${encodeURIComponent(id)}` }, element("bdi", {}, text));
 
-/** Fills the lists of bots, of their events, and of their matches that are not over; `told` bots are looked at closely. */
-export async function showBots(me, told) {
+/** Fill the lists of bots, tournaments and open matches. Load details of the first `most` bots only. */
+export async function showBots(me, most) {
   const found = (await api("GET", `/bots?owner=${encodeURIComponent(me.id)}&limit=100`)).items;
   const bots = found.filter((bot) => bot.status !== "retired");
-  const closely = await Promise.all(bots.slice(0, told).map(lookedAt));
-  const known = new Map(closely.map((one) => [one.bot.id, one]));
-  byId("bot-list").replaceChildren(...bots.map((bot) => botCard(known.get(bot.id) ?? { bot }, () => showBots(me, told))));
+  const detailed = await Promise.all(bots.slice(0, most).map(loadDetails));
+  const known = new Map(detailed.map((details) => [details.bot.id, details]));
+  byId("bot-list").replaceChildren(...bots.map((bot) => botCard(known.get(bot.id) ?? { bot }, () => showBots(me, most))));
   byId("no-bots").hidden = bots.length > 0;
-  await showEvents(closely);
-  showWaiting(closely);
+  await showTournaments(detailed);
+  showWaiting(detailed);
 }
 
-async function lookedAt(bot) {
+async function loadDetails(bot) {
   const path = `/bots/${encodeURIComponent(bot.id)}`;
   const [own, waiting, faults] = await Promise.all([api("GET", path), api("GET", `${path}/waiting`), api("GET", `${path}/faults?limit=1`)]);
   return { bot: own, waiting, fault: faults.items[0] ?? null };
@@ -36,13 +36,13 @@ function botCard({ bot, waiting, fault }, again) {
     element("dl", { class: "facts" },
       ...fact("Version", bot.version ?? "not known yet"),
       ...fact("Games", bot.games.map(gameName).join(", ") || "not known yet"),
-      ...(bot.url ? fact("Address", element("span", { class: "address" }, bot.url)) : []),
+      ...(bot.url ? fact("URL", element("span", { class: "address" }, bot.url)) : []),
       ...(waiting ? fact("Now", now(waiting)) : []),
       ...(waiting ? fact("Last fault", fault ? element("a", { href: `${page}#faults` }, `${fault.code}, ${moment(fault.created_at)}`) : "none") : []),
     ),
     note,
     element("p", { class: "row" },
-      element("a", { class: "button", href: `/register?bot=${encodeURIComponent(bot.id)}` }, "Check, practise"),
+      element("a", { class: "button", href: `/register?bot=${encodeURIComponent(bot.id)}` }, "Check and practise"),
       ...(["verified", "paused"].includes(bot.status) ? [pauseButton(bot, attempt, again)] : [])),
   );
 }
@@ -62,26 +62,26 @@ function pauseButton(bot, attempt, again) {
 }
 
 function now({ playing, open, reason }) {
-  if (playing) return `plays ${playing} of its ${open} open ${open === 1 ? "match" : "matches"}`;
-  return reason ? reason.text : open ? `${open} open` : "nothing to play";
+  if (playing) return `playing ${playing} of its ${open} open ${open === 1 ? "match" : "matches"}`;
+  return reason ? reason.text : open ? `${open} open` : "no open matches";
 }
 
-async function showEvents(closely) {
-  const ids = new Set(closely.flatMap(({ waiting }) => [...waiting.matches, ...waiting.events].map((one) => one.tournament)));
+async function showTournaments(detailed) {
+  const ids = new Set(detailed.flatMap(({ waiting }) => [...waiting.matches, ...waiting.events].map((entry) => entry.tournament)));
   ids.delete(null);
-  const events = await Promise.all([...ids].slice(0, 20).map((id) => api("GET", `/tournaments/${encodeURIComponent(id)}`)));
-  byId("event-list").replaceChildren(...events.map((event) => element("li", {}, link("tournaments", event.id, event.name), " ", statePill(event.status))));
-  byId("no-events").hidden = events.length > 0;
+  const found = await Promise.all([...ids].slice(0, 20).map((id) => api("GET", `/tournaments/${encodeURIComponent(id)}`)));
+  byId("tournament-list").replaceChildren(...found.map(({ id, name, status }) => element("li", {}, link("tournaments", id, name), " ", statePill(status))));
+  byId("no-tournaments").hidden = found.length > 0;
 }
 
-function showWaiting(closely) {
-  const rows = closely.flatMap(({ bot, waiting }) => waiting.matches.map((one) => [
-    link("matches", one.match, one.match),
+function showWaiting(detailed) {
+  const rows = detailed.flatMap(({ bot, waiting }) => waiting.matches.map(({ match, position, reason }) => [
+    link("matches", match, match),
     element("bdi", {}, bot.name),
-    one.position === null ? "–" : String(one.position),
-    one.reason ? one.reason.text : "is being played",
+    position === null ? "–" : String(position),
+    reason ? reason.text : "in progress",
   ]));
-  const columns = ["Match", "Bot", { name: "Place in the queue", number: true }, { name: "Why it waits", kind: "why" }];
+  const columns = ["Match", "Bot", { name: "Position in the queue", number: true }, { name: "Why it waits", kind: "why" }];
   byId("waiting-list").replaceChildren(...(rows.length ? [table("Matches that are not over", columns, rows, { hiddenCaption: true })] : []));
   byId("no-waiting").hidden = rows.length > 0;
 }

@@ -1,4 +1,4 @@
-// The tokens of whoever is signed in: listed, made, revoked.
+// The tokens of the account: list, create, revoke.
 import { copied } from "./copy.js";
 import { byId, element } from "./dom.js";
 import { newKey, onSubmit, sureButton } from "./forms.js";
@@ -11,7 +11,7 @@ let wired = false;
 export async function showTokens() {
   const found = (await api("GET", "/accounts/me/tokens")).items;
   const working = found.filter((token) => !token.revoked_at);
-  const columns = ["Name", "Text", { name: "Made", kind: "when" }, { name: "Last used", kind: "when" }, "State"];
+  const columns = ["Name", "Text", { name: "Created", kind: "when" }, { name: "Last used", kind: "when" }, "State"];
   const rows = found.map((token) => rowOf(token, working.length));
   byId("token-list").replaceChildren(table("Tokens of your account", columns, rows, { hiddenCaption: true }));
   if (wired) return;
@@ -28,7 +28,7 @@ function rowOf(token, working) {
 
 function revoker(token, working) {
   const trouble = element("p", { class: "error", role: "alert", hidden: true });
-  const button = sureButton("Revoke", working === 1 ? "It is your last: revoke?" : "Really revoke?", async () => {
+  const button = sureButton("Revoke", working === 1 ? "Revoke your last token?" : "Really revoke?", async () => {
     trouble.hidden = true;
     let revoked = false;
     try {
@@ -37,7 +37,7 @@ function revoker(token, working) {
       await showTokens();
       byId("token-list").firstElementChild.focus();
     } catch (error) {
-      if (revoked && error.status === 401) leave(); // it was the one in use
+      if (revoked && error.status === 401) leave(); // it was the token of this tab
       else [trouble.textContent, trouble.hidden] = [error.message, false];
     }
   });
@@ -52,7 +52,7 @@ function leave() {
 async function make({ name }) {
   const made = await api("POST", "/accounts/me/tokens", { name }, { key: newKey() });
   byId("fresh-token").replaceChildren(element("div", { class: "notice", role: "status" },
-    element("p", {}, "The token ", element("bdi", {}, made.name), ", shown this once:"), copied(made.token, "the token")));
+    element("p", {}, "The token ", element("bdi", {}, made.name), ". It is shown only once:"), copied(made.token, "the token")));
   byId("new-token").reset();
   byId("fresh-token").querySelector("button").focus();
   await showTokens();

@@ -1,4 +1,4 @@
-// The webhooks of whoever is signed in: listed, made, pinged, deleted; what was sent to them.
+// The webhooks of the account: list, create, ping, delete; their deliveries.
 import { fact } from "./account_bots.js";
 import { copied } from "./copy.js";
 import { byId, element } from "./dom.js";
@@ -35,9 +35,9 @@ function card(hook) {
   return element("li", { class: "card" },
     element("h3", { class: "address" }, element("bdi", {}, hook.url), " ", statePill(hook.status)),
     hook.status_reason ? element("p", {}, hook.status_reason) : null,
-    element("dl", { class: "facts" }, ...fact("Is told", hook.events.join(", ")), ...(hook.failing_since ? fact("Failing since", moment(hook.failing_since)) : [])),
+    element("dl", { class: "facts" }, ...fact("Notifications", hook.events.join(", ")), ...(hook.failing_since ? fact("Failing since", moment(hook.failing_since)) : [])),
     note,
-    element("p", { class: "row" }, button("Ping", ping), button("What was sent", deliveries), sureButton("Delete", "Really delete?", remove)),
+    element("p", { class: "row" }, button("Ping", ping), button("Show deliveries", deliveries), sureButton("Delete", "Really delete?", remove)),
     sent);
 }
 
@@ -49,25 +49,25 @@ function button(text, act) {
 
 function showDeliveries(place, found) {
   if (!found.length) {
-    place.replaceChildren(element("p", { class: "quiet" }, "Nothing yet."));
+    place.replaceChildren(element("p", { class: "quiet" }, "There are no deliveries yet."));
     return;
   }
-  const rows = found.map((one) => [
-    one.event,
-    moment(one.created_at),
-    one.status,
-    String(one.attempts),
-    one.response_status === null ? (one.last_error ?? "–") : `status ${one.response_status}`,
+  const rows = found.map((delivery) => [
+    delivery.event,
+    moment(delivery.created_at),
+    delivery.status,
+    String(delivery.attempts),
+    delivery.response_status === null ? (delivery.last_error ?? "–") : `status ${delivery.response_status}`,
   ]);
-  const columns = ["Event", { name: "Made", kind: "when" }, "State", { name: "Attempts", number: true }, "Answer"];
-  place.replaceChildren(table("What was sent", columns, rows, { hiddenCaption: true }));
+  const columns = ["Notification", { name: "Created", kind: "when" }, "State", { name: "Attempts", number: true }, "Response"];
+  place.replaceChildren(table("Deliveries", columns, rows, { hiddenCaption: true }));
 }
 
 async function make({ url }) {
   const events = [...byId("new-webhook").querySelectorAll("[name=events]:checked")].map((box) => box.value);
   const made = await api("POST", "/webhooks", { url, events }, { key: newKey() });
   byId("fresh-webhook").replaceChildren(element("div", { class: "notice", role: "status" },
-    element("p", {}, "The secret that signs what is sent to ", element("bdi", {}, made.url), ", shown this once:"), copied(made.secret, "the secret")));
+    element("p", {}, "The secret that signs deliveries to ", element("bdi", {}, made.url), ". It is shown only once:"), copied(made.secret, "the secret")));
   byId("new-webhook").reset();
   byId("make-webhook").open = false;
   await showWebhooks();

@@ -1,4 +1,4 @@
-// What the owner of a bot sees besides: its state and address, the check as it goes on, and the controls.
+// The owner's part of a bot's page: state, URL, progress of the check, controls.
 import { copied } from "./copy.js";
 import { byId, element, fill } from "./dom.js";
 import { newKey, onSubmit, sureButton, wrong } from "./forms.js";
@@ -19,7 +19,7 @@ let bot = null;
 let etag = null;
 let waking = 0;
 let polledMs = POLLED_MS;
-let unreached = false; // when it was asked for last
+let unreached = false; // the last request failed
 
 async function load() {
   const answer = await answered("GET", path);
@@ -32,7 +32,7 @@ function show() {
   own.hidden = false;
   document.querySelector("[data-name]").textContent = bot.name;
   document.querySelector("[data-state]").replaceChildren(statePill(bot.status));
-  fill(own, { url: bot.url, verified: bot.verified_url ?? "nowhere yet", secret: secretWords() });
+  fill(own, { url: bot.url, verified: bot.verified_url ?? "none yet", secret: secretText() });
   const gone = bot.status === "retired" || bot.status === "house";
   if (gone) for (const control of own.querySelectorAll("button, input")) control.disabled = true;
   byId("pause").hidden = bot.status === "paused";
@@ -40,25 +40,25 @@ function show() {
   showCheck();
 }
 
-function secretWords() {
+function secretText() {
   const until = bot.previous_secret_until;
-  return until && new Date(until) > new Date() ? `two: the one before signs as well until ${moment(until)}` : "one";
+  return until && new Date(until) > new Date() ? `two: the previous one is valid until ${moment(until)}` : "one";
 }
 
-/** The report of the last check; while the bot is called it is asked for again and again. */
+/** Show the report of the last check; poll while the check is in progress. */
 function showCheck() {
   if (bot.check.report || isCalled(bot)) showReport(byId("own-check"), bot, known.advice);
   clearTimeout(waking);
   if (isCalled(bot)) {
-    lookAgain();
+    pollAgain();
   } else {
     polledMs = POLLED_MS;
     showWhy();
   }
 }
 
-function lookAgain() {
-  const look = async () => {
+function pollAgain() {
+  const poll = async () => {
     try {
       await load();
       if (unreached) done("");
@@ -66,15 +66,15 @@ function lookAgain() {
     } catch (error) {
       tell(error);
       unreached = isPassing(error);
-      if (unreached) lookAgain();
+      if (unreached) pollAgain();
     }
   };
   clearTimeout(waking);
-  waking = setTimeout(look, polledMs);
-  polledMs = Math.min(polledMs * 1.2, RARELY_MS); // nobody may be at work
+  waking = setTimeout(poll, polledMs);
+  polledMs = Math.min(polledMs * 1.2, RARELY_MS); // there may be no free runner
 }
 
-/** Why it does not play, when something keeps it. */
+/** Show why the bot does not play, if something blocks it. */
 async function showWhy() {
   const why = byId("own-why");
   const reasons = [bot.status_reason, (await api("GET", `${path}/waiting`).catch(() => null))?.reason?.text];
@@ -92,15 +92,15 @@ function done(text) {
   said.textContent = text;
 }
 
-/** A button that asks the API for one thing, once however often it is pressed. */
-function wish(button, what, words) {
+/** Make `button` call an action of the API, one call at a time. */
+function onClick(button, action, confirmation) {
   button.addEventListener("click", async () => {
     button.disabled = true;
     done("");
     try {
-      await api("POST", `${path}/${what}`, undefined, { key: newKey() });
+      await api("POST", `${path}/${action}`, undefined, { key: newKey() });
       polledMs = POLLED_MS;
-      done(words);
+      done(confirmation);
       await load();
     } catch (error) {
       tell(error);
@@ -116,9 +116,9 @@ async function rotate() {
   try {
     const made = await api("POST", `${path}/rotate-secret`, undefined, { key: newKey() });
     const shown = byId("secret");
-    shown.replaceChildren(element("p", {}, "The new secret. It is shown this once:"), copied(made.secret, "the secret"));
+    shown.replaceChildren(element("p", {}, "The new secret. It is shown only once:"), copied(made.secret, "the secret"));
     shown.focus();
-    done("It has a new secret.");
+    done("The bot has a new secret.");
     await load();
   } catch (error) {
     tell(error);
@@ -129,7 +129,7 @@ async function rotate() {
 
 function editing() {
   const form = byId("edit");
-  let before = null; // as the form was filled: what another tab changed since is not changed back
+  let before = null; // the values that the form showed: changes made elsewhere since then are not overwritten
   const show = () => {
     before = { name: bot.name, url: bot.url };
     [form.elements.name.value, form.elements.url.value] = [bot.name, bot.url];
@@ -140,10 +140,10 @@ function editing() {
     if (!Object.keys(changes).length) throw wrong("name", "Nothing was changed.");
     await answered("PATCH", path, changes, { ifMatch: etag }).catch(async (error) => {
       if (error.status !== 412) throw error;
-      await load(); // so that another try is made to what is there now
-      throw new Refused(412, { detail: "It was changed meanwhile, and nothing is saved. Above stands how it is now; save again to change it once more." });
+      await load(); // so that saving again edits the present values
+      throw new Refused(412, { detail: "The bot was changed elsewhere, and nothing was saved. The page now shows its present state. Save again to apply your changes." });
     });
-    done(changes.url ? "Saved. The new address is called now." : "Saved.");
+    done(changes.url ? "Saved. The new URL is being checked." : "Saved.");
     await load();
     show();
   });
@@ -155,17 +155,17 @@ function retiring() {
     if (typed !== bot.name) throw wrong("typed", `Type ${bot.name} to retire it.`);
     await api("POST", `${path}/retire`, undefined, { key: newKey() });
     done("The bot is retired.");
-    setTimeout(() => load().catch(tell)); // when the form has its buttons back
+    setTimeout(() => load().catch(tell)); // after the form has enabled its buttons again
   });
 }
 
 async function begin() {
   await load();
   if (bot.url === undefined) return;
-  wish(byId("check"), "check", "The referee calls the bot.");
-  wish(byId("pause"), "pause", "Paused: the bot gets no new matches. Its friendlies are cancelled, its other matches are still played.");
-  wish(byId("resume"), "resume", "The pause is over.");
-  byId("rotate").append(sureButton("Make a new secret", "Really make a new one?", rotate));
+  onClick(byId("check"), "check", "The check has started.");
+  onClick(byId("pause"), "pause", "Paused: the bot gets no new matches. Its friendlies are cancelled, its other matches are still played.");
+  onClick(byId("resume"), "resume", "The bot is resumed.");
+  byId("rotate").append(sureButton("Create a new secret", "Really create a new one?", rotate));
   editing();
   retiring();
   await Promise.all([showHealth(path), showFaults(path, known.bot)]).catch(tell);
@@ -174,6 +174,6 @@ async function begin() {
 if (token()) {
   begin().catch((error) => {
     if (!(error instanceof Refused)) throw error;
-    tell(error); // seen by the owner alone: to others the page is as it is without a token
+    tell(error); // shown in the owner's section only
   });
 }

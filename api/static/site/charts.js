@@ -1,4 +1,4 @@
-// Drawings of figures that only their owner is shown: as api/pages/charts makes them, from what the API told.
+// Charts of data that only its owner may see, in the style of api/pages/charts.
 import { count } from "./figures.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -12,7 +12,7 @@ const GAP = 2;
 const STACK_WIDTH = 640;
 const STACK_HEIGHT = 18;
 
-/** An element of SVG with attributes and children. */
+/** Return an SVG element with attributes and children. */
 export function shape(name, attributes = {}, ...children) {
   const made = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
@@ -24,7 +24,7 @@ function drawing(width, height, title, kind, parts) {
   return shape("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", class: kind }, shape("title", {}, title), ...parts);
 }
 
-/** Whole numbers from 0 to `highest`, at most five, at round distances. */
+/** Return at most five round integers from 0 to `highest`. */
 export function levels(highest) {
   const rough = Math.max(highest, 1) / 4;
   const unit = 10 ** Math.floor(Math.log10(rough));
@@ -32,7 +32,7 @@ export function levels(highest) {
   return Array.from({ length: Math.floor(highest / apart) + 1 }, (_, at) => at * apart);
 }
 
-/** A bar for each of `bins` [{name, number}]; names stand where bins begin. */
+/** Return a histogram of `bins` [{name, number}]; labels are where bins begin. */
 export function histogram(bins, title) {
   const highest = Math.max(1, ...bins.map((bin) => bin.number));
   const x = (at) => LEFT + (at / bins.length) * (WIDTH - LEFT - RIGHT);
@@ -49,7 +49,7 @@ export function histogram(bins, title) {
   return drawing(WIDTH, HEIGHT, title, "histogram", parts);
 }
 
-/** The `parts` [{name, amount, colour}] of a whole in their order; parts of nothing are left out. */
+/** Return a stacked bar of `parts` [{name, amount, colour}]; parts with amount 0 are left out. */
 export function stackedBar(parts, title) {
   const some = parts.filter((part) => part.amount > 0);
   const whole = some.reduce((sum, part) => sum + part.amount, 0);
@@ -65,7 +65,7 @@ export function stackedBar(parts, title) {
   return made;
 }
 
-/** A small square in the colour of a part, for a legend. */
+/** Return a small square in the colour of a part, for a legend. */
 export function swatch(colour) {
   return shape("svg", { viewBox: "0 0 12 12", class: "stacked swatch", "aria-hidden": "true" }, shape("g", { class: colour }, shape("rect", { width: 12, height: 12, rx: 2 })));
 }

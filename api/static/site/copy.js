@@ -1,9 +1,9 @@
-// Texts to take away: a button beside each that puts it on the clipboard.
+// Texts with a button that copies them to the clipboard.
 import { element } from "./dom.js";
 
 const SHOWN_MS = 2_000;
 
-/** The text in a frame with a button that copies it; `name` tells what it is. */
+/** Return an element with the text and a button that copies it; `name` describes it for screen readers. */
 export function copied(text, name, { block = false } = {}) {
   const shown = block ? element("pre", { tabindex: 0 }, element("code", {}, text)) : element("code", {}, text);
   const button = element("button", { type: "button", "aria-label": `Copy ${name}` }, "Copy");
@@ -14,7 +14,7 @@ export function copied(text, name, { block = false } = {}) {
   return element("div", { class: "copied" }, shown, button);
 }
 
-/** Where a page may not write to the clipboard the text is selected, ready to be copied by hand. */
+/** Copy the text. If the browser refuses, select it instead and return false. */
 async function put(text, shown) {
   try {
     await navigator.clipboard.writeText(text);

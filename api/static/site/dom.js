@@ -1,6 +1,6 @@
-// Making elements. Everything that is shown is text; nothing is ever read as markup.
+// Create elements. Values are always inserted as text, never parsed as markup.
 
-/** An element with attributes (false and null are left out) and children (elements or text). */
+/** Return an element with attributes (false and null are left out) and children (elements or text). */
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -14,12 +14,12 @@ export function element(name, attributes = {}, ...children) {
 /** Return the element with this id. */
 export const byId = (id) => document.getElementById(id);
 
-/** A copy of the only element in the `<template>` with this id. */
+/** Return a copy of the only element in the `<template>` with this id. */
 export function copyOf(id) {
   return document.getElementById(id).content.firstElementChild.cloneNode(true);
 }
 
-/** Puts `values` {name: text} into the elements under `root` that carry `data-field="name"`. */
+/** Set the text of the elements under `root` with `data-field="name"` from `values` {name: text}. */
 export function fill(root, values) {
   for (const [name, value] of Object.entries(values)) {
     for (const field of root.querySelectorAll(`[data-field="${name}"]`)) {

@@ -1,4 +1,4 @@
-// The evidence of a fault, for the owner of the bot: asked of the API with his token, shown as text and nothing else.
+// A fault report, for the owner of the bot: read from the API with their token and shown as text only.
 import { stackedBar, swatch } from "./charts.js";
 import { copied } from "./copy.js";
 import { byId, element, fill } from "./dom.js";
@@ -6,22 +6,22 @@ import { moment } from "./local_time.js";
 import { api, token } from "./session.js";
 
 const PARTS = [
-  ["dns_ms", "looking the name up", "one"],
+  ["dns_ms", "DNS lookup", "one"],
   ["connect_ms", "connecting", "two"],
   ["wait_ms", "waiting for the first byte", "three"],
-  ["read_ms", "reading to the last", "four"],
+  ["read_ms", "reading the body", "four"],
 ];
 const known = JSON.parse(byId("known").textContent);
 
 function show(fault) {
   const root = byId("evidence");
-  fill(root, { code: fault.code, detail: fault.detail, version: fault.version ?? "not told", when: moment(fault.created_at) });
+  fill(root, { code: fault.code, detail: fault.detail, version: fault.version ?? "unknown", when: moment(fault.created_at) });
   byId("happened").replaceChildren(...plain(known.happened[fault.code] ?? "–"));
   byId("remedy").replaceChildren(...plain(fault.advice));
   byId("where").replaceChildren(element("a", { href: `/matches/${fault.match}` }, `Decision ${fault.n}, seat ${fault.seat + 1}`), " of the match ", element("code", {}, fault.match));
-  byId("played").replaceChildren(fault.played ? element("code", {}, JSON.stringify(fault.played)) : "not settled yet: rivals still owe their answers");
+  byId("played").replaceChildren(fault.played ? element("code", {}, JSON.stringify(fault.played)) : "not decided yet: other players have not answered");
   showTiming(fault.timing);
-  byId("again").replaceChildren(fault.curl ? copied(fault.curl, "the command", { block: true }) : element("p", {}, "There is no command: not all of the question was kept, or it was never sent."));
+  byId("again").replaceChildren(fault.curl ? copied(fault.curl, "the command", { block: true }) : element("p", {}, "There is no command: the question was not stored whole, or never sent."));
   byId("request").replaceChildren(...asked(fault.request));
   byId("reply").replaceChildren(reply(fault));
   byId("request-cut").hidden = !fault.request_cut;
@@ -31,19 +31,19 @@ function show(fault) {
 }
 
 function reply(fault) {
-  if (fault.reply === "") return nothing("An empty body.");
+  if (fault.reply === "") return nothing("The body is empty.");
   if (fault.reply !== null) return copied(fault.reply, "the reply", { block: true });
-  if (fault.reply_base64 === null) return nothing("Nothing came back.");
-  return element("div", {}, element("p", {}, "It is no text (UTF-8); here in base64:"), copied(fault.reply_base64, "the reply", { block: true }));
+  if (fault.reply_base64 === null) return nothing("There was no reply.");
+  return element("div", {}, element("p", {}, "The reply is not UTF-8 text. In base64:"), copied(fault.reply_base64, "the reply", { block: true }));
 }
 
 function nothing(text) {
   return element("p", { class: "quiet" }, text);
 }
 
-/** The question exactly as it was sent, and broken into lines, which is easier to read. */
+/** Return the question exactly as it was sent, and formatted for reading. */
 function asked(text) {
-  if (text === null) return [nothing("No question was kept.")];
+  if (text === null) return [nothing("The question was not stored.")];
   const exact = copied(text, "the question", { block: true });
   const lines = inLines(text);
   return lines === null ? [exact] : [exact, element("details", {}, element("summary", {}, "Line by line"), element("pre", { tabindex: 0 }, element("code", {}, lines)))];
@@ -60,29 +60,29 @@ function inLines(text) {
 function showTiming(timing) {
   const parts = PARTS.map(([name, words, colour]) => ({ name: words, amount: timing?.[name] ?? 0, colour })).filter((part) => part.amount > 0);
   if (!parts.length) {
-    byId("timing-drawn").replaceChildren(nothing("No time was measured: it was never called."));
+    byId("timing-drawn").replaceChildren(nothing("No time was measured: the bot was not called."));
     return;
   }
   const total = parts.reduce((sum, part) => sum + part.amount, 0);
   const words = (part) => `${part.name} ${part.amount} ms`;
   byId("timing-drawn").replaceChildren(
     stackedBar(parts.map((part) => ({ ...part, name: words(part) })), `${Math.round(total)} ms: ${parts.map(words).join(", ")}`),
-    element("ul", { class: "parts" }, ...parts.map((part) => element("li", {}, swatch(part.colour), words(part))), element("li", { class: "quiet" }, `in all ${Math.round(total * 10) / 10} ms`)),
+    element("ul", { class: "parts" }, ...parts.map((part) => element("li", {}, swatch(part.colour), words(part))), element("li", { class: "quiet" }, `total ${Math.round(total * 10) / 10} ms`)),
   );
 }
 
-/** Advice is a sentence of Markdown: what stands between backticks is code. */
+/** Render advice: Markdown with code between backticks. */
 function plain(text) {
   return text.split("`").map((piece, at) => (at % 2 ? element("code", {}, piece) : piece));
 }
 
 function refuse(error) {
-  const words = error.status === 404 ? "There is no such fault of a bot of yours." : error.message;
+  const words = error.status === 404 ? "None of your bots has a fault with this number." : error.message;
   byId("said").replaceChildren(element("div", { class: "notice warn" }, element("p", {}, words)), ...(error.status === 401 || error.status === 404 ? [signIn()] : []));
 }
 
 function signIn() {
-  return element("p", {}, "The evidence is for the owner of the bot. ", element("a", { href: "/account" }, "Sign in with its token"), " in this tab, then come back.");
+  return element("p", {}, "This fault report is for the owner of the bot. ", element("a", { href: "/account" }, "Sign in with their token"), " in this tab, then return to this page.");
 }
 
 if (!token()) byId("said").replaceChildren(signIn());

@@ -1,11 +1,11 @@
-// Figures and names as the server writes them, so that a page that was updated looks like a fresh one.
+// Format numbers and names as the server does, so that updated pages look like newly loaded ones.
 
 import { fill } from "./dom.js";
 
 const MINUS = "\u2212";
 const THIN_SPACE = "\u202f";
 
-/** With so many decimals; exactly between two, the even one, as the server rounds. */
+/** Return a number with `digits` decimals, rounding half to even as the server does. */
 export function fixed(value, digits) {
   const scale = 10 ** digits;
   const scaled = value * scale;
@@ -14,7 +14,7 @@ export function fixed(value, digits) {
   return rounded === null ? value.toFixed(digits) : (rounded / scale).toFixed(digits);
 }
 
-/** A number for people, its thousands set apart; a dash for none. */
+/** Return a number with its thousands separated; a dash for null. */
 export function decimal(value, digits) {
   if (value === null || value === undefined) return "–";
   const [whole, part] = fixed(value, digits).split(".");

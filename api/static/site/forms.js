@@ -1,14 +1,14 @@
-// Forms that ask the API: what it refuses is told beside the field it is about, and nothing typed is lost.
+// Forms that call the API: its errors appear beside their fields, and nothing typed is lost.
 import { element } from "./dom.js";
 import { Refused } from "./session.js";
 
 /**
- * Calls `send(values)` when the form is submitted, with its buttons off meanwhile. What `send` throws is shown: errors
- * of fields beside them (`names` tells the field of the form by the API's), everything else above the form's buttons.
+ * Call `send(values)` when the form is submitted, with its buttons disabled meanwhile. Show what `send` throws: errors of
+ * fields beside them (`names` maps fields of the API to those of the form), all others above the form's buttons.
  */
 export function onSubmit(form, send, names = {}) {
-  form.noValidate = true; // the API says what is wrong, in one way everywhere
-  for (const button of form.querySelectorAll("button")) button.disabled = false; // off where there is no script
+  form.noValidate = true; // the API validates
+  for (const button of form.querySelectorAll("button")) button.disabled = false; // disabled without JavaScript
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     clearErrors(form);
@@ -26,7 +26,7 @@ export function onSubmit(form, send, names = {}) {
   });
 }
 
-/** Remembers who has the focus; calling what it returns gives it back, if nothing that is seen has it by then. */
+/** Remember the focused element. Return a function that focuses it again unless something visible has the focus. */
 export function focusHeld() {
   const before = document.activeElement;
   return () => {
@@ -36,7 +36,7 @@ export function focusHeld() {
   };
 }
 
-/** A refusal of one's own, of a field of the form. */
+/** Return an error of a field of the form, found without the API. */
 export function wrong(field, message) {
   return new Refused(422, { detail: message, errors: [{ field, message }] });
 }
@@ -67,7 +67,7 @@ export function showErrors(form, error, names = {}) {
     first ??= note;
   }
   first.focus();
-  if (!(error instanceof Refused)) throw error; // ours: for the console too
+  if (!(error instanceof Refused)) throw error; // a bug: report it on the console too
 }
 
 function beside(field, message) {
@@ -77,7 +77,7 @@ function beside(field, message) {
   describe(field, id);
 }
 
-/** Points the field at its error, besides its hint. */
+/** Point the field at its error and its hint. */
 function describe(field, id) {
   const hint = field.dataset.hint;
   const all = [hint, id].filter(Boolean).join(" ");
@@ -85,12 +85,12 @@ function describe(field, id) {
   else field.removeAttribute("aria-describedby");
 }
 
-/** A key under which a wish counts once, however often it is sent. */
+/** Return a new Idempotency-Key. */
 export function newKey() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Return `note`, an element for refusals, and `attempt(act)`, which tells there why `act` failed, and whether it succeeded. */
+/** Return `note`, an element for errors, and `attempt(act)`, which shows there why `act` failed and returns whether it succeeded. */
 export function attempts() {
   const note = element("p", { class: "error", role: "alert", hidden: true });
   const attempt = async (act) => {
@@ -107,8 +107,10 @@ export function attempts() {
   return { note, attempt };
 }
 
-/** A button that asks again before it does what cannot be undone; it forgets the question after a while. The second
- * half of a double click, and a key that is held down, are no answer. */
+/**
+ * Return a button that asks for confirmation before an action that cannot be undone, and stops asking after 5 s. The
+ * second half of a double click and a repeated key do not confirm.
+ */
 export function sureButton(text, question, act) {
   const button = element("button", { type: "button", class: "danger" }, text);
   let timer = 0;

@@ -1,4 +1,4 @@
-// How fast a bot answered and what went wrong, for its owner: percentiles by version, a histogram, faults with links.
+// Response statistics and faults of a bot, for its owner: percentiles by version, a histogram, faults with links.
 import { histogram } from "./charts.js";
 import { byId, element } from "./dom.js";
 import { moment } from "./local_time.js";
@@ -6,15 +6,15 @@ import { api } from "./session.js";
 import { FIGURES, table } from "./tables.js";
 
 
-/** What the last matches say of its speed. */
+/** Show the response statistics of the last matches. */
 export async function showHealth(path) {
   const { matches, items } = await api("GET", `${path}/health`);
   byId("health").hidden = false;
   if (!items.length) {
-    byId("health-said").textContent = "Nothing yet: it is counted from matches whose cards are open.";
+    byId("health-said").textContent = "No data yet. Only matches whose logs are open are counted.";
     return;
   }
-  byId("health-said").textContent = `By its last ${matches} matches whose cards are open; milliseconds, as charged to its clock.`;
+  byId("health-said").textContent = `From its last ${matches} matches whose logs are open; in milliseconds, as charged to its clock.`;
   drawLatency(items.find((item) => item.decisions) ?? items[0]);
   byId("health-table").replaceChildren(versions(items));
   showCauses(items);
@@ -32,7 +32,7 @@ function drawLatency(item) {
 
 function versions(items) {
   const columns = [{ name: "Version" }, { name: "Matches", number: true }, { name: "Answers", number: true }, ...FIGURES, { name: "Faults" }];
-  return table("Times of answers by version, the latest first", columns, items.map((item) => [
+  return table("Response times by version, latest first", columns, items.map((item) => [
     element("bdi", { class: "cut", title: item.version ?? "" }, item.version ?? "unknown"),
     String(item.matches),
     String(item.decisions),
@@ -54,7 +54,7 @@ function showCauses(items) {
 let chosen = null;
 let again = () => {};
 
-/** A cause is a button that shows its faults alone. */
+/** Return a button that filters the faults by this code. */
 function cause(code, number) {
   const button = element("button", { type: "button", "aria-pressed": "false" }, `${code} ${number}`);
   button.addEventListener("click", () => {
@@ -65,7 +65,7 @@ function cause(code, number) {
   return button;
 }
 
-/** The list of faults, the newest first, as far as it was asked for. */
+/** Show the list of faults, newest first, and load older ones on request. */
 export async function showFaults(path, bot) {
   const more = byId("faults-more");
   let shown = [];
@@ -98,12 +98,12 @@ function failed(error) {
 
 function list(faults, bot) {
   if (!faults.length) {
-    byId("faults-table").replaceChildren(element("div", { class: "empty" }, element("p", {}, "No faults: every question was answered well.")));
+    byId("faults-table").replaceChildren(element("div", { class: "empty" }, element("p", {}, "No faults: every question was answered correctly.")));
     return;
   }
   const columns = [{ name: "Fault" }, { name: "When" }, { name: "Code" }, { name: "What was wrong" }, { name: "Match" }];
-  byId("faults-table").replaceChildren(table("Faults, the newest first", columns, faults.map((fault) => [
-    element("a", { href: `/bots/${bot}/faults/${fault.id}` }, `Evidence ${fault.id}`),
+  byId("faults-table").replaceChildren(table("Faults, newest first", columns, faults.map((fault) => [
+    element("a", { href: `/bots/${bot}/faults/${fault.id}` }, `Fault ${fault.id}`),
     moment(fault.created_at),
     element("code", {}, fault.code),
     element("bdi", {}, fault.detail.length > 160 ? `${fault.detail.slice(0, 160)}…` : fault.detail),

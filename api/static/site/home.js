@@ -1,4 +1,4 @@
-// The first page: matches and figures follow the stream; when it shows other tournaments or results now, it is rendered anew.
+// The home page: matches and counts follow the stream; if tournaments or results change, the page is rendered again.
 import { copyOf, element, fill } from "./dom.js";
 import { count, gameName, moveProgress } from "./figures.js";
 import { ratedLabel } from "./labels.js";
@@ -6,14 +6,14 @@ import { follow, readPublic } from "./live.js";
 import { localMoments } from "./local_time.js";
 import { renewal } from "./renewal.js";
 
-const EVERY_MS = 20_000; // more read this page than any other
+const EVERY_MS = 20_000; // this page has the most readers
 
 const page = renewal({ everyMs: EVERY_MS });
 const counts = document.querySelector("[data-known]");
 const matches = document.getElementById("live-matches");
-matches.dataset.own = ""; // updated by this script: many a match is over within EVERY_MS
+matches.dataset.own = ""; // updated by this script: many matches are over within EVERY_MS
 
-/** Matches come and go in their order; a card that stays is left alone, so that nothing jumps under a finger. */
+/** Show these matches in order. Cards that stay are not touched, so that nothing moves while it is being clicked. */
 function showMatches(found) {
   const old = new Map([...matches.children].map((card) => [card.dataset.match, card]));
   const cards = found.map((match) => old.get(match.id) ?? cardOf(match));
@@ -22,7 +22,7 @@ function showMatches(found) {
   document.getElementById("no-match").hidden = found.length > 0;
 }
 
-/** The card of the page's own template, filled in. */
+/** Return a card from the page's template, filled in. */
 function cardOf(match) {
   const card = copyOf("match-card");
   const field = (name) => card.querySelector(`[data-field="${name}"]`);
@@ -36,16 +36,16 @@ function cardOf(match) {
   return card;
 }
 
-/** Return as text what the page shows of `now` that is rendered anew; the server writes the same into `data-known`. */
-function outline({ tournaments, counts: { open, results } }) {
+/** Return, as text, the values that must not differ from `data-known`, which the server writes in the same form. */
+function comparable({ tournaments, counts: { open, results } }) {
   return JSON.stringify([tournaments.map(({ id, status, progress }) => [id, status, progress.total > 0]), open, results]);
 }
 
 function show(now) {
-  if (outline(now) !== JSON.stringify(JSON.parse(counts.dataset.known))) page.ask();
+  if (comparable(now) !== JSON.stringify(JSON.parse(counts.dataset.known))) page.ask();
   showMatches(now.matches);
   for (const { id, progress } of now.tournaments) {
-    const bar = document.querySelector(`[data-event="${id}"] .progress`);
+    const bar = document.querySelector(`[data-tournament="${id}"] .progress`);
     if (bar) moveProgress(bar, progress);
   }
   fill(counts, { running: count(now.counts.running), waiting: count(now.counts.waiting), played: count(now.counts.results) });

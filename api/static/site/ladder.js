@@ -1,4 +1,4 @@
-// A ladder that moves under its reader: values change where they stand, places only when asked.
+// A live ladder: values change in place; rows are sorted again only on request.
 import { element, fill } from "./dom.js";
 import { count, decimal, numberIn } from "./figures.js";
 import { follow } from "./live.js";
@@ -8,12 +8,12 @@ const LINES_POLLED = 100;
 const known = JSON.parse(document.getElementById("known").textContent);
 const moved = document.getElementById("moved");
 const rows = new Map([...document.querySelectorAll("tr[data-bot]")].map((row) => [row.dataset.bot, row]));
-let told = known.asOf;
+let shownSeq = known.asOf;
 
-/** Lines of the ladder that changed; those on this page change in place. */
+/** Update the changed rows of the ladder that are on this page. */
 function take({ as_of_seq: seq, items }) {
-  if (seq <= told) return;
-  told = seq;
+  if (seq <= shownSeq) return;
+  shownSeq = seq;
   for (const line of items) {
     const row = rows.get(line.bot);
     if (row) show(row, line);
@@ -31,24 +31,24 @@ function show(row, line) {
   row.classList.add("changed");
 }
 
-/** Whether the ratings shown are not in their order any more. */
+/** Return whether the ratings shown are out of order. */
 function outOfOrder() {
   const ratings = [...rows.values()].map((row) => numberIn(row.querySelector("[data-field=rating]").textContent));
   const rising = known.rising ? 1 : -1;
   return ratings.some((rating, at) => at > 0 && (rating - ratings[at - 1]) * rising < 0);
 }
 
-/** Says once that there is another order now; the reader asks for it. */
+/** Offer once to sort the ladder again. */
 function offer() {
   if (moved.childElementCount) return;
-  const button = element("button", { type: "button" }, "Sort anew");
+  const button = element("button", { type: "button" }, "Sort again");
   button.addEventListener("click", () => location.reload());
-  moved.append(element("p", {}, "The ladder has moved on; places may have changed."), button);
+  moved.append(element("p", {}, "Ratings have changed; ranks may be out of date."), button);
 }
 
 async function poll() {
   const page = await api("GET", `/ladders/${known.ladder}?limit=${LINES_POLLED}`);
-  if (page.as_of_seq <= told) return;
+  if (page.as_of_seq <= shownSeq) return;
   take({ as_of_seq: page.as_of_seq, items: page.items.filter((line) => rows.has(line.bot)) });
   if (!known.top) offer();
 }

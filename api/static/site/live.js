@@ -1,15 +1,15 @@
-// Following what happens: a stream of server-sent events, and asking again and again where there can be none.
+// Follow a stream of server-sent events, and poll where streams do not work.
 
 const RETRY_STREAM_MS = 30_000;
-const SILENT_MS = 10_000; // without a first message: something between keeps the stream to itself
-const APART = 0.5; // who lost a stream together does not come back together
-const UNSEEN_MS = 20_000; // a tab nobody looks at gives its connection back: a browser has six for all tabs of a site
+const SILENT_MS = 10_000; // without a first message, a proxy is assumed to buffer the stream
+const APART = 0.5; // so that clients that lost a stream together do not reconnect together
+const UNSEEN_MS = 20_000; // then a hidden tab closes its stream: a browser has six connections for all tabs of a site
 
 /**
- * Calls `handlers[name](data)` for each message of the stream at `url` until it ends. While there is no stream (refused,
- * or cut or kept by something between), `poll()` is called every `everyMs`. `onState` hears "live", "polling", "away" or "over".
- * A handler named `end` is the last one called. A tab opens no stream before it is first seen; one that is hidden
- * for long lets go of its stream, and comes back with the id of the last message as `after`. Returns a function that stops.
+ * Call `handlers[name](data)` for each message of the stream at `url` until it ends. While there is no stream (refused, cut
+ * off or buffered by a proxy), call `poll()` every `everyMs`. Call `onState` with "live", "polling", "away" or "over". The
+ * handler named `end` is called last. A tab opens no stream before it is first visible; a tab hidden for long closes its
+ * stream, and reconnects with the id of the last message as `after`. Return a function that stops.
  */
 export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = markLive } = {}) {
   let source = null;
@@ -46,7 +46,7 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
     handlers.end?.(data);
   };
   const ask = async () => {
-    if (asking || document.hidden) return; // a slow answer is not asked for twice, nor one that nobody looks at
+    if (asking || document.hidden) return; // one request at a time, and none for a hidden tab
     asking = true;
     try {
       await poll();
@@ -76,7 +76,7 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
   };
   const open = () => {
     if (over) return;
-    source = new EventSource(last ? cameFar(url, last) : url);
+    source = new EventSource(last ? resumeAfter(url, last) : url);
     listen();
     source.onopen = () => {
       hear();
@@ -85,7 +85,7 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
     };
     source.onerror = () => {
       fallBack();
-      if (source.readyState !== EventSource.CLOSED || over) return; // the browser comes back by itself
+      if (source.readyState !== EventSource.CLOSED || over) return; // the browser reconnects by itself
       again = setTimeout(open, RETRY_STREAM_MS * (1 + APART * Math.random()));
     };
     for (const [name, handle] of Object.entries(handlers)) {
@@ -105,23 +105,23 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
   return stop;
 }
 
-/** Return what the API tells anybody at `path`. Throw where it answers with an error. */
+/** Return the JSON that the API returns at `path` without a token. Throw if it returns an error. */
 export async function readPublic(path) {
   const answer = await fetch(`/api/v1${path}`, { headers: { Accept: "application/json" } });
   if (!answer.ok) throw new Error(`status ${answer.status}`);
   return answer.json();
 }
 
-/** The address of a stream from behind the message with this id on. */
-function cameFar(url, id) {
+/** Return the URL of a stream that begins after the message with this id. */
+function resumeAfter(url, id) {
   const further = new URL(url, location.href);
   further.searchParams.set("after", id);
   return further;
 }
 
-const WORDS = { live: "live", polling: "every few s", away: "trying again", over: "finished" };
+const WORDS = { live: "live", polling: "updated every few seconds", away: "reconnecting", over: "finished" };
 
-/** Shows the state in every `[data-live]` of the page. */
+/** Show the state in every `[data-live]` of the page. */
 export function markLive(state) {
   for (const mark of document.querySelectorAll("[data-live]")) {
     mark.hidden = false;

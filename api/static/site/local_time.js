@@ -1,8 +1,8 @@
-// Moments of time as the reader's clock shows them; without script they stay in UTC.
+// Convert times to the reader's time zone. Without JavaScript they stay in UTC.
 
-const short = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" }); // in the server's words
+const short = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" }); // the format of the server
 
-/** Rewrites every `<time data-moment>` under `root`; the moment in UTC stays as its title. */
+/** Convert every `<time data-moment>` under `root`; the time in UTC becomes its title. */
 export function localMoments(root) {
   for (const time of root.querySelectorAll("time[data-moment]")) {
     time.title ||= time.textContent;
@@ -10,7 +10,7 @@ export function localMoments(root) {
   }
 }
 
-/** An RFC 3339 moment in words, or a dash for none. */
+/** Return an RFC 3339 time in local time, or a dash for none. */
 export function moment(text) {
   const at = new Date(text ?? NaN);
   return Number.isNaN(at.valueOf()) ? "–" : short.format(at);

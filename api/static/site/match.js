@@ -1,4 +1,4 @@
-// A match in the viewer: followed while it is played, replayed from its log when that is open.
+// A match in the viewer: live while it is played, replayed from its log when that is open.
 
 import { BadLog, fetchTable, mount, readLog } from "../viewer/whole.js";
 import { element } from "./dom.js";
@@ -9,19 +9,19 @@ import { api, token } from "./session.js";
 const known = JSON.parse(document.getElementById("match").textContent);
 const root = document.getElementById("viewer");
 const path = `/api/v1/matches/${known.id}`;
-const PAGE = 1000; // rows asked for at once
+const PAGE = 1000; // rows per request
 const COUNTS = ["finished", "void"];
 const AGAIN_MS = 1_000; // before the log is requested a second time
 const MOST_PAUSE_MS = 64_000;
 const PACES = {
   at_once: "",
-  rounds: "told at the end of each round, or after a minute",
-  all_tables: "told when all tables with the same cards have played them",
+  rounds: "shown at the end of each round, or after a minute",
+  all_tables: "shown when all tables with the same cards have played them",
 };
 const LIVE_WORDS = {
-  live: "", // how its rows are told, when that is known
-  polling: "asked every few seconds",
-  away: "not connected, trying again",
+  live: "", // when its rows are shown, once that is known
+  polling: "updated every few seconds",
+  away: "not connected, reconnecting",
   over: "",
 };
 
@@ -31,17 +31,17 @@ class LogUnavailable extends BadLog {}
 /** Return what the viewer shows of a log that is open. Throw `BadLog`. */
 async function whole(status) {
   const answer = await fetch(`${path}/log`).catch(() => {
-    throw new LogUnavailable("The service cannot be reached: load the page again in a while.");
+    throw new LogUnavailable("The service cannot be reached. Reload the page in a moment.");
   });
   if (answer.status === 429 || answer.status >= 500) {
-    throw new LogUnavailable(`The service is busy (status ${answer.status}): load the page again in a while.`);
+    throw new LogUnavailable(`The service is busy (status ${answer.status}). Reload the page in a moment.`);
   }
-  if (answer.status === 404) throw new BadLog("The match ended before its first card: there is nothing to show.");
-  if (!answer.ok) throw new BadLog(`The log could not be had: the service answered with status ${answer.status}.`);
+  if (answer.status === 404) throw new NoLog("The match ended before its first card: there is nothing to show.");
+  if (!answer.ok) throw new NoLog(`The log could not be loaded: the service answered with status ${answer.status}.`);
   const { lines, rows } = readLog(new Uint8Array(await answer.arrayBuffer()));
   return {
     header: rows[0], rows, faults: known.faults,
-    lines: COUNTS.includes(status) ? lines : null, // one that was cancelled ends in the middle
+    lines: COUNTS.includes(status) ? lines : null, // the log of a cancelled match is incomplete
     question: async (row) => (await api("GET", `/matches/${known.id}/decisions/${row.row}`)).question,
     verification: () => api("GET", `/matches/${known.id}/verification`),
     botAddress: (player) => (/^bot_[0-9a-z]{26}$/.test(player.bot) ? `/bots/${player.bot}` : null),
@@ -67,7 +67,7 @@ function refuse(error) {
   root.classList.remove("viewer-place");
 }
 
-/** Follows a match that goes on, and turns it into its replay when its log opens; the rest of the page goes along. */
+/** Show a match live; when its log opens, turn the viewer into its replay and update the rest of the page. */
 function watch() {
   const page = renewal();
   const viewer = mount(root, { header: known.header, rows: [], live: true, faults: known.faults });
@@ -77,19 +77,19 @@ function watch() {
   let ending = false;
   const appear = () => root.classList.remove("coming");
   root.dataset.own = "";
-  root.classList.add("coming"); // its place is kept; it is seen as soon as it stands
+  root.classList.add("coming"); // reserves its space until it is complete
   const take = ({ items }) => {
     viewer.add(items, { missed: !noted });
     appear();
     after = items.at(-1)?.row ?? after;
   };
-  const note = (said) => {
+  const note = (message) => {
     noted = true;
-    if (said.status !== state && !said.open) page.ask(); // once its log is open, the page waits until it was played
-    state = said.status;
+    if (message.status !== state && !message.open) page.ask(); // once the log is open, `end` updates the page after loading it
+    state = message.status;
     appear();
-    LIVE_WORDS.live = PACES[said.pace];
-    viewer.showLiveNote(said.placements ? "over; the cards open when all matches with the same cards are" : LIVE_WORDS.live);
+    LIVE_WORDS.live = PACES[message.pace];
+    viewer.sayLive(message.placements ? "over; all cards are shown when the other matches with the same cards are over" : LIVE_WORDS.live);
   };
   const end = async () => {
     if (ending) return;
@@ -104,11 +104,11 @@ function watch() {
     page.ask();
   };
   const poll = async () => {
-    const told = await api("GET", `/matches/${known.id}/rows?limit=${PAGE}${after === null ? "" : `&after=${after}`}`);
-    if (told.items.length) take(told);
-    if (told.items.length === PAGE) return poll();
-    note(told);
-    if (told.open) end();
+    const rows = await api("GET", `/matches/${known.id}/rows?limit=${PAGE}${after === null ? "" : `&after=${after}`}`);
+    if (rows.items.length) take(rows);
+    if (rows.items.length === PAGE) return poll();
+    note(rows);
+    if (rows.open) end();
   };
   const onState = (how) => {
     viewer.showLiveNote(LIVE_WORDS[how]);

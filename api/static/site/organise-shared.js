@@ -1,8 +1,8 @@
-// What pages of organisers share: who is at the keyboard, asking before something is done, doing it once.
+// Shared by the pages of organisers: the signed-in account, confirmation, sending each request once.
 import { focusHeld, newKey } from "./forms.js";
 import { api, Refused, signIn, signOut, token } from "./session.js";
 
-/** The account that is signed in, null for none. */
+/** Return the signed-in account, null without one. */
 export async function whoami() {
   if (!token()) return null;
   try {
@@ -13,8 +13,8 @@ export async function whoami() {
   }
 }
 
-/** Whether this account may lead the events of that one. */
-export function leads(account, organiserId) {
+/** Return whether this account may run the tournaments of that organiser. */
+export function mayRun(account, organiserId) {
   return account !== null && (account.role === "admin" || account.id === organiserId);
 }
 
@@ -30,16 +30,16 @@ export function instantOf(input) {
   return input.value ? new Date(input.value).toISOString() : null;
 }
 
-/** What was refused, in words, its fields among them. */
+/** Return the text of an error, including its fields. */
 export function inWords(refused) {
-  if (!(refused instanceof Refused)) return "Something went wrong on this page. Load it again and see what holds.";
+  if (!(refused instanceof Refused)) return "This page failed. Reload it to see the present state.";
   const fields = Object.entries(refused.fields).map(([field, message]) => `${field}: ${message}`);
   return [refused.message, ...fields].join(" ");
 }
 
 /**
- * Asks in the page's dialogue, then calls `act({reason, key})`, once however often the button is pressed. What is refused
- * is shown there, and may be tried again. Resolves to what `act` gave, or to null when it is not wished.
+ * Ask for confirmation in the page's dialog, then call `act({reason, key})`, one call at a time. Show an error in the
+ * dialog, where the user can try again. Resolve to the result of `act`, or to null when the user declines.
  */
 export function ask({ title, text, withReason = false }, act) {
   const dialog = document.getElementById("confirm");
@@ -76,8 +76,10 @@ export function ask({ title, text, withReason = false }, act) {
   });
 }
 
-/** Calls `act(key)` when the form is sent, one at a time; what is refused stands in the form. A wish that may have
- * arrived is repeated with the same key, until the form changes. */
+/**
+ * Call `act(key)` when the form is submitted, one call at a time, and show its error in the form. A request that may have
+ * arrived is repeated with the same key until the form changes.
+ */
 export function onSend(form, act) {
   let key = newKey();
   let busy = false;
@@ -105,7 +107,7 @@ export function onSend(form, act) {
   });
 }
 
-/** Shows who is signed in, or how one gets the right; `found(account)` is called with an organiser's account. */
+/** Show who is signed in, or how to become an organiser; call `found(account)` with an organiser's account. */
 export async function signedIn(found) {
   const rights = document.querySelector("[data-rights]");
   const bar = document.querySelector("[data-signed-in]");
@@ -114,12 +116,12 @@ export async function signedIn(found) {
   const look = async () => {
     const account = await whoami();
     if (!account) {
-      if (token()) error.textContent = "This token is not known here, or was revoked.";
+      if (token()) error.textContent = "This token was not accepted: it is unknown or revoked.";
       signOut();
       return;
     }
     if (!["organiser", "admin"].includes(account.role)) {
-      error.textContent = `The account ${account.name} may not organise. The operator can give it the right.`;
+      error.textContent = `The account ${account.name} is not an organiser. The operator can make it one.`;
       return;
     }
     rights.hidden = true;

@@ -1,4 +1,4 @@
-// Making a match void, or cancelling one that is not over, with a word on what will happen.
+// Void a finished match, or cancel one that is not over, after explaining the consequences.
 import { element, fill } from "./dom.js";
 import { ask, onSend, signedIn } from "./organise-shared.js";
 import { api } from "./session.js";
@@ -27,36 +27,36 @@ async function look(id) {
   history.replaceState(null, "", `?match=${match.id}`);
   const title = card.querySelector('[data-field="title"]');
   title.setAttribute("href", `/matches/${match.id}`);
-  const where = match.tournament_round ? `Round ${match.tournament_round}, table ${match.table}, leg ${match.leg ?? 1}` : "A match of its own";
+  const where = match.tournament_round ? `Round ${match.tournament_round}, table ${match.table}, leg ${match.leg ?? 1}` : "Not in a tournament round";
   const pill = card.querySelector('[data-field="state"]');
   pill.className = `state state-${match.status}`;
   fill(card, { title: match.id, state: stateLabel(match.status), where, reason: match.reason ?? "" });
   card.querySelector("[data-reason-line]").hidden = !match.reason;
   card.querySelector("[data-seats]").replaceChildren(
     ...match.seats.map((seat) =>
-      element("li", {}, element("bdi", {}, seat.name ?? `Seat ${seat.seat + 1}`), seat.placement ? ` (place ${seat.placement})` : ""),
+      element("li", {}, element("bdi", {}, seat.name ?? `Seat ${seat.seat + 1}`), seat.placement ? ` (rank ${seat.placement})` : ""),
     ),
   );
   card.hidden = false;
   offer();
 }
 
-/** What can be done with the match as it is. */
+/** Offer what can be done with the match in its present state. */
 function offer() {
   if (OVER.includes(match.status)) {
-    outcome.textContent = `It is ${stateLabel(match.status)} already: there is nothing to take back.`;
+    outcome.textContent = `This match is already ${stateLabel(match.status)}.`;
     outcome.hidden = false;
     return;
   }
   const voiding = VOID.includes(match.status);
   fill(form, {
     means: voiding
-      ? "The log and the placements stay readable, with your reason. Standings and ladder become what they would be without it."
+      ? "The log and placements stay readable, with your reason. Standings and ladder become what they would be without this match."
       : "The match ends without a result and stays listed, with your reason.",
   });
-  document.getElementById("take-title").textContent = voiding ? "Make it void" : "Cancel it";
-  form.querySelector("[data-submit]").textContent = voiding ? "Make it void…" : "Cancel it…";
-  form.querySelector("[data-rematch]").hidden = !voiding || !match.tournament;
+  document.getElementById("take-title").textContent = voiding ? "Void the match" : "Cancel the match";
+  form.querySelector("[data-submit]").textContent = voiding ? "Void the match…" : "Cancel the match…";
+  form.querySelector("[data-replay]").hidden = !voiding || !match.tournament;
   form.elements.whole_group.checked = match.group.kind === "duplicate";
   form.hidden = false;
 }
@@ -64,29 +64,29 @@ function offer() {
 async function send() {
   const error = document.getElementById("reason-error");
   const reason = form.elements.reason.value.trim();
-  error.textContent = reason ? "" : "A reason is needed.";
+  error.textContent = reason ? "" : "Enter a reason.";
   form.elements.reason.toggleAttribute("aria-invalid", !reason);
   if (!reason) return form.elements.reason.focus();
   const voiding = VOID.includes(match.status);
   const wish = { reason, whole_group: form.elements.whole_group.checked };
   if (voiding) wish.rematch = form.elements.rematch.checked;
-  const group = wish.whole_group ? " All matches that share its cards go with it." : "";
-  const again = wish.rematch ? " It is arranged again, with fresh cards." : "";
+  const group = wish.whole_group ? " This includes all matches that share its cards." : "";
+  const again = wish.rematch ? " It is played again with new cards." : "";
   const text = voiding
-    ? `Its result counts for nobody any more.${group}${again} This cannot be taken back.`
-    : `It ends without a result.${group} This cannot be taken back.`;
+    ? `Its result no longer counts.${group}${again} This cannot be undone.`
+    : `It ends without a result.${group} This cannot be undone.`;
   const path = `/matches/${match.id}/${voiding ? "void" : "cancel"}`;
-  const done = await ask({ title: voiding ? "Make it void?" : "Cancel it?", text }, ({ key }) => api("POST", path, wish, { key }));
+  const done = await ask({ title: voiding ? "Void the match?" : "Cancel the match?", text }, ({ key }) => api("POST", path, wish, { key }));
   if (!done) return;
   await look(match.id);
-  outcome.textContent = voiding ? told(done) : "The match is cancelled.";
+  outcome.textContent = voiding ? describe(done) : "The match is cancelled.";
   outcome.hidden = false;
   card.querySelector("a").focus();
 }
 
-function told({ void: voided, cancelled, rematches }) {
+function describe({ void: voided, cancelled, rematches }) {
   const parts = [`${voided.length === 1 ? "One match is" : `${voided.length} matches are`} void.`];
-  if (cancelled.length) parts.push(`${cancelled.length} not yet over: cancelled.`);
-  if (rematches.length) parts.push(`Arranged in their place: ${rematches.join(", ")}.`);
+  if (cancelled.length) parts.push(`${cancelled.length} that were not over are cancelled.`);
+  if (rematches.length) parts.push(`Rematches: ${rematches.join(", ")}.`);
   return parts.join(" ");
 }

@@ -1,17 +1,17 @@
-// Drafting an event and changing a draft: a form over all terms, with the API's refusals beside their fields.
+// Create and edit a draft: a form of all terms, with the API's errors beside their fields.
 import { element } from "./dom.js";
 import { statePill } from "./labels.js";
 import { newKey } from "./forms.js";
-import { instantOf, inWords, leads, localInput, signedIn } from "./organise-shared.js";
+import { instantOf, inWords, localInput, mayRun, signedIn } from "./organise-shared.js";
 import { answered, api, keep, kept, Refused } from "./session.js";
 
-const DRAFT = "referee.draft-event"; // what was typed, kept in this tab until it is sent
+const DRAFT = "referee.draft-tournament"; // the unsent form, stored in this tab
 const form = document.getElementById("terms");
-const head = document.querySelector("[data-event]");
-let etag = form?.dataset.etag ?? null; // of the draft that is shown: what another changed meanwhile is not overwritten
+const head = document.querySelector("[data-tournament]");
+let etag = form?.dataset.etag ?? null; // of the draft shown, so that changes made elsewhere are not overwritten
 
 signedIn(async (account) => {
-  const may = !head || leads(account, head.dataset.organiserId);
+  const may = !head || mayRun(account, head.dataset.organiserId);
   if (head) {
     document.querySelector("[data-not-yours]").hidden = may;
     const { begin } = await import("./tournament-organise.js");
@@ -66,7 +66,7 @@ function prepare() {
   });
 }
 
-/** Shows what belongs to the game, format and deal sharing that are chosen; the rest is not sent. */
+/** Show the fields of the chosen game, format and deal sharing; hidden fields are not sent. */
 function fit() {
   const game = (form.elements.game ?? document.getElementById("game")).value;
   const format = form.elements.format;
@@ -81,7 +81,7 @@ function fit() {
   document.getElementById("format-hint").textContent = format.selectedOptions[0].dataset.means;
 }
 
-/** The terms as the API takes them: names with dots are inside; what is empty has its usual value. */
+/** Return the terms as a body for the API: names with dots are nested; empty fields are left out. */
 function terms() {
   const body = {};
   for (const input of form.querySelectorAll("[data-type]")) {
@@ -121,7 +121,7 @@ function clear() {
   if (done) done.textContent = "";
 }
 
-/** Each refusal beside its field; what belongs to no field above the form, where the reader is taken. */
+/** Show each error beside its field and in a summary above the form, which gets the focus. */
 function refuse(refused) {
   const summary = form.querySelector("[data-summary]");
   const fields = refused instanceof Refused ? Object.entries(refused.fields) : [];
@@ -131,41 +131,41 @@ function refuse(refused) {
   }
   const list = element("ul");
   for (const [field, message] of fields) {
-    const inputs = [...form.querySelectorAll(`[name="${CSS.escape(field)}"]`)].filter((one) => !one.matches(":disabled"));
-    const place = [...form.querySelectorAll(`[data-error-for="${CSS.escape(field)}"]`)].find((one) => !one.closest("[disabled]"));
+    const inputs = [...form.querySelectorAll(`[name="${CSS.escape(field)}"]`)].filter((input) => !input.matches(":disabled"));
+    const place = [...form.querySelectorAll(`[data-error-for="${CSS.escape(field)}"]`)].find((error) => !error.closest("[disabled]"));
     if (place) place.textContent = message;
     for (const input of inputs) input.setAttribute("aria-invalid", "true");
     const name = inputs[0]?.labels?.[0]?.textContent.trim() ?? field;
     list.append(element("li", {}, inputs[0] ? element("a", { href: `#${inputs[0].id}` }, name) : name, `: ${message}`));
   }
-  summary.replaceChildren(element("p", {}, "Not accepted; nothing was changed:"), list);
+  summary.replaceChildren(element("p", {}, "Nothing was saved. Correct these fields:"), list);
   summary.hidden = false;
   summary.focus();
 }
 
-/** Another changed the draft: he who saves knows of it first. */
+/** Tell the user that the draft was changed elsewhere; saving again overwrites that. */
 async function overtaken() {
   ({ etag } = await answered("GET", form.dataset.path));
-  const now = element("a", { href: location.pathname.replace(/\/organise$/, ""), target: "_blank", rel: "noopener" }, "See how it is now");
-  form.querySelector("[data-refusal]").replaceChildren("The draft was changed meanwhile, and nothing of yours is saved. ", now, "; save again to put your terms in their place.");
+  const now = element("a", { href: location.pathname.replace(/\/organise$/, ""), target: "_blank", rel: "noopener" }, "See its present terms");
+  form.querySelector("[data-refusal]").replaceChildren("The draft was changed elsewhere, and nothing was saved. ", now, "; save again to replace them with yours.");
 }
 
 async function listOwn(account) {
-  const section = document.querySelector("[data-own-events]");
+  const section = document.querySelector("[data-own-tournaments]");
   const list = section.querySelector("[data-list]");
   const found = [];
   for (const status of ["draft", "open", "running", "paused"]) {
-    found.push(...(await api("GET", `/tournaments?status=${status}&limit=100`)).items.filter((event) => leads(account, event.organiser)));
+    found.push(...(await api("GET", `/tournaments?status=${status}&limit=100`)).items.filter(({ organiser }) => mayRun(account, organiser)));
   }
   section.hidden = !found.length;
   list.replaceChildren(
-    ...found.map((event) =>
+    ...found.map(({ id, name, status }) =>
       element(
         "li",
         {},
-        element("a", { href: `/tournaments/${event.id}/organise` }, element("bdi", {}, event.name)),
+        element("a", { href: `/tournaments/${id}/organise` }, element("bdi", {}, name)),
         " ",
-        statePill(event.status),
+        statePill(status),
       ),
     ),
   );

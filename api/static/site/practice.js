@@ -1,4 +1,4 @@
-// A practice match: one's own bot against the house, unrated, at as few seats as the game has.
+// Practice matches: unrated, against house players, with as few seats as the game allows.
 import { element } from "./dom.js";
 import { gameName } from "./figures.js";
 import { newKey, onSubmit } from "./forms.js";
@@ -9,11 +9,11 @@ const POLLED_MS = 2_000;
 const OVER = ["finished", "cancelled", "void", "stuck"];
 
 
-/** Fills the form with the games of the bot; each match that is wished for gets a line in `list`. */
+/** Fill the form with the games of the bot; each match created gets an item in `list`. */
 export function practise(form, list, bot) {
   form.elements.game.replaceChildren(...bot.games.map((game) => element("option", { value: game }, gameName(game))));
   onSubmit(form, async ({ game }) => {
-    const match = await arranged(bot, game);
+    const match = await createMatch(bot, game);
     const line = element("li", {}, element("a", { href: `/matches/${encodeURIComponent(match.id)}` }, `Watch ${gameName(game)}`), " ", element("span", { "data-state": "" }, "is about to start"));
     list.prepend(line);
     line.querySelector("a").focus();
@@ -21,21 +21,21 @@ export function practise(form, list, bot) {
   });
 }
 
-async function arranged(bot, name) {
+async function createMatch(bot, name) {
   const [game, house] = await Promise.all([api("GET", `/games/${encodeURIComponent(name)}`), api("GET", "/bots?status=house&limit=100")]);
   const rivals = house.items.sort((a, b) => b.name.includes("sound") - a.name.includes("sound")); // the better player first
   const needed = game.seats.minimum - 1;
-  if (rivals.length < needed) throw new Refused(503, { detail: "The service has no house players yet; ask again in a moment." });
-  const seated = [bot.id, ...rivals.slice(0, needed).map((one) => one.id)];
+  if (rivals.length < needed) throw new Refused(503, { detail: "The service has no house players yet. Try again in a moment." });
+  const seated = [bot.id, ...rivals.slice(0, needed).map((rival) => rival.id)];
   return api("POST", "/matches", { game: name, bots: seated, rated: false }, { key: newKey() });
 }
 
-/** Tells how the match goes until it is over. */
+/** Show the state of the match until it is over. */
 async function follow(id, botId, place) {
   for (;;) {
     try {
       const match = await api("GET", `/matches/${encodeURIComponent(id)}`);
-      const text = told(match, botId);
+      const text = describe(match, botId);
       if (place.textContent !== text) place.textContent = text;
       if (OVER.includes(match.status)) return;
     } catch (error) {
@@ -45,9 +45,9 @@ async function follow(id, botId, place) {
   }
 }
 
-function told(match, botId) {
-  if (match.status === "running") return "is being played";
+function describe(match, botId) {
+  if (match.status === "running") return "is in progress";
   if (match.status !== "finished") return `is ${stateLabel(match.status)}${match.reason ? `: ${match.reason}` : ""}`;
   const mine = match.seats.find((seat) => seat.bot === botId);
-  return `is over: place ${mine.placement} of ${match.seats.length}, returns ${String(mine.returns).replace("-", "\u2212")}`;
+  return `is over: rank ${mine.placement} of ${match.seats.length}, returns ${String(mine.returns).replace("-", "\u2212")}`;
 }

@@ -1,4 +1,4 @@
-// Entering a bot: account, registration, the secret, the check as it goes on, practice.
+// Register a bot: account, registration, secret, progress of the check, practice.
 import { copied } from "./copy.js";
 import { byId, element } from "./dom.js";
 import { newKey, onSubmit, wrong } from "./forms.js";
@@ -29,7 +29,7 @@ async function showWho() {
     if (error.status === 401) {
       signOut();
       await showWho();
-    } else byId("my-name").textContent = "somebody the service cannot name just now";
+    } else byId("my-name").textContent = "an account whose name could not be loaded";
   }
 }
 
@@ -47,11 +47,11 @@ function showChoice() {
   byId("with-token").hidden = has !== "token";
 }
 
-/** Signs in as the form says; an account is made at most once. */
+/** Sign in with the form's token, or open an account, at most once. */
 async function arrive(values) {
   if (token()) return;
   if (selfService && values.has === "none") {
-    if (!values.account) throw wrong("account", "How shall the account be called?");
+    if (!values.account) throw wrong("account", "Enter a name for the account.");
     const made = await api("POST", "/accounts", { name: values.account }).catch((error) => {
       throw error.code === "name_taken" ? wrong("account", error.message) : onField(error, "name", "account");
     });
@@ -74,7 +74,7 @@ async function arrive(values) {
 function showKey(text) {
   byId("your-token").replaceChildren(
     element("h3", {}, "Your token"),
-    element("p", {}, "It opens your account and is shown this once. Keep it as you keep a password; this tab remembers it until it is closed."),
+    element("p", {}, "It gives access to your account and is shown only once. Keep it like a password. This tab remembers it until you close it."),
     copied(text, "the token"),
   );
   byId("kept").hidden = false;
@@ -93,7 +93,7 @@ onSubmit(form, async (values) => {
     if (error.fields?.url) byId("no-address").open = true;
     throw error.code === "name_taken" ? wrong("name", error.message) : error;
   }
-  history.replaceState(null, "", `?bot=${encodeURIComponent(bot.id)}`); // loaded again, the page goes on with this bot
+  history.replaceState(null, "", `?bot=${encodeURIComponent(bot.id)}`); // reloaded, the page continues with this bot
   showSecret(bot.secret);
   form.hidden = true;
   byId("kept").querySelector("h2").focus();
@@ -103,15 +103,15 @@ onSubmit(form, async (values) => {
 function showSecret(secret) {
   byId("your-secret").replaceChildren(
     element("h3", {}, `The secret of ${bot.name}`),
-    element("p", {}, "It signs every call of the referee, so that your bot can tell our questions from others'. It is shown this once; a new one can be made at any time."),
+    element("p", {}, "It signs every call of the referee, so that your bot can recognise them. It is shown only once; you can create a new one at any time."),
     copied(secret, "the secret"),
-    element("p", {}, "Give it to the bot. Starter bots read it from secret.txt in their folder at each call; restart any other bot with the secret:"),
+    element("p", {}, "Give it to the bot. Starter bots read it from secret.txt in their directory at each call. Restart any other bot with the secret:"),
     copied(`export REFEREE_BOT_SECRET='${secret}'`, "the command"),
   );
   byId("kept").hidden = false;
 }
 
-/** Shows the bot as it is, again and again while it is called. */
+/** Show the bot; poll while its check is in progress. */
 async function showBot() {
   byId("checked").hidden = false;
   for (const place of document.querySelectorAll("[data-bot-name]")) place.textContent = bot.name;
@@ -127,7 +127,7 @@ async function showBot() {
     }
     showReport(byId("report"), bot, advice);
     const called = isCalled(bot);
-    say(called ? "The referee calls the bot …" : verdict(bot));
+    say(called ? "The check is in progress …" : verdict(bot));
     byId("check").disabled = called;
     if (bot.status === "verified" && byId("practice").hidden) offerPractice();
     if (!called) return;
@@ -168,12 +168,12 @@ function onField(error, from, to) {
   return error;
 }
 
-// -- coming back for a bot one has: /register?bot=… --
+// -- continue with a registered bot: /register?bot=… --
 
-async function comeBack(id) {
+async function resume(id) {
   try {
     bot = await api("GET", `/bots/${encodeURIComponent(id)}`);
-    if (!bot.check) return; // somebody else's
+    if (!bot.check) return; // the bot of another account
     form.hidden = true;
     await showBot();
   } catch (error) {
@@ -185,5 +185,5 @@ showChoice();
 byId("flow").hidden = false;
 await showWho();
 const asked = new URLSearchParams(location.search).get("bot");
-if (asked && token()) await comeBack(asked);
-else if (asked) form.before(element("p", { class: "notice" }, "To go on with a bot that is yours already, ", element("a", { href: "/account" }, "sign in with your token"), "."));
+if (asked && token()) await resume(asked);
+else if (asked) form.before(element("p", { class: "notice" }, "To continue with a bot you have registered, ", element("a", { href: "/account" }, "sign in with your token"), "."));

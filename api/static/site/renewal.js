@@ -1,20 +1,20 @@
-// A page brought up to date where it stands, from the page as the server renders it now. What is worth asking for, callers know.
+// Update a page in place from what the server renders now. Callers decide when.
 import { focusHeld } from "./forms.js";
 import { localMoments } from "./local_time.js";
 
 const EVERY_MS = 5_000; // between two renderings
-const RESTS = 20; // times as long as a rendering took, the next is put off: a busy server is asked less often
-const APART_MS = 2_000; // who learn of a change together do not ask together
+const REST_FACTOR = 20; // the next request waits for this many times the duration of the last, to spare a busy server
+const APART_MS = 2_000; // so that clients that learn of a change together do not ask together
 const AGAIN_MS = 1_000; // while the reader is busy
 const TIMEOUT_MS = 30_000;
 
-const OWN = "[data-own]"; // what a script keeps up to date by itself
+const OWN = "[data-own]"; // parts that a script updates itself
 const UNTOUCHED = `${OWN}, [data-live], [data-filled], dialog, noscript`;
 const KEPT = ["hidden", "open"]; // attributes that scripts or readers set after the page was made
 
 /**
- * Return an object whose `ask()` brings this page up to date soon: once in `everyMs`, not while nobody sees it, nor while its
- * reader fills in a form, has text selected or a dialog open. `renewed()` is called each time it was.
+ * Return an object whose `ask()` updates this page soon: at most once in `everyMs`, and not while it is hidden or its reader
+ * is filling in a form, selecting text or using a dialog. Call `renewed()` after each update.
  */
 export function renewal({ everyMs = EVERY_MS, renewed = () => {} } = {}) {
   let wanted = false;
@@ -38,13 +38,13 @@ export function renewal({ everyMs = EVERY_MS, renewed = () => {} } = {}) {
     wanted = false;
     const began = performance.now();
     const fresh = await rendered().catch(() => undefined);
-    earliest = performance.now() + Math.max(everyMs, RESTS * (performance.now() - began));
+    earliest = performance.now() + Math.max(everyMs, REST_FACTOR * (performance.now() - began));
     if (fresh === undefined || (fresh && isBusy())) wanted = true;
     else if (fresh) show(fresh, renewed);
   };
 
   document.addEventListener("input", ({ target }) => {
-    if (!target.closest("dialog")) typed = target.form ?? typed; // one that is open holds by itself
+    if (!target.closest("dialog")) typed = target.form ?? typed; // an open dialog counts as busy anyway
   });
   document.addEventListener("submit", () => (typed = null));
   document.addEventListener("visibilitychange", () => wanted && !document.hidden && plan(0));
@@ -56,10 +56,10 @@ export function renewal({ everyMs = EVERY_MS, renewed = () => {} } = {}) {
   };
 }
 
-/** Return a promise of this page as the server renders it now: null where it refuses to, rejected where it cannot do so yet. */
+/** Return a promise of this page as the server renders it now: null if it refuses, rejected if it is unavailable. */
 function rendered() {
   return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest(); // hands over a document in which nothing runs; no script reads text as markup
+    const request = new XMLHttpRequest(); // parses the document without running its scripts
     request.open("GET", location.href);
     request.setRequestHeader("Accept", "text/html");
     request.responseType = "document";
@@ -83,14 +83,14 @@ function show(fresh, renewed) {
   held();
 }
 
-/** Return whether the reader is at something that would be lost; parts that keep themselves up to date lose nothing. */
+/** Return whether an update would disturb the reader; it does not touch parts that scripts update themselves. */
 function isHeld() {
   const field = document.activeElement?.closest("input, select, textarea");
   const selected = getSelection().isCollapsed ? null : getSelection().anchorNode.parentElement;
   return [field, selected, ...document.querySelectorAll("dialog[open]")].some((part) => part && !part.closest(OWN));
 }
 
-/** Make `old` equal to `fresh`, and leave alone what is equal: it keeps its focus, its scrolling, its listeners. */
+/** Make `old` equal to `fresh` without touching equal parts, which keep their focus, scroll position and listeners. */
 function bring(old, fresh) {
   if (old.nodeType !== Node.ELEMENT_NODE) {
     if (old.data !== fresh.data) old.data = fresh.data;
@@ -112,7 +112,7 @@ function bringAttributes(old, fresh) {
 function bringChildren(old, fresh) {
   const there = [...old.childNodes];
   const pairs = [...fresh.childNodes].map((child) => {
-    const at = there.findIndex((one) => keyOf(one) === keyOf(child));
+    const at = there.findIndex((node) => keyOf(node) === keyOf(child));
     return [at < 0 ? null : there.splice(at, 1)[0], child];
   });
   for (const gone of there) gone.remove();
@@ -125,7 +125,7 @@ function bringChildren(old, fresh) {
   }
 }
 
-/** What tells a node from its siblings: a line of a list is known by what it leads to. */
+/** Return a key that identifies a node among its siblings; items of lists are identified by their first link. */
 function keyOf(node) {
   if (node.nodeType !== Node.ELEMENT_NODE) return node.nodeName;
   const line = node.matches("li, tr") ? node.querySelector("a")?.getAttribute("href") : null;

@@ -1,4 +1,4 @@
-// The page on which a log can be opened.
+// The page that opens a log file.
 
 import { openLog } from "../viewer/whole.js";
 

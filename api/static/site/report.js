@@ -1,17 +1,17 @@
-// What the referee found when it called a bot: the check of its address, and the examination that follows.
+// The report of a bot's check: the handshake, then the conformance suite.
 import { copied } from "./copy.js";
 import { element } from "./dom.js";
 import { FIGURES, table } from "./tables.js";
 
 const MARKS = { ok: ["✓", "good", "fine"], warn: ["!", "warn", "warning"], fail: ["✕", "bad", "failed"], wait: ["…", "quiet", "to come"] };
-const PARTS = [["resolve", "looking the name up"], ["connect", "connecting"], ["wait", "waiting for the first byte"], ["read", "reading to the last"], ["total", "in all"]];
+const PARTS = [["resolve", "DNS lookup"], ["connect", "connecting"], ["wait", "waiting for the first byte"], ["read", "reading the body"], ["total", "total"]];
 
-/** Whether the referee is about to call the bot, or calling it. */
+/** Return whether a check of the bot is due or in progress. */
 export function isCalled(bot) {
   return bot.check.state !== "idle" || ["due", "running"].includes(bot.examination?.state);
 }
 
-/** Fills `root` with what is known of the bot; `advice` is {code: what to do}. */
+/** Fill `root` with the report of the bot; `advice` is {code: what to do}. */
 export function showReport(root, bot, advice) {
   const steps = checkSteps(bot, advice);
   const exam = bot.examination;
@@ -24,19 +24,19 @@ export function showReport(root, bot, advice) {
 
 function checkSteps(bot, advice) {
   const { report, state } = bot.check;
-  if (state !== "idle") return [step("wait", "The referee calls the bot", "It asks for a proof that the bot knows the secret, then for its manifest.")];
-  if (!report) return [step("wait", "The referee has not called the bot yet")];
+  if (state !== "idle") return [step("wait", "Handshake in progress", "The bot must prove that it knows the secret, then show its manifest.")];
+  if (!report) return [step("wait", "The bot has not been called yet")];
   const found = [called(bot, report.challenge, "Proves that it knows the secret", "POST /notify", advice, challengeLine(bot.url))];
   if (report.challenge?.ok) found.push(called(bot, report.manifest, "Shows its manifest", "GET /", advice, `curl -i ${quoted(bot.url)}`));
   if (report.ok && report.games) found.push(step("ok", `Plays ${report.games.join(", ")}`, bot.version ? `version ${bot.version}` : ""));
-  if (report.unknown_games?.length) found.push(step("warn", `Its manifest names games there are not: ${report.unknown_games.join(", ")}`));
+  if (report.unknown_games?.length) found.push(step("warn", `Its manifest names unknown games: ${report.unknown_games.join(", ")}`));
   return found;
 }
 
 function called(bot, made, title, what, advice, line) {
   if (!made) return step("wait", title, what);
   if (made.ok) return step("ok", title, `${what}, ${made.total_ms} ms`);
-  const todo = advice[made.code] ?? "Look at what your bot answered with referee check URL.";
+  const todo = advice[made.code] ?? "Run `referee check URL` to see what your bot answered.";
   return step("fail", title, `${what}: ${made.code}`,
     element("p", {}, made.detail ?? ""),
     made.reply ? element("pre", { tabindex: 0 }, element("code", {}, made.reply)) : null,
@@ -49,12 +49,12 @@ function examinationStep(exam, report) {
   if (exam.state === "running") {
     const bar = element("progress", { max: Math.max(exam.questions_total, 1), value: exam.questions_sent, "aria-label": "Questions asked" });
     const figures = element("span", { class: "figures" }, `${exam.questions_sent} of ${exam.questions_total}`);
-    return step("wait", "Is examined", exam.what ?? "", element("div", { class: "progress" }, bar, figures));
+    return step("wait", "Conformance check in progress", exam.what ?? "", element("div", { class: "progress" }, bar, figures));
   }
-  if (exam.state === "due") return step("wait", "Is about to be examined", "every decision of its games, signatures, broken connections");
-  if (!report) return step("wait", "Is examined when it has answered the check", "every decision of its games, signatures, broken connections");
-  const verdicts = { pass: ["ok", "Passed the examination"], fail: ["fail", "Did not pass the examination"], unreachable: ["fail", "Was not reached"] };
-  const [weight, title] = verdicts[report.verdict] ?? ["wait", report.verdict ?? "Examined"];
+  if (exam.state === "due") return step("wait", "Conformance check about to start", "every decision of its games, signatures, broken connections");
+  if (!report) return step("wait", "Conformance check after the handshake", "every decision of its games, signatures, broken connections");
+  const verdicts = { pass: ["ok", "Passed the conformance check"], fail: ["fail", "Failed the conformance check"], unreachable: ["fail", "Could not be reached"] };
+  const [weight, title] = verdicts[report.verdict] ?? ["wait", report.verdict ?? "Checked"];
   return step(weight, title, `${report.questions ?? 0} questions, ${report.calls ?? 0} calls`);
 }
 
@@ -63,19 +63,19 @@ function examined(report) {
   const bad = findings.filter((finding) => finding.severity !== "ok");
   const fine = findings.filter((finding) => finding.severity === "ok");
   return [
-    ...(bad.length ? [element("h3", {}, "What to mend"), element("ol", { class: "findings" }, ...bad.map(finding))] : []),
-    ...(fine.length ? [folded(`${fine.length} rules kept`, element("ul", {}, ...fine.map((one) => element("li", {}, one.expected))))] : []),
-    ...(report.skipped?.length ? [folded(`${report.skipped.length} rules not looked at`, element("ul", {}, ...report.skipped.map((one) => element("li", {}, `${one.id}: ${one.reason}`))))] : []),
+    ...(bad.length ? [element("h3", {}, "What to fix"), element("ol", { class: "findings" }, ...bad.map(finding))] : []),
+    ...(fine.length ? [folded(`${fine.length} rules kept`, element("ul", {}, ...fine.map(({ expected }) => element("li", {}, expected))))] : []),
+    ...(report.skipped?.length ? [folded(`${report.skipped.length} rules not checked`, element("ul", {}, ...report.skipped.map(({ id, reason }) => element("li", {}, `${id}: ${reason}`))))] : []),
     ...(report.latency && Object.keys(report.latency).length ? [latency(report.latency)] : []),
   ];
 }
 
-function finding(one) {
-  const times = one.times > 1 ? `, ${one.times} times` : "";
-  return step(one.severity, one.expected, `${one.id}${one.where ? `, ${one.where}` : ""}${one.fault ? `, ${one.fault}` : ""}${times}`,
-    one.came ? element("p", {}, element("strong", {}, "What came: "), one.came) : null,
-    one.advice ? element("p", {}, element("strong", {}, "What to do: "), plain(one.advice)) : null,
-    one.curl ? copied(one.curl, "the request") : null,
+function finding({ id, severity, expected, where, fault, times, came, advice, curl }) {
+  const repeated = times > 1 ? `, ${times} times` : "";
+  return step(severity, expected, `${id}${where ? `, ${where}` : ""}${fault ? `, ${fault}` : ""}${repeated}`,
+    came ? element("p", {}, element("strong", {}, "Received: "), came) : null,
+    advice ? element("p", {}, element("strong", {}, "What to do: "), plain(advice)) : null,
+    curl ? copied(curl, "the request") : null,
   );
 }
 
@@ -95,7 +95,7 @@ function folded(title, content) {
   return element("details", {}, element("summary", {}, title), content);
 }
 
-/** Advice is a sentence of Markdown; here it is read as words. */
+/** Return advice, which is Markdown, as plain text. */
 function plain(text) {
   return text.replaceAll("`", "");
 }

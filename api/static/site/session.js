@@ -1,9 +1,9 @@
-// Who is at the keyboard: a token, kept in this tab alone and sent to this service's API alone.
+// The signed-in account: a token, stored only in this tab and sent only to this service's API.
 
 const KEY = "referee.token";
-const SENDABLE = /^[\x21-\x7e]+$/; // what a header takes; all else is no token
+const SENDABLE = /^[\x21-\x7e]+$/; // characters allowed in a header
 
-/** What this tab keeps under a name: text or null. A browser that keeps nothing for pages has nothing. */
+/** Return the text stored in this tab under `name`; null if there is none or the browser stores nothing. */
 export function kept(name) {
   try {
     return sessionStorage.getItem(name);
@@ -12,19 +12,19 @@ export function kept(name) {
   }
 }
 
-/** Keeps the text in this tab, null forgets it. Where nothing is kept it lasts as long as the page. */
+/** Store the text in this tab; null removes it. */
 export function keep(name, text) {
   try {
     if (text === null) sessionStorage.removeItem(name);
     else sessionStorage.setItem(name, text);
   } catch {
-    // refused by the browser's settings: the page works without
+    // refused by the browser's settings; the page works without it
   }
 }
 
 let current = kept(KEY);
 
-/** The token, or null. */
+/** Return the token, or null. */
 export function token() {
   return current;
 }
@@ -39,7 +39,7 @@ export function signOut() {
   keep(KEY, null);
 }
 
-/** What the API refused: `status`, `code`, `message` for people, `fields` {name: message}. */
+/** An error of the API: `status`, `code`, `message` for people, `fields` {name: message}. */
 export class Refused extends Error {
   constructor(status, problem) {
     super(problem.detail ?? `The service answered with status ${status}.`);
@@ -49,24 +49,24 @@ export class Refused extends Error {
   }
 }
 
-/** Whether a refusal may be gone by itself after a while: out of reach, too busy, too often. */
+/** Return whether an error may be temporary: unreachable, busy, rate limited. */
 export function isPassing(error) {
   return error instanceof Refused && (error.status === 0 || error.status === 429 || error.status >= 500);
 }
 
 /**
- * Asks the API (`path` below /api/v1) as whoever is signed in and gives the answer's JSON, null for none. Throws `Refused`,
- * with status 0 when the service cannot be reached. `key` makes a repeated wish count once.
+ * Call the API (`path` below /api/v1) with the token and return the JSON of the response, null for none. Throw `Refused`,
+ * with status 0 if the service cannot be reached. `key` is the Idempotency-Key.
  */
 export async function api(method, path, body = undefined, { key = null } = {}) {
   return (await answered(method, path, body, { key })).said;
 }
 
-/** The same with the answer's validator: {said, etag}. An edit under `ifMatch` is refused when another came first. */
+/** Do the same and return {said, etag}. With `ifMatch`, an edit is refused if the resource has changed. */
 export async function answered(method, path, body = undefined, { key = null, ifMatch = null } = {}) {
   const headers = { Accept: "application/json" };
   const shown = token();
-  if (shown && !SENDABLE.test(shown)) throw new Refused(401, { code: "unauthenticated", detail: "This is no token: it holds characters that none has." });
+  if (shown && !SENDABLE.test(shown)) throw new Refused(401, { code: "unauthenticated", detail: "This is not a token: it contains characters that no token has." });
   if (shown) headers.Authorization = `Bearer ${shown}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (key) headers["Idempotency-Key"] = key;
@@ -75,7 +75,7 @@ export async function answered(method, path, body = undefined, { key = null, ifM
   try {
     answer = await fetch(`/api/v1${path}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
   } catch {
-    throw new Refused(0, { detail: "The service cannot be reached; nothing is known to have changed." });
+    throw new Refused(0, { detail: "The service cannot be reached. Check whether the request was carried out before you repeat it." });
   }
   const text = await answer.text();
   let said = null;

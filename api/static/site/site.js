@@ -1,4 +1,4 @@
-// On every page: moments in the reader's own time zone.
+// For every page: show times in the reader's time zone.
 import { localMoments } from "./local_time.js";
 
 localMoments(document);

@@ -1,4 +1,4 @@
-// Tables made by scripts, in the same frame as those of the pages.
+// Tables made by scripts, in the style of those the server renders.
 import { element } from "./dom.js";
 
 /** Columns of percentiles: `key` is the name of each in the API. */

@@ -1,12 +1,12 @@
-// The matches of an event that ended last, as a list that follows it.
+// A live list of the newest results of a tournament.
 import { element } from "./dom.js";
 import { statePill } from "./labels.js";
 import { readPublic } from "./live.js";
 
 const FLUSH_MS = 800;
 
-/** The list of this page, null where there is none. */
-export function newest(eventId) {
+/** Return the list of this page, null if it has none. */
+export function newest(tournamentId) {
   const list = document.getElementById("newest");
   if (!list) return null;
   list.dataset.own = "";
@@ -14,7 +14,7 @@ export function newest(eventId) {
   const names = new Map();
   const waiting = [];
   let timer = 0;
-  let flushed = Promise.resolve(); // one after the other, or the order would suffer
+  let flushed = Promise.resolve(); // one after the other, to keep the order
 
   const flush = async () => {
     timer = 0;
@@ -34,14 +34,14 @@ export function newest(eventId) {
 
   return {
     know: (more) => more.forEach((name, bot) => names.set(bot, name)),
-    /** A match as the stream tells it. */
+    /** Add a match from the stream. */
     add(match) {
       waiting.push(match);
       timer ||= setTimeout(() => (flushed = flushed.then(flush)), FLUSH_MS);
     },
-    /** Reads the list anew, for what ended while nobody told. */
+    /** Reload the list, for matches that ended while the stream was not connected. */
     async renew() {
-      for (const match of (await ended(eventId)).slice(-most)) {
+      for (const match of (await ended(tournamentId)).slice(-most)) {
         learn(match.seats);
         put({ ...match, bots: match.seats.map((seat) => seat.bot), placements: match.seats.map((seat) => seat.placement) });
       }
@@ -49,9 +49,9 @@ export function newest(eventId) {
   };
 }
 
-/** Matches of the event that are over, the newest last. */
-async function ended(eventId) {
-  const { items } = await readPublic(`/matches?tournament=${eventId}&status=finished&limit=100`);
+/** Return finished matches of the tournament, newest last. */
+async function ended(tournamentId) {
+  const { items } = await readPublic(`/matches?tournament=${tournamentId}&status=finished&limit=100`);
   return items.sort((one, other) => (one.finished_at < other.finished_at ? -1 : 1));
 }
 

@@ -1,21 +1,21 @@
-// What whoever has a token does on the pages of an event: lead it, enter and withdraw bots.
+// Actions of signed-in users on the pages of a tournament: run it, enter and withdraw bots.
 import { element } from "./dom.js";
 import { newKey } from "./forms.js";
-import { ask, instantOf, leads, localInput, onSend, whoami } from "./organise-shared.js";
+import { ask, instantOf, localInput, mayRun, onSend, whoami } from "./organise-shared.js";
 import { answered, api, Refused } from "./session.js";
 
 let account = null;
 const begun = new WeakSet();
 
-/** Shows what the account may do with the event that `head` tells of; called again when parts of the page are new. */
+/** Show what the account may do with the tournament of `head`. Call it again when parts of the page are new. */
 export async function begin(head) {
   account ??= await whoami().catch(() => null);
   if (!account) return;
-  const id = head.dataset.event;
-  const leading = leads(account, head.dataset.organiserId);
-  for (const part of document.querySelectorAll("[data-for-organiser]")) part.hidden = !leading;
+  const id = head.dataset.tournament;
+  const isOrganiser = mayRun(account, head.dataset.organiserId);
+  for (const part of document.querySelectorAll("[data-for-organiser]")) part.hidden = !isOrganiser;
   for (const part of document.querySelectorAll("[data-with-token]")) part.hidden = false;
-  if (leading) lead(head, id);
+  if (isOrganiser) showActions(head, id);
   for (const button of newParts("[data-withdraw]")) {
     button.addEventListener("click", () => withdraw(id, button.dataset.withdraw, button.dataset.name));
   }
@@ -40,7 +40,7 @@ function startTime(id, form) {
   });
 }
 
-function lead(head, id) {
+function showActions(head, id) {
   const panel = document.querySelector("[data-manage]");
   if (!panel) return;
   const fit = () => {
@@ -50,7 +50,7 @@ function lead(head, id) {
     panel.hidden = false;
   };
   for (const button of newParts("[data-manage] [data-action]")) button.addEventListener("click", () => act(id, button));
-  if (newParts("[data-manage]").length) document.addEventListener("event-state", fit);
+  if (newParts("[data-manage]").length) document.addEventListener("tournament-state", fit);
   fit();
 }
 
@@ -67,12 +67,12 @@ async function entering(form, id, account) {
   const own = form.elements.own;
   onSend(form, async (key, button) => {
     const bot = form.elements.id?.value.trim() || own.value;
-    if (!bot) throw new Refused(422, { detail: "Choose a bot first." });
+    if (!bot) throw new Refused(422, { detail: "Choose a bot." });
     if (button?.dataset.wish === "withdraw") return withdraw(id, bot, bot === own.value ? own.selectedOptions[0].text : bot);
     await api("POST", `/tournaments/${id}/enter`, { bot }, { key });
     location.reload();
   });
-  form.hidden = false; // only now: sent by the browser itself, it would lead to a page that takes no parameters
+  form.hidden = false; // only with its handler: the browser would send it to a page without parameters
   form.dataset.filled = "";
   for (const hint of document.querySelectorAll("[data-needs-token]")) hint.hidden = true;
   const { items } = await api("GET", `/bots?owner=${account.id}&limit=100`);
@@ -80,14 +80,14 @@ async function entering(form, id, account) {
 }
 
 async function withdraw(id, bot, name) {
-  const text = "What it has begun is played to the end; its other matches are cancelled and count for nobody.";
+  const text = "Its running matches are played to the end. Its other matches are cancelled and count for nobody.";
   const done = await ask({ title: `Withdraw ${name}?`, text }, ({ key }) =>
     api("POST", `/tournaments/${id}/withdraw`, { bot }, { key }),
   );
   if (done) location.reload();
 }
 
-/** Sends the seeds that were changed. */
+/** Send the seeds that were changed. */
 async function setSeeds(id, form) {
   const changed = [...form.querySelectorAll("input[data-bot]")].filter((input) => input.value !== input.dataset.was);
   const said = form.querySelector("[data-done]");

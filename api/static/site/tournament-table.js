@@ -1,10 +1,10 @@
-// The standings on a page that follows an event: lines change in place, and move only when nobody is reading them.
+// Live standings of a tournament: rows change in place, and are sorted again only when nobody is reading them.
 import { copyOf } from "./dom.js";
 import { count, decimal, fixed } from "./figures.js";
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** The table of this page: `show(items, {bars})` brings it to these lines; null where the page has none. */
+/** Return the standings of this page, null if it has none; `show(items, {bars})` updates them. */
 export function standings() {
   const table = document.getElementById("standings");
   if (!table) return null;
@@ -12,7 +12,7 @@ export function standings() {
   const terms = JSON.parse(document.getElementById("standings-terms").textContent);
   const body = table.tBodies[0];
   const notice = document.querySelector("[data-moved]");
-  let wanted = null; // an order of lines that waits until nobody reads
+  let wanted = null; // the new order of rows, applied when nobody is reading
 
   const rowOf = (bot) => [...body.rows].find((row) => row.dataset.bot === bot);
   const isRead = () => table.matches(":hover") || table.contains(document.activeElement);
@@ -21,7 +21,7 @@ export function standings() {
     const lines = wanted.map((item) => rowOf(item.bot) ?? filled(newLine(), item, terms, true));
     wanted = null;
     notice.hidden = true;
-    moved(body, lines);
+    moveRows(body, lines);
   };
 
   table.addEventListener("pointerleave", () => !isRead() && arrange());
@@ -39,7 +39,7 @@ export function standings() {
       notice.hidden = !wanted || !isRead();
       if (!isRead()) arrange();
     },
-    /** Whose seats a house player has now, by id of the bot. */
+    /** Mark the bots (a set of ids) for which a substitute plays. */
     showSubstitutes(bots) {
       for (const row of body.rows) mark(row, "substitute", bots.has(row.dataset.bot));
     },
@@ -52,10 +52,10 @@ function inOrder(body, items) {
 }
 
 function newLine() {
-  return copyOf("standings-line").querySelector("tr");
+  return copyOf("standings-row").querySelector("tr");
 }
 
-/** The line with what `item` of the API tells; its error bar only where `bars` says that it is told. */
+/** Fill a row from an item of the API, including its error bar if `bars` is set. */
 function filled(row, item, terms, bars) {
   const before = row.querySelector('[data-field="matches"]').textContent;
   row.dataset.bot = item.bot;
@@ -105,8 +105,8 @@ function flash(row) {
   setTimeout(() => row.classList.remove("changed"), 2_500);
 }
 
-/** Puts the lines in their order; each glides there from where it stood. */
-function moved(body, lines) {
+/** Put the rows in order, each animated from its previous position. */
+function moveRows(body, lines) {
   const stood = new Map([...body.rows].map((row) => [row, row.offsetTop]));
   body.replaceChildren(...lines);
   if (still.matches) return;

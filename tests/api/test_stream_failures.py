@@ -1,4 +1,4 @@
-"""What goes wrong behind streams: it costs those it concerns a moment, and nobody else anything."""
+"""Failures behind streams delay the viewers concerned for a moment, and no others."""
 
 import socket
 import threading
@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from api.ladders.stream import LadderFeed, LadderHub
+from api.ladders.stream import LadderFeed, LadderStream
 from api.matches import stream as matches
-from api.matches.stream import MatchHub
-from api.streams import hub
+from api.matches.stream import MatchStream
+from api.streams import stream as streams
 from api.streams.stream_writer import StreamConnection, StreamConnections, chunk
 from referee.errors import Unavailable
 from referee.match import log as log_rows
@@ -34,26 +34,26 @@ def world(service: Service) -> World:
 
 
 @pytest.fixture
-def lines() -> Iterator[StreamConnections]:
+def connections() -> Iterator[StreamConnections]:
     opened = StreamConnections()
     yield opened
     opened.stop()
 
 
 @pytest.fixture
-def watched(world: World, lines: StreamConnections, monkeypatch: pytest.MonkeyPatch) -> Iterator[MatchHub]:
-    monkeypatch.setattr(hub, "AGAIN_S", 0.05)
-    opened = MatchHub(world.database, lines)
+def watched(world: World, connections: StreamConnections, monkeypatch: pytest.MonkeyPatch) -> Iterator[MatchStream]:
+    monkeypatch.setattr(streams, "RETRY_S", 0.05)
+    opened = MatchStream(world.database, connections)
     yield opened
     opened.close()
 
 
 class Viewer:
-    """Somebody who watches a match, without a connection."""
+    """A viewer of a match without a connection."""
 
-    def __init__(self, watched: MatchHub, match_id: str, after: int | None = None) -> None:
+    def __init__(self, watched: MatchStream, match_id: str, after: int | None = None) -> None:
         self.feed = watched.open(match_id)
-        self.waiting = hub.StreamViewer()
+        self.waiting = streams.StreamViewer()
         self.pieces = list(watched.catch_up(self.feed, after, self._accept))
 
     def _accept(self, text: bytes, last: bool) -> None:
@@ -98,7 +98,7 @@ class Playing:
 
 
 class Failing:
-    """Raises at first, or for some, and does then what the real thing does."""
+    """Raise ``error`` the first ``times`` times (when called with ``of``), then call the real function."""
 
     def __init__(self, real: Callable[..., Any], error: Exception, *, times: int = 2, of: Any = None) -> None:
         self.real, self.error, self.left, self.of = real, error, times, of
@@ -127,8 +127,8 @@ OUTAGE = OperationalError("SELECT", {}, Exception("database is locked"))
 @pytest.mark.parametrize(
     "error", [RuntimeError("planted"), Unavailable("planted"), OUTAGE], ids=lambda it: type(it).__name__
 )
-def test_whatever_fails_while_a_match_is_read_its_viewers_miss_and_double_nothing(
-    world: World, watched: MatchHub, monkeypatch: pytest.MonkeyPatch, error: Exception
+def test_failures_while_reading_a_match_lose_and_repeat_no_message(
+    world: World, watched: MatchStream, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     playing = Playing(world)
     viewer = Viewer(watched, playing.id)
@@ -143,10 +143,10 @@ def test_whatever_fails_while_a_match_is_read_its_viewers_miss_and_double_nothin
     assert numbers(told) == list(range(len(playing.match.lines)))
 
 
-def test_a_match_that_cannot_be_masked_is_tried_again_and_nobody_else_waits_for_it(
-    world: World, watched: MatchHub, monkeypatch: pytest.MonkeyPatch
+def test_a_match_that_cannot_be_masked_is_retried_without_delaying_others(
+    world: World, watched: MatchStream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hub, "AGAIN_S", 1000.0)
+    monkeypatch.setattr(streams, "RETRY_S", 1000.0)
     broken, sound = Playing(world), Playing(world)
     tried: list[str] = []
     real = PublicView.add
@@ -158,10 +158,10 @@ def test_a_match_that_cannot_be_masked_is_tried_again_and_nobody_else_waits_for_
         return real(view, rows)
 
     monkeypatch.setattr(PublicView, "add", add)
-    monkeypatch.setattr(hub, "READY_S", 0.0)
+    monkeypatch.setattr(streams, "READY_S", 0.0)
     with pytest.raises(Unavailable):
         watched.open(broken.id)
-    monkeypatch.setattr(hub, "READY_S", PATIENCE_S)
+    monkeypatch.setattr(streams, "READY_S", PATIENCE_S)
     viewer = Viewer(watched, sound.id)
     for _ in range(3):
         sound.answer()
@@ -170,7 +170,7 @@ def test_a_match_that_cannot_be_masked_is_tried_again_and_nobody_else_waits_for_
     assert len(tried) <= 1
 
 
-def test_a_view_that_fails_takes_nothing_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_view_that_fails_adds_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     playing = Playing(world)
     playing.answer()
     rows = playing.match.log.rows
@@ -185,35 +185,35 @@ def test_a_view_that_fails_takes_nothing_on(world: World, monkeypatch: pytest.Mo
     assert view.add(rows) == whole.add(rows)
 
 
-def test_a_ladder_that_cannot_be_read_keeps_no_other_waiting(
-    world: World, lines: StreamConnections, monkeypatch: pytest.MonkeyPatch
+def test_a_ladder_that_cannot_be_read_delays_no_other(
+    world: World, connections: StreamConnections, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Halting(LadderHub):
-        def _bring_up(self, feed: LadderFeed) -> None:
+    class Halting(LadderStream):
+        def _update_feed(self, feed: LadderFeed) -> None:
             if feed.id == "broken":
                 raise RuntimeError("planted")
-            super()._bring_up(feed)
+            super()._update_feed(feed)
 
-    ladders = Halting(world.database, lines, lambda line: {})
-    monkeypatch.setattr(hub, "READY_S", 0.0)
+    ladders = Halting(world.database, connections, lambda line: {})
+    monkeypatch.setattr(streams, "READY_S", 0.0)
     with pytest.raises(Unavailable):
         ladders.open("broken")
-    monkeypatch.setattr(hub, "READY_S", PATIENCE_S)
+    monkeypatch.setattr(streams, "READY_S", PATIENCE_S)
     opened = ladders.open("sound")
     ladders.close()
 
     assert opened.ready
 
 
-def test_whoever_says_to_know_more_than_there_is_holds_no_thread_that_others_need(
-    world: World, watched: MatchHub, monkeypatch: pytest.MonkeyPatch
+def test_viewers_with_an_id_beyond_the_last_hold_few_threads(
+    world: World, watched: MatchStream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(MatchHub, "lags_s", PATIENCE_S)
+    monkeypatch.setattr(MatchStream, "max_lag_s", PATIENCE_S)
     playing = Playing(world)
-    patient = [threading.Thread(target=Viewer, args=(watched, playing.id, 10**17)) for _ in range(hub.MOST_LAGGING)]
+    patient = [threading.Thread(target=Viewer, args=(watched, playing.id, 10**17)) for _ in range(streams.MOST_LAGGING)]
     for thread in patient:
         thread.start()
-    while watched.lagging != hub.MOST_LAGGING:
+    while watched.lagging != streams.MOST_LAGGING:
         time.sleep(0.01)
 
     began = time.monotonic()
@@ -223,43 +223,43 @@ def test_whoever_says_to_know_more_than_there_is_holds_no_thread_that_others_nee
     for thread in patient:
         thread.join(PATIENCE_S)
 
-    assert sent_back.waiting.get(0) == (hub.COME_BACK, True)
+    assert sent_back.waiting.get(0) == (streams.RECONNECT, True)
     assert waited_s < PATIENCE_S / 2
     assert watched.lagging == 0
 
 
 def test_a_long_match_is_handed_over_whole_unless_it_is_too_long(
-    world: World, watched: MatchHub, monkeypatch: pytest.MonkeyPatch
+    world: World, watched: MatchStream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(matches, "PAGE", 3)
     playing = Playing(world)
     playing.end()
 
     at_once = Viewer(watched, playing.id)
-    monkeypatch.setattr(matches, "AT_ONCE", 800)
+    monkeypatch.setattr(matches, "MOST_HANDED_OVER", 800)
     in_pieces = Viewer(watched, playing.id)
 
     whole = at_once.until(is_end)
-    pieces = [one for piece in in_pieces.pieces for one in messages(iter(piece.splitlines()))]
+    pieces = [message for piece in in_pieces.pieces for message in messages(iter(piece.splitlines()))]
     assert at_once.pieces == []
     assert len(pieces) > 2
     assert pieces + in_pieces.until(is_end) == whole
 
 
-def test_a_connection_that_cannot_be_served_takes_no_other_with_it(lines: StreamConnections) -> None:
+def test_a_connection_that_cannot_be_served_closes_no_other(connections: StreamConnections) -> None:
     def raises() -> None:
         raise RuntimeError("planted")
 
     ours, theirs = socket.socketpair()
     left, gone = socket.socketpair()
-    lines.add(StreamConnection("match", left, chunked=False, gone=raises), b"first ")
+    connections.add(StreamConnection("match", left, chunked=False, on_close=raises), b"first ")
     closed = socket.socket()
     closed.close()
-    lines.add(StreamConnection("match", closed, chunked=False, gone=raises), b"first ")
+    connections.add(StreamConnection("match", closed, chunked=False, on_close=raises), b"first ")
     gone.close()
     ours.setblocking(False)
-    lines.add(StreamConnection("match", ours, chunked=True, gone=lambda: None), b"first ")
-    lines.tell("match", b"last", last=True)
+    connections.add(StreamConnection("match", ours, chunked=True, on_close=lambda: None), b"first ")
+    connections.send("match", b"last", last=True)
 
     theirs.settimeout(PATIENCE_S)
     told = b""

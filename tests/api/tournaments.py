@@ -1,4 +1,4 @@
-"""Short ways through an event over HTTP: announced, entered, started, played."""
+"""Create, open, enter, start and play tournaments over HTTP."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def opened(organiser: Person, **more: Any) -> str:
 
 
 def entered(service: Service, organiser: Person, bots: int = 3, **more: Any) -> tuple[str, list[str]]:
-    """An open event and its bots, each of an owner of its own, entered by the organiser."""
+    """Return an open tournament and its bots, each of another owner, entered by the organiser."""
     tournament_id = opened(organiser, **more)
     bot_ids = [str(service.verified_bot(service.person())["id"]) for _ in range(bots)]
     for bot_id in bot_ids:
@@ -32,7 +32,7 @@ def entered(service: Service, organiser: Person, bots: int = 3, **more: Any) -> 
 
 
 def started(service: Service, organiser: Person, bots: int = 3, **more: Any) -> str:
-    """An event whose bots were called and whose first matches are due."""
+    """Return a tournament whose preflight is done and whose first matches are due."""
     tournament_id, _ = entered(service, organiser, bots, **more)
     assert organiser.post(f"/tournaments/{tournament_id}/start").status_code == 200
     answer_checks(service.database)
@@ -41,7 +41,7 @@ def started(service: Service, organiser: Person, bots: int = 3, **more: Any) -> 
 
 
 def play(service: Service, tournament_id: str, matches: int = 100) -> None:
-    """Plays what is due, so many matches, and lets the event go on."""
+    """Play up to ``matches`` due matches and let the tournament progress."""
     world = World(service.database)
     while matches > 0 and (claimed := world.claim(min(matches, 10))):
         for claim in claimed:
