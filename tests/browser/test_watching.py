@@ -83,7 +83,7 @@ def test_a_match_that_is_watched_is_played_to_its_last_event(
     page = opened(window, f"/matches/{live.id}")
     expect(page.locator(".live-mark")).to_be_visible()
     live.go_on(40)  # into the second round: those of the first are visible
-    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".happenings button").count())
+    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".event-list button").count())
     page.evaluate(STEPS)
 
     live.finish()

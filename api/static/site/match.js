@@ -89,7 +89,7 @@ function watch() {
     state = message.status;
     appear();
     LIVE_WORDS.live = PACES[message.pace];
-    viewer.sayLive(message.placements ? "over; all cards are shown when the other matches with the same cards are over" : LIVE_WORDS.live);
+    viewer.showLiveNote(message.placements ? "finished; all cards are shown when the other matches with the same cards are over" : LIVE_WORDS.live);
   };
   const end = async () => {
     if (ending) return;
