@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+import referee.schema  # noqa: F401  # flushing needs the tables of all areas: their foreign keys name each other
 from referee.accounts import accounts
 from referee.bots import bots, certificates, handshakes
 from referee.db.engine import Database

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 from sqlalchemy.orm import Session
 
+import referee.schema  # noqa: F401  # flushing needs the tables of all areas: their foreign keys name each other
 from referee.accounts import accounts
 from referee.bots import checks
 from referee.cli.options import data_option

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+import referee.schema  # noqa: F401  # flushing needs the tables of all areas: their foreign keys name each other
 from referee.cli.options import data_option
 from referee.cli.progress import progress_bar
 from referee.db.engine import LONG_IDLE_S, Database

@@ -8,7 +8,6 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
@@ -44,7 +43,6 @@ class Database:
         write_wait_s: float = WRITE_WAIT_S,
         write_idle_s: float = WRITE_IDLE_S,
     ) -> None:
-        import_module("referee.schema")  # foreign keys refer to tables of areas that the caller may not have imported
         self.url: URL = parsed_url(url)
         self.clock: Clock = clock or SystemClock()
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
