@@ -42,7 +42,7 @@ def test_an_event_is_announced_and_edited_with_all_its_terms(organiser: Person) 
     ("terms", "field"),
     [
         ({"format": "swiss", "format_options": {"rounds": 0}}, "format_options.rounds"),
-        ({"format": "swiss", "format_options": {"rounds": 5}}, "format_options.rounds"),
+        ({"format": "swiss", "format_options": {"round": 5}}, "format_options.round"),
         ({"format": "knockout", "format_options": {"seeding": ["rating"]}}, "format_options.seeding"),
         ({"format": "knockout", "late_entry": True}, "late_entry"),
         ({"format": "ladder", "deal_sharing": "common"}, "deal_sharing"),
