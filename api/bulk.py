@@ -47,7 +47,7 @@ def zipped_logs(
     """Yield a zip with a file for each log, and ``index.csv``."""
     sink, index = _Sink(), io.StringIO(newline="")
     rows = csv.writer(index)
-    rows.writerow(["match", "stage", "table", "leg", "status", "reason", "file"])
+    rows.writerow(["match", "tournament_round", "table", "leg", "status", "reason", "file"])
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for _, named in zip(range(MOST_IN_ZIP), _list_logs(database, tournament_id, place, extent), strict=False):
             with database.read() as session:
@@ -56,7 +56,7 @@ def zipped_logs(
             if packed:
                 _add_file(archive, file, gzip.decompress(packed))
             status = named.status if packed else "damaged"
-            about = (named.match_id, named.stage, named.table, named.leg, status, _cell(named.reason), file)
+            about = (named.match_id, named.tournament_round, named.table, named.leg, status, _cell(named.reason), file)
             rows.writerow(about)
             yield sink.take_bytes()
         _add_file(archive, "index.csv", index.getvalue().encode())

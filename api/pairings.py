@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from api.auth import organises
-from api.matches.schemas import LAST_STAGE
+from api.matches.schemas import LAST_ROUND
 from api.presentation import visible_matches
 from api.views import record
 from referee.bots import bots
@@ -12,13 +12,13 @@ from referee.errors import Conflict
 from referee.matches.deal_groups import ENDED
 from referee.pairing import knockout
 from referee.tournaments import round_lists, rounds
-from referee.tournaments.round_lists import StagePage
+from referee.tournaments.round_lists import RoundPage
 from referee.tournaments.tables import Tournament
 from referee.workflows.unrated import table_unrated_reason
 
 Json = dict[str, Any]
 
-STAGE: Final = f"<int(min=1, max={LAST_STAGE}):stage>"  # the path parameter of a round
+ROUND: Final = f"<int(min=1, max={LAST_ROUND}):tournament_round>"  # the path parameter of a round
 
 
 def tells_all(tournament: Tournament) -> bool:
@@ -26,10 +26,11 @@ def tells_all(tournament: Tournament) -> bool:
     return not tournament.rated or not tournament.anonymous or tournament.status == "cancelled" or organises()
 
 
-def table(tournament: Tournament, page: StagePage, number: int) -> Json:
+def table(tournament: Tournament, page: RoundPage, number: int) -> Json:
     """Return table ``number`` of ``page`` with the matches played at it."""
-    stored, played = page.stage.tables[number - 1], page.matches.get(number, [])
-    over = page.stage.ended_at is not None or (bool(played) and all(match.status in ENDED for match in played))
+    tournament_round = page.tournament_round
+    stored, played = tournament_round.tables[number - 1], page.matches.get(number, [])
+    over = tournament_round.ended_at is not None or (bool(played) and all(match.status in ENDED for match in played))
     visible = over or tells_all(tournament)
     return {
         "table": number,
@@ -57,12 +58,12 @@ def bracket(tournament: Tournament) -> Json:
     tree = knockout.render_bracket(course, running)
     number = len(course.played) + 1 if running else None
     if number is not None and not tells_all(tournament):
-        _hide_entrants(tree["stages"][-1], round_lists.tables_over(record(), tournament.id, number))
-    entrants = [entrant for bracket_round in tree["stages"] for entrant in _list_entrants(bracket_round)]
+        _hide_entrants(tree["rounds"][-1], round_lists.tables_over(record(), tournament.id, number))
+    entrants = [entrant for bracket_round in tree["rounds"] for entrant in _list_entrants(bracket_round)]
     names = bots.names_of(record(), (entrant["entrant"] for entrant in entrants if entrant["entrant"]))
-    for bracket_round in tree["stages"]:
-        bracket_round["stage"] = bracket_round.pop("number")
-        bracket_round["state"] = "playing" if bracket_round["stage"] == number else "over"
+    for bracket_round in tree["rounds"]:
+        bracket_round["tournament_round"] = bracket_round.pop("number")
+        bracket_round["state"] = "playing" if bracket_round["tournament_round"] == number else "over"
     for entrant in entrants:
         entrant |= {"origin": entrant.pop("from"), **bot_reference(entrant.pop("entrant"), names)}
     return tree

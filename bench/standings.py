@@ -1,4 +1,4 @@
-"""CPU ms of what is read from an event's results, as events grow: eight stages, at tables of two and of four."""
+"""CPU ms of what is read from an event's results, as events grow: eight rounds, at tables of two and of four."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,7 +17,7 @@ from referee.standings import (
     table,
 )
 
-STAGES = 8
+ROUNDS = 8
 TABLES_A_GROUP = 100
 SAMPLES = 200
 DRAW = bytes(32)
@@ -79,22 +79,23 @@ def swiss(entrants: int, seats: int) -> list[MatchOutcome]:
     """As many matches as a Swiss has, its common deals shared by the tables of a section; who meets whom by lot."""
     dice = Random(entrants)
     tables: list[tuple[int, str, list[int]]] = []
-    for stage in range(STAGES):
+    for tournament_round in range(ROUNDS):
         order = dice.sample(range(entrants), entrants)
         for number in range(entrants // seats):
             seated = order[number * seats : number * seats + seats]
-            tables.append((stage, f"{stage}, {number // TABLES_A_GROUP}", seated))
+            tables.append((tournament_round, f"{tournament_round}, {number // TABLES_A_GROUP}", seated))
     return played(dice, tables)
 
 
 def played(dice: Random, tables: list[tuple[int, str, list[int]]]) -> list[MatchOutcome]:
     """One match in ten is shared by two neighbours in the ranking."""
     results: list[MatchOutcome] = []
-    for stage, group, seated in tables:
+    for tournament_round, group, seated in tables:
         placements = dice.sample(range(1, len(seated) + 1), len(seated))
         if dice.random() < 0.1:
             placements = [1 if placed == 2 else placed for placed in placements]
-        results.append(MatchOutcome(seated, placements, [len(seated) - placed for placed in placements], group, stage))
+        returns = [len(seated) - placed for placed in placements]
+        results.append(MatchOutcome(seated, placements, returns, group, tournament_round))
     return results
 
 

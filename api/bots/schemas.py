@@ -134,7 +134,9 @@ class ReasonView(Strict):
     text = fields.String(required=True, metadata={"description": "for people"})
     ahead = fields.Integer(required=True, allow_none=True, metadata={"description": "matches that come before it"})
     seat = fields.Integer(required=True, allow_none=True, metadata={"description": "of the rival that is full"})
-    stage = fields.Integer(required=True, allow_none=True, metadata={"description": "to which the reason refers"})
+    tournament_round = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "number of the round that the reason refers to"}
+    )
 
 
 class OpenMatchView(Strict):

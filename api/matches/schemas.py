@@ -14,7 +14,7 @@ from referee.workflows.unrated import UNRATED
 from referee.workflows.voiding import MOST_REASON
 
 MOST_SEATS = 10
-LAST_STAGE = 1_000_000
+LAST_ROUND = 1_000_000
 WHOLE_GROUP = "all matches that share their cards with this one"
 DEFAULTS = Limits()
 
@@ -57,7 +57,7 @@ class MatchQuery(PageQuery):
     status = fields.String(validate=validate.OneOf(MATCH_STATES))
     bot = Id("bot")
     tournament = Id("trn")
-    tournament_round = QueryInt(low=1, high=LAST_STAGE, metadata={"description": "its number, from 1"})
+    tournament_round = QueryInt(low=1, high=LAST_ROUND, metadata={"description": "its number, from 1"})
     game = fields.String(validate=validate.OneOf(GAMES))
 
 
@@ -143,7 +143,7 @@ class GroupView(Strict):
         required=True,
         validate=validate.OneOf(GROUP_KINDS),
         metadata={
-            "description": "own: this match alone; common: tables of a stage; duplicate: the same bots, seats rotated"
+            "description": "own: this match alone; common: tables of a round; duplicate: the same bots, seats rotated"
         },
     )
     state = fields.String(required=True, validate=validate.OneOf(GROUP_STATES))

@@ -27,7 +27,7 @@ from referee.errors import Conflict, NotFound
 from referee.matches import matches
 from referee.matches.tables import MATCH_STATES
 from referee.tournaments import bulk, round_lists, tournaments
-from referee.tournaments.round_lists import StagePage
+from referee.tournaments.round_lists import RoundPage
 from referee.tournaments.rounds import newest
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.tables import Tournament
@@ -41,33 +41,35 @@ CROSSTABLE_ROWS: Final = 30
 MOST_LISTED: Final = 64  # a larger round of a bracket is listed without its matches
 
 
-@pages.get(f"{TOURNAMENT}/stages")
+@pages.get(f"{TOURNAMENT}/rounds")
 @takes("page")
 @page_view
 def list_rounds(tournament_id: str) -> Response:
     """Show the rounds paired so far."""
     tournament = _get_tournament_with_rounds(tournament_id)
     numbered = numbered_page(requested_number(), ROUNDS, newest(record(), tournament.id))
-    found = round_lists.list_stages(record(), tournament.id, limit=ROUNDS, cursor=[numbered.first])
+    found = round_lists.list_rounds(record(), tournament.id, limit=ROUNDS, cursor=[numbered.first])
     return page("tournaments/rounds.html", **head(tournament), rounds=found.items, numbered=numbered)
 
 
-@pages.get(f"{TOURNAMENT}/stages/{pairings.STAGE}")
+@pages.get(f"{TOURNAMENT}/rounds/{pairings.ROUND}")
 @takes("page")
 @page_view
-def show_round(tournament_id: str, stage: int) -> Response:
+def show_round(tournament_id: str, tournament_round: int) -> Response:
     """Show a round with its tables."""
     tournament = _get_tournament_with_rounds(tournament_id)
-    line = round_lists.stage_line(record(), tournament.id, stage)
-    numbered = numbered_page(requested_number(), TABLES, line.tables)
-    found = round_lists.stage_page(record(), tournament.id, line, first=numbered.first, limit=TABLES, most_byes=TABLES)
+    summary = round_lists.get_round_summary(record(), tournament.id, tournament_round)
+    numbered = numbered_page(requested_number(), TABLES, summary.tables)
+    found = round_lists.get_round_page(
+        record(), tournament.id, summary, first=numbered.first, limit=TABLES, most_byes=TABLES
+    )
     return page(
         "tournaments/round.html",
         **head(tournament),
-        round=line,
+        round=summary,
         newest=newest(record(), tournament.id),
         tables=TableView(many=True).dump(pairings.table(tournament, found, number) for number in found.tables),
-        byes=_byes(found) if line.state == "over" or pairings.tells_all(tournament) else [],
+        byes=_byes(found) if summary.state == "over" or pairings.tells_all(tournament) else [],
         numbered=numbered,
     )
 
@@ -134,7 +136,7 @@ def show_bracket(tournament_id: str) -> Response:
         "tournaments/bracket.html",
         **head(tournament),
         drawing=bracket_drawing.tree(bracket, tournament.name),
-        rounds=[{**level, "tables": _tables_with_matches(tournament, level)} for level in bracket["stages"]],
+        rounds=[{**level, "tables": _tables_with_matches(tournament, level)} for level in bracket["rounds"]],
         to_come=bracket["to_come"],
         most=MOST_LISTED,
     )
@@ -152,8 +154,8 @@ def list_downloads(tournament_id: str) -> Response:
     )
 
 
-def _byes(found: StagePage) -> list[Json]:
-    byes = found.stage.byes[:TABLES]
+def _byes(found: RoundPage) -> list[Json]:
+    byes = found.tournament_round.byes[:TABLES]
     return [{**pairings.bot_reference(bye["entrant"], found.names), "reason": bye["reason"]} for bye in byes]
 
 
@@ -195,7 +197,7 @@ def _tables_with_matches(tournament: Tournament, bracket_round: Json) -> list[Js
     if len(bracket_round["tables"]) > MOST_LISTED:
         return []
     numbers = [table["table"] for table in bracket_round["tables"]]
-    played = round_lists.matches_at(record(), tournament.id, bracket_round["stage"], numbers)
+    played = round_lists.matches_at(record(), tournament.id, bracket_round["tournament_round"], numbers)
     return [{**table, "matches": match_views(played.get(table["table"], []))} for table in bracket_round["tables"]]
 
 

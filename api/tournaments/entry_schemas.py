@@ -41,7 +41,7 @@ class EntryView(Strict):
     name = fields.String(attribute="bot.name", required=True)
     owner = fields.String(attribute="bot.owner_id", required=True)
     seed = fields.Integer(required=True, allow_none=True, metadata={"description": "set by hand"})
-    first_round = fields.Integer(required=True, metadata={"description": "the first stage it may play in"})
+    first_round = fields.Integer(required=True, metadata={"description": "the first round it may play in"})
     preflight = fields.String(
         required=True,
         validate=validate.OneOf(PREFLIGHTS),

@@ -1,4 +1,4 @@
-"""Stages of a tournament: tables, byes, and the bracket of a knockout."""
+"""Schemas of the rounds of a tournament: tables, byes, and the bracket of a knockout."""
 
 from marshmallow import fields, validate
 
@@ -6,16 +6,16 @@ from api.fields import Strict, UtcDateTime
 from api.matches.schemas import SeatView, UnratedReason
 from referee.matches.tables import MATCH_STATES
 
-STAGE_STATES = ("decided", "playing", "over")
+ROUND_STATES = ("decided", "playing", "over")
 HIDDEN = "null while it is hidden who plays: in rated matches of an `anonymous` tournament, until the table is over"
 
 
-class StageView(Strict):
-    stage = fields.Integer(attribute="number", required=True, metadata={"description": "from 1"})
+class RoundView(Strict):
+    tournament_round = fields.Integer(attribute="number", required=True, metadata={"description": "from 1"})
     label = fields.String(required=True, metadata={"description": "such as semi_final; often empty"})
     state = fields.String(
         required=True,
-        validate=validate.OneOf(STAGE_STATES),
+        validate=validate.OneOf(ROUND_STATES),
         metadata={"description": "decided: no match is arranged yet"},
     )
     tables = fields.Integer(required=True)
@@ -64,7 +64,7 @@ class TableView(Strict):
     matches = fields.List(fields.Nested(TableMatchView), required=True, metadata={"description": "by leg"})
 
 
-class WholeStageView(StageView):
+class WholeRoundView(RoundView):
     resting = fields.List(
         fields.Nested(ByeView), required=True, metadata={"description": "the byes; told when the tables are"}
     )
@@ -73,7 +73,7 @@ class WholeStageView(StageView):
 
 
 class OriginView(Strict):
-    stage = fields.Integer(required=True)
+    tournament_round = fields.Integer(required=True)
     table = fields.Integer(required=True, allow_none=True, metadata={"description": "null: a bye"})
 
 
@@ -104,8 +104,8 @@ class BracketTableView(Strict):
     entrants = fields.List(fields.Nested(BracketEntrantView), required=True, metadata={"description": "best first"})
 
 
-class BracketStageView(Strict):
-    stage = fields.Integer(required=True)
+class BracketRoundView(Strict):
+    tournament_round = fields.Integer(required=True)
     label = fields.String(required=True)
     state = fields.String(required=True, validate=validate.OneOf(["playing", "over"]))
     tables = fields.List(fields.Nested(BracketTableView), required=True)
@@ -118,5 +118,5 @@ class ToComeView(Strict):
 
 
 class BracketView(Strict):
-    stages = fields.List(fields.Nested(BracketStageView), required=True)
-    to_come = fields.List(fields.Nested(ToComeView), required=True, metadata={"description": "stages not decided yet"})
+    rounds = fields.List(fields.Nested(BracketRoundView), required=True)
+    to_come = fields.List(fields.Nested(ToComeView), required=True, metadata={"description": "rounds not paired yet"})

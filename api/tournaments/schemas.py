@@ -1,4 +1,4 @@
-"""Tournaments: their terms, and how far they are. Who takes part stands in ``entries``, who meets in ``stages``."""
+"""Schemas of tournaments: terms and progress. ``entry_schemas`` has those of entries, ``round_schemas`` of rounds."""
 
 from typing import Any
 
@@ -27,17 +27,17 @@ from referee.workflows.voiding import MOST_REASON
 
 TERMS = {
     "format": "who meets whom; round_robin unless given",
-    "format_options": "of the format; what is left out has its usual value: swiss {stages}, knockout {seeding, "
+    "format_options": "of the format; what is left out has its usual value: swiss {rounds}, knockout {seeding, "
     "advance, best_of, tie_breaks, third_place}, gauntlet {champion}, ladder {at_once, per_bot, spread}",
     "cycles": "how often everybody meets everybody, in formats where everybody does; 1 unless given",
     "rated": "whether results count on the ladder; true unless given",
-    "deal_sharing": "own: each match has cards of its own. common: the tables of a stage share their cards, and "
+    "deal_sharing": "own: each match has cards of its own. common: the tables of a round share their cards, and "
     "nobody meets a deal twice. duplicate: the same bots play the same cards in every order of seats. common where the "
     "event is rated, else own, unless given",
     "orders": "of seats in duplicate deals: each bot once on every seat (cyclic, unless given), or all orders",
     "trusted": "rate duplicate deals all the same, though a bot that remembers knows the cards; false unless given",
     "anonymous": "hide who plays a rated match, from its opponents too, until it is over; true unless given",
-    "late_entry": "take entries after the start, from the next stage on; false unless given",
+    "late_entry": "take entries after the start, which play from the next round on; false unless given",
     "frozen_version": "a bot that changes its version loses its seats; false unless given",
     "substitute": "house player that plays for absent bots, unrated; null unless given: nobody does",
     "starts_at": "when it starts automatically; null: when its organiser starts it. If there are too few bots at that "
@@ -102,12 +102,12 @@ class ProgressView(Strict):
     by_status = fields.Dict(
         keys=fields.String(), values=fields.Integer(), required=True, metadata={"description": "matches by status"}
     )
-    stage = fields.Integer(
+    tournament_round = fields.Integer(
         required=True,
         allow_none=True,
-        metadata={"description": "the earliest that is not over; 0 before the first; null in a ladder"},
+        metadata={"description": "number of the earliest round that is not over; 0 before the first; null in a ladder"},
     )
-    stages = fields.Integer(required=True, metadata={"description": "decided so far"})
+    rounds = fields.Integer(required=True, metadata={"description": "number of rounds paired so far"})
     estimated_end = NextMinute(
         required=True,
         allow_none=True,
@@ -158,7 +158,7 @@ class WholeTournamentView(TournamentView):
     preflight_until = UtcDateTime(
         required=True,
         allow_none=True,
-        metadata={"description": "while bots are called before the first stage: how long it waits for them"},
+        metadata={"description": "while bots are called before the first round: how long it waits for them"},
     )
     progress = fields.Nested(ProgressView, required=True)
     tie_breaks = fields.List(

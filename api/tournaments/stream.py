@@ -158,7 +158,7 @@ class TournamentStream(Stream[TournamentFeed]):
         found, entries = progress(session, feed.id), entering.counts(session, feed.id)
         content = {"status": state[0], "reason": state[1], **self._views.progress(found), "entries": asdict(entries)}
         data = orjson.dumps(content)
-        counted = (state[0], found.by_status, found.stage)
+        counted = (state[0], found.by_status, found.tournament_round)
         moment = time.monotonic()
         with self._changed:
             feed.standings_outdated = feed.standings_outdated or counted != feed.counted
@@ -220,7 +220,7 @@ def match_message(ended: watching.EndedMatch) -> bytes:
     data = {
         "id": ended.match_id,
         "seq": ended.seq,
-        "tournament_round": ended.stage,
+        "tournament_round": ended.tournament_round,
         "table": ended.table,
         "leg": ended.leg,
         "status": ended.status,

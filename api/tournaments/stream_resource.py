@@ -35,7 +35,8 @@ def follow(query: Json, tournament_id: str) -> Response:
     """Follow a tournament (server-sent events)
 
     The stream begins with the present state; then it sends changes. `match`: a match has its result (`id`, `seq`,
-    `stage`, `table`, `leg`, `status`, `reason`, `entrants`, `bots`, `placements`, `returns` by seat, `finished_at`).
+    `tournament_round`, `table`, `leg`, `status`, `reason`, `entrants`, `bots`, `placements`, `returns` by seat,
+    `finished_at`).
     `progress`: `status`, `reason`, `entries` and the members of the tournament's `progress`. `standings`: `as_of_seq`,
     `results` and the first 50 rows as in GET …/standings, without points per match and error bars. `end`: the
     tournament is finished or cancelled (`status`, `reason`, `as_of_seq`), and the stream closes. Progress and standings

@@ -86,7 +86,7 @@ def _format_options(tournament: Tournament) -> Iterator[str]:
     options = tournament.format_options
     match tournament.format:
         case "swiss":
-            yield f"{options['stages']} rounds" if options.get("stages") else "as many rounds as leave one undefeated"
+            yield f"{options['rounds']} rounds" if options.get("rounds") else "as many rounds as leave one undefeated"
         case "knockout":
             yield from _knockout_options(options)
         case "ladder":

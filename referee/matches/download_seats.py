@@ -17,7 +17,7 @@ class DownloadSeat:
     seq: int
     match_id: str
     tournament_id: str | None
-    stage: int | None
+    tournament_round: int | None
     table: int | None
     leg: int | None
     group_id: str
@@ -50,7 +50,7 @@ def _seat(result: Result, match: Match, number: int, seat: MatchSeat) -> Downloa
         seq=result.seq,
         match_id=match.id,
         tournament_id=match.tournament_id,
-        stage=match.tournament_round,
+        tournament_round=match.tournament_round,
         table=match.table_no,
         leg=match.leg,
         group_id=match.group_id,

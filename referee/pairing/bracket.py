@@ -91,7 +91,7 @@ def render_bracket(tournament: TournamentState, running: PairingRound | None = N
         left = left[1:]
     advance = tournament.options["advance"]
     to_come = [{"label": label(field, tournament.seats, advance), "tables": len(cut.advancing)} for field, cut in left]
-    return {"stages": rounds, "to_come": to_come}
+    return {"rounds": rounds, "to_come": to_come}
 
 
 def _render_round(state: BracketState, number: int, outcome: BracketOutcome) -> Json:
@@ -139,5 +139,5 @@ def _origin(state: BracketState, number: int, entrant: str) -> Json | None:
     for earlier in range(number, 0, -1):
         tables = state.outcomes[earlier - 1].tables
         if entrant in tables:
-            return {"stage": earlier, "table": tables[entrant]}
+            return {"tournament_round": earlier, "table": tables[entrant]}
     return None

@@ -42,26 +42,26 @@ MAX_ROUNDS: Final = 100
 
 
 class Swiss:
-    """The Swiss system, see the module. The option ``stages`` null means ``default_rounds`` of the starters."""
+    """The Swiss system, see the module. The option ``rounds`` null means ``default_rounds`` of the starters."""
 
     name = "swiss"
     takes_late_entries = True
     static = False
 
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
-        """Accept ``stages``, the number of rounds, or null."""
-        refuse_unknown(given, "stages")
-        return {"stages": read_int(given, "stages", 1, MAX_ROUNDS)}
+        """Accept ``rounds``, the number of rounds, or null."""
+        refuse_unknown(given, "rounds")
+        return {"rounds": read_int(given, "rounds", 1, MAX_ROUNDS)}
 
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
         if cycles != 1:
-            raise BadOption("cycles", "must be 1: the option stages sets the number of rounds of a Swiss tournament")
+            raise BadOption("cycles", "must be 1: the option rounds sets the number of rounds of a Swiss tournament")
         check_fills_a_table(entrants, seats)
-        rounds = options.get("stages") or default_rounds(entrants, seats)
+        rounds = options.get("rounds") or default_rounds(entrants, seats)
         possible = max_rounds(entrants, seats)
         if rounds > possible:
             raise BadOption(
-                "format_options.stages",
+                "format_options.rounds",
                 f"{entrants} bots at tables of {seats} can play at most {possible} rounds, not {rounds}",
             )
 
@@ -118,7 +118,7 @@ def max_rounds(entrants: int, seats: int) -> int:
 
 
 def _total_rounds(tournament: TournamentState) -> int:
-    chosen = tournament.options.get("stages")
+    chosen = tournament.options.get("rounds")
     if chosen is not None:
         return int(chosen)
     starters = sum(entrant.first_round == 1 for entrant in tournament.entrants)

@@ -61,7 +61,7 @@ class NextLog:
     place: DownloadCursor
     status: str
     reason: str | None
-    stage: int | None
+    tournament_round: int | None
     table: int | None
     leg: int | None
 

@@ -178,8 +178,11 @@ def _next_number(session: Session, tournament: Tournament) -> int:
 
 
 def _join_late(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
-    """From the next stage on; the bot is called at once, as the others were before the start. Its version is that with
-    which it answers; who comes back keeps the one it had, or a frozen version could be changed by leaving."""
+    """Enter the bot from the next round on and have it called now, as the others were before the start.
+
+    Its version is the one it answers with. A bot that returns keeps its earlier version; otherwise leaving would be a
+    way to change a frozen version.
+    """
     entry.first_round = rounds.newest(session, tournament.id) + 1
     entry.preflight = "asked"
     bots.request_check(session, bot.id)

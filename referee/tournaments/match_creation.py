@@ -36,20 +36,25 @@ class MatchesToCreate:
     done: int = 0
 
 
-def arrange_portion(session: Session, tournament: Tournament, stage: TournamentRound, *, master_key: bytes) -> int:
+def arrange_portion(session: Session, tournament: Tournament, row: TournamentRound, *, master_key: bytes) -> int:
     """Create the first matches of the round's next tables; return the number of tables.
 
     A table gets no matches if one of its entrants withdrew, or cannot play and has no substitute.
     """
-    tables = _next_tables(stage, len(orders(tournament)))
-    arrange_tables(session, tournament, stage.number, tables, master_key=master_key)
-    stage.arranged += len(tables)
+    tables = _next_tables(row, len(orders(tournament)))
+    arrange_tables(session, tournament, row.number, tables, master_key=master_key)
+    row.arranged += len(tables)
     session.flush()
     return len(tables)
 
 
 def arrange_tables(
-    session: Session, tournament: Tournament, stage: int, tables: Sequence[MatchesToCreate], *, master_key: bytes
+    session: Session,
+    tournament: Tournament,
+    tournament_round: int,
+    tables: Sequence[MatchesToCreate],
+    *,
+    master_key: bytes,
 ) -> list[str]:
     """Create matches at those of the tables whose entrants can all play; return the ids of the matches."""
     by_entrant = players_of(session, tournament, {entrant for wanted in tables for entrant in wanted.table.entrants})
@@ -59,7 +64,11 @@ def arrange_tables(
         plan
         for wanted in played
         for plan in _plans(
-            tournament, stage, wanted, by_entrant, shares=wanted.section is not None and shared[wanted.section] > 1
+            tournament,
+            tournament_round,
+            wanted,
+            by_entrant,
+            shares=wanted.section is not None and shared[wanted.section] > 1,
         )
     ]
     return arrange(session, plans, master_key=master_key)
@@ -96,20 +105,22 @@ def plan_for(
     )
 
 
-def sets_arranged(session: Session, tournament: Tournament, stage: int, tables: Sequence[int]) -> dict[int, int]:
+def sets_arranged(
+    session: Session, tournament: Tournament, tournament_round: int, tables: Sequence[int]
+) -> dict[int, int]:
     """Return how many sets of matches each of these tables has."""
     query = select(Match.table_no, func.max(Match.leg)).where(Match.tournament_id == tournament.id)
-    query = query.where(Match.tournament_round == stage, Match.table_no.in_(tables)).group_by(Match.table_no)
+    query = query.where(Match.tournament_round == tournament_round, Match.table_no.in_(tables)).group_by(Match.table_no)
     each = len(orders(tournament))
     return {table_no: leg // each for table_no, leg in session.execute(query) if table_no and leg}
 
 
-def _next_tables(stage: TournamentRound, matches_a_set: int) -> list[MatchesToCreate]:
-    in_order = sorted(range(len(stage.tables)), key=lambda index: (stage.tables[index]["section"], index))
+def _next_tables(row: TournamentRound, matches_a_set: int) -> list[MatchesToCreate]:
+    in_order = sorted(range(len(row.tables)), key=lambda index: (row.tables[index]["section"], index))
     taken: list[MatchesToCreate] = []
     seats = 0
-    for index in in_order[stage.arranged :]:
-        stored = stage.tables[index]
+    for index in in_order[row.arranged :]:
+        stored = row.tables[index]
         if seats >= PORTION and stored["section"] != taken[-1].section:
             break
         table = table_of(stored)
@@ -119,7 +130,12 @@ def _next_tables(stage: TournamentRound, matches_a_set: int) -> list[MatchesToCr
 
 
 def _plans(
-    tournament: Tournament, stage: int, wanted: MatchesToCreate, players: Mapping[str, str | None], *, shares: bool
+    tournament: Tournament,
+    tournament_round: int,
+    wanted: MatchesToCreate,
+    players: Mapping[str, str | None],
+    *,
+    shares: bool,
 ) -> list[MatchPlan]:
     each = orders(tournament)
     plans = []
@@ -131,7 +147,7 @@ def _plans(
                     tournament,
                     [seated[index] for index in order],
                     players,
-                    tournament_round=stage,
+                    tournament_round=tournament_round,
                     table_no=wanted.table_no,
                     leg=number * len(each) + place + 1,
                     deal=_deal(wanted, number, duplicate=len(each) > 1, shares=shares),

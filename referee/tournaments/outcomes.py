@@ -31,11 +31,11 @@ def outcomes(session: Session, tournament_id: str, *, after: int = 0, newest: in
             placements=tuple(placements),
             returns=tuple(returns),
             group=group,
-            tournament_round=stage,
+            tournament_round=tournament_round,
             seq=seq,
             scored=seats_played_in_person(entrants, bots) or None,
         )
-        for entrants, bots, placements, returns, group, stage, seq in reversed(rows)
+        for entrants, bots, placements, returns, group, tournament_round, seq in reversed(rows)
     ]
 
 

@@ -29,8 +29,8 @@ class Progress:
     total: int
     done: int
     by_status: dict[str, int]
-    stage: int | None
-    stages: int
+    tournament_round: int | None
+    rounds: int
     estimated_end: datetime | None
 
 
@@ -43,18 +43,18 @@ def progress(session: Session, tournament_id: str) -> Progress:
     done = there - sum(by_status.get(status, 0) for status in OPEN)
     foreseen = tournament.expected_matches or 0 if tournament.status in ("running", "paused") else 0
     total = max(there, foreseen)
-    stage, stages = _stage(session, tournament)
-    return Progress(total, done, by_status, stage, stages, _estimated_end(session, tournament, total - done))
+    tournament_round, rounds = _current_and_newest_round(session, tournament)
+    return Progress(total, done, by_status, tournament_round, rounds, _estimated_end(session, tournament, total - done))
 
 
-def _stage(session: Session, tournament: Tournament) -> tuple[int | None, int]:
+def _current_and_newest_round(session: Session, tournament: Tournament) -> tuple[int | None, int]:
     if tournament.format == "ladder":
         return None, 0
-    stages = newest(session, tournament.id)
+    rounds = newest(session, tournament.id)
     going_on = select(func.min(TournamentRound.number)).where(
         TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None)
     )
-    return session.scalar(going_on) or stages, stages
+    return session.scalar(going_on) or rounds, rounds
 
 
 def _estimated_end(session: Session, tournament: Tournament, left: int) -> datetime | None:

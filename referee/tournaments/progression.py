@@ -76,12 +76,12 @@ def next_step(session: Session, tournament: Tournament) -> Step | None:
         return Step("blockers reported", _report_blockers)
     if tournament.format == "ladder":
         return _to_match(session, tournament)
-    stages = extents(session, tournament)
+    rounds = extents(session, tournament)
     return (
-        _to_arrange(tournament, stages)
-        or _to_extend(session, tournament, stages)
-        or _to_end(tournament, stages)
-        or _to_pair(session, tournament, stages)
+        _to_arrange(tournament, rounds)
+        or _to_extend(session, tournament, rounds)
+        or _to_end(tournament, rounds)
+        or _to_pair(session, tournament, rounds)
     )
 
 
@@ -115,30 +115,30 @@ def _match(wanted: matchmaking.NextTables, session: Session, tournament: Tournam
 # -- the matches of a round --
 
 
-def _to_arrange(tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
+def _to_arrange(tournament: Tournament, rounds: Sequence[RoundProgress]) -> Step | None:
     """Return the step that creates the next matches of the first round that lacks some."""
-    if format_of(tournament).static and sum(stage.open for stage in stages) >= AHEAD:
+    if format_of(tournament).static and sum(seen.open for seen in rounds) >= AHEAD:
         return None
-    for stage in stages:
-        if stage.arranged < stage.tables:
-            return Step("arranged", partial(_arrange, stage))
+    for seen in rounds:
+        if seen.arranged < seen.tables:
+            return Step("arranged", partial(_arrange, seen))
     return None
 
 
 def _arrange(seen: RoundProgress, session: Session, tournament: Tournament, master_key: bytes) -> bool:
-    stage = session.get_one(TournamentRound, (tournament.id, seen.number))
-    if stage.arranged != seen.arranged:
+    tournament_round = session.get_one(TournamentRound, (tournament.id, seen.number))
+    if tournament_round.arranged != seen.arranged:
         return False
-    match_creation.arrange_portion(session, tournament, stage, master_key=master_key)
+    match_creation.arrange_portion(session, tournament, tournament_round, master_key=master_key)
     return True
 
 
-def _to_extend(session: Session, tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
+def _to_extend(session: Session, tournament: Tournament, rounds: Sequence[RoundProgress]) -> Step | None:
     """Return the step that creates more matches at tables whose matches have ended, if the format requires them."""
     if tournament.format in DECIDED_AT_ONCE:
         return None
     event = None
-    for seen in stages:
+    for seen in rounds:
         decided = _over_tables(session, tournament, seen.number)
         if not decided:
             continue
@@ -149,21 +149,21 @@ def _to_extend(session: Session, tournament: Tournament, stages: Sequence[RoundP
     return None
 
 
-def _over_tables(session: Session, tournament: Tournament, stage: int) -> list[int]:
+def _over_tables(session: Session, tournament: Tournament, number: int) -> list[int]:
     """Return the tables of a round that have finished matches and no open ones."""
     going_on = func.sum(case((Match.status.in_(OPEN), 1), else_=0))
     finished = func.sum(case((Match.status == "finished", 1), else_=0))
-    query = select(Match.table_no).where(Match.tournament_id == tournament.id, Match.tournament_round == stage)
+    query = select(Match.table_no).where(Match.tournament_id == tournament.id, Match.tournament_round == number)
     query = query.group_by(Match.table_no).having(and_(going_on == 0, finished > 0)).order_by(Match.table_no)
     return [table_no for table_no in session.scalars(query) if table_no is not None]
 
 
 def _extensions(
-    session: Session, tournament: Tournament, stage: int, decided: Sequence[int], event: pairing.TournamentState
+    session: Session, tournament: Tournament, number: int, decided: Sequence[int], event: pairing.TournamentState
 ) -> list[MatchesToCreate]:
-    tables = session.get_one(TournamentRound, (tournament.id, stage)).tables
-    legs = legs_of(session, tournament, stage, decided)
-    done = sets_arranged(session, tournament, stage, decided)
+    tables = session.get_one(TournamentRound, (tournament.id, number)).tables
+    legs = legs_of(session, tournament, number, decided)
+    done = sets_arranged(session, tournament, number, decided)
     wanted = []
     players = match_creation.players_of(
         session, tournament, {entrant for number in decided for entrant in tables[number - 1]["entrants"]}
@@ -172,26 +172,26 @@ def _extensions(
         table = table_of(tables[table_no - 1])
         if not all(players.get(entrant) for entrant in table.entrants):
             continue  # an entrant withdrew: the matches played so far decide
-        more = format_of(tournament).more_legs(event, table, legs[stage, table_no])
+        more = format_of(tournament).more_legs(event, table, legs[number, table_no])
         if more:
             wanted.append(MatchesToCreate(table_no, table, None, more, done[table_no]))
     return wanted[: match_creation.PORTION // tournament.seats]
 
 
 def _extend(
-    stage: int, wanted: Sequence[MatchesToCreate], session: Session, tournament: Tournament, master_key: bytes
+    number: int, wanted: Sequence[MatchesToCreate], session: Session, tournament: Tournament, master_key: bytes
 ) -> bool:
-    done = sets_arranged(session, tournament, stage, [matches.table_no for matches in wanted])
+    done = sets_arranged(session, tournament, number, [matches.table_no for matches in wanted])
     left = [matches for matches in wanted if done[matches.table_no] == matches.done]
-    return bool(match_creation.arrange_tables(session, tournament, stage, left, master_key=master_key))
+    return bool(match_creation.arrange_tables(session, tournament, number, left, master_key=master_key))
 
 
 # -- the sequence of rounds --
 
 
-def _to_end(tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
+def _to_end(tournament: Tournament, rounds: Sequence[RoundProgress]) -> Step | None:
     """Return the step that ends rounds whose matches have all been created and have ended."""
-    over = [stage.number for stage in stages if stage.arranged == stage.tables and stage.open == 0]
+    over = [seen.number for seen in rounds if seen.arranged == seen.tables and seen.open == 0]
     return Step("round over", partial(_end, over)) if over else None
 
 
@@ -203,25 +203,28 @@ def _end(numbers: Sequence[int], session: Session, tournament: Tournament, _: by
     return True
 
 
-def _to_pair(session: Session, tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
+def _to_pair(session: Session, tournament: Tournament, rounds: Sequence[RoundProgress]) -> Step | None:
     """Return the step that pairs the next rounds or, if none is left, finishes the tournament.
 
     Wait for open matches, including rematches in earlier rounds.
     """
     static = format_of(tournament).static
-    if stages if not static else sum(stage.open for stage in stages) >= AHEAD:
+    if rounds if not static else sum(seen.open for seen in rounds) >= AHEAD:
         return None
     if not static and _anything_open(session, tournament):
         return None
     event = event_of(session, tournament)
     decided, before, moment = _decide_rounds(tournament, event), len(event.played), current_time(session)
     if decided:
-        rows = [row_of(session, tournament, before + index, stage, moment) for index, stage in enumerate(decided, 1)]
+        rows = [
+            row_of(session, tournament, before + index, pairing_round, moment)
+            for index, pairing_round in enumerate(decided, 1)
+        ]
         planned = format_of(tournament).expected_matches(reduce(following, decided, event)) * len(
             match_creation.orders(tournament)
         )
         return Step("paired", partial(_pair, before, rows, planned))
-    if stages or _anything_open(session, tournament):
+    if rounds or _anything_open(session, tournament):
         return None
     return Step("finished", _finish)
 
@@ -232,12 +235,12 @@ def _decide_rounds(tournament: Tournament, event: pairing.TournamentState) -> li
     decided: list[pairing.PairingRound] = []
     tables = 0
     while tables < TABLES_AHEAD and (format.static or not decided):
-        stage = format.next_round(event)
-        if stage is None:
+        pairing_round = format.next_round(event)
+        if pairing_round is None:
             break
-        decided.append(stage)
-        tables += len(stage.tables)
-        event = following(event, stage)
+        decided.append(pairing_round)
+        tables += len(pairing_round.tables)
+        event = following(event, pairing_round)
     return decided
 
 

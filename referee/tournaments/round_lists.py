@@ -18,7 +18,7 @@ from referee.tournaments.tables import TournamentRound
 
 
 @dataclass(frozen=True, slots=True)
-class StageLine:
+class RoundSummary:
     """A round in numbers: ``arranged`` of its tables have matches; ``done`` of its ``matches`` have ended."""
 
     number: int
@@ -40,59 +40,59 @@ class StageLine:
 
 
 @dataclass(frozen=True, slots=True)
-class StagePage:
+class RoundPage:
     """Some tables of a round, by number, with their matches and the names and owners of the bots."""
 
-    line: StageLine
-    stage: TournamentRound
+    summary: RoundSummary
+    tournament_round: TournamentRound
     tables: range
     matches: Mapping[int, list[Match]]
     names: Mapping[str, str]
     owners: Mapping[str, str]
 
 
-def list_stages(
+def list_rounds(
     session: Session, tournament_id: str, *, limit: int = 50, cursor: Cursor | None = None
-) -> Page[StageLine]:
+) -> Page[RoundSummary]:
     """Return a page of rounds by number."""
     check_limit(limit)
-    query = _lines(tournament_id).order_by(TournamentRound.number).limit(limit + 1)
+    query = _select_summaries(tournament_id).order_by(TournamentRound.number).limit(limit + 1)
     if cursor is not None:
         query = query.where(TournamentRound.number > number_of(cursor))
     rows = session.execute(query).all()
-    lines = _count_tables(session, tournament_id, rows[:limit])
-    return Page(lines, [lines[-1].number] if len(rows) > limit else None)
+    summaries = _count_tables(session, tournament_id, rows[:limit])
+    return Page(summaries, [summaries[-1].number] if len(rows) > limit else None)
 
 
-def stage_line(session: Session, tournament_id: str, number: int) -> StageLine:
+def get_round_summary(session: Session, tournament_id: str, number: int) -> RoundSummary:
     """Return a round in numbers. Raise ``NotFound`` for a round that is not paired."""
-    rows = session.execute(_lines(tournament_id).where(TournamentRound.number == number)).all()
+    rows = session.execute(_select_summaries(tournament_id).where(TournamentRound.number == number)).all()
     if not rows:
-        raise NotFound("stage", str(number))
+        raise NotFound("round", str(number))
     return _count_tables(session, tournament_id, rows)[0]
 
 
-def stage_page(
-    session: Session, tournament_id: str, line: StageLine, *, first: int, limit: int, most_byes: int | None = None
-) -> StagePage:
+def get_round_page(
+    session: Session, tournament_id: str, summary: RoundSummary, *, first: int, limit: int, most_byes: int | None = None
+) -> RoundPage:
     """Return up to ``limit`` tables of a round, from index ``first`` on, with names for up to ``most_byes`` byes."""
-    number = line.number
-    stage = session.get_one(TournamentRound, (tournament_id, number))
-    tables = range(first + 1, min(first + limit, line.tables) + 1)
-    entrants = [bot_id for table in tables for bot_id in stage.tables[table - 1]["entrants"]]
-    return StagePage(
-        line=line,
-        stage=stage,
+    number = summary.number
+    tournament_round = session.get_one(TournamentRound, (tournament_id, number))
+    tables = range(first + 1, min(first + limit, summary.tables) + 1)
+    entrants = [bot_id for table in tables for bot_id in tournament_round.tables[table - 1]["entrants"]]
+    return RoundPage(
+        summary=summary,
+        tournament_round=tournament_round,
         tables=tables,
         matches=matches_at(session, tournament_id, number, tables),
-        names=bots.names_of(session, [*entrants, *(bye["entrant"] for bye in stage.byes[:most_byes])]),
+        names=bots.names_of(session, [*entrants, *(bye["entrant"] for bye in tournament_round.byes[:most_byes])]),
         owners=bots.owners_of(session, entrants),
     )
 
 
-def matches_at(session: Session, tournament_id: str, stage: int, tables: Sequence[int]) -> dict[int, list[Match]]:
-    """The matches of these tables, by table, in the order of their legs."""
-    query = select(Match).where(Match.tournament_id == tournament_id, Match.tournament_round == stage)
+def matches_at(session: Session, tournament_id: str, number: int, tables: Sequence[int]) -> dict[int, list[Match]]:
+    """Return the matches of these tables of a round, by table, in the order of their legs."""
+    query = select(Match).where(Match.tournament_id == tournament_id, Match.tournament_round == number)
     found: dict[int, list[Match]] = defaultdict(list)
     ordered = query.where(Match.table_no.in_(tables)).order_by(Match.table_no, Match.leg, Match.id)
     for match in session.scalars(ordered):
@@ -100,14 +100,14 @@ def matches_at(session: Session, tournament_id: str, stage: int, tables: Sequenc
     return found
 
 
-def tables_over(session: Session, tournament_id: str, stage: int) -> set[int]:
-    """The numbers of the tables that have matches, all of them over."""
-    query = select(Match.table_no).where(Match.tournament_id == tournament_id, Match.tournament_round == stage)
+def tables_over(session: Session, tournament_id: str, number: int) -> set[int]:
+    """Return the numbers of the tables of a round that have matches, all of which have ended."""
+    query = select(Match.table_no).where(Match.tournament_id == tournament_id, Match.tournament_round == number)
     counted = query.group_by(Match.table_no).having(func.count() == func.sum(_one_if(Match.status.in_(ENDED))))
     return {number for number in session.scalars(counted) if number is not None}
 
 
-def _lines(tournament_id: str) -> Select[int, str, int, int, int, datetime, datetime | None]:
+def _select_summaries(tournament_id: str) -> Select[int, str, int, int, int, datetime, datetime | None]:
     tables, byes = func.json_array_length(TournamentRound.tables), func.json_array_length(TournamentRound.byes)
     query = select(
         TournamentRound.number,
@@ -121,18 +121,18 @@ def _lines(tournament_id: str) -> Select[int, str, int, int, int, datetime, date
     return query.where(TournamentRound.tournament_id == tournament_id)
 
 
-def _count_tables(session: Session, tournament_id: str, rows: Sequence[Any]) -> list[StageLine]:
+def _count_tables(session: Session, tournament_id: str, rows: Sequence[Any]) -> list[RoundSummary]:
     numbers = [row[0] for row in rows]
     query = select(Match.tournament_round, func.count(), func.sum(_one_if(Match.status.in_(ENDED))))
     query = query.where(Match.tournament_id == tournament_id, Match.tournament_round.in_(numbers)).group_by(
         Match.tournament_round
     )
-    counts = {stage: (matches, int(done)) for stage, matches, done in session.execute(query)}
-    lines = []
+    counts = {number: (matches, int(done)) for number, matches, done in session.execute(query)}
+    summaries = []
     for number, label, tables, byes, arranged, created_at, ended_at in rows:
         matches, done = counts.get(number, (0, 0))
-        lines.append(StageLine(number, label, tables, byes, arranged, matches, done, created_at, ended_at))
-    return lines
+        summaries.append(RoundSummary(number, label, tables, byes, arranged, matches, done, created_at, ended_at))
+    return summaries
 
 
 def _one_if(condition: ColumnElement[bool]) -> ColumnElement[int]:

@@ -74,11 +74,11 @@ def course_of(session: Session, tournament: Tournament) -> tuple[pairing.Tournam
     row = session.scalar(newest_first.limit(1))
     if row is None or row.ended_at is not None:
         return event_of(session, tournament), None
-    return event_of(session, tournament, before=row.number), _stage_of(row)
+    return event_of(session, tournament, before=row.number), _pairing_round(row)
 
 
 def legs_of(
-    session: Session, tournament: Tournament, stage: int | None = None, tables: Sequence[int] | None = None
+    session: Session, tournament: Tournament, tournament_round: int | None = None, tables: Sequence[int] | None = None
 ) -> dict[tuple[int, int], list[pairing.Leg]]:
     """Return the finished matches of each (round, table), in order of their legs; of one round, some tables, or all.
 
@@ -90,8 +90,8 @@ def legs_of(
     query = query.where(
         Match.tournament_id == tournament.id, Match.status == "finished", Match.tournament_round.is_not(None)
     )
-    if stage is not None:
-        query = query.where(Match.tournament_round == stage)
+    if tournament_round is not None:
+        query = query.where(Match.tournament_round == tournament_round)
     if tables is not None:
         query = query.where(Match.table_no.in_(tables))
     sets_are_legs = tournament.format == "knockout" and tournament.deal_sharing == "duplicate"
@@ -112,27 +112,27 @@ def table_of(stored: Json) -> pairing.Table:
 
 
 def row_of(
-    session: Session, tournament: Tournament, number: int, stage: pairing.PairingRound, moment: datetime
+    session: Session, tournament: Tournament, number: int, pairing_round: pairing.PairingRound, moment: datetime
 ) -> TournamentRound:
     """Return a new row for a round. ``section`` of a table is the number of its deal group."""
-    groups = _sections(session, tournament, stage)
+    groups = _sections(session, tournament, pairing_round)
     section_of = {index: number for number, indexes in enumerate(groups) for index in indexes}
     return TournamentRound(
         tournament_id=tournament.id,
         number=number,
-        label=stage.label[:40],
+        label=pairing_round.label[:40],
         tables=[
             {"entrants": list(table.entrants), "label": table.label, "legs": table.legs, "section": section_of[index]}
-            for index, table in enumerate(stage.tables)
+            for index, table in enumerate(pairing_round.tables)
         ],
-        byes=[{"entrant": bye.entrant, "reason": bye.reason} for bye in stage.byes],
+        byes=[{"entrant": bye.entrant, "reason": bye.reason} for bye in pairing_round.byes],
         arranged=0,
         created_at=moment,
     )
 
 
 def extents(session: Session, tournament: Tournament) -> list[RoundProgress]:
-    """The stages that are not over, in their order."""
+    """Return the rounds that have not ended, by number."""
     open_query = (
         select(Match.tournament_round, func.count())
         .where(Match.tournament_id == tournament.id, Match.status.in_(OPEN), Match.tournament_round.is_not(None))
@@ -158,27 +158,27 @@ def newest(session: Session, tournament_id: str) -> int:
     )
 
 
-def following(event: pairing.TournamentState, stage: pairing.PairingRound) -> pairing.TournamentState:
+def following(event: pairing.TournamentState, pairing_round: pairing.PairingRound) -> pairing.TournamentState:
     """Return the state with one more round, of which nothing is played yet."""
-    played = pairing.PlayedRound(stage, tuple(() for _ in stage.tables))
+    played = pairing.PlayedRound(pairing_round, tuple(() for _ in pairing_round.tables))
     return replace(event, played=(*event.played, played))
 
 
 def _played_round(row: TournamentRound, legs: dict[tuple[int, int], list[pairing.Leg]]) -> pairing.PlayedRound:
-    stage = _stage_of(row)
-    counted = tuple(tuple(legs.get((row.number, number), ())) for number in range(1, len(stage.tables) + 1))
-    return pairing.PlayedRound(stage, counted)
+    pairing_round = _pairing_round(row)
+    counted = tuple(tuple(legs.get((row.number, number), ())) for number in range(1, len(pairing_round.tables) + 1))
+    return pairing.PlayedRound(pairing_round, counted)
 
 
-def _stage_of(row: TournamentRound) -> pairing.PairingRound:
+def _pairing_round(row: TournamentRound) -> pairing.PairingRound:
     byes = tuple(pairing.Bye(bye["entrant"], bye["reason"]) for bye in row.byes)
     return pairing.PairingRound(tuple(table_of(table) for table in row.tables), byes, row.label)
 
 
-def _sections(session: Session, tournament: Tournament, stage: pairing.PairingRound) -> list[list[int]]:
+def _sections(session: Session, tournament: Tournament, pairing_round: pairing.PairingRound) -> list[list[int]]:
     if tournament.deal_sharing != "common":
-        return [[index] for index in range(len(stage.tables))]
+        return [[index] for index in range(len(pairing_round.tables))]
     query = select(Bot.id, Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
     owners = dict(session.execute(query.where(TournamentEntry.tournament_id == tournament.id)).all())
-    tables = [table.entrants for table in stage.tables]
+    tables = [table.entrants for table in pairing_round.tables]
     return sections(tables, owners, limit=max(2, LARGEST_GROUP // tournament.seats))

@@ -66,7 +66,7 @@ class TournamentEntry(Base):
     number: Mapped[int]
     withdrawn_at: Mapped[datetime | None]
     seed: Mapped[int | None]  # by hand: 1 is the strongest
-    first_round: Mapped[int] = mapped_column(default=1)  # the first stage it may play in
+    first_round: Mapped[int] = mapped_column(default=1)  # the first round it may play in
     version: Mapped[str | None] = mapped_column(String(128))  # at the start of the event
     version_changed_at: Mapped[datetime | None]
     preflight: Mapped[str] = mapped_column(ShortString, default="none")

@@ -116,7 +116,7 @@ class Terms:
         if deals not in GROUP_KINDS:
             raise BadOption("deal_sharing", f"must be one of {', '.join(GROUP_KINDS)}")
         if self.format == "ladder" and deals != "own":
-            raise BadOption("deal_sharing", "must be own: a ladder has no stages whose tables could share their cards")
+            raise BadOption("deal_sharing", "must be own: a ladder has no rounds whose tables could share their cards")
         if self.orders not in ORDERS:
             raise BadOption("orders", f"must be one of {', '.join(ORDERS)}")
         if deals != "duplicate":

@@ -21,7 +21,7 @@ class EndedMatch:
     seq: int
     tournament_id: str
     match_id: str
-    stage: int | None
+    tournament_round: int | None
     table: int | None
     leg: int | None
     status: str  # finished, or voided since

@@ -30,7 +30,7 @@ def entry_reason(session: Session, tournament: Tournament, entry: TournamentEntr
         return Reason("no_certificate")
     if tournament.frozen_version and entry.version is not None and bot.version != entry.version:
         return Reason("other_version")
-    return _of_ladder(session, tournament) if tournament.format == "ladder" else _of_stages(session, tournament, entry)
+    return _of_ladder(session, tournament) if tournament.format == "ladder" else _of_rounds(session, tournament, entry)
 
 
 def _of_ladder(session: Session, tournament: Tournament) -> Reason:
@@ -40,54 +40,54 @@ def _of_ladder(session: Session, tournament: Tournament) -> Reason:
     return Reason("ladder_next" if len(owners) >= tournament.seats else "no_rivals")
 
 
-def _of_stages(session: Session, tournament: Tournament, entry: TournamentEntry) -> Reason:
+def _of_rounds(session: Session, tournament: Tournament, entry: TournamentEntry) -> Reason:
     if entry.first_round > max(newest(session, tournament.id), 1):
-        return Reason("joins_later", stage=entry.first_round)
+        return Reason("joins_later", tournament_round=entry.first_round)
     going_on = select(TournamentRound).where(
         TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None)
     )
-    stages = session.scalars(going_on.order_by(TournamentRound.number)).all()
-    without = _tables_without_match(session, stages, entry)
-    to_come = next((stage for stage, at in without if not _is_arranged(stage, at)), None)
+    rounds = session.scalars(going_on.order_by(TournamentRound.number)).all()
+    without = _tables_without_match(session, rounds, entry)
+    to_come = next((row for row, at in without if not _is_arranged(row, at)), None)
     if to_come is not None:
-        return Reason("table_to_come", stage=to_come.number)
-    resting = [stage for stage in stages if any(bye["entrant"] == entry.bot_id for bye in stage.byes)]
-    if tournament.format == "knockout" and stages and not resting and not _sits_in(stages[-1], entry.bot_id):
+        return Reason("table_to_come", tournament_round=to_come.number)
+    resting = [row for row in rounds if any(bye["entrant"] == entry.bot_id for bye in row.byes)]
+    if tournament.format == "knockout" and rounds and not resting and not _sits_in(rounds[-1], entry.bot_id):
         return Reason("knocked_out")
     if session.scalar(select(exists().where(Match.tournament_id == tournament.id, Match.status == "stuck"))):
         return Reason("held_up")
     if resting:
-        return Reason("bye", stage=resting[-1].number)
+        return Reason("bye", tournament_round=resting[-1].number)
     if without:
-        return Reason("table_empty", stage=without[-1][0].number)
-    return Reason("stage_not_over" if stages else "not_paired")
+        return Reason("table_empty", tournament_round=without[-1][0].number)
+    return Reason("round_not_over" if rounds else "not_paired")
 
 
 def _tables_without_match(
-    session: Session, stages: Sequence[TournamentRound], entry: TournamentEntry
+    session: Session, rounds: Sequence[TournamentRound], entry: TournamentEntry
 ) -> list[tuple[TournamentRound, int]]:
     """Return the round and the index of each table of this entrant for which no match was ever created."""
     seated = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id) == entry.bot_id
-    of_stages = (
+    of_rounds = (
         Match.tournament_id == entry.tournament_id,
-        Match.tournament_round.in_([stage.number for stage in stages]),
+        Match.tournament_round.in_([row.number for row in rounds]),
     )
     query = select(Match.tournament_round, Match.table_no).join(MatchSeat, MatchSeat.match_id == Match.id)
-    played = {(number, table) for number, table in session.execute(query.where(*of_stages, seated))}
+    played = {(number, table) for number, table in session.execute(query.where(*of_rounds, seated))}
     return [
-        (stage, index)
-        for stage in stages
-        for index, table in enumerate(stage.tables)
-        if entry.bot_id in table["entrants"] and (stage.number, index + 1) not in played
+        (row, index)
+        for row in rounds
+        for index, table in enumerate(row.tables)
+        if entry.bot_id in table["entrants"] and (row.number, index + 1) not in played
     ]
 
 
-def _is_arranged(stage: TournamentRound, at: int) -> bool:
+def _is_arranged(row: TournamentRound, at: int) -> bool:
     """Return whether this table has had its turn. Tables take turns by section, then by number."""
-    section = stage.tables[at]["section"]
-    before = sum((table["section"], place) < (section, at) for place, table in enumerate(stage.tables))
-    return before < stage.arranged
+    section = row.tables[at]["section"]
+    before = sum((table["section"], place) < (section, at) for place, table in enumerate(row.tables))
+    return before < row.arranged
 
 
-def _sits_in(stage: TournamentRound, bot_id: str) -> bool:
-    return any(bot_id in table["entrants"] for table in stage.tables)
+def _sits_in(row: TournamentRound, bot_id: str) -> bool:
+    return any(bot_id in table["entrants"] for table in row.tables)

@@ -199,9 +199,9 @@ def _create_rematches(
     deal = Deal("rematch", kind) if len(matches) > 1 else None
     made = arrange(session, [_plan(session, match, event, deal) for match in matches], master_key=master_key)
     if event is not None:
-        stages = {match.tournament_round for match in matches}
+        numbers = {match.tournament_round for match in matches}
         reopened = update(TournamentRound).where(
-            TournamentRound.tournament_id == event.id, TournamentRound.number.in_(stages)
+            TournamentRound.tournament_id == event.id, TournamentRound.number.in_(numbers)
         )
         session.execute(reopened.values(ended_at=None))
         if event.status == "paused":

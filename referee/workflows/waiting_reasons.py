@@ -44,16 +44,16 @@ REASONS: Final[dict[str, str]] = {
     "other_game": "the manifest of the bot no longer lists the game of the tournament",
     "other_version": "the tournament admits only the version that the bot had at the start: the bot plays when it "
     "has that version again",
-    "joins_later": "the bot joined late and plays from round {stage} on",
+    "joins_later": "the bot joined late and plays from round {tournament_round} on",
     "not_paired": "the next round is about to be paired",
-    "table_to_come": "the table of the bot in round {stage} is known: its match is arranged when other matches are "
-    "over",
-    "table_empty": "a bot at its table in round {stage} cannot play: no match is arranged for this table",
-    "bye": "the bot has a bye in round {stage} and plays in the next round, if there is one",
+    "table_to_come": "the table of the bot in round {tournament_round} is known: its match is arranged when other "
+    "matches are over",
+    "table_empty": "a bot at its table in round {tournament_round} cannot play: no match is arranged for this table",
+    "bye": "the bot has a bye in round {tournament_round} and plays in the next round, if there is one",
     "knocked_out": "the bot is out: the tournament continues without it",
     "held_up": "matches of the tournament are stuck: it continues when its organiser or the operator has dealt with "
     "them",
-    "stage_not_over": "the matches of the bot in this round are over: the next round follows when all others are "
+    "round_not_over": "the matches of the bot in this round are over: the next round follows when all others are "
     "over too",
     "no_rivals": "every table needs bots of different owners, and too few owners have a bot that can play: the bot "
     "plays when others enter or return",
@@ -69,9 +69,9 @@ class Reason:
     code: str
     ahead: int | None = None
     seat: int | None = None
-    stage: int | None = None
+    tournament_round: int | None = None
 
     @property
     def text(self) -> str:
         seat = None if self.seat is None else self.seat + 1  # people count seats from 1
-        return REASONS[self.code].format(ahead=self.ahead, seat=seat, stage=self.stage)
+        return REASONS[self.code].format(ahead=self.ahead, seat=seat, tournament_round=self.tournament_round)

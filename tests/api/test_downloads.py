@@ -211,7 +211,7 @@ def test_the_zip_opens_and_lists_what_is_in_it(service: Service, world: World, e
         index = list(csv.DictReader(io.StringIO(archive.read("index.csv").decode(), newline="")))
         for match in played:
             assert archive.read(f"{match.id}.ndjson").splitlines() == logs[match.id]
-    assert [(row["match"], row["stage"], row["status"], row["reason"]) for row in index] == [
+    assert [(row["match"], row["tournament_round"], row["status"], row["reason"]) for row in index] == [
         (match.id, str(match.tournament_round), match.status, "'=a bug" if match.status == "void" else "")
         for match in played
     ]

@@ -10,7 +10,7 @@ from tests.database.tournaments import answer_checks, go_on
 
 TERMS = {
     "format": "swiss",
-    "format_options": {"stages": 3},
+    "format_options": {"rounds": 3},
     "deal_sharing": "duplicate",
     "orders": "all",
     "trusted": True,
@@ -41,8 +41,8 @@ def test_an_event_is_announced_and_edited_with_all_its_terms(organiser: Person) 
 @pytest.mark.parametrize(
     ("terms", "field"),
     [
-        ({"format": "swiss", "format_options": {"stages": 0}}, "format_options.stages"),
-        ({"format": "swiss", "format_options": {"rounds": 5}}, "format_options.rounds"),
+        ({"format": "swiss", "format_options": {"rounds": 0}}, "format_options.rounds"),
+        ({"format": "swiss", "format_options": {"round": 5}}, "format_options.round"),
         ({"format": "knockout", "format_options": {"seeding": ["rating"]}}, "format_options.seeding"),
         ({"format": "knockout", "late_entry": True}, "late_entry"),
         ({"format": "ladder", "deal_sharing": "common"}, "deal_sharing"),

@@ -64,7 +64,7 @@ def target(tmp_path_factory: pytest.TempPathFactory, empty_record: Path) -> Iter
         "delivery_id": ping["id"],
         "token_id": "tok_" + "0" * 26,
         "name": "saint-poker",
-        "stage": "1",
+        "tournament_round": "1",
         "fault_id": "1",
         "row": "5",
     }

@@ -53,11 +53,11 @@ def all_there_is_to_read(client: FlaskClient, table: Table, event: str) -> dict[
     match, bots = table.claim.match_id, list(table.bots)
     paths = ["/", "/matches", f"/matches/{match}", f"/matches?tournament={event}", f"/tournaments/{event}"]
     paths += [
-        f"/tournaments/{event}/{tab}" for tab in ("stages", "stages/1", "matches", "entries", "luck", "downloads")
+        f"/tournaments/{event}/{tab}" for tab in ("rounds", "rounds/1", "matches", "entries", "luck", "downloads")
     ]
     paths += [f"{API}/matches/{match}{rest}" for rest in ("", "/rows", "/log", "/verification", "/decisions/2")]
     paths += [f"{API}/{rest}" for rest in ("now", "matches", "matches?status=running", "ladders")]
-    paths += [f"{API}/tournaments/{event}{rest}" for rest in ("", "/standings", "/stages", "/stages/1", "/results.csv")]
+    paths += [f"{API}/tournaments/{event}{rest}" for rest in ("", "/standings", "/rounds", "/rounds/1", "/results.csv")]
     for bot in bots:
         paths += [f"/bots/{bot}", f"{API}/bots/{bot}", f"{API}/matches?bot={bot}", f"/matches?bot={bot}"]
     client.application.extensions.pop("referee.now", None)  # what it kept is two seconds old

@@ -43,9 +43,9 @@ from tests.api.test_matches import (  # noqa: F401
     test_E15_the_log_is_an_attachment_that_no_browser_runs,
     test_matches_are_found_by_filter,
 )
-from tests.api.test_stages import (  # noqa: F401
+from tests.api.test_rounds import (  # noqa: F401
     test_a_bracket_shows_what_is_over_what_is_played_and_what_is_to_come,
-    test_D13_a_stage_tells_who_sits_at_a_rated_table_when_it_is_over,
+    test_D13_a_round_tells_who_sits_at_a_rated_table_when_it_is_over,
 )
 from tests.api.test_standings import test_a_table_moves_with_results_voids_and_withdrawals  # noqa: F401
 from tests.api.test_tournaments import (  # noqa: F401

@@ -12,7 +12,7 @@ from referee.bots.tables import Bot
 from tests.api.conftest import Person, Service
 from tests.api.tournaments import drafted, entered, play, started
 
-PAGES = ("", "/standings", "/stages", "/stages/1", "/matches", "/entries", "/crosstable", "/downloads", "/organise")
+PAGES = ("", "/standings", "/rounds", "/rounds/1", "/matches", "/entries", "/crosstable", "/downloads", "/organise")
 HARMFUL = "<img src=x onerror=alert(1)><script>alert(1)</script>"
 
 
@@ -76,7 +76,7 @@ def test_every_page_of_an_event_is_there_before_while_and_after_it_is_played(
     draft = drafted(organiser)
     for path in ("", "/entries", "/organise"):
         read(anonymous, f"/tournaments/{draft}{path}")
-    for path in ("/stages", "/crosstable", "/bracket", "/downloads", "/luck", "/nothing"):
+    for path in ("/rounds", "/crosstable", "/bracket", "/downloads", "/luck", "/nothing"):
         read(anonymous, f"/tournaments/{draft}{path}", 404)
     read(anonymous, f"/tournaments/trn_{'0' * 26}", 404)
 
@@ -85,7 +85,7 @@ def test_who_sits_at_a_rated_table_is_on_no_page_before_it_is_over(
     service: Service, organiser: Person, anonymous: FlaskClient
 ) -> None:
     made = started(service, organiser, 4, format="knockout")
-    pages = {path: read(anonymous, f"/tournaments/{made}{path}") for path in ("/stages/1", "/matches", "/bracket")}
+    pages = {path: read(anonymous, f"/tournaments/{made}{path}") for path in ("/rounds/1", "/matches", "/bracket")}
     ids = [one["bot"] for one in anonymous.get(f"/api/v1/tournaments/{made}/entries").get_json()["items"]]
 
     for path, page in pages.items():
@@ -104,7 +104,7 @@ def test_reasons_of_strangers_are_text(service: Service, organiser: Person, anon
     other = started(service, organiser, 2)
     assert organiser.post(f"/tournaments/{other}/cancel", {"reason": HARMFUL}).status_code == 200
 
-    for path in (f"{made}/matches", f"{made}/stages/1", other, f"{other}/organise"):
+    for path in (f"{made}/matches", f"{made}/rounds/1", other, f"{other}/organise"):
         page = read(anonymous, f"/tournaments/{path}")
         assert HARMFUL not in page
         assert "&lt;img src=x" in page
@@ -113,11 +113,11 @@ def test_reasons_of_strangers_are_text(service: Service, organiser: Person, anon
 
 def test_pages_of_long_lists_are_numbered(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
     made = started(service, organiser, 3)
-    for path in ("/standings", "/stages", "/stages/1", "/entries", "/crosstable", "/luck", "/organise"):
+    for path in ("/standings", "/rounds", "/rounds/1", "/entries", "/crosstable", "/luck", "/organise"):
         read(anonymous, f"/tournaments/{made}{path}?page=1")
         for wrong in ("0", "2", "x", "-1", "1" * 5000):
             read(anonymous, f"/tournaments/{made}{path}?page={wrong}", 422)
-    read(anonymous, f"/tournaments/{made}/stages/99", 404)
+    read(anonymous, f"/tournaments/{made}/rounds/99", 404)
 
 
 def test_the_table_says_what_decides_and_how_sure_it_is(
@@ -164,7 +164,7 @@ def test_colours_of_the_crosstable_are_by_sixths_of_the_points(share: float, lev
     assert crosstable.level(share) == level
 
 
-def tie(number: int, stage: int, *names: str | None, label: str = "", origins: Any = None) -> dict[str, Any]:
+def tie(number: int, level: int, *names: str | None, label: str = "", origins: Any = None) -> dict[str, Any]:
     entrants = [
         {
             "bot": name and f"bot_{name}",
@@ -182,14 +182,14 @@ def tie(number: int, stage: int, *names: str | None, label: str = "", origins: A
 def test_tables_of_a_bracket_stand_beside_those_they_meet_next() -> None:
     """Draw tables 1 and 3, and 2 and 4, next to each other: their winners met in the semi-finals."""
     first = [tie(1, 1, "A", "B"), tie(2, 1, "D", "E"), tie(3, 1, "C", "F"), tie(4, 1, "G", "H")]
-    came = {name: {"stage": 1, "table": at} for name, at in (("A", 1), ("C", 3), ("D", 2), ("G", 4))}
+    came = {name: {"tournament_round": 1, "table": at} for name, at in (("A", 1), ("C", 3), ("D", 2), ("G", 4))}
     second = [tie(1, 2, "A", "C", origins=came), tie(2, 2, "D", "G", origins=came)]
-    stages = [
-        {"stage": 1, "label": "quarter_final", "tables": first, "byes": []},
-        {"stage": 2, "label": "semi_final", "tables": second, "byes": []},
+    rounds = [
+        {"tournament_round": 1, "label": "quarter_final", "tables": first, "byes": []},
+        {"tournament_round": 2, "label": "semi_final", "tables": second, "byes": []},
     ]
 
-    drawn = str(bracket.tree({"stages": stages, "to_come": [{"label": "final", "tables": 1}]}, "Cup <1>"))
+    drawn = str(bracket.tree({"rounds": rounds, "to_come": [{"label": "final", "tables": 1}]}, "Cup <1>"))
 
     heights = {name: float(found) for found, name in re.findall(r'y="([\d.]+)"[^>]*><text[^>]*><title>([A-H])<', drawn)}
     assert heights["A"] < heights["C"] < heights["D"]
@@ -204,7 +204,9 @@ def test_a_bracket_tells_nothing_of_those_who_still_play() -> None:
     hidden = tie(1, 1, None, None)
 
     drawn = str(
-        bracket.tree({"stages": [{"stage": 1, "label": "", "tables": [hidden], "byes": []}], "to_come": []}, "x")
+        bracket.tree(
+            {"rounds": [{"tournament_round": 1, "label": "", "tables": [hidden], "byes": []}], "to_come": []}, "x"
+        )
     )
 
     assert drawn.count("shown when it is over") == 2

@@ -77,7 +77,7 @@ def test_a_table_whose_match_is_rated_for_its_substitute_has_no_reason_to_be_unr
     answer_checks(service.database, absent=ours[:1])
     go_on(service.database, tournament_id)
 
-    table = table_of(organiser, f"/tournaments/{tournament_id}/stages/1")
+    table = table_of(organiser, f"/tournaments/{tournament_id}/rounds/1")
 
     assert [match["rated"] for match in table["matches"]] == [True]
     assert table["unrated_reason"] is None
@@ -95,20 +95,20 @@ def test_a_rated_tournament_tells_which_of_its_matches_are_unrated_before_and_af
     answer_checks(service.database)
     while progression.carry_on(service.database, tournament_id, master_key=MASTER_KEY) != "paired":
         pass
-    stages = f"/tournaments/{tournament_id}/stages"
-    (number,) = [at for at in (1, 2, 3) if other not in str(table_of(organiser, f"{stages}/{at}")["entrants"])]
+    rounds = f"/tournaments/{tournament_id}/rounds"
+    (number,) = [at for at in (1, 2, 3) if other not in str(table_of(organiser, f"{rounds}/{at}")["entrants"])]
 
-    assert table_of(service.person(), f"{stages}/{number}")["unrated_reason"] == "one_owner_twice"
-    assert LABEL in page(service, f"{stages}/{number}")
+    assert table_of(service.person(), f"{rounds}/{number}")["unrated_reason"] == "one_owner_twice"
+    assert LABEL in page(service, f"{rounds}/{number}")
     go_on(service.database, tournament_id)
-    (match,) = table_of(organiser, f"{stages}/{number}")["matches"]
+    (match,) = table_of(organiser, f"{rounds}/{number}")["matches"]
     assert (match["rated"], match["unrated_reason"]) == (False, "one_owner_twice")
     assert sorted(filter(None, reasons(organiser, tournament_id))) == ["one_owner_twice"]
 
     play(service, tournament_id)
 
     assert owner.get(f"/matches/{match['id']}").get_json()["unrated_reason"] == "one_owner_twice"
-    for path in (f"{stages}/{number}", f"/tournaments/{tournament_id}/matches", "/matches", f"/bots/{ours[0]}"):
+    for path in (f"{rounds}/{number}", f"/tournaments/{tournament_id}/matches", "/matches", f"/bots/{ours[0]}"):
         assert page(service, path).count(LABEL) == 1, path
     assert "no: two bots of one owner sit at its table" in page(service, f"/matches/{match['id']}")
 
@@ -146,9 +146,9 @@ def reasons(person: Person, tournament_id: str) -> list[str | None]:
     return [match["unrated_reason"] for match in items]
 
 
-def table_of(person: Person, stage: str) -> dict[str, Any]:
+def table_of(person: Person, path: str) -> dict[str, Any]:
     """Return the only table of a round."""
-    (table,) = person.get(stage).get_json()["items"]
+    (table,) = person.get(path).get_json()["items"]
     return dict(table)
 
 

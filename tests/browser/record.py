@@ -234,7 +234,7 @@ def _events(filled: Filled) -> None:
 def _event(filled: Filled, name: str, status: str, format: str, entered: Sequence[str]) -> str:
     terms = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "format": format}
     if format == "swiss":
-        terms["format_options"] = {"stages": 3}
+        terms["format_options"] = {"rounds": 3}
     organiser = filled.accounts["organiser"]
     with filled.database.write() as session:
         made = tournaments.create_tournament(session, name, created_by=organiser, status=status, **terms)

@@ -202,7 +202,7 @@ def test_pages_that_were_open_before_an_event_began_show_its_end(
 
 def test_every_part_of_an_event_follows_it(page_at: PageAt, window: BrowserContext, filled: Filled) -> None:
     made = event(filled, "In parts", count=8, format="knockout")
-    paths = ("/bracket", "/stages", "/stages/1", "/crosstable", "/matches")
+    paths = ("/bracket", "/rounds", "/rounds/1", "/crosstable", "/matches")
     pages = {path: opened(window, f"/tournaments/{made}{path}") for path in paths}
     bracket = pages["/bracket"]
     bracket.locator("main a", has_text="Crosstable").focus()

@@ -166,7 +166,8 @@ def test_a_file_that_breaks_off_is_judged_up_to_there(log: Path, tmp_path: Path)
 
 def test_a_zip_is_judged_file_by_file_and_what_its_index_lacks_is_missed(log: Path, tmp_path: Path) -> None:
     zipped, rows = tmp_path / "cup.zip", log.read_bytes().splitlines(keepends=True)
-    index = "match,stage,table,leg,status,reason,file\r\nmat_1,,,,cancelled,why,b.ndjson\r\nmat_2,,,,damaged,,\r\n"
+    titles = "match,tournament_round,table,leg,status,reason,file\r\n"
+    index = titles + "mat_1,,,,cancelled,why,b.ndjson\r\nmat_2,,,,damaged,,\r\n"
     with zipfile.ZipFile(zipped, "w") as archive:
         archive.writestr("a.ndjson", log.read_bytes())
         archive.writestr("b.ndjson", b"".join(rows[:30]))
@@ -188,7 +189,7 @@ def test_a_file_without_a_log_does_not_hold(tmp_path: Path) -> None:
     zipped, empty = tmp_path / "cup.zip", tmp_path / "empty.ndjson"
     empty.touch()
     with zipfile.ZipFile(zipped, "w") as archive:
-        archive.writestr("index.csv", "match,stage,table,leg,status,reason,file\r\n")
+        archive.writestr("index.csv", "match,tournament_round,table,leg,status,reason,file\r\n")
 
     checked = run("verify", str(zipped), str(empty))
 

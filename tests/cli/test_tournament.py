@@ -133,14 +133,14 @@ def test_refusals_are_sentences_with_a_status(there: Hall) -> None:
     foreign = there.json("create", "Mine", *SHORT, token=there.owner, status=1)
     nobody = there.says("create", "Mine", *SHORT, token="ref_no", status=1).stderr
     senseless = there.says(
-        "create", "Mine", *SHORT, "--format", "swiss", "--format-option", "stages=0", status=1
+        "create", "Mine", *SHORT, "--format", "swiss", "--format-option", "rounds=0", status=1
     ).stderr
     larger = there.says("create", "Mine", *SHORT, "--option", "turns=1", status=1).stderr
 
     assert "available: 'Winter knockout', 'Spring cup'" in unknown
     assert foreign["error"]["code"] == "forbidden"
     assert "--token-file" in nobody
-    assert senseless.startswith("Error: --format-option stages: ")
+    assert senseless.startswith("Error: --format-option rounds: ")
     assert larger.startswith("Error: --option turns: ")
 
 

@@ -21,7 +21,14 @@ from referee.match.canonical import Json
 from tests import golden
 
 EVENT = "trn_" + "0" * 26
-PROGRESS = {"done": 1, "total": 1, "by_status": {"finished": 1}, "stage": 1, "stages": 1, "estimated_end": None}
+PROGRESS = {
+    "done": 1,
+    "total": 1,
+    "by_status": {"finished": 1},
+    "tournament_round": 1,
+    "rounds": 1,
+    "estimated_end": None,
+}
 FINISHED = {"id": EVENT, "name": "Cup", "status": "finished", "status_reason": None, "progress": PROGRESS}
 CUT = b"cut here"
 

@@ -34,7 +34,7 @@ def test_every_command_is_explained_with_an_example() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("rounds=3", 3), ("third_place=true", True), ("seeding=hand", "hand"), ("stages=null", None), ("x=a=b", "a=b")],
+    [("rounds=3", 3), ("third_place=true", True), ("seeding=hand", "hand"), ("rounds=null", None), ("x=a=b", "a=b")],
 )
 def test_values_that_are_json_count_as_that(typed: str, meant: Any) -> None:
     assert Pair().convert(typed, None, None)[1] == meant
@@ -82,11 +82,11 @@ def test_a_service_that_does_not_answer_has_a_status_of_its_own() -> None:
 
 
 def test_a_refusal_names_what_was_typed() -> None:
-    fields = [("format_options.stages", "at most 3"), ("time.bank_ms", "too much"), ("name", "taken")]
+    fields = [("format_options.rounds", "at most 3"), ("time.bank_ms", "too much"), ("name", "taken")]
 
     said = sentence_of(ApiRefusal(422, "validation_failed", "Not acceptable.", fields))
 
-    assert said == "--format-option stages: at most 3; --bank-ms: too much; name: taken"
+    assert said == "--format-option rounds: at most 3; --bank-ms: too much; name: taken"
     assert plain("a\x1b[2J\nb") == "a\N{REPLACEMENT CHARACTER}[2J\nb"
     assert "--token-file" in sentence_of(ApiRefusal(401, "unauthenticated", "A token is needed."))
 
@@ -104,7 +104,7 @@ def test_events_are_read_as_the_standard_has_it() -> None:
 
 
 def place(name: str | None, seed: int | None, points: float | None, origin: tuple[int, int | None] | None) -> Json:
-    came = None if origin is None else {"stage": origin[0], "table": origin[1]}
+    came = None if origin is None else {"tournament_round": origin[0], "table": origin[1]}
     return {"bot": name, "name": name, "seed": seed, "points": points, "advanced": None, "origin": came}
 
 
@@ -116,8 +116,8 @@ def table(number: int, label: str, best: Json, *others: Json, over: bool = True)
     return {"table": number, "label": label, "legs": 1, "entrants": [best, *others]}
 
 
-def stage(number: int, label: str, *tables: Json, byes: tuple[Json, ...] = ()) -> Json:
-    return {"stage": number, "label": label, "state": "over", "tables": list(tables), "byes": list(byes)}
+def level(number: int, label: str, *tables: Json, byes: tuple[Json, ...] = ()) -> Json:
+    return {"tournament_round": number, "label": label, "state": "over", "tables": list(tables), "byes": list(byes)}
 
 
 def five() -> list[Json]:
@@ -129,9 +129,9 @@ def five() -> list[Json]:
     final = table(1, "final", place("Ada", 1, 1.0, (2, 1)), place("Bob", 2, 0.0, (2, 2)))
     third = table(2, "third_place", place("Cy", 3, 1.0, (2, 2)), place("Eve", 5, 0.0, (2, 1)))
     return [
-        stage(1, "quarter_final", first, byes=byes),
-        stage(2, "semi_final", semi, other),
-        stage(3, "final", final, third),
+        level(1, "quarter_final", first, byes=byes),
+        level(2, "semi_final", semi, other),
+        level(3, "final", final, third),
     ]
 
 
@@ -151,22 +151,22 @@ quarter-final    semi-final    final       winner
 
 third place: 3 Cy  1 *, 5 Eve  0"""
 
-    assert render_bracket({"stages": five(), "to_come": []}) == picture
+    assert render_bracket({"rounds": five(), "to_come": []}) == picture
 
 
 def test_a_bracket_tells_nobody_who_plays_a_rated_match() -> None:
     hidden = table(1, "final", place(None, None, None, None), place(None, None, None, None), over=False)
 
-    picture = render_bracket({"stages": [*five()[:2], stage(3, "final", hidden)], "to_come": []})
+    picture = render_bracket({"rounds": [*five()[:2], level(3, "final", hidden)], "to_come": []})
 
     assert "Eve" in picture  # how far it is known it is drawn
     assert picture.count("?") == 2
 
 
 def test_what_is_to_come_is_told_and_larger_tables_are_listed() -> None:
-    begun = render_bracket({"stages": five()[:1], "to_come": [{"label": "semi_final", "tables": 2}]})
+    begun = render_bracket({"rounds": five()[:1], "to_come": [{"label": "semi_final", "tables": 2}]})
     four = [place(name, seed, float(4 - seed), None) for seed, name in enumerate(("Ada", "Bob", "Cy", "Dee"), 1)]
-    larger = render_bracket({"stages": [stage(1, "final", table(1, "final", *four))], "to_come": []})
+    larger = render_bracket({"rounds": [level(1, "final", table(1, "final", *four))], "to_come": []})
 
     assert begun.endswith("to come (tables): semi-final (2)")
     assert "advances" in begun

@@ -80,7 +80,7 @@ def shape(database: Database, tournament_id: str) -> Mapping[str, Any]:
     with database.read() as session:
         return {
             "event": _event(session, tournament_id),
-            "stages": _stages(session, tournament_id),
+            "rounds": _rounds(session, tournament_id),
             "matches": _matches(session, tournament_id),
             "entries": _entries(session, tournament_id),
         }
@@ -91,7 +91,7 @@ def _event(session: Session, tournament_id: str) -> list[Any]:
     return [tournament.status, tournament.expected_matches]
 
 
-def _stages(session: Session, tournament_id: str) -> list[Any]:
+def _rounds(session: Session, tournament_id: str) -> list[Any]:
     query = (
         select(TournamentRound).where(TournamentRound.tournament_id == tournament_id).order_by(TournamentRound.number)
     )

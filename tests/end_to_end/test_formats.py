@@ -27,7 +27,7 @@ def test_a_swiss_and_a_knockout_go_to_their_ends_whoever_is_killed(service: Serv
             service.enlist(bots.serve(name))
         away = service.enlist(absent := bots.serve("first"))
         bots.run(absent.close())
-        swiss = _announced(service, "swiss", format_options={"stages": 3})
+        swiss = _announced(service, "swiss", format_options={"rounds": 3})
         knockout = _announced(service, "knockout", substitute="random")
 
         service.scheduler()
@@ -46,7 +46,7 @@ def test_a_swiss_and_a_knockout_go_to_their_ends_whoever_is_killed(service: Serv
 
     assert halted.get("finished", 0) < 12
     with service.database.read() as session:
-        stages = session.scalars(
+        rounds = session.scalars(
             select(TournamentRound).where(TournamentRound.tournament_id == swiss).order_by(TournamentRound.number)
         ).all()
         table = tournament_table(
@@ -59,7 +59,7 @@ def test_a_swiss_and_a_knockout_go_to_their_ends_whoever_is_killed(service: Serv
         counted = select(MatchSeat.rated).join(Match, Match.id == MatchSeat.match_id)
         stood_in = session.scalars(counted.where(Match.tournament_id == knockout, MatchSeat.entrant_id == away)).all()
         done = [progress.progress(session, one) for one in (swiss, knockout)]
-    assert [(len(stage.tables), len(stage.byes)) for stage in stages] == [(2, 1)] * 3  # five bots: one rests
+    assert [(len(row.tables), len(row.byes)) for row in rounds] == [(2, 1)] * 3  # five bots: one rests
     assert [row.matches + row.byes for row in table if row.entrant != away] == [3] * 5
     assert stood_in
     assert not any(stood_in)

@@ -103,7 +103,7 @@ def test_a_round_robin_too_large_says_what_is_possible() -> None:
     with pytest.raises(BadOption, match="no number of bots"):
         formats()["double_round_robin"].check(4, 4, {}, 10_001)
     with pytest.raises(BadOption, match="unknown"):
-        known.options({"stages": 3}, 2)
+        known.options({"rounds": 3}, 2)
 
 
 # -- gauntlets --

@@ -375,15 +375,15 @@ def test_the_bracket_tells_who_came_from_where() -> None:
     picture = render_bracket(running, pairing_round)
 
     assert json.loads(json.dumps(picture)) == picture
-    quarter, semi = picture["stages"]
+    quarter, semi = picture["rounds"]
     assert [bye["entrant"] for bye in quarter["byes"]] == ["A", "B"]
     assert quarter["tables"][0]["entrants"] == [
         {"entrant": "C", "seed": 3, "from": None, "points": 2.0, "advanced": True},
         {"entrant": "F", "seed": 6, "from": None, "points": 0.0, "advanced": False},
     ]
     assert semi["tables"][0]["entrants"] == [
-        {"entrant": "A", "seed": 1, "from": {"stage": 1, "table": None}, "points": None, "advanced": None},
-        {"entrant": "D", "seed": 4, "from": {"stage": 1, "table": 2}, "points": None, "advanced": None},
+        {"entrant": "A", "seed": 1, "from": {"tournament_round": 1, "table": None}, "points": None, "advanced": None},
+        {"entrant": "D", "seed": 4, "from": {"tournament_round": 1, "table": 2}, "points": None, "advanced": None},
     ]
     assert picture["to_come"] == [{"label": "final", "tables": 1}]
 

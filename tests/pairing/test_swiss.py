@@ -24,7 +24,7 @@ def tournament_of(
 ) -> TournamentState:
     """Return a Swiss tournament in which ``owners`` own two entrants each."""
     people = tuple(Entrant(f"e{at}", f"owner {at // 2}" if at < 2 * owners else "") for at in range(entrants))
-    return TournamentState(seats, SWISS.options({"stages": rounds}, seats), 1, people, (), draw_key)
+    return TournamentState(seats, SWISS.options({"rounds": rounds}, seats), 1, people, (), draw_key)
 
 
 def played(
@@ -61,7 +61,7 @@ def assert_whole(tournament: TournamentState, pairing_round: PairingRound) -> No
     seated = [entrant for table in pairing_round.tables for entrant in table.entrants]
     assert sorted([*seated, *resting]) == sorted(there)
     assert len(resting) == len(there) % tournament.seats
-    rested = Counter(bye.entrant for stage_played in tournament.played for bye in stage_played.round.byes)
+    rested = Counter(bye.entrant for round_played in tournament.played for bye in round_played.round.byes)
     if resting:
         fewest = sorted(rested[entrant] for entrant in there)[: len(resting)]
         assert sorted(rested[entrant] for entrant in resting) == fewest
@@ -88,7 +88,7 @@ def test_pairs_over_a_whole_event(entrants: int, owners: int, seed: int) -> None
         matches.update(people)
 
     assert len({matches[entrant.id] for entrant in tournament.entrants}) <= 2
-    assert min(matches[entrant.id] for entrant in tournament.entrants) >= tournament.options["stages"] - 1
+    assert min(matches[entrant.id] for entrant in tournament.entrants) >= tournament.options["rounds"] - 1
 
 
 def assert_as_few_as_possible(
@@ -118,14 +118,14 @@ def test_seats_of_pairs_never_differ_by_more_than_two_nor_repeat_three_times(ent
     *_, (before, pairing_round) = simulated(tournament, dice)
 
     history = read_history(played(before, pairing_round, dice))
-    last_stage_may = 1  # a top scorer may have to take what is left there
+    last_round_may = 1  # a top scorer may have to take what is left there
     uneven = [entrant for entrant, (first, second) in enumerate(history.seat_counts) if abs(first - second) > 2]
-    assert len(uneven) <= last_stage_may
+    assert len(uneven) <= last_round_may
     half = default_rounds(entrants, 2) - 1  # of the possible score before it; a win counts two
     assert all(read_history(before).score[entrant] > half for entrant in uneven)
     assert (
         sum(len(set(seats[at : at + 3])) == 1 for seats in history.recent_seats for at in range(len(seats) - 2))
-        <= last_stage_may
+        <= last_round_may
     )
 
 
@@ -146,7 +146,7 @@ def test_the_strongest_meet_the_upper_half_of_the_rest_first() -> None:
 def test_a_bye_goes_to_the_lowest_score_and_counts_as_a_win() -> None:
     """Round 1: e6 has the bye, e3, e4, e5 lose. Round 2: of these three the lowest-ranked, e5, has the bye."""
     people = tuple(Entrant(f"e{at}", seed=at + 1) for at in range(7))
-    tournament = TournamentState(2, {"stages": 3}, 1, people, (), b"x" * 32)
+    tournament = TournamentState(2, {"rounds": 3}, 1, people, (), b"x" * 32)
     first = SWISS.next_round(tournament)
     assert first is not None
     assert first.byes == (Bye("e6", "odd"),)
@@ -221,7 +221,7 @@ def test_who_was_to_meet_and_did_not_may_meet_again() -> None:
     pairing_round = SWISS.next_round(tournament)
     assert pairing_round is not None
 
-    again = SWISS.next_round(replace(tournament, options={"stages": 2}, played=(PlayedRound(pairing_round, ((),)),)))
+    again = SWISS.next_round(replace(tournament, options={"rounds": 2}, played=(PlayedRound(pairing_round, ((),)),)))
 
     assert again is not None
     assert meetings(again) == meetings(pairing_round)
@@ -257,8 +257,8 @@ def test_another_draw_pairs_otherwise() -> None:
 
 
 def test_options_are_complete_and_strange_ones_refused() -> None:
-    assert SWISS.options({}, 2) == {"stages": None}
-    for wrong in ({"stages": 0}, {"stages": True}, {"stages": "3"}, {"stages": 101}, {"rounds": 3}):
+    assert SWISS.options({}, 2) == {"rounds": None}
+    for wrong in ({"rounds": 0}, {"rounds": True}, {"rounds": "3"}, {"rounds": 101}, {"round": 3}):
         with pytest.raises(BadOption, match="format_options"):
             SWISS.options(wrong, 2)
 
@@ -275,7 +275,7 @@ def test_options_are_complete_and_strange_ones_refused() -> None:
 )
 def test_events_that_cannot_be_are_refused(entrants: int, seats: int, rounds: int, cycles: int, reason: str) -> None:
     with pytest.raises(BadOption, match=reason):
-        SWISS.check(entrants, seats, {"stages": rounds}, cycles)
+        SWISS.check(entrants, seats, {"rounds": rounds}, cycles)
 
 
 @pytest.mark.parametrize(("entrants", "seats", "rounds"), [(8, 2, 3), (9, 2, 4), (2, 2, 1), (3, 2, 2), (64, 4, 5)])

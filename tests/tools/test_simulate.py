@@ -34,12 +34,12 @@ def test_simulated_ladders_keep_what_they_promise() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_stage_that_was_tampered_with_is_noticed(name: str) -> None:
+def test_a_round_that_was_tampered_with_is_noticed(name: str) -> None:
     rng = Random(f"tampered {name}")
     scenario = replace(drawn(formats()[name], rng, MOST), mishaps=Mishaps())
     history = played_out(scenario, rng)
-    event, stage = history.decided[0]
-    history.decided[0] = event, replace(stage, tables=(*stage.tables, stage.tables[0]))
+    event, pairing_round = history.decided[0]
+    history.decided[0] = event, replace(pairing_round, tables=(*pairing_round.tables, pairing_round.tables[0]))
 
-    with pytest.raises(AssertionError, match="twice in a stage"):
+    with pytest.raises(AssertionError, match="twice in a round"):
         check(history)

@@ -43,8 +43,8 @@ def void(world: World, match_id: str, **how: Any) -> voiding.Voided:
         return voiding.void(session, match_id, "it got stuck", by=None, master_key=MASTER_KEY, **how)
 
 
-def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so(world: World) -> None:
-    event, _ = begun(world, 4, format="swiss", format_options={"stages": 2}, created_by=listening(world))
+def test_the_round_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so(world: World) -> None:
+    event, _ = begun(world, 4, format="swiss", format_options={"rounds": 2}, created_by=listening(world))
     stuck, other = due(world, event)
     make_stuck(world, stuck)
     scripted.play(world.database, other)

@@ -126,7 +126,7 @@ def test_a_withdrawal_and_a_void_make_another_table_at_once(world: World) -> Non
     assert gone in third.entrants
 
 
-def test_a_bye_of_a_stage_that_goes_on_is_in_no_table(world: World) -> None:
+def test_a_bye_of_a_round_that_goes_on_is_in_no_table(world: World) -> None:
     tournament_id, _ = begun(world, 3, format="swiss", deal_sharing="own")
 
     assert sum(row.byes for row in table(world, tournament_id)) == 0

@@ -48,16 +48,16 @@ def test_a_round_robin_is_played_to_its_table(world: World) -> None:
     assert sum(row.points for row in standings) == 12
 
 
-def test_matches_come_up_in_the_order_of_their_stages(world: World) -> None:
+def test_matches_come_up_in_the_order_of_their_rounds(world: World) -> None:
     begun(world, 4)
 
-    stages = []
+    rounds = []
     for _ in range(6):
         (claim,) = world.claim(1)
         with world.database.read() as session:
-            stages.append(matches.get_match(session, claim.match_id).tournament_round)
+            rounds.append(matches.get_match(session, claim.match_id).tournament_round)
 
-    assert stages == [1, 1, 2, 2, 3, 3]
+    assert rounds == [1, 1, 2, 2, 3, 3]
 
 
 def test_E22_a_withdrawal_leaves_byes(world: World) -> None:
@@ -168,9 +168,9 @@ def test_a_draft_is_edited_as_a_whole_and_usual_deals_stay_usual(world: World) -
             return draft.format, draft.format_options, draft.deal_sharing
 
     assert edited(rated=False) == ("round_robin", {}, "own")
-    assert edited(format="swiss", rated=True) == ("swiss", {"stages": None}, "common")
-    assert edited(format_options={"stages": 4}) == ("swiss", {"stages": 4}, "common")
-    assert edited(deal_sharing="duplicate", trusted=True) == ("swiss", {"stages": 4}, "duplicate")
+    assert edited(format="swiss", rated=True) == ("swiss", {"rounds": None}, "common")
+    assert edited(format_options={"rounds": 4}) == ("swiss", {"rounds": 4}, "common")
+    assert edited(deal_sharing="duplicate", trusted=True) == ("swiss", {"rounds": 4}, "duplicate")
     with pytest.raises(BadOption, match="trusted"):
         edited(trusted=False)
     assert edited(format="ladder", deal_sharing=None)[2] == "own"
@@ -189,7 +189,7 @@ def test_lists_and_unknown_ids(world: World) -> None:
 
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 def test_a_match_that_is_played_again_is_waited_for(world: World) -> None:
-    tournament_id, _ = begun(world, 4, format="swiss", format_options={"stages": 2}, deal_sharing="own")
+    tournament_id, _ = begun(world, 4, format="swiss", format_options={"rounds": 2}, deal_sharing="own")
     scripted.play_due(world.database, tournament_id)
     with world.database.write() as session:
         match_id = session.scalars(select(Match.id).where(Match.table_no == 2)).one()

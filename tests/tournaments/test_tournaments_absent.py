@@ -40,7 +40,7 @@ def status_of(world: World, tournament_id: str) -> tuple[str, str | None]:
 
 
 def seats(world: World, tournament_id: str) -> list[Any]:
-    """(stage, bot, whose seat it is, seat rated, match rated) of all seats."""
+    """(round, bot, whose seat it is, seat rated, match rated) of all seats."""
     query = select(Match.tournament_round, MatchSeat.bot_id, MatchSeat.entrant_id, MatchSeat.rated, Match.rated)
     query = query.join(MatchSeat, MatchSeat.match_id == Match.id).where(Match.tournament_id == tournament_id)
     with world.database.read() as session:
@@ -83,7 +83,7 @@ def test_calls_that_nobody_makes_hold_an_event_up_for_a_while_only(world: World)
 
 
 def test_an_absent_bot_rests_keeps_its_place_and_comes_back(world: World) -> None:
-    tournament_id, seated = entered(world, 4, format="swiss", format_options={"stages": 2})
+    tournament_id, seated = entered(world, 4, format="swiss", format_options={"rounds": 2})
     away = seated[0]
     begin(world, tournament_id, absent=[away])
 
@@ -99,7 +99,7 @@ def test_an_absent_bot_rests_keeps_its_place_and_comes_back(world: World) -> Non
     assert entry_of(world, tournament_id, away).preflight == "ready"
     scripted.play_due(world.database, tournament_id)
     go_on(world.database, tournament_id)
-    assert away in {bot for stage, bot, *_ in seats(world, tournament_id) if stage == 2}
+    assert away in {bot for number, bot, *_ in seats(world, tournament_id) if number == 2}
 
 
 def test_a_house_bot_takes_an_absent_seat_which_does_not_count(world: World) -> None:
@@ -172,10 +172,10 @@ def test_F8_a_changed_version_is_marked_where_it_is_allowed(world: World) -> Non
     assert len(world.claim(10)) == 3
 
 
-def test_late_entries_play_from_the_next_stage_on(world: World) -> None:
+def test_late_entries_play_from_the_next_round_on(world: World) -> None:
     with pytest.raises(BadOption, match="late_entry"):
         create(world, late_entry=True)
-    tournament_id, seated = begun(world, 4, format="swiss", late_entry=True, format_options={"stages": 2})
+    tournament_id, seated = begun(world, 4, format="swiss", late_entry=True, format_options={"rounds": 2})
     late = world.bot()
 
     enter(world, tournament_id, late)
@@ -188,7 +188,7 @@ def test_late_entries_play_from_the_next_stage_on(world: World) -> None:
     with world.database.write() as session:
         entries.withdraw(session, tournament_id, seated[0])
     go_on(world.database, tournament_id)
-    playing = {bot for stage, bot, *_ in seats(world, tournament_id) if stage == 2}
+    playing = {bot for number, bot, *_ in seats(world, tournament_id) if number == 2}
     assert playing == {late, *seated[1:]}
 
 
@@ -209,7 +209,7 @@ def test_F8_a_frozen_version_is_that_of_the_first_answer_also_of_late_entries(wo
         go_on(world.database, tournament_id)
 
     assert [entry_of(world, tournament_id, one).version for one in (late, seated[0])] == ["2.0", "1.0"]
-    later = {bot for stage, bot, *_ in seats(world, tournament_id) if stage > 1}
+    later = {bot for number, bot, *_ in seats(world, tournament_id) if number > 1}
     assert late in later
     assert seated[0] not in later
 
@@ -300,7 +300,7 @@ def test_a_paused_event_goes_on_with_nothing(world: World) -> None:
         lifecycle.resume(session, tournament_id)
     while scripted.play_due(world.database, tournament_id):
         go_on(world.database, tournament_id)
-    assert (paused.by_status, paused.stage, paused.estimated_end) == ({"waiting": 2}, 1, None)
+    assert (paused.by_status, paused.tournament_round, paused.estimated_end) == ({"waiting": 2}, 1, None)
     assert status_of(world, tournament_id)[0] == "finished"
 
 
@@ -343,5 +343,5 @@ def test_whoever_comes_goes_and_comes_back_the_event_comes_to_its_end(world: Wor
     after = progress_of(world, tournament_id)
     assert (status_of(world, tournament_id)[0], after.done) == ("finished", after.total)
     for bot in seated:  # nobody plays twice in a round
-        stages = [stage for stage, one, *_ in seats(world, tournament_id) if one == bot]
-        assert format == "knockout" or len(set(stages)) == len(stages)
+        rounds = [number for number, one, *_ in seats(world, tournament_id) if one == bot]
+        assert format == "knockout" or len(set(rounds)) == len(rounds)

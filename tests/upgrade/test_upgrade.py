@@ -105,6 +105,15 @@ def test_tournaments_that_are_over_have_the_standings_they_had(upgraded: Upgrade
     assert len(found) == 6
 
 
+def test_a_swiss_tournament_keeps_its_number_of_rounds_under_the_new_name_of_the_option(upgraded: Upgraded) -> None:
+    tournaments = {name: id for name, id in upgraded.expected["tournaments"].items() if name.startswith("swiss ")}
+
+    found = {name: stored.get(upgraded.client(), f"/tournaments/{id}") for name, id in tournaments.items()}
+
+    assert {name.removeprefix("swiss ") for name in found} >= {"draft", "open", "running", "paused", "finished"}
+    assert [one["format_options"] for one in found.values()] == [{"rounds": 2}] * len(found)
+
+
 def test_entries_byes_and_substitutes_are_those_of_before(upgraded: Upgraded) -> None:
     tournaments = upgraded.expected["tournaments"]
 

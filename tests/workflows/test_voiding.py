@@ -233,6 +233,6 @@ def tournament(world: World, state: str) -> str:
         )  # fmt: skip
         session.add(event)
         session.flush()
-        stage = {"tables": [], "byes": [], "label": "", "arranged": 0, "created_at": moment, "ended_at": moment}
-        session.add(TournamentRound(tournament_id=event.id, number=1, **stage))
+        row = {"tables": [], "byes": [], "label": "", "arranged": 0, "created_at": moment, "ended_at": moment}
+        session.add(TournamentRound(tournament_id=event.id, number=1, **row))
         return event.id

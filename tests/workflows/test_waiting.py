@@ -84,18 +84,18 @@ def test_a_duplicate_group_says_that_it_goes_out_whole(world: World) -> None:
     assert told[claimed[0].match_id] == Reason("group_playing")
 
 
-def test_the_stages_of_an_event_are_not_asked_about_one_by_one(world: World) -> None:
+def test_the_rounds_of_an_event_are_not_asked_about_one_by_one(world: World) -> None:
     tournament_id, (bot_id, *_) = begun(world, 4, format="round_robin", cycles=30)
     with world.database.write() as session:
         matches.cancel_unbegun(session, bot_id, tournament_id)
     statements: list[str] = []
 
     with world.database.read() as session:
-        stages = session.scalars(
+        rounds = session.scalars(
             select(func.count()).select_from(TournamentRound).where(TournamentRound.ended_at.is_(None))
         ).one()
         event.listen(session.connection(), "before_cursor_execute", lambda *said: statements.append(said[2]))
         (found,) = waiting.waiting(session, bot_id, runner_slots=100).events
 
     assert found.tournament_id == tournament_id
-    assert len(statements) <= 20 < stages
+    assert len(statements) <= 20 < rounds

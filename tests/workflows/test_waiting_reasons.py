@@ -59,7 +59,7 @@ def test_the_page_on_tournaments_lists_every_reason_in_its_words() -> None:
     listed = re.findall(r"^\| `(\w+)` \| (.+) \|$", page.split("## Why a bot waits")[1].split("\n## ")[0], re.MULTILINE)
 
     assert dict(listed) == {
-        code: text.replace("{ahead}", "N").replace("{seat}", "N").replace("{stage}", "N")
+        code: text.replace("{ahead}", "N").replace("{seat}", "N").replace("{tournament_round}", "N")
         for code, text in REASONS.items()
     }
 
@@ -274,12 +274,12 @@ def other_version(world: World) -> tuple[str, str | None, Reason]:
 
 @case
 def joins_later(world: World) -> tuple[str, str | None, Reason]:
-    tournament_id, _ = begun(world, 4, format="swiss", format_options={"stages": 3}, late_entry=True)
+    tournament_id, _ = begun(world, 4, format="swiss", format_options={"rounds": 3}, late_entry=True)
     late = world.bot()
     enter(world, tournament_id, late)
     answer_checks(world.database)
     go_on(world.database, tournament_id)
-    return late, None, Reason("joins_later", stage=2)
+    return late, None, Reason("joins_later", tournament_round=2)
 
 
 @case
@@ -293,7 +293,7 @@ def not_paired(world: World) -> tuple[str, str | None, Reason]:
 def table_to_come(world: World) -> tuple[str, str | None, Reason]:
     tournament_id, (bot_id, _) = entered(world, 2)
     steps_until(world, tournament_id, "paired")
-    return bot_id, tournament_id, Reason("table_to_come", stage=1)
+    return bot_id, tournament_id, Reason("table_to_come", tournament_round=1)
 
 
 @case
@@ -304,13 +304,13 @@ def table_empty(world: World) -> tuple[str, str | None, Reason]:
         left, bot_id = session.get_one(TournamentRound, (tournament_id, 1)).tables[0]["entrants"]
         entries.withdraw(session, tournament_id, left)
     go_on(world.database, tournament_id)
-    return bot_id, tournament_id, Reason("table_empty", stage=1)
+    return bot_id, tournament_id, Reason("table_empty", tournament_round=1)
 
 
 @case
 def bye(world: World) -> tuple[str, str | None, Reason]:
     bot_id, tournament_id = resting(world)
-    return bot_id, tournament_id, Reason("bye", stage=1)
+    return bot_id, tournament_id, Reason("bye", tournament_round=1)
 
 
 @case
@@ -326,9 +326,9 @@ def knocked_out(world: World) -> tuple[str, str | None, Reason]:
 
 
 @case
-def stage_not_over(world: World) -> tuple[str, str | None, Reason]:
+def round_not_over(world: World) -> tuple[str, str | None, Reason]:
     tournament_id, bot_id, _ = half_played(world)
-    return bot_id, tournament_id, Reason("stage_not_over")
+    return bot_id, tournament_id, Reason("round_not_over")
 
 
 @case

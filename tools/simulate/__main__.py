@@ -60,7 +60,7 @@ def simulated(name: str, seed: int, number: int) -> dict[str, int]:
     except AssertionError as error:
         raise AssertionError(f"{error} ({scenario})") from error
     calm = scenario.mishaps.calm
-    return {"events": 1, "in calm": int(calm), "stages": len(history.decided), "matches": history.matches}
+    return {"events": 1, "in calm": int(calm), "rounds": len(history.decided), "matches": history.matches}
 
 
 if __name__ == "__main__":

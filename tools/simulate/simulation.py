@@ -15,8 +15,8 @@ NAMES = ("round_robin", "double_round_robin", "swiss", "knockout", "gauntlet")
 
 @dataclass(frozen=True, slots=True)
 class Mishaps:
-    """What may go wrong, each as a chance: for an entrant between stages and while one is played, to come back
-    between stages; for a table to be cancelled, and for the field to get somebody new between stages."""
+    """What may go wrong, each as a chance: for an entrant between rounds and while one is played, to come back
+    between rounds; for a table to be cancelled, and for the field to get somebody new between rounds."""
 
     withdraws: float = 0.0
     leaves_early: float = 0.0
@@ -32,7 +32,7 @@ class Mishaps:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """An event to be: ``event`` before its first stage, and how it shall go."""
+    """An event to be: ``event`` before its first round, and how it shall go."""
 
     format: Format
     event: TournamentState
@@ -48,7 +48,7 @@ class Scenario:
 
 @dataclass(slots=True)
 class History:
-    """How it went: each event as it was when its next stage was decided, that stage, and the event at the end."""
+    """How it went: each event as it was when its next round was decided, that round, and the event at the end."""
 
     scenario: Scenario
     decided: list[tuple[TournamentState, PairingRound]] = field(default_factory=list)
@@ -99,7 +99,7 @@ def _options(name: str, seats: int, entrants: Sequence[Entrant], rng: Random) ->
         case "gauntlet":
             return {"champion": rng.choice((None, rng.choice(entrants).id))}
         case "swiss":
-            return {"stages": rng.choice((None, rng.randint(1, min(11, max_rounds(len(entrants), seats)))))}
+            return {"rounds": rng.choice((None, rng.randint(1, min(11, max_rounds(len(entrants), seats)))))}
     return {}
 
 
@@ -108,22 +108,22 @@ def played_out(scenario: Scenario, rng: Random) -> History:
     history = History(scenario)
     known, event = scenario.format, scenario.event
     most = 40 * len(event.entrants) * event.cycles + 100
-    while (stage := known.next_round(event)) is not None:
-        assert known.next_round(rebuilt(event)) == stage, "asked again, the format decided otherwise"
-        history.decided.append((event, stage))
+    while (pairing_round := known.next_round(event)) is not None:
+        assert known.next_round(rebuilt(event)) == pairing_round, "asked again, the format decided otherwise"
+        history.decided.append((event, pairing_round))
         assert len(history.decided) <= most, "the event does not end"
-        event = _after(scenario, event, stage, rng)
+        event = _after(scenario, event, pairing_round, rng)
     history.end = event
     return history
 
 
-def _after(scenario: Scenario, event: TournamentState, stage: PairingRound, rng: Random) -> TournamentState:
+def _after(scenario: Scenario, event: TournamentState, pairing_round: PairingRound, rng: Random) -> TournamentState:
     mishaps = scenario.mishaps
     event = _left(event, mishaps.leaves_early, 0.0, rng)
     legs = tuple(
-        () if rng.random() < mishaps.cancelled else _legs(scenario, event, table, rng) for table in stage.tables
+        () if rng.random() < mishaps.cancelled else _legs(scenario, event, table, rng) for table in pairing_round.tables
     )
-    event = replace(event, played=(*event.played, PlayedRound(stage, legs)))
+    event = replace(event, played=(*event.played, PlayedRound(pairing_round, legs)))
     event = _left(event, mishaps.withdraws, mishaps.returns, rng)
     if rng.random() < mishaps.joins and len(event.entrants) < 40:
         count = len(event.entrants)

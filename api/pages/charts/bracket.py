@@ -50,14 +50,16 @@ class BracketNode:
 
 def tree(bracket: Json, name: str) -> Markup:
     """Return the drawing of a bracket as the API shows it. Early rounds with too many tables are left out."""
-    rounds = [level for level in bracket["stages"] if len(level["tables"]) <= MOST_TABLES]
+    rounds = [level for level in bracket["rounds"] if len(level["tables"]) <= MOST_TABLES]
     columns = _sort_columns([_nodes(level, column) for column, level in enumerate(rounds)])
     for nodes in columns:
         _set_positions(nodes)
     for level in bracket["to_come"]:
         if level["tables"] <= MOST_TABLES:
             columns.append(_nodes_to_come(len(columns), level, columns[-1] if columns else []))
-    headings = [terms.round_name(level.get("stage", 0), level["label"]) for level in [*rounds, *bracket["to_come"]]]
+    headings = [
+        terms.round_name(level.get("tournament_round", 0), level["label"]) for level in [*rounds, *bracket["to_come"]]
+    ]
     parts = [
         *(_heading(column, text) for column, text in enumerate(headings[-len(columns) :])),
         *(_line(source, node) for nodes in columns for node in nodes if not node.is_aside for source in node.sources),
@@ -80,7 +82,7 @@ def tree(bracket: Json, name: str) -> Markup:
 def _nodes(level: Json, column: int) -> list[BracketNode]:
     tables = [
         BracketNode(
-            (level["stage"], table["table"]),
+            (level["tournament_round"], table["table"]),
             column,
             table["entrants"],
             terms.ROUNDS["third_place"] if table["label"] == "third_place" else "",
@@ -89,7 +91,8 @@ def _nodes(level: Json, column: int) -> list[BracketNode]:
     ]
     labels = {"walkover": "walkover", "odd": "bye"}
     byes = [
-        BracketNode((level["stage"], bye["bot"] or ""), column, [bye], labels[bye["reason"]]) for bye in level["byes"]
+        BracketNode((level["tournament_round"], bye["bot"] or ""), column, [bye], labels[bye["reason"]])
+        for bye in level["byes"]
     ]
     return [*tables, *byes]
 
@@ -120,7 +123,7 @@ def _origin(row: Json) -> Key:
     origin = row.get("origin")
     if origin is None:
         return 0, ""
-    return origin["stage"], origin["table"] or row["bot"]
+    return origin["tournament_round"], origin["table"] or row["bot"]
 
 
 def _set_positions(nodes: list[BracketNode]) -> None:

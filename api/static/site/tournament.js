@@ -75,7 +75,8 @@ function showProgress(message) {
   if (bar) moveProgress(bar, message);
   else fill(far, { far: count(message.done) });
   const round = head.querySelector('[data-field="round"]');
-  if (message.stage) round.textContent = round.textContent.replace(/\d+/, message.stage) || `round ${message.stage}`;
+  const number = message.tournament_round;
+  if (number) round.textContent = round.textContent.replace(/\d+/, number) || `round ${number}`;
   const ends = head.querySelector("[data-ends]");
   ends.hidden = !message.estimated_end;
   if (message.estimated_end) {
@@ -91,8 +92,8 @@ function renew(message) {
   if (shown !== before && (!table || message.status !== head.dataset.status)) page.ask();
 }
 
-function asText({ status, reason, total, done, stage, stages, by_status: byStatus, entries }) {
-  return JSON.stringify([status, reason, total, done, stage, stages, Object.entries(byStatus).sort(), Object.entries(entries).sort()]);
+function asText({ status, reason, total, done, tournament_round: number, rounds, by_status: byStatus, entries }) {
+  return JSON.stringify([status, reason, total, done, number, rounds, Object.entries(byStatus).sort(), Object.entries(entries).sort()]);
 }
 
 function showStandings(message) {

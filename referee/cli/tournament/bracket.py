@@ -24,7 +24,7 @@ class Slot:
 
 def render_bracket(bracket: Json) -> str:
     """Return the drawing, with the tables to come below it. ``bracket`` is the document of the API."""
-    rounds = bracket["stages"]
+    rounds = bracket["rounds"]
     if not rounds:
         return "No tables have been paired yet."
     pairs = all(len(table["entrants"]) == 2 for played in rounds for table in played["tables"])
@@ -53,15 +53,17 @@ def _tree(rounds: Sequence[Json]) -> str:
 def _roots(rounds: Sequence[Json]) -> list[Slot]:
     """Return the slots after the tables of the last round, and after earlier tables whose entrants do not reappear."""
     tables = {
-        (played["stage"], table["table"]): table
+        (played["tournament_round"], table["table"]): table
         for played in rounds
         for table in played["tables"]
         if not _is_for_third_place(table)
     }
-    last = rounds[-1]["stage"]
+    last = rounds[-1]["tournament_round"]
     entrants = [entrant for played in rounds for table in played["tables"] for entrant in table["entrants"]]
     entrants += [bye for played in rounds for bye in played["byes"]]
-    origins = {(entrant["origin"]["stage"], entrant["origin"]["table"]) for entrant in entrants if entrant["origin"]}
+    origins = {
+        (entrant["origin"]["tournament_round"], entrant["origin"]["table"]) for entrant in entrants if entrant["origin"]
+    }
     roots = [_root(tables, *key) for key in tables if key[0] == last or key not in origins]
     return roots + [_slot(tables, last, bye) for bye in rounds[-1]["byes"]]
 
@@ -75,8 +77,8 @@ def _root(tables: Tables, round_number: int, number: int) -> Slot:
 
 def _slot(tables: Tables, round_number: int, entrant: Json) -> Slot:
     origin = entrant["origin"]
-    before = tables.get((origin["stage"], origin["table"])) if origin else None
-    feeders = [_slot(tables, origin["stage"], earlier) for earlier in _by_seed(before)] if before else []
+    before = tables.get((origin["tournament_round"], origin["table"])) if origin else None
+    feeders = [_slot(tables, origin["tournament_round"], earlier) for earlier in _by_seed(before)] if before else []
     return Slot(round_number - 1, _entrant(entrant), feeders)
 
 

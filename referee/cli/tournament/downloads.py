@@ -25,7 +25,7 @@ CHUNK_BYTES = 64 << 10
 ATTEMPTS = 7  # in a row without a single log
 PAUSE_S = 0.5  # before the second attempt; it doubles
 FAILURES_SHOWN = 20
-COLUMNS = ("stage", "table", "leg", "match", "seat", "name", "placement", "returns", "status", "reason")
+COLUMNS = ("tournament_round", "table", "leg", "match", "seat", "name", "placement", "returns", "status", "reason")
 TEXT_COLUMNS = ("match", "name", "status", "reason")
 
 

@@ -27,7 +27,7 @@ ORDERS = ("cyclic", "all")
     "--format-option",
     type=Pair(),
     multiple=True,
-    help="Set an option of the format, like stages=5 or best_of=3. Repeatable.",
+    help="Set an option of the format, like rounds=5 or best_of=3. Repeatable.",
 )
 @click.option("--option", type=Pair(), multiple=True, help="Set an option of the game, like rounds=3. Repeatable.")
 @click.option("--cycles", type=int, metavar="N", help="Number of times that all bots meet each other. [default: 1]")
@@ -74,7 +74,7 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
     \b
     Example with five rounds of Swiss at tables of two:
       referee tournament create "Spring cup" --game saint-poker --seats 2 \\
-          --format swiss --format-option stages=5 --substitute sound --open
+          --format swiss --format-option rounds=5 --substitute sound --open
     """
     tournament = remote.api.post("/tournaments", _body(remote, name, terms))
     if opens:

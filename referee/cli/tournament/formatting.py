@@ -22,8 +22,8 @@ def progress(tournament: Json) -> str:
     """Return for example ``running, round 2: 12 of 40 matches, ends about 18:22:10``."""
     so_far = tournament["progress"]
     where = tournament["status"]
-    if so_far.get("stage"):
-        where += f", round {so_far['stage']}"
+    if so_far.get("tournament_round"):
+        where += f", round {so_far['tournament_round']}"
     matches = f"{so_far['done']} of {so_far['total']} matches"
     if tournament["format"] == "ladder":
         matches = f"{so_far['done']} matches"
@@ -64,7 +64,7 @@ def terms(tournament: Json) -> list[tuple[str, str]]:
 
 
 def format_options(options: Json | None) -> str:
-    """Return options as they are typed, like ``, rounds=3, stages=null``, each after a comma."""
+    """Return options as they are typed, like ``, best_of=3, rounds=null``, each after a comma."""
     return "".join(
         f", {name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in (options or {}).items()
     )

@@ -91,7 +91,7 @@ class LiveTournament(Display):
             so_far["done"],
             so_far["total"],
             is_endless=self._tournament["format"] == "ladder",
-            phase=(self._tournament["status"], so_far["stage"]),
+            phase=(self._tournament["status"], so_far["tournament_round"]),
             trouble=self.trouble,
         )
 

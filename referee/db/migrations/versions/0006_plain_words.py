@@ -84,6 +84,7 @@ def upgrade() -> None:
     _invert_anonymous()
     _convert("bots", "id", "check_report", _with_manifest)
     _convert("examinations", "bot_id", "report", _in_words_of_protocol_2)
+    _convert("tournaments", "id", "format_options", _with_rounds)
 
 
 def _refuse_matches_in_progress() -> None:
@@ -150,7 +151,7 @@ def _invert_anonymous() -> None:
 
 
 def _convert(name: str, key: str, column: str, converted: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """Convert the JSON objects of a column one by one: a report may be large."""
+    """Convert the JSON objects of a column one by one, because a report may be large."""
     table = sa.table(name, sa.column(key), sa.column(column, sa.JSON(none_as_null=True)))
     row_key, value = table.c[key], table.c[column]
     for (row,) in op.get_bind().execute(sa.select(row_key).where(value.is_not(None))).all():
@@ -173,6 +174,10 @@ def _in_words_of_protocol_2(report: dict[str, Any]) -> dict[str, Any]:
         if part in converted:
             converted[part] = [{**rule, "id": "manifest"} if rule["id"] == "card" else rule for rule in converted[part]]
     return converted
+
+
+def _with_rounds(options: dict[str, Any]) -> dict[str, Any]:
+    return {"rounds" if name == "stages" else name: value for name, value in options.items()}
 
 
 def downgrade() -> None:
