@@ -135,8 +135,10 @@ class Standings:
 
 
 def _bot(bot_id: str, owner: str) -> Json:
-    words = {"url": "http://127.0.0.1/", "host": "127.0.0.1", "status": "verified", "check_state": "idle"}
-    numbers = dict.fromkeys(("secret_generation", "revision", "epoch", "checks_lost", "max_concurrent_requests"), 1)
+    words = {"url": "http://127.0.0.1/", "host": "127.0.0.1", "status": "verified", "handshake_state": "idle"}
+    numbers = dict.fromkeys(
+        ("secret_generation", "revision", "epoch", "handshake_lost_claims", "max_concurrent_requests"), 1
+    )
     names = {"id": bot_id, "owner_id": owner, "name": bot_id, "normalized_name": bot_id}
     return {**names, **words, **numbers, "games": [], "created_at": MOMENT}
 

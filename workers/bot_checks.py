@@ -33,13 +33,13 @@ log = logging.getLogger(__name__)
 PACE: Final = Pace(idle_s=1.0, asking_s=25.0, within_s=90.0, scenarios=6)
 
 
-async def check_bot(
-    check: handshakes.ClaimedHandshake, recorder: BatchWriter, policy: Policy, master_key: bytes
+async def perform_handshake(
+    handshake: handshakes.ClaimedHandshake, recorder: BatchWriter, policy: Policy, master_key: bytes
 ) -> None:
     """Perform a handshake: 1. Send a signed challenge, nothing else before it succeeds. 2. Fetch the manifest.
     3. Record the report."""
-    secrets = bot_secrets(master_key, check.bot_id, check.secret_generations)
-    caller = BotCaller(CallTarget(check.bot_id, check.url, secrets, max_concurrent_requests=1), policy)
+    secrets = bot_secrets(master_key, handshake.bot_id, handshake.secret_generations)
+    caller = BotCaller(CallTarget(handshake.bot_id, handshake.url, secrets, max_concurrent_requests=1), policy)
     try:
         challenged = await client.challenge(caller)
         introduced = None if challenged.fault else await client.fetch_manifest(caller)
@@ -61,9 +61,9 @@ async def check_bot(
             }
     report["ok"] = manifest is not None
     try:
-        await recorder.write(handshake_results.finish_check, check.bot_id, check.epoch, report, manifest)
+        await recorder.write(handshake_results.finish_handshake, handshake.bot_id, handshake.epoch, report, manifest)
     except StaleEpoch as error:
-        log.info("handshake_claim_lost", extra={"bot": check.bot_id, "reason": str(error)})
+        log.info("handshake_claim_lost", extra={"bot": handshake.bot_id, "reason": str(error)})
 
 
 @dataclass(frozen=True, slots=True)

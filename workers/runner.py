@@ -23,7 +23,7 @@ from referee.settings import Settings
 from referee.workflows import examination_claims
 from workers import queues, shutdown
 from workers.batch_writer import BatchWriter
-from workers.bot_checks import CheckParameters, check_bot, examine_bot
+from workers.bot_checks import CheckParameters, examine_bot, perform_handshake
 from workers.connectivity import Connectivity
 from workers.lease_renewal import LeaseRenewer
 from workers.match_runner import HandedOver, MatchContext, play
@@ -50,7 +50,7 @@ class RunnerCounters:
     finished: int = 0
     handed_on: int = 0
     failed: int = 0
-    checked: int = 0
+    handshakes: int = 0
     examined: int = 0
 
 
@@ -149,8 +149,8 @@ class Runner:
         return bool(self._tasks) and self._age_s() < self._resting_s
 
     async def _take_checks(self) -> None:
-        for check in await self._recorder.write(handshakes.claim_due_checks):
-            self._spawn(self._check(check))
+        for handshake in await self._recorder.write(handshakes.claim_due_handshakes):
+            self._spawn(self._handshake(handshake))
         if (room := EXAMINED_AT_ONCE - self._examining) > 0:
             for claimed in await self._recorder.write(examination_claims.claim_due, room):
                 self._examining += 1
@@ -226,14 +226,14 @@ class Runner:
         except Unavailable as error:
             log.warning("claim_not_released", extra={"match": claim.match_id, "reason": str(error)})
 
-    async def _check(self, check: handshakes.ClaimedHandshake) -> None:
+    async def _handshake(self, handshake: handshakes.ClaimedHandshake) -> None:
         try:
-            await check_bot(check, self._recorder, self._policy, self._master_key)
-            self.tally.checked += 1
+            await perform_handshake(handshake, self._recorder, self._policy, self._master_key)
+            self.tally.handshakes += 1
         except Unavailable as error:
-            log.warning("handshake_not_recorded", extra={"bot": check.bot_id, "reason": str(error)})
+            log.warning("handshake_not_recorded", extra={"bot": handshake.bot_id, "reason": str(error)})
         except Exception:
-            log.exception("handshake_failed", extra={"bot": check.bot_id})
+            log.exception("handshake_failed", extra={"bot": handshake.bot_id})
 
     async def _examine(self, claimed: examinations.ClaimedCheck) -> None:
         try:

@@ -5,7 +5,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 from api.fields import Address, Id, Name, Strict, UtcDateTime
 from api.pagination import PageQuery
 from referee.bots.certificates import ENDS
-from referee.bots.tables import BOT_STATES, CHECK_STATES, EXAMINATION_STATES
+from referee.bots.tables import BOT_STATES, EXAMINATION_STATES, HANDSHAKE_STATES
 from referee.workflows.waiting_reasons import REASONS
 
 
@@ -52,8 +52,8 @@ class OwnBotView(BotView):
         metadata={"description": "the address that answered the challenge"},
     )
     status_reason = fields.String(attribute="own.status_reason", allow_none=True)
-    check = fields.Nested(
-        lambda: CheckView(),
+    handshake = fields.Nested(
+        lambda: HandshakeView(),
         attribute="own",
         metadata={"description": "the last challenge and what was wrong with its answer"},
     )
@@ -69,10 +69,10 @@ class OwnBotView(BotView):
     )
 
 
-class CheckView(Strict):
-    state = fields.String(attribute="check_state", required=True, validate=validate.OneOf(CHECK_STATES))
-    checked_at = UtcDateTime(required=True, allow_none=True)
-    report = fields.Dict(attribute="check_report", required=True, allow_none=True)
+class HandshakeView(Strict):
+    state = fields.String(attribute="handshake_state", required=True, validate=validate.OneOf(HANDSHAKE_STATES))
+    ended_at = UtcDateTime(attribute="handshake_ended_at", required=True, allow_none=True)
+    report = fields.Dict(attribute="handshake_report", required=True, allow_none=True)
 
 
 class ExaminationView(Strict):

@@ -156,7 +156,7 @@ def _newest(bot: Bot) -> Any:
 def _explain_missing_certificate(session: Session, bot: Bot, game: str | None) -> str:
     last = session.get(Examination, bot.id)
     request = f"request a check with POST /api/v1/bots/{bot.id}/check"
-    if bot.check_state != "idle" or (last is not None and last.state != "idle"):
+    if bot.handshake_state != "idle" or (last is not None and last.state != "idle"):
         return "a check is in progress; try again in a moment"
     if game is not None and game not in bot.games:
         return f"its manifest does not list {game}"

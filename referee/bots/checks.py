@@ -104,7 +104,7 @@ def is_pending(session: Session, bot_id: str) -> bool:
     return state not in (None, "idle")
 
 
-def follow_check(session: Session, bot: Bot, moment: datetime) -> None:
+def schedule_if_needed(session: Session, bot: Bot, moment: datetime) -> None:
     """After a check that went well: the bot is due to be examined, unless it was lately."""
     one = get_or_create_examination(session, bot.id)
     if one.state == "idle" and _is_needed(session, one, bot, moment):
@@ -121,7 +121,7 @@ def catch_up(session: Session) -> None:
     held = held.where(Certificate.ended_at.is_(None), Bot.status.in_(PROVEN), Bot.url == Bot.verified_url)
     for certificate, bot in session.execute(held.order_by(Bot.id)).all():
         if len(certificates.fitting_games(certificate, bot)) < len(certificates.rules_today(certificate.rules)):
-            follow_check(session, bot, moment)
+            schedule_if_needed(session, bot, moment)
 
 
 def tell(session: Session, claimed: ClaimedCheck, asked: int, planned: int, what: str) -> None:
@@ -167,8 +167,8 @@ def _note_replaced(
     If another handshake took place meanwhile, its version is newer: then a check of that one is scheduled. Deviation
     none is, since a bot that announces a new version every time would be checked endlessly.
     """
-    if claimed.since is not None and bot.checked_at is not None and bot.checked_at > claimed.since:
-        follow_check(session, bot, current_time(session))
+    if claimed.since is not None and bot.handshake_ended_at is not None and bot.handshake_ended_at > claimed.since:
+        schedule_if_needed(session, bot, current_time(session))
         return
     bot.version = version
     bot.games = bot.games if outcome.games is None else [printable(game)[:40] for game in outcome.games]

@@ -1,4 +1,4 @@
-"""Tables of bots, their checks and certificates."""
+"""Tables of bots, their handshakes, checks and certificates."""
 
 from datetime import datetime
 from typing import Any
@@ -10,8 +10,8 @@ from referee.db.base import Base, Id, Json, Name, ShortString, one_of
 from referee.db.leases import Leased
 
 BOT_STATES = ("unverified", "verified", "paused", "retired", "house")
-CHECK_STATES = ("idle", "due", "running")
-EXAMINATION_STATES = CHECK_STATES
+HANDSHAKE_STATES = ("idle", "due", "running")
+EXAMINATION_STATES = HANDSHAKE_STATES
 
 
 class Bot(Leased, Base):
@@ -20,8 +20,8 @@ class Bot(Leased, Base):
     __tablename__ = "bots"
     __table_args__ = (
         one_of("status", BOT_STATES),
-        one_of("check_state", CHECK_STATES),
-        Index(None, "check_state", "check_due_at"),
+        one_of("handshake_state", HANDSHAKE_STATES),
+        Index(None, "handshake_state", "handshake_due_at"),
     )
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
@@ -40,12 +40,12 @@ class Bot(Leased, Base):
     previous_secret_until: Mapped[datetime | None]
     revision: Mapped[int]
     created_at: Mapped[datetime] = mapped_column(index=True)
-    check_state: Mapped[str] = mapped_column(ShortString)
-    check_due_at: Mapped[datetime | None]
-    epoch: Mapped[int] = mapped_column("check_epoch")  # claims on a bot are claims on its handshake
-    checks_lost: Mapped[int]  # consecutive claims on this handshake whose lease expired
-    check_report: Mapped[Json | None]
-    checked_at: Mapped[datetime | None]
+    handshake_state: Mapped[str] = mapped_column(ShortString)
+    handshake_due_at: Mapped[datetime | None]
+    epoch: Mapped[int] = mapped_column("handshake_epoch")  # claims on a bot are claims on its handshake
+    handshake_lost_claims: Mapped[int]  # consecutive claims on this handshake whose lease expired
+    handshake_report: Mapped[Json | None]
+    handshake_ended_at: Mapped[datetime | None]
     unreachable_streak: Mapped[int] = mapped_column(default=0)  # in a row, in which it was not called to the end
 
 

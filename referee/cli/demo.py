@@ -176,7 +176,7 @@ class Demonstration:
         def is_verified() -> bool:
             nonlocal asked
             bot = entry.owner.get(f"/bots/{entry.bot_id}")
-            if bot["check"]["state"] != "idle" or bot["examination"]["state"] != "idle":
+            if bot["handshake"]["state"] != "idle" or bot["examination"]["state"] != "idle":
                 return False
             if bot["status"] == "verified":
                 return True

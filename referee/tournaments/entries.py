@@ -182,4 +182,4 @@ def _join_late(session: Session, tournament: Tournament, entry: TournamentEntry,
     which it answers; who comes back keeps the one it had, or a frozen version could be changed by leaving."""
     entry.first_round = rounds.newest(session, tournament.id) + 1
     entry.preflight = "asked"
-    bots.request_check(session, bot.id)
+    bots.request_handshake(session, bot.id)

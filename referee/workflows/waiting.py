@@ -207,8 +207,8 @@ def _of_bot(bot: Bot) -> Reason | None:
             return Reason("unhealthy" if bot.unreachable_streak >= MOST_SOUR else "paused")
         case "retired":
             return Reason("retired")
-        case _ if bot.check_state == "idle":
-            return Reason("check_failed")
+        case _ if bot.handshake_state == "idle":
+            return Reason("handshake_failed")
         case _:
             return Reason("not_verified")
 

@@ -27,8 +27,8 @@ REASONS: Final[dict[str, str]] = {
     "tournament_paused": "the tournament is paused until its organiser resumes it",
     # -- of the bot --
     "not_verified": "the address of the bot is not verified yet: the referee calls it now or in a moment",
-    "check_failed": "the bot did not prove its address: read the report of its check, fix the bot, and request "
-    "another check",
+    "handshake_failed": "the bot did not pass its handshake: read the report of the handshake, fix the bot, and "
+    "request another check",
     "paused": "the bot is paused: it gets new matches when its owner resumes it",
     "unhealthy": "the bot stopped responding in its last matches: check its faults, then resume it",
     "retired": "the bot is permanently retired",

@@ -74,13 +74,13 @@ def test_a_certificate_is_bound_to_the_version_of_the_bot_and_of_the_rules(world
 def test_a_failure_ends_the_certificate_of_its_version_and_the_history_stays(world: World) -> None:
     bot_id = newcomer(world)
     examined(world)
-    called(world, bot_id, thorough=True)
+    called(world, bot_id, with_check=True)
     examined(world, {})
-    called(world, bot_id, thorough=True)
+    called(world, bot_id, with_check=True)
     examined(world)
 
     assert held(world, bot_id) == [("1.0", BOTH, None), ("1.0", BOTH, "failed")]
-    called(world, bot_id, thorough=True)
+    called(world, bot_id, with_check=True)
     examined(world)
     assert [reason for *_, reason in held(world, bot_id)] == [None, "replaced", "failed"]
 
@@ -92,7 +92,7 @@ def test_a_young_certificate_spares_the_suite_unless_the_owner_asks(world: World
 
     called(world, bot_id)
     assert row_of(world, bot_id).state == "idle"
-    called(world, bot_id, thorough=True)
+    called(world, bot_id, with_check=True)
     assert row_of(world, bot_id).state == "due"
     examined(world)
     assert not row_of(world, bot_id).requested_by_owner
@@ -118,7 +118,7 @@ def test_what_failed_is_not_examined_at_every_check_but_after_a_while(world: Wor
 
 def test_an_event_leaves_out_whoever_lost_its_certificate_and_takes_it_back(world: World) -> None:
     tournament_id, seated = entered(world, 3, substitute="random")
-    called(world, seated[0], thorough=True)
+    called(world, seated[0], with_check=True)
     examined(world, {"pool-nap": BOTH["pool-nap"]})
 
     begin(world, tournament_id)
@@ -130,7 +130,7 @@ def test_an_event_leaves_out_whoever_lost_its_certificate_and_takes_it_back(worl
     with world.database.read() as session:
         stood_in = session.scalars(select(MatchSeat.entrant_id).where(MatchSeat.entrant_id.is_not(None))).all()
         assert set(stood_in) == {seated[0]}
-    called(world, seated[0], thorough=True)
+    called(world, seated[0], with_check=True)
     examined(world)
     go_on(world.database, tournament_id)
     assert preflight_of(world, tournament_id, seated[0]) == ("ready", None)

@@ -134,9 +134,11 @@ def test_owners_take_turns_and_nobody_waits_for_all_bots_of_another(world: World
         ]
     for _ in greedy:
         with world.database.write() as session:
-            (check,) = (one for one in handshakes.claim_due_checks(session, 1))
-            bot = bots.get_bot(session, check.bot_id)
-            handshake_results.finish_check(session, bot.id, check.epoch, {"ok": True}, manifest_of("1.0", [GAME], 100))
+            (handshake,) = handshakes.claim_due_handshakes(session, 1)
+            bot = bots.get_bot(session, handshake.bot_id)
+            handshake_results.finish_handshake(
+                session, bot.id, handshake.epoch, {"ok": True}, manifest_of("1.0", [GAME], 100)
+            )
             examinations.want(session, bot.id)
     world.clock.moment += timedelta(minutes=1)
     modest = newcomer(world)
@@ -156,7 +158,7 @@ def test_a_card_that_names_another_version_every_time_is_examined_once(world: Wo
     ended(world, claimed(world), BOTH, "1.1")
 
     with world.database.write() as session:
-        assert handshakes.claim_due_checks(session) == []
+        assert handshakes.claim_due_handshakes(session) == []
         assert bots.get_bot(session, bot_id).version == "1.1"
     assert row_of(world, bot_id).state == "idle"
     assert lacking(world, bot_id) is None
@@ -164,15 +166,15 @@ def test_a_card_that_names_another_version_every_time_is_examined_once(world: Wo
 
 @on_one_database
 @pytest.mark.parametrize("pauses", [False, True])
-def test_nobody_is_examined_whose_last_check_failed(world: World, pauses: bool) -> None:
+def test_nobody_is_examined_whose_last_handshake_failed(world: World, pauses: bool) -> None:
     bot_id = newcomer(world)
     with world.database.write() as session:
         if pauses:
             bots.pause(session, bot_id)
-        bots.request_check(session, bot_id)
-        (check,) = handshakes.claim_due_checks(session)
+        bots.request_handshake(session, bot_id)
+        (handshake,) = handshakes.claim_due_handshakes(session)
         failed = {"ok": False, "challenge": {"ok": False, "code": "wrong_proof"}, "manifest": None}
-        handshake_results.finish_check(session, bot_id, check.epoch, failed, None)
+        handshake_results.finish_handshake(session, bot_id, handshake.epoch, failed, None)
 
         assert examination_claims.claim_due(session, 3) == []
         assert claims.sweep(session).checks_due == 0

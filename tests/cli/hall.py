@@ -71,7 +71,7 @@ def _certify(folder: Path, bot_ids: list[str]) -> None:
     with database.write() as session:
         for bot_id in bot_ids:
             certify(session, bot_id, manifest_of(__version__, sorted(catalogue()), 100))
-            store_bots.request_check(session, bot_id)
+            store_bots.request_handshake(session, bot_id)
     database.dispose()
 
 

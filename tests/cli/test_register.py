@@ -162,7 +162,7 @@ def checked(**examination: Any) -> dict[str, Any]:
         "status": "verified",
         "version": "7",
         "url": "http://127.0.0.1:1",
-        "check": {"report": report},
+        "handshake": {"report": report},
         "examination": {"report": None, "version": None, **examination},
         "certificate": None,
     }

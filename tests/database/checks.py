@@ -20,13 +20,13 @@ BOTH = certificates.rules_today([GAME, "pool-nap"])
 on_one_database = pytest.mark.parametrize("url", ["sqlite"], indirect=True)  # nothing there differs between the two
 
 
-def called(world: World, bot_id: str, version: str = "1.0", *, thorough: bool = False) -> None:
+def called(world: World, bot_id: str, version: str = "1.0", *, with_check: bool = False) -> None:
     """Perform another handshake with the bot."""
     with world.database.write() as session:
-        bots.request_check(session, bot_id, thorough=thorough)
-        (check,) = handshakes.claim_due_checks(session)
-        handshake_results.finish_check(
-            session, bot_id, check.epoch, {"ok": True}, manifest_of(version, [GAME, "pool-nap"], 100)
+        bots.request_handshake(session, bot_id, with_check=with_check)
+        (handshake,) = handshakes.claim_due_handshakes(session)
+        handshake_results.finish_handshake(
+            session, bot_id, handshake.epoch, {"ok": True}, manifest_of(version, [GAME, "pool-nap"], 100)
         )
 
 

@@ -38,7 +38,7 @@ KINDS: Final[dict[str, Sequence[Any]]] = {
     "accounts": (schema.Account.role,),
     "tokens": (_said(schema.Token.revoked_at, "revoked", "living"),),
     "idempotency": (schema.Idempotency.status,),
-    "bots": (schema.Bot.status, schema.Bot.check_state, _said(schema.Bot.previous_secret_until, "rotated", "")),
+    "bots": (schema.Bot.status, schema.Bot.handshake_state, _said(schema.Bot.previous_secret_until, "rotated", "")),
     "examinations": (schema.Examination.state,),
     "certificates": (func.coalesce(schema.Certificate.ended_reason, "holds"),),
     "tournaments": (schema.Tournament.format, schema.Tournament.status),
@@ -175,7 +175,7 @@ def left_to_do(database: Database) -> dict[str, int]:
     questions = {
         "matches": Match.status.not_in(ENDED),
         "tournaments": schema.Tournament.status.in_(["running", "paused"]),
-        "checks": schema.Bot.check_state != "idle",
+        "checks": schema.Bot.handshake_state != "idle",
         "examinations": schema.Examination.state != "idle",
         "deliveries": schema.Delivery.status == "due",
         "groups": schema.DealGroup.state != "over",

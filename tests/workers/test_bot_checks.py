@@ -72,7 +72,7 @@ def certified(world: World, bot_id: str) -> tuple[Json | None, list[str]]:
 
 def ask(world: World, bot_id: str) -> None:
     with world.database.write() as session:
-        bots.request_check(session, bot_id, thorough=True)
+        bots.request_handshake(session, bot_id, with_check=True)
 
 
 def report_of(world: World, bot_id: str) -> Json:
@@ -90,7 +90,7 @@ def test_a_registered_bot_is_examined_and_gets_a_certificate_for_its_games(world
     tally = asyncio.run(story())
 
     (bot_id,) = world.bot_ids
-    assert (tally.checked, tally.examined) == (1, 1)
+    assert (tally.handshakes, tally.examined) == (1, 1)
     assert certified(world, bot_id) == (certificates.rules_today(GAMES), ["replaced"])
     report = report_of(world, bot_id)
     assert report["verdict"] == "pass"
@@ -175,7 +175,7 @@ def test_a_bot_that_is_replaced_meanwhile_gets_no_certificate_and_is_not_examine
     tally = asyncio.run(story())
 
     (bot_id,) = world.bot_ids
-    assert (tally.checked, tally.examined) == (1, 1)
+    assert (tally.handshakes, tally.examined) == (1, 1)
     assert certified(world, bot_id)[0] is None
     report = report_of(world, bot_id)
     assert [finding["id"] for finding in report["findings"] if finding["severity"] == "fail"] == ["same_version"]

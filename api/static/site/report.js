@@ -8,12 +8,12 @@ const PARTS = [["resolve", "DNS lookup"], ["connect", "connecting"], ["wait", "w
 
 /** Return whether a check of the bot is due or in progress. */
 export function isCalled(bot) {
-  return bot.check.state !== "idle" || ["due", "running"].includes(bot.examination?.state);
+  return bot.handshake.state !== "idle" || ["due", "running"].includes(bot.examination?.state);
 }
 
 /** Fill `root` with the report of the bot; `advice` is {code: what to do}. */
 export function showReport(root, bot, advice) {
-  const steps = checkSteps(bot, advice);
+  const steps = handshakeSteps(bot, advice);
   const exam = bot.examination;
   const report = exam?.report;
   root.replaceChildren(
@@ -22,8 +22,8 @@ export function showReport(root, bot, advice) {
   );
 }
 
-function checkSteps(bot, advice) {
-  const { report, state } = bot.check;
+function handshakeSteps(bot, advice) {
+  const { report, state } = bot.handshake;
   if (state !== "idle") return [step("wait", "Handshake in progress", "The bot must prove that it knows the secret, then show its manifest.")];
   if (!report) return [step("wait", "The bot has not been called yet")];
   const found = [called(bot, report.challenge, "Proves that it knows the secret", "POST /notify", advice, challengeLine(bot.url))];

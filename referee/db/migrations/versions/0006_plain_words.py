@@ -22,6 +22,12 @@ COLUMNS: Final = {  # by table, under its new name
         "proven_url": "verified_url",
         "max_calls": "max_concurrent_requests",
         "sour_matches": "unreachable_streak",
+        "check_state": "handshake_state",
+        "check_due_at": "handshake_due_at",
+        "check_epoch": "handshake_epoch",
+        "checks_lost": "handshake_lost_claims",
+        "check_report": "handshake_report",
+        "checked_at": "handshake_ended_at",
     },
     "examinations": {
         "asked": "questions_sent",
@@ -44,7 +50,7 @@ COLUMNS: Final = {  # by table, under its new name
 }
 CONSTRAINTS: Final = {  # by table, under its new name; their names follow those of tables and columns
     "accounts": {"uq_accounts_name_key": "uq_accounts_normalized_name"},
-    "bots": {"uq_bots_name_key": "uq_bots_normalized_name"},
+    "bots": {"uq_bots_name_key": "uq_bots_normalized_name", "ck_bots_check_state": "ck_bots_handshake_state"},
     "tournament_entries": {"fk_tournament_entries_stand_in_id": "fk_tournament_entries_substitute_id"},
     "tournament_rounds": {
         "pk_tournament_stages": "pk_tournament_rounds",
@@ -65,6 +71,10 @@ INDEXES: Final = {  # old name: new name, table, columns
         *("ix_matches_tournament_id_tournament_round_table_no", "matches"),
         ["tournament_id", "tournament_round", "table_no"],
     ),
+    "ix_bots_check_state_check_due_at": (
+        *("ix_bots_handshake_state_handshake_due_at", "bots"),
+        ["handshake_state", "handshake_due_at"],
+    ),
     "ix_ladder_acts_ladder_id_seq": ("ix_ledger_entries_ladder_id_seq", "ledger_entries", ["ladder_id", "seq"]),
 }
 # A started match is never dealt again, and under protocol 2 its open question would have another id and another body.
@@ -82,7 +92,8 @@ def upgrade() -> None:
         _refuse_matches_in_progress()
     _rename()
     _invert_anonymous()
-    _convert("bots", "id", "check_report", _with_manifest)
+    _name_handshakes_in_reasons()
+    _convert("bots", "id", "handshake_report", _with_manifest)
     _convert("examinations", "bot_id", "report", _in_words_of_protocol_2)
 
 
@@ -147,6 +158,15 @@ def _invert_anonymous() -> None:
     op.execute("UPDATE tournaments SET anonymous = NOT anonymous")
     with op.batch_alter_table("tournaments") as batch:  # the default of `open_seats` would be the wrong one
         batch.alter_column("anonymous", existing_type=sa.Boolean(), existing_nullable=False, server_default=sa.true())
+
+
+def _name_handshakes_in_reasons() -> None:
+    op.execute("UPDATE bots SET status_reason = 'the handshake failed' WHERE status_reason = 'the check failed'")
+    op.execute(
+        "UPDATE tournament_entries SET preflight_reason ="
+        " replace(preflight_reason, 'the check before the start failed', 'the handshake before the start failed')"
+        " WHERE preflight_reason LIKE 'the check before the start failed%'"
+    )
 
 
 def _convert(name: str, key: str, column: str, converted: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
