@@ -62,7 +62,7 @@ def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Qu
     )
     session.add(bot)
     session.flush()
-    checks.get_or_create_examination(session, bot.id)
+    checks.get_or_create_check(session, bot.id)
     return bot
 
 

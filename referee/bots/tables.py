@@ -11,7 +11,7 @@ from referee.db.leases import Leased
 
 BOT_STATES = ("unverified", "verified", "paused", "retired", "house")
 HANDSHAKE_STATES = ("idle", "due", "running")
-EXAMINATION_STATES = HANDSHAKE_STATES
+CHECK_STATES = HANDSHAKE_STATES
 
 
 class Bot(Leased, Base):
@@ -49,25 +49,25 @@ class Bot(Leased, Base):
     unreachable_streak: Mapped[int] = mapped_column(default=0)  # in a row, in which it was not called to the end
 
 
-class Examination(Leased, Base):
-    """The check of a bot with the conformance suite: the one that is due or running, and the outcome of the last.
+class Check(Leased, Base):
+    """The check of a bot by the conformance suite: the one that is due or running, and the result of the last.
 
     ``report`` is only for the owner: it may contain replies of the bot.
     """
 
-    __tablename__ = "examinations"
-    __table_args__ = (one_of("state", EXAMINATION_STATES), Index(None, "state", "due_at"))
+    __tablename__ = "checks"
+    __table_args__ = (one_of("state", CHECK_STATES), Index(None, "state", "due_at"))
 
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
     state: Mapped[str] = mapped_column(ShortString)
-    requested_by_owner: Mapped[bool]  # by its owner: it is examined whatever certificates it has, and before others
+    requested_by_owner: Mapped[bool]  # checked whatever certificates it has, before other bots of its owner
     due_at: Mapped[datetime | None]
-    lost_claims: Mapped[int]  # claims in a row whose claimer died
-    questions_sent: Mapped[int]  # questions, so far
+    lost_claims: Mapped[int]  # consecutive claims whose lease expired
+    questions_sent: Mapped[int]
     questions_total: Mapped[int]
-    current_step: Mapped[str] = mapped_column(ShortString)  # is looked at now
-    version: Mapped[str | None] = mapped_column(String(128))  # of the bot, in the last that ended
-    rules: Mapped[Json]  # versions of the rules by game, in the last that ended
+    current_step: Mapped[str] = mapped_column(ShortString)  # the game or rule that is checked now
+    version: Mapped[str | None] = mapped_column(String(128))  # of the bot, in the last check that ended
+    rules: Mapped[Json]  # versions of the rules by game, in the last check that ended
     report: Mapped[Json | None]
     ended_at: Mapped[datetime | None]
     excused_before: Mapped[datetime | None]  # tournaments started by then need no certificate

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, and_, exists, false, or_, select, 
 from sqlalchemy.orm import Session
 
 from referee.bots import certificates, checks, house_bots
-from referee.bots.tables import Bot, Examination
+from referee.bots.tables import Bot, Check
 from referee.db.engine import count_changed_rows, current_time
 from referee.matches.tables import Match, MatchSeat, is_unstarted
 from referee.tournaments.tables import Tournament, TournamentEntry
@@ -131,8 +131,8 @@ def _is_awaited(session: Session, tournament: Tournament, bot: Bot) -> bool:
 
 def _is_idle(tournament: Tournament) -> ColumnElement[bool]:
     """Return the condition for bots of which nothing is pending; the opposite of ``_is_awaited``."""
-    examined = exists().where(Examination.bot_id == Bot.id, Examination.state != "idle")
-    return and_(Bot.handshake_state == "idle", ~examined) if tournament.rated else Bot.handshake_state == "idle"
+    pending = exists().where(Check.bot_id == Bot.id, Check.state != "idle")
+    return and_(Bot.handshake_state == "idle", ~pending) if tournament.rated else Bot.handshake_state == "idle"
 
 
 def _may_play(tournament: Tournament) -> ColumnElement[bool]:

@@ -18,7 +18,7 @@ def finish_handshake(
     """Record a handshake: with a manifest the bot is verified at its URL, without one it is unverified.
 
     A bot that a tournament calls before its start stays verified when it only failed to answer; it is absent there. A
-    successful handshake is followed by an examination where one is needed.
+    successful handshake causes a check where one is needed.
     ``report`` is for the owner. Raise ``StaleEpoch`` when the handshake was claimed again or the address changed.
     """
     bot = handshakes.LEASES.lock(session, bot_id, epoch)

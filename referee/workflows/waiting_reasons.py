@@ -12,8 +12,8 @@ REASONS: Final[dict[str, str]] = {
     "alone_first": "a match that lost its runner twice has to be played on its own first: then the queue continues",
     "bot_full": "the bot already plays as many seats as its manifest allows (max_concurrent_requests): the match "
     "starts when one of them is over",
-    "bot_examined": "a check of the bot is running, which uses its remaining calls: the match starts when the check is "
-    "over",
+    "check_running": "a check of the bot is running, which uses its remaining calls: the match starts when the check "
+    "is over",
     "rival_full": "the bot in seat {seat} has no free call: the match starts when another match or a check of that bot "
     "is over",
     "friendly_share": "the account that arranged it has reached its limit of friendlies in progress: the match starts "

@@ -65,7 +65,7 @@ def hall(folder: Path) -> Iterator[Hall]:
 
 
 def _certify(folder: Path, bot_ids: list[str]) -> None:
-    """As if they had been examined, which is tested elsewhere; they are called once more, since they know their
+    """Certify the bots without a check, which is tested elsewhere; request another handshake, since they know their
     secrets now."""
     database = Database(f"sqlite:///{folder / 'referee.db'}")
     with database.write() as session:

@@ -110,7 +110,7 @@ class World:
             self.clock.seconds += seconds
             return
         with self.database.write() as session:
-            for table in (schema.Match, schema.Bot, schema.DealGroup, schema.Examination):
+            for table in (schema.Match, schema.Bot, schema.DealGroup, schema.Check):
                 session.execute(update(table).values(lease_until=table.lease_until - seconds))
 
     def open_group(self, match_id: str) -> None:

@@ -39,7 +39,7 @@ KINDS: Final[dict[str, Sequence[Any]]] = {
     "tokens": (_said(schema.Token.revoked_at, "revoked", "living"),),
     "idempotency": (schema.Idempotency.status,),
     "bots": (schema.Bot.status, schema.Bot.handshake_state, _said(schema.Bot.previous_secret_until, "rotated", "")),
-    "examinations": (schema.Examination.state,),
+    "examinations": (schema.Check.state,),
     "certificates": (func.coalesce(schema.Certificate.ended_reason, "holds"),),
     "tournaments": (schema.Tournament.format, schema.Tournament.status),
     "tournament_entries": (
@@ -176,7 +176,7 @@ def left_to_do(database: Database) -> dict[str, int]:
         "matches": Match.status.not_in(ENDED),
         "tournaments": schema.Tournament.status.in_(["running", "paused"]),
         "checks": schema.Bot.handshake_state != "idle",
-        "examinations": schema.Examination.state != "idle",
+        "examinations": schema.Check.state != "idle",
         "deliveries": schema.Delivery.status == "due",
         "groups": schema.DealGroup.state != "over",
     }

@@ -13,9 +13,9 @@ from referee.matches import claims
 from referee.matches.tables import MatchSeat
 from referee.tournaments import entries, lifecycle, starting
 from referee.tournaments.tables import TournamentRound
-from referee.workflows import examination_claims, handshake_results, health, retirement, waiting
+from referee.workflows import check_claims, handshake_results, health, retirement, waiting
 from referee.workflows.waiting_reasons import REASONS, Reason
-from tests.database.checks import called, examined, newcomer, on_one_database
+from tests.database.checks import called, checked, newcomer, on_one_database
 from tests.database.tournaments import answer_handshakes, begin, begun, create, enter, entered, go_on, start
 from tests.database.waits import full, half_played, lost_twice, make_stuck, on_ladder, registered, resting, steps_until
 from tests.database.world import World, manifest_of
@@ -125,13 +125,13 @@ def rival_full(world: World) -> tuple[str, str | None, Reason]:
 
 
 @case
-def bot_examined(world: World) -> tuple[str, str | None, Reason]:
+def check_running(world: World) -> tuple[str, str | None, Reason]:
     bot_id = newcomer(world)
     with world.database.write() as session:
         bots.get_bot(session, bot_id).max_concurrent_requests = 4
-        assert len(examination_claims.claim_due(session, 1)) == 1
+        assert len(check_claims.claim_due(session, 1)) == 1
     world.match([bot_id, world.bot()], rated=False)
-    return bot_id, None, Reason("bot_examined")
+    return bot_id, None, Reason("check_running")
 
 
 @case
@@ -253,7 +253,7 @@ def absent(world: World) -> tuple[str, str | None, Reason]:
 def no_certificate(world: World) -> tuple[str, str | None, Reason]:
     bot_id, _ = resting(world)
     called(world, bot_id, "2.0")
-    examined(world, {}, "2.0")
+    checked(world, {}, "2.0")
     return bot_id, None, Reason("no_certificate")
 
 

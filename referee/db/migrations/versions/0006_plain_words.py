@@ -14,7 +14,7 @@ down_revision = "0005"
 branch_labels = None
 depends_on = None
 
-TABLES: Final = {"tournament_stages": "tournament_rounds", "ladder_acts": "ledger_entries"}
+TABLES: Final = {"tournament_stages": "tournament_rounds", "ladder_acts": "ledger_entries", "examinations": "checks"}
 COLUMNS: Final = {  # by table, under its new name
     "accounts": {"name_key": "normalized_name"},
     "bots": {
@@ -29,7 +29,7 @@ COLUMNS: Final = {  # by table, under its new name
         "check_report": "handshake_report",
         "checked_at": "handshake_ended_at",
     },
-    "examinations": {
+    "checks": {
         "asked": "questions_sent",
         "planned": "questions_total",
         "what": "current_step",
@@ -51,6 +51,11 @@ COLUMNS: Final = {  # by table, under its new name
 CONSTRAINTS: Final = {  # by table, under its new name; their names follow those of tables and columns
     "accounts": {"uq_accounts_name_key": "uq_accounts_normalized_name"},
     "bots": {"uq_bots_name_key": "uq_bots_normalized_name", "ck_bots_check_state": "ck_bots_handshake_state"},
+    "checks": {
+        "pk_examinations": "pk_checks",
+        "ck_examinations_state": "ck_checks_state",
+        "fk_examinations_bot_id": "fk_checks_bot_id",
+    },
     "tournament_entries": {"fk_tournament_entries_stand_in_id": "fk_tournament_entries_substitute_id"},
     "tournament_rounds": {
         "pk_tournament_stages": "pk_tournament_rounds",
@@ -75,6 +80,7 @@ INDEXES: Final = {  # old name: new name, table, columns
         *("ix_bots_handshake_state_handshake_due_at", "bots"),
         ["handshake_state", "handshake_due_at"],
     ),
+    "ix_examinations_state_due_at": ("ix_checks_state_due_at", "checks", ["state", "due_at"]),
     "ix_ladder_acts_ladder_id_seq": ("ix_ledger_entries_ladder_id_seq", "ledger_entries", ["ladder_id", "seq"]),
 }
 # A started match is never dealt again, and under protocol 2 its open question would have another id and another body.
@@ -94,7 +100,7 @@ def upgrade() -> None:
     _invert_anonymous()
     _name_handshakes_in_reasons()
     _convert("bots", "id", "handshake_report", _with_manifest)
-    _convert("examinations", "bot_id", "report", _in_words_of_protocol_2)
+    _convert("checks", "bot_id", "report", _in_words_of_protocol_2)
 
 
 def _refuse_matches_in_progress() -> None:
@@ -184,7 +190,7 @@ def _with_manifest(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def _in_words_of_protocol_2(report: dict[str, Any]) -> dict[str, Any]:
-    """Return a report with the ids and members of today; ``protocol`` says by which protocol the bot was examined."""
+    """Return a report with the ids and members of today; ``protocol`` says by which protocol the bot was checked."""
     converted = dict(report)
     if converted.get("bot"):
         renamed = {"max_calls": "max_concurrent_requests"}
