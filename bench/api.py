@@ -142,7 +142,7 @@ def played(session: Session, bot_ids: list[str]) -> str:
     match_ids = [new_id("mat") for _ in tables]
     group_ids = [new_id("grp") for _ in tables]
     rows(session, schema.DealGroup, (
-        {"id": group, "commitment": "0" * 64, "seed_sealed": b"", "state": "over", "entries": table,
+        {"id": group, "commitment": "0" * 64, "seed_sealed": b"", "state": "revealed", "entries": table,
          "tournament_id": tournament_id, "epoch": 1, "created_at": START_AT}
         for group, table in zip(group_ids, tables, strict=True)
     ))  # fmt: skip

@@ -145,7 +145,7 @@ def _bot(bot_id: str, owner: str) -> Json:
 
 def _bare_match(session: Session, match_id: str) -> None:
     """What the act refers to; the same work for every size."""
-    group = {"id": match_id, "commitment": "", "seed_sealed": b"", "state": "over", "entries": [], "epoch": 0}
+    group = {"id": match_id, "commitment": "", "seed_sealed": b"", "state": "revealed", "entries": [], "epoch": 0}
     session.execute(insert(DealGroup), [{**group, "kind": "own", "created_at": MOMENT}])
     numbers = dict.fromkeys(
         ("rules_version", "seats", "budget_ms", "bank_ms", "epoch", "lost_claims", "claims_without_progress", "rows"), 1

@@ -82,5 +82,5 @@ def test_E21_pausing_a_bot_cancels_its_open_friendlies_and_nothing_else(
         ("running", None),
         ("due", None),
     ]
-    assert matches[running]["group"]["state"] == "over"
+    assert matches[running]["group"]["state"] == "revealed"
     assert "a bot in it was paused" in owner.client.get(f"/matches/{running}").get_data(as_text=True)

@@ -33,6 +33,8 @@ def _where(true: ColumnElement[bool], yes: str, no: str = "") -> ColumnElement[s
 _PLAYED_NOW: Final = exists().where(schema.Match.group_id == schema.DealGroup.id, schema.Match.status == "running")
 
 
+_FORMER_STATES: Final = {"new": "new", "playing": "open", "revealed": "over"}  # of deal groups
+
 # By table of schema 0004: the columns by whose values its rows are counted.
 KINDS: Final[dict[str, Sequence[Any]]] = {
     "accounts": (schema.Account.role,),
@@ -50,7 +52,7 @@ KINDS: Final[dict[str, Sequence[Any]]] = {
     "tournament_stages": (_said(schema.TournamentRound.ended_at, "over", "going on"),),
     "deal_groups": (
         schema.DealGroup.kind,
-        schema.DealGroup.state,
+        case(_FORMER_STATES, value=schema.DealGroup.state),
         _said(schema.DealGroup.nonce_hashes, "hashes", ""),
         _where(_PLAYED_NOW, "played now"),
     ),
@@ -178,7 +180,7 @@ def left_to_do(database: Database) -> dict[str, int]:
         "checks": schema.Bot.handshake_state != "idle",
         "examinations": schema.Check.state != "idle",
         "deliveries": schema.Delivery.status == "due",
-        "groups": schema.DealGroup.state != "over",
+        "groups": schema.DealGroup.state != "revealed",
     }
     with database.read() as session:
         found = {name: session.scalars(select(func.count()).where(which)).one() for name, which in questions.items()}

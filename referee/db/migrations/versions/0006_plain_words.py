@@ -83,6 +83,9 @@ INDEXES: Final = {  # old name: new name, table, columns
     "ix_examinations_state_due_at": ("ix_checks_state_due_at", "checks", ["state", "due_at"]),
     "ix_ladder_acts_ladder_id_seq": ("ix_ledger_entries_ladder_id_seq", "ledger_entries", ["ladder_id", "seq"]),
 }
+FORMER_GROUP_STATES: Final = "'new', 'open', 'over'"
+GROUP_STATES: Final = "'new', 'playing', 'revealed'"
+RENAMED_GROUP_STATE: Final = "CASE state WHEN 'open' THEN 'playing' WHEN 'over' THEN 'revealed' ELSE state END"
 # A started match is never dealt again, and under protocol 2 its open question would have another id and another body.
 # A deal group is half open while some of its bots have promised a nonce and none was revealed.
 IN_PROGRESS: Final = """
@@ -98,6 +101,7 @@ def upgrade() -> None:
         _refuse_matches_in_progress()
     _rename()
     _invert_anonymous()
+    _rename_group_states()
     _name_handshakes_in_reasons()
     _convert("bots", "id", "handshake_report", _with_manifest)
     _convert("checks", "bot_id", "report", _in_words_of_protocol_2)
@@ -131,22 +135,28 @@ def _rename() -> None:
     op.execute("ALTER SEQUENCE ladder_acts_seq_seq RENAME TO ledger_entries_seq_seq")
 
 
-def _rebuild(table: str, constraints: Mapping[str, str]) -> None:
-    """Rename constraints in SQLite, which can do so only in a new table; keep rows, indexes and the last number."""
+def _rebuild(table: str, changes: Mapping[str, str], values: Mapping[str, str] | None = None) -> None:
+    """Change constraints in SQLite, which can do so only in a new table; keep rows, indexes and the last number.
+
+    ``changes`` are replacements in the statement that creates the table. ``values`` are the expressions of columns
+    whose values change.
+    """
     connection = op.get_bind()
     masters = sa.table("sqlite_master", *map(sa.column, ("type", "tbl_name", "sql")))
     of_table = sa.select(masters.c.type, masters.c.sql).where(masters.c.tbl_name == table, masters.c.sql.is_not(None))
     found = connection.execute(of_table).all()
     (created,) = (sql for kind, sql in found if kind == "table")
-    for old, new in constraints.items():
-        created = re.sub(rf"\b{old}\b", new, created)
+    for old, new in changes.items():
+        created = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new, created)
     interim = f"{table}_rebuilt"
     created, replaced = re.subn(rf'^CREATE TABLE "?{table}"?', f"CREATE TABLE {interim}", created)
     assert replaced == 1, created
     numbered = "AUTOINCREMENT" in created
     last = numbered and connection.scalar(sa.text("SELECT seq FROM sqlite_sequence WHERE name = :of"), {"of": table})
     op.execute(created)
-    op.execute(f"INSERT INTO {interim} SELECT * FROM {table}")  # noqa: S608
+    names = [column["name"] for column in sa.inspect(connection).get_columns(table)]
+    selected = ", ".join((values or {}).get(name, f'"{name}"') for name in names)
+    op.execute(f"INSERT INTO {interim} SELECT {selected} FROM {table}")  # noqa: S608
     op.drop_table(table)
     op.rename_table(interim, table)
     for index in (sql for kind, sql in found if kind == "index"):
@@ -164,6 +174,15 @@ def _invert_anonymous() -> None:
     op.execute("UPDATE tournaments SET anonymous = NOT anonymous")
     with op.batch_alter_table("tournaments") as batch:  # the default of `open_seats` would be the wrong one
         batch.alter_column("anonymous", existing_type=sa.Boolean(), existing_nullable=False, server_default=sa.true())
+
+
+def _rename_group_states() -> None:
+    if op.get_bind().dialect.name == "sqlite":
+        _rebuild("deal_groups", {FORMER_GROUP_STATES: GROUP_STATES}, {"state": RENAMED_GROUP_STATE})
+        return
+    op.drop_constraint(op.f("ck_deal_groups_state"), "deal_groups", type_="check")
+    op.execute(f"UPDATE deal_groups SET state = {RENAMED_GROUP_STATE} WHERE state <> 'new'")  # noqa: S608
+    op.create_check_constraint(op.f("ck_deal_groups_state"), "deal_groups", f"state IN ({GROUP_STATES})")
 
 
 def _name_handshakes_in_reasons() -> None:
