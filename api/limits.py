@@ -16,7 +16,7 @@ from referee.settings import Settings
 
 PER_CALLER = "1200 per minute"
 NEW_ACCOUNTS = parse("60 per hour")  # per address
-CHECKS = parse("20 per minute")  # per account; each makes the service call an address that is not verified yet
+OUTGOING_CALLS = parse("20 per minute")  # per account; each makes the service call an address that the account chose
 GUESSES = parse("30 per minute")  # refused tokens per address; valid tokens from there are not limited by this
 
 # The strategy is part of the prefix: counters of two strategies must never share a key.
@@ -80,9 +80,9 @@ def address() -> str:
     return str(found.ipv4_mapped or ipaddress.IPv6Network((int(found), 64), strict=False))
 
 
-def count_check() -> None:
-    """Count a check for the account of the request."""
-    spend(CHECKS, "checks", g.account.id)
+def count_outgoing_call() -> None:
+    """Count a call that the service makes for the account of the request."""
+    spend(OUTGOING_CALLS, "outgoing calls", g.account.id)
 
 
 def count_new_account() -> None:

@@ -41,7 +41,7 @@ def visible_bot(bot: Bot) -> Bot | Extended:
     """Return ``bot``, for its owner extended by ``own``, which only they may see."""
     if bot.owner_id != viewer_id():
         return bot
-    return Extended(bot, own=Extended(bot, examination=checks.find_examination(record(), bot.id)))
+    return Extended(bot, own=Extended(bot, check=checks.find_check(record(), bot.id)))
 
 
 def certificate_of(bot: Bot, certificate: Certificate) -> Extended:

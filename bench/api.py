@@ -105,7 +105,8 @@ def enlisted(session: Session, count: int) -> list[str]:
         {"id": bot, "owner_id": owner, "name": f"Bot {number}", "normalized_name": f"bot {number}",
          "url": "https://bots.example.org/", "verified_url": "https://bots.example.org/", "host": "bots.example.org",
          "status": "verified", "games": [GAME], "max_concurrent_requests": 8, "secret_generation": 1, "revision": 1,
-         "created_at": START_AT + timedelta(seconds=number), "check_state": "idle", "epoch": 1, "checks_lost": 0}
+         "created_at": START_AT + timedelta(seconds=number), "handshake_state": "idle", "epoch": 1,
+         "handshake_lost_claims": 0}
         for number, (bot, owner) in enumerate(zip(bot_ids, owner_ids, strict=True))
     ))  # fmt: skip
     return bot_ids
@@ -141,7 +142,7 @@ def played(session: Session, bot_ids: list[str]) -> str:
     match_ids = [new_id("mat") for _ in tables]
     group_ids = [new_id("grp") for _ in tables]
     rows(session, schema.DealGroup, (
-        {"id": group, "commitment": "0" * 64, "seed_sealed": b"", "state": "over", "entries": table,
+        {"id": group, "commitment": "0" * 64, "seed_sealed": b"", "state": "revealed", "entries": table,
          "tournament_id": tournament_id, "epoch": 1, "created_at": START_AT}
         for group, table in zip(group_ids, tables, strict=True)
     ))  # fmt: skip

@@ -135,15 +135,17 @@ class Standings:
 
 
 def _bot(bot_id: str, owner: str) -> Json:
-    words = {"url": "http://127.0.0.1/", "host": "127.0.0.1", "status": "verified", "check_state": "idle"}
-    numbers = dict.fromkeys(("secret_generation", "revision", "epoch", "checks_lost", "max_concurrent_requests"), 1)
+    words = {"url": "http://127.0.0.1/", "host": "127.0.0.1", "status": "verified", "handshake_state": "idle"}
+    numbers = dict.fromkeys(
+        ("secret_generation", "revision", "epoch", "handshake_lost_claims", "max_concurrent_requests"), 1
+    )
     names = {"id": bot_id, "owner_id": owner, "name": bot_id, "normalized_name": bot_id}
     return {**names, **words, **numbers, "games": [], "created_at": MOMENT}
 
 
 def _bare_match(session: Session, match_id: str) -> None:
     """What the act refers to; the same work for every size."""
-    group = {"id": match_id, "commitment": "", "seed_sealed": b"", "state": "over", "entries": [], "epoch": 0}
+    group = {"id": match_id, "commitment": "", "seed_sealed": b"", "state": "revealed", "entries": [], "epoch": 0}
     session.execute(insert(DealGroup), [{**group, "kind": "own", "created_at": MOMENT}])
     numbers = dict.fromkeys(
         ("rules_version", "seats", "budget_ms", "bank_ms", "epoch", "lost_claims", "claims_without_progress", "rows"), 1

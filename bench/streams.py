@@ -119,7 +119,7 @@ def event(place: World, announcer: change_notifier.ChangeNotifier) -> Watched:
 def ended(place: World, tournament_id: str, table: list[str]) -> int:
     match_id, group_id = new_id("mat"), new_id("grp")
     facts = {"game": GAME, "options": {}, "seats": SEATS, "rated": True, **asdict(Limits()), "created_at": START_AT}
-    group = {"id": group_id, "commitment": "0" * 64, "seed_sealed": b"", "state": "over", "entries": table}
+    group = {"id": group_id, "commitment": "0" * 64, "seed_sealed": b"", "state": "revealed", "entries": table}
     match = {"id": match_id, "group_id": group_id, "rules_version": 1, "engine_version": "0", "status": "finished"}
     with place.database.write() as session:
         rows(session, schema.DealGroup, [{**group, "tournament_id": tournament_id, "created_at": START_AT}])
@@ -171,8 +171,8 @@ def begun(place: World) -> tuple[Match, str]:
     facts = {"game": "pool-nap", "options": {}, "seats": SEATS, "rated": False, **asdict(Limits())}
     with place.database.write() as session:
         bots = enlisted(session, SEATS)
-        rows(session, schema.DealGroup, [{"id": group_id, "commitment": "0" * 64, "seed_sealed": b"", "state": "open",
-              "entries": bots, "created_at": START_AT}])  # fmt: skip
+        rows(session, schema.DealGroup, [{"id": group_id, "commitment": "0" * 64, "seed_sealed": b"",
+              "state": "playing", "entries": bots, "created_at": START_AT}])  # fmt: skip
         rows(session, schema.Match, [{"id": match_id, "group_id": group_id, "rules_version": 1, "engine_version": "0",
               "status": "running", **facts, "created_at": START_AT}])  # fmt: skip
         session.execute(update(schema.Match).where(schema.Match.id == match_id).values(epoch=1))

@@ -38,10 +38,10 @@ class World:
             with self.database.write() as session:
                 owner = accounts.create_account(session, f"Owner {number}")
                 bot = bots.register(session, owner.id, f"Bot {number}", f"{url}/{number}")
-                (check,) = handshakes.claim_due_checks(session)
+                (handshake,) = handshakes.claim_due_handshakes(session)
                 manifest = Manifest("bot", "1.0", tuple(sorted(catalogue())), 100)
                 certificates.issue(session, bot.id, manifest.version, certificates.rules_today(manifest.games))
-                handshake_results.finish_check(session, bot.id, check.epoch, {"ok": True}, manifest)
+                handshake_results.finish_handshake(session, bot.id, handshake.epoch, {"ok": True}, manifest)
             ids.append(bot.id)
         return ids
 

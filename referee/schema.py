@@ -5,10 +5,10 @@ from referee.accounts.tables import Account as Account
 from referee.accounts.tables import Token as Token
 from referee.bots.tables import BOT_STATES as BOT_STATES
 from referee.bots.tables import CHECK_STATES as CHECK_STATES
-from referee.bots.tables import EXAMINATION_STATES as EXAMINATION_STATES
+from referee.bots.tables import HANDSHAKE_STATES as HANDSHAKE_STATES
 from referee.bots.tables import Bot as Bot
 from referee.bots.tables import Certificate as Certificate
-from referee.bots.tables import Examination as Examination
+from referee.bots.tables import Check as Check
 from referee.db.base import Base as Base
 from referee.db.base import Json as Json
 from referee.db.base import UtcTime as UtcTime

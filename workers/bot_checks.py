@@ -12,14 +12,13 @@ from sqlalchemy.orm import Session
 from referee.botclient import client
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import BotCaller, CallLimits, CallTarget, HandshakeResult
-from referee.bots import bots, handshakes
-from referee.bots import checks as examinations
-from referee.bots.checks import ClaimedCheck, ExaminationOutcome
+from referee.bots import bots, checks, handshakes
+from referee.bots.checks import CheckOutcome, ClaimedCheck
 from referee.bots.tables import Bot
 from referee.conformance.context import Pace
 from referee.conformance.report import ConformanceReport
 from referee.conformance.storage import report_to_json
-from referee.conformance.suite import examine
+from referee.conformance.suite import run_check
 from referee.db.engine import current_time
 from referee.errors import StaleEpoch, Unavailable
 from referee.games import catalogue
@@ -33,13 +32,13 @@ log = logging.getLogger(__name__)
 PACE: Final = Pace(idle_s=1.0, asking_s=25.0, within_s=90.0, scenarios=6)
 
 
-async def check_bot(
-    check: handshakes.ClaimedHandshake, recorder: BatchWriter, policy: Policy, master_key: bytes
+async def perform_handshake(
+    handshake: handshakes.ClaimedHandshake, recorder: BatchWriter, policy: Policy, master_key: bytes
 ) -> None:
     """Perform a handshake: 1. Send a signed challenge, nothing else before it succeeds. 2. Fetch the manifest.
     3. Record the report."""
-    secrets = bot_secrets(master_key, check.bot_id, check.secret_generations)
-    caller = BotCaller(CallTarget(check.bot_id, check.url, secrets, max_concurrent_requests=1), policy)
+    secrets = bot_secrets(master_key, handshake.bot_id, handshake.secret_generations)
+    caller = BotCaller(CallTarget(handshake.bot_id, handshake.url, secrets, max_concurrent_requests=1), policy)
     try:
         challenged = await client.challenge(caller)
         introduced = None if challenged.fault else await client.fetch_manifest(caller)
@@ -61,9 +60,9 @@ async def check_bot(
             }
     report["ok"] = manifest is not None
     try:
-        await recorder.write(handshake_results.finish_check, check.bot_id, check.epoch, report, manifest)
+        await recorder.write(handshake_results.finish_handshake, handshake.bot_id, handshake.epoch, report, manifest)
     except StaleEpoch as error:
-        log.info("handshake_claim_lost", extra={"bot": check.bot_id, "reason": str(error)})
+        log.info("handshake_claim_lost", extra={"bot": handshake.bot_id, "reason": str(error)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ class CheckParameters:
     pace: Pace = PACE
 
 
-async def examine_bot(
+async def check_bot(
     claimed: ClaimedCheck,
     recorder: BatchWriter,
     policy: Policy,
@@ -90,8 +89,8 @@ async def examine_bot(
     """
     bot, secrets = await recorder.read(_to_be_called, claimed.bot_id, master_key)
     seed = token_hex(8)
-    examining = asyncio.create_task(
-        examine(
+    check = asyncio.create_task(
+        run_check(
             CallTarget(
                 bot.id, bot.verified_url or bot.url, secrets, max_concurrent_requests=bot.max_concurrent_requests
             ),
@@ -106,17 +105,17 @@ async def examine_bot(
         )
     )
     try:
-        await _record_progress(examining, progress, claimed, recorder, suite)
-        outcome = _outcome(await examining, seed)
-        await recorder.write(examinations.finish, claimed, outcome)
+        await _record_progress(check, progress, claimed, recorder, suite)
+        outcome = _outcome(await check, seed)
+        await recorder.write(checks.finish, claimed, outcome)
     except StaleEpoch as error:
         log.info("check_claim_lost", extra={"bot": claimed.bot_id, "reason": str(error)})
     except asyncio.CancelledError:
-        await recorder.write(examinations.give_back, claimed)
+        await recorder.write(checks.give_back, claimed)
         raise
     finally:
-        examining.cancel()
-        await asyncio.gather(examining, return_exceptions=True)
+        check.cancel()
+        await asyncio.gather(check, return_exceptions=True)
 
 
 @dataclass(slots=True)
@@ -130,7 +129,7 @@ class _Progress:
 
 
 async def _record_progress(
-    examining: asyncio.Task[ConformanceReport],
+    check: asyncio.Task[ConformanceReport],
     progress: _Progress,
     claimed: ClaimedCheck,
     recorder: BatchWriter,
@@ -138,13 +137,13 @@ async def _record_progress(
 ) -> None:
     """Record the progress of a check until it ends. Raise ``StaleEpoch`` as soon as the claim is lost."""
     written, silent_s = progress.at, 0.0
-    while not (await asyncio.wait({examining}, timeout=suite.told_every_s))[0]:
+    while not (await asyncio.wait({check}, timeout=suite.told_every_s))[0]:
         silent_s += suite.told_every_s
         if progress.at == written and silent_s < suite.held_every_s:
             continue
         written, silent_s = progress.at, 0.0
         try:
-            await recorder.write_soon(examinations.tell, claimed, *written)
+            await recorder.write_soon(checks.tell, claimed, *written)
         except Unavailable as error:
             log.warning("check_progress_not_recorded", extra={"bot": claimed.bot_id, "reason": str(error)})
 
@@ -154,11 +153,11 @@ def _to_be_called(session: Session, bot_id: str, master_key: bytes) -> tuple[Bot
     return bot, bot_secrets(master_key, bot.id, bots.signing_generations(bot, current_time(session)))
 
 
-def _outcome(report: ConformanceReport, seed: str) -> ExaminationOutcome:
+def _outcome(report: ConformanceReport, seed: str) -> CheckOutcome:
     """Return the outcome to store. If the bot changed its version during the check, no version was checked."""
     bot = report.bot or {}
     replaced = any(finding.id == "same_version" for finding in report.findings_of("fail"))
-    return ExaminationOutcome(
+    return CheckOutcome(
         version=bot.get("version"),
         asked={} if replaced else report.rules,
         passed=report.passed,

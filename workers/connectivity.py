@@ -1,7 +1,7 @@
 """Detect outages of our own network, so that bots are not blamed for them.
 
 The evidence is the outcome of this process's calls. A call on a connection that was open when the network failed looks
-like a late answer and counts as the bot's fault; only failures to connect are examined.
+like a late answer and counts as the bot's fault; only failures to connect are looked at.
 """
 
 import time

@@ -97,7 +97,7 @@ async def _load_when_dealt(playing: MatchContext) -> Loaded:
             await asyncio.sleep(OPENING_S)
         elif gathered := await _gather_nonces(playing, opening, await _entries(playing, loaded)):
             hashes, nonces = gathered
-            loaded = replace(loaded, group_state="open", nonce_hashes=hashes, nonces=nonces)
+            loaded = replace(loaded, group_state="playing", nonce_hashes=hashes, nonces=nonces)
             if not playing.stopping():
                 return loaded
         if playing.stopping():

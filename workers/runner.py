@@ -12,18 +12,17 @@ from typing import Any
 
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import CallLimits
-from referee.bots import checks as examinations
-from referee.bots import handshakes
+from referee.bots import checks, handshakes
 from referee.db import change_notifier
 from referee.db.engine import Database
 from referee.errors import Unavailable
 from referee.matches import claims, quotas
 from referee.matches.claims import Claim
 from referee.settings import Settings
-from referee.workflows import examination_claims
+from referee.workflows import check_claims
 from workers import queues, shutdown
 from workers.batch_writer import BatchWriter
-from workers.bot_checks import CheckParameters, check_bot, examine_bot
+from workers.bot_checks import CheckParameters, check_bot, perform_handshake
 from workers.connectivity import Connectivity
 from workers.lease_renewal import LeaseRenewer
 from workers.match_runner import HandedOver, MatchContext, play
@@ -38,7 +37,7 @@ LOOK_S = 0.25  # between two looks for more work while there is room
 LIFETIME_S = 300.0  # age after which nothing new is claimed; a new work-horse continues
 LAST_CALL_S = 3000.0  # age at which running matches are handed over, well before RQ's timeout
 OUTAGE_S = 1.0  # before a match interrupted by an outage of ours is released
-EXAMINED_AT_ONCE = 3  # concurrent checks; threads prepare their questions beside the matches
+CHECKS_AT_ONCE = 3  # concurrent checks; threads prepare their questions beside the matches
 GRACE_S = 2.0  # for open questions after a stop request
 
 
@@ -50,8 +49,8 @@ class RunnerCounters:
     finished: int = 0
     handed_on: int = 0
     failed: int = 0
-    checked: int = 0
-    examined: int = 0
+    handshakes: int = 0
+    checks: int = 0
 
 
 class Runner:
@@ -76,7 +75,7 @@ class Runner:
         self._limits = CallLimits()
         self._uplink = uplink or Connectivity()
         self._suite = suite or CheckParameters()
-        self._examining = 0
+        self._checks_running = 0
         redis = None if settings.redis_url is None else queues.connect(settings.redis_url)
         self._announcer = change_notifier.ChangeNotifier(redis)
         self._webhook_sender = WebhookSender(self._recorder, self._policy, self._master_key)
@@ -124,8 +123,8 @@ class Runner:
         try:
             todo = await self._recorder.read(claims.sweep)
             room = min(self._slots - len(self._tasks), CLAIM_AT_ONCE)
-            if todo.checks_due:
-                await self._take_checks()
+            if todo.bots_due:
+                await self._take_handshakes_and_checks()
             await self._webhook_sender.collect()
             while room > 0 and (todo.due or todo.expired) and not todo.alone and not self._rests():
                 asked_s = self._age_s()
@@ -148,13 +147,13 @@ class Runner:
         """
         return bool(self._tasks) and self._age_s() < self._resting_s
 
-    async def _take_checks(self) -> None:
-        for check in await self._recorder.write(handshakes.claim_due_checks):
-            self._spawn(self._check(check))
-        if (room := EXAMINED_AT_ONCE - self._examining) > 0:
-            for claimed in await self._recorder.write(examination_claims.claim_due, room):
-                self._examining += 1
-                self._spawn(self._examine(claimed))
+    async def _take_handshakes_and_checks(self) -> None:
+        for handshake in await self._recorder.write(handshakes.claim_due_handshakes):
+            self._spawn(self._handshake(handshake))
+        if (room := CHECKS_AT_ONCE - self._checks_running) > 0:
+            for claimed in await self._recorder.write(check_claims.claim_due, room):
+                self._checks_running += 1
+                self._spawn(self._check(claimed))
 
     async def _wait_for_room(self) -> None:
         """Wait up to ``LOOK_S``, less when half of the slots become free: each look for work costs a query."""
@@ -226,25 +225,25 @@ class Runner:
         except Unavailable as error:
             log.warning("claim_not_released", extra={"match": claim.match_id, "reason": str(error)})
 
-    async def _check(self, check: handshakes.ClaimedHandshake) -> None:
+    async def _handshake(self, handshake: handshakes.ClaimedHandshake) -> None:
         try:
-            await check_bot(check, self._recorder, self._policy, self._master_key)
-            self.tally.checked += 1
+            await perform_handshake(handshake, self._recorder, self._policy, self._master_key)
+            self.tally.handshakes += 1
         except Unavailable as error:
-            log.warning("handshake_not_recorded", extra={"bot": check.bot_id, "reason": str(error)})
+            log.warning("handshake_not_recorded", extra={"bot": handshake.bot_id, "reason": str(error)})
         except Exception:
-            log.exception("handshake_failed", extra={"bot": check.bot_id})
+            log.exception("handshake_failed", extra={"bot": handshake.bot_id})
 
-    async def _examine(self, claimed: examinations.ClaimedCheck) -> None:
+    async def _check(self, claimed: checks.ClaimedCheck) -> None:
         try:
-            await examine_bot(claimed, self._recorder, self._policy, self._limits, self._master_key, self._suite)
-            self.tally.examined += 1
+            await check_bot(claimed, self._recorder, self._policy, self._limits, self._master_key, self._suite)
+            self.tally.checks += 1
         except Unavailable as error:
             log.warning("check_not_recorded", extra={"bot": claimed.bot_id, "reason": str(error)})
         except Exception:
             log.exception("check_failed", extra={"bot": claimed.bot_id})
         finally:
-            self._examining -= 1
+            self._checks_running -= 1
 
     def _age_s(self) -> float:
         return self._seconds() - self._born

@@ -6,13 +6,13 @@ from flask import Blueprint, Response, current_app
 
 from api.pages.page import page
 from api.queries import takes
-from referee.protocol.fault_advice import ADVICE, CHECK_ADVICE
+from referee.protocol.fault_advice import ADVICE, HANDSHAKE_ADVICE
 from referee.settings import Settings
 
 pages = Blueprint("register", __name__)
 
-OWN_ADVICE: Final = {  # by the codes that only checks have
-    **CHECK_ADVICE,
+OWN_ADVICE: Final = {  # by the codes that only handshakes have
+    **HANDSHAKE_ADVICE,
     "no_known_game": "Name at least one game of this service in the manifest.",
     "referee_failed": "The service failed; this is not your fault. Check the bot again.",
 }

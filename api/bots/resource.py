@@ -36,7 +36,7 @@ resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that pla
 @resource.owner
 @resource.wakes_runner
 @resource.body(NewBot)
-@resource.limited(limits.count_check)
+@resource.limited(limits.count_outgoing_call)
 @resource.idempotent
 @resource.response(SecretBotView, 201, secret=True)
 def register(new_bot: dict[str, Any]) -> Any:
@@ -85,7 +85,7 @@ def show(bot_id: str) -> Any:
 @resource.owner
 @resource.wakes_runner
 @resource.body(BotChanges)
-@resource.limited(limits.count_check, when=lambda changes: "url" in changes)
+@resource.limited(limits.count_outgoing_call, when=lambda changes: "url" in changes)
 @resource.conditional
 @resource.writes
 @resource.response(OwnBotView)
@@ -149,7 +149,7 @@ def rotate_secret(bot_id: str) -> Any:
 @resource.route("POST", '/<id("bot"):bot_id>/check')
 @resource.owner
 @resource.wakes_runner
-@resource.limited(limits.count_check)
+@resource.limited(limits.count_outgoing_call)
 @resource.idempotent
 @resource.response(OwnBotView, 202)
 def check(bot_id: str) -> Any:
@@ -159,7 +159,7 @@ def check(bot_id: str) -> Any:
     most 90 s. Progress and reports are shown with the bot. A pass brings a new certificate; a failure ends the
     certificate of the same version.
     """
-    return visible_bot(bots.request_check(record(), get_own_bot(bot_id).id, thorough=True))
+    return visible_bot(bots.request_handshake(record(), get_own_bot(bot_id).id, with_check=True))
 
 
 @resource.route("GET", '/<id("bot"):bot_id>/certificate')

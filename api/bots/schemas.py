@@ -5,7 +5,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 from api.fields import Address, Id, Name, Strict, UtcDateTime
 from api.pagination import PageQuery
 from referee.bots.certificates import ENDS
-from referee.bots.tables import BOT_STATES, CHECK_STATES, EXAMINATION_STATES
+from referee.bots.tables import BOT_STATES, CHECK_STATES, HANDSHAKE_STATES
 from referee.workflows.waiting_reasons import REASONS
 
 
@@ -52,15 +52,15 @@ class OwnBotView(BotView):
         metadata={"description": "the address that answered the challenge"},
     )
     status_reason = fields.String(attribute="own.status_reason", allow_none=True)
-    check = fields.Nested(
-        lambda: CheckView(),
+    handshake = fields.Nested(
+        lambda: HandshakeView(),
         attribute="own",
         metadata={"description": "the last challenge and what was wrong with its answer"},
     )
-    examination = fields.Nested(
-        lambda: ExaminationView(),
-        attribute="own.examination",
-        metadata={"description": "the conformance suite: how far it is, what the last found"},
+    check = fields.Nested(
+        lambda: CheckView(),
+        attribute="own.check",
+        metadata={"description": "the conformance suite: progress, and the result of the last check"},
     )
     previous_secret_until = UtcDateTime(
         attribute="own.previous_secret_until",
@@ -69,19 +69,19 @@ class OwnBotView(BotView):
     )
 
 
+class HandshakeView(Strict):
+    state = fields.String(attribute="handshake_state", required=True, validate=validate.OneOf(HANDSHAKE_STATES))
+    ended_at = UtcDateTime(attribute="handshake_ended_at", required=True, allow_none=True)
+    report = fields.Dict(attribute="handshake_report", required=True, allow_none=True)
+
+
 class CheckView(Strict):
-    state = fields.String(attribute="check_state", required=True, validate=validate.OneOf(CHECK_STATES))
-    checked_at = UtcDateTime(required=True, allow_none=True)
-    report = fields.Dict(attribute="check_report", required=True, allow_none=True)
-
-
-class ExaminationView(Strict):
-    state = fields.String(required=True, validate=validate.OneOf(EXAMINATION_STATES))
+    state = fields.String(required=True, validate=validate.OneOf(CHECK_STATES))
     questions_sent = fields.Integer(required=True, metadata={"description": "updated about twice a second"})
     questions_total = fields.Integer(required=True)
     current_step = fields.String(required=True, metadata={"description": "the game or rule that is checked now"})
     version = fields.String(
-        required=True, allow_none=True, metadata={"description": "of the bot, in the last that ended"}
+        required=True, allow_none=True, metadata={"description": "of the bot, in the last check that ended"}
     )
     ended_at = UtcDateTime(required=True, allow_none=True)
     report = fields.Dict(
@@ -89,9 +89,10 @@ class ExaminationView(Strict):
         required=True,
         allow_none=True,
         metadata={
-            "description": "what the last found: `verdict`, `findings` with weight (`severity`), `expected`, `came`,"
-            " `advice`, `curl` (`curl_cut`: it was too long), `latency` by part of a call, `coverage` by game, `seed`"
-            " for `referee check --seed`. Null while the next is due or goes on. It may hold a stranger's text."
+            "description": "the result of the last check: `verdict`, `findings` with weight (`severity`), `expected`,"
+            " `came`, `advice`, `curl` (`curl_cut`: it was too long), `latency` by part of a call, `coverage` by game,"
+            " `seed` for `referee check --seed`. Null while the next is due or running. It may contain a"
+            " stranger's text."
         },
     )
 
@@ -118,7 +119,7 @@ class CertificateView(Strict):
     engine_version = fields.String(required=True)
     issued_at = UtcDateTime(required=True)
     ended_at = UtcDateTime(
-        required=True, allow_none=True, metadata={"description": "when a later examination of this version was over"}
+        required=True, allow_none=True, metadata={"description": "when a later check of this version ended"}
     )
     ended_reason = fields.String(required=True, allow_none=True, validate=validate.OneOf(ENDS))
 

@@ -154,11 +154,11 @@ class GroupView(Strict):
         fields.String(),
         required=True,
         allow_none=True,
-        attribute="told_entries",
-        metadata={"description": "bots by nonce, once the group is over"},
+        attribute="revealed_entries",
+        metadata={"description": "bots by nonce, once the group is revealed"},
     )
     reveal = fields.Nested(
-        RevealView, required=True, allow_none=True, metadata={"description": "null until the group is over"}
+        RevealView, required=True, allow_none=True, metadata={"description": "null until the group is revealed"}
     )
 
 

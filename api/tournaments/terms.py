@@ -40,8 +40,8 @@ ROUNDS: Final[Mapping[str, str]] = {
     "third_place": "Third place",
 }
 PREFLIGHTS: Final[Mapping[str, str]] = {
-    "none": "not checked yet",
-    "asked": "being checked",
+    "none": "not called yet",
+    "asked": "being called",
     "ready": "ready",
     "absent": "absent",
 }

@@ -19,7 +19,7 @@ resource = Resource("webhooks", "/api/v1", "Webhooks: notifications about your b
 @resource.owner
 @resource.wakes_runner
 @resource.body(NewWebhook)
-@resource.limited(limits.count_check)
+@resource.limited(limits.count_outgoing_call)
 @resource.idempotent
 @resource.response(SecretWebhookView, 201, secret=True)
 def create(new_webhook: dict[str, Any]) -> Any:
@@ -54,7 +54,7 @@ def show(webhook_id: str) -> Any:
 @resource.owner
 @resource.wakes_runner
 @resource.body(WebhookChanges)
-@resource.limited(limits.count_check, when=lambda changes: "url" in changes or changes.get("enabled", False))
+@resource.limited(limits.count_outgoing_call, when=lambda changes: "url" in changes or changes.get("enabled", False))
 @resource.conditional
 @resource.writes
 @resource.response(WebhookView)
@@ -95,7 +95,7 @@ def rotate_secret(webhook_id: str) -> Any:
 @resource.route("POST", '/webhooks/<id("whk"):webhook_id>/ping')
 @resource.owner
 @resource.wakes_runner
-@resource.limited(limits.count_check)
+@resource.limited(limits.count_outgoing_call)
 @resource.idempotent
 @resource.response(DeliveryView, 202)
 def ping(webhook_id: str) -> Any:
@@ -125,7 +125,7 @@ def list_deliveries(query: dict[str, Any], webhook_id: str) -> Any:
 @resource.route("POST", '/deliveries/<id("dlv"):delivery_id>/redeliver')
 @resource.owner
 @resource.wakes_runner
-@resource.limited(limits.count_check)
+@resource.limited(limits.count_outgoing_call)
 @resource.idempotent
 @resource.response(DeliveryView, 202)
 def redeliver(delivery_id: str) -> Any:

@@ -22,7 +22,7 @@ from referee.protocol import messages
 from referee.protocol.signing import Signer, challenge_proof
 
 ATTEMPTS = 2
-CHECK_MS = 5_000  # for a manifest, a challenge or a notice
+NOTICE_MS = 5_000  # for a manifest, a challenge or a notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +318,7 @@ async def challenge(caller: BotCaller) -> HandshakeResult:
     """Challenge the bot to prove that it knows its secret. This is the first call to a new address."""
     target = caller.target
     nonce = secrets.token_hex(16)
-    reply = await caller.post("/notify", messages.challenge_body(target.bot_id, nonce), f"chl_{nonce}", CHECK_MS)
+    reply = await caller.post("/notify", messages.challenge_body(target.bot_id, nonce), f"chl_{nonce}", NOTICE_MS)
     if not reply.ok:
         return HandshakeResult(reply.fault, reply.detail, reply)
     try:
@@ -332,7 +332,7 @@ async def challenge(caller: BotCaller) -> HandshakeResult:
 
 async def fetch_manifest(caller: BotCaller) -> HandshakeResult:
     """Fetch the bot's manifest."""
-    reply = await caller.get("/", f"manifest_{secrets.token_hex(16)}", CHECK_MS)
+    reply = await caller.get("/", f"manifest_{secrets.token_hex(16)}", NOTICE_MS)
     if not reply.ok:
         return HandshakeResult(reply.fault, reply.detail, reply)
     try:
@@ -341,6 +341,6 @@ async def fetch_manifest(caller: BotCaller) -> HandshakeResult:
         return HandshakeResult(bad.fault, bad.detail, reply)
 
 
-async def notify(caller: BotCaller, body: bytes, id: str, deadline_ms: int = CHECK_MS) -> Reply:
+async def notify(caller: BotCaller, body: bytes, id: str, deadline_ms: int = NOTICE_MS) -> Reply:
     """Send a notice. The reply matters only if the notice asks for something (see ``messages.read_nonce``)."""
     return await caller.post("/notify", body, id, deadline_ms)

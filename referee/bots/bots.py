@@ -55,14 +55,14 @@ def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Qu
         secret_generation=1,
         revision=1,
         created_at=moment,
-        check_state="due",
-        check_due_at=moment,
+        handshake_state="due",
+        handshake_due_at=moment,
         epoch=0,
-        checks_lost=0,
+        handshake_lost_claims=0,
     )
     session.add(bot)
     session.flush()
-    checks.get_or_create_examination(session, bot.id)
+    checks.get_or_create_check(session, bot.id)
     return bot
 
 
@@ -140,7 +140,7 @@ def edit(
         if bot.status == "verified":
             bot.status = "unverified"
         bot.status_reason = "the address changed"
-        _make_check_due(session, bot)
+        _make_handshake_due(session, bot)
         checks.drop(session, bot.id)
         checks.want(session, bot.id)
     bot.revision += 1
@@ -168,8 +168,8 @@ def resume(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
     proven = bot.verified_url == bot.url
     bot.status, bot.status_reason = ("verified" if proven else "unverified"), None
     if bot.unreachable_streak >= MOST_SOUR:
-        bot.status, bot.status_reason, bot.unreachable_streak = "unverified", "checked before it plays again", 0
-        _make_check_due(session, bot)
+        bot.status, bot.status_reason, bot.unreachable_streak = "unverified", "handshake before it plays again", 0
+        _make_handshake_due(session, bot)
     bot.revision += 1
     return bot
 
@@ -177,7 +177,7 @@ def resume(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
 def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
     """Retire a bot for good. ``retirement.retire_bot`` also withdraws its entries and cancels its matches."""
     bot = _at_revision(session, bot_id, revision)
-    bot.status, bot.status_reason, bot.check_state = "retired", None, "idle"
+    bot.status, bot.status_reason, bot.handshake_state = "retired", None, "idle"
     bot.revoke_claim()
     checks.drop(session, bot.id)
     bot.revision += 1
@@ -205,20 +205,20 @@ def signing_generations(bot: Bot, moment: datetime) -> tuple[int, ...]:
     return (bot.secret_generation, bot.secret_generation + 1, *([bot.secret_generation - 1] if before else []))
 
 
-def request_check(session: Session, bot_id: str, *, thorough: bool = False) -> Bot:
-    """Request another handshake, with ``thorough`` also a check. Pending ones are not requested twice."""
+def request_handshake(session: Session, bot_id: str, *, with_check: bool = False) -> Bot:
+    """Request another handshake, with ``with_check`` also a check. Pending ones are not requested twice."""
     bot = _at_revision(session, bot_id, None)
-    if thorough and not checks.is_pending(session, bot_id):
+    if with_check and not checks.is_pending(session, bot_id):
         checks.want(session, bot_id)
-    if bot.check_state == "idle":
-        _make_check_due(session, bot)
+    if bot.handshake_state == "idle":
+        _make_handshake_due(session, bot)
     return bot
 
 
-def _make_check_due(session: Session, bot: Bot) -> None:
-    bot.check_state, bot.check_due_at = "due", current_time(session)
+def _make_handshake_due(session: Session, bot: Bot) -> None:
+    bot.handshake_state, bot.handshake_due_at = "due", current_time(session)
     bot.revoke_claim()  # the result of a running handshake with the old address is ignored
-    bot.checks_lost = 0
+    bot.handshake_lost_claims = 0
 
 
 def _at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:

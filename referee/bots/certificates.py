@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from referee import __version__
 from referee.bots import house_bots
-from referee.bots.tables import Bot, Certificate, Examination
+from referee.bots.tables import Bot, Certificate, Check
 from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.db.paging import Cursor, Page, newest_first
@@ -53,22 +53,25 @@ def fits(game: str) -> ColumnElement[bool]:
 
 
 def is_unseen(game: str) -> ColumnElement[bool]:
-    """Return the condition for examinations that did not see the present version of the bot by the present rules."""
+    """Return the condition for checks that did not cover the current version of the bot by the current rules."""
     rules = rules_today([game]).get(game)
-    other_rules = Examination.rules[game].as_integer().is_distinct_from(rules)
-    other_protocol = Examination.report["protocol"].as_string() != PROTOCOL
-    return or_(Examination.version.is_distinct_from(Bot.version), other_rules, other_protocol)
+    other_rules = Check.rules[game].as_integer().is_distinct_from(rules)
+    other_protocol = Check.report["protocol"].as_string() != PROTOCOL
+    return or_(Check.version.is_distinct_from(Bot.version), other_rules, other_protocol)
 
 
 def had_one(game: str) -> ColumnElement[bool]:
-    """Whether the last examination went well. Else new versions, one after the other, would do for a certificate."""
+    """Return the condition for bots whose last check passed, or that were never checked.
+
+    Without it, a bot could announce one new version after the other in place of a certificate.
+    """
     attested = exists().where(
-        Certificate.bot_id == Examination.bot_id,
-        Certificate.version == Examination.version,
+        Certificate.bot_id == Check.bot_id,
+        Certificate.version == Check.version,
         Certificate.ended_at.is_(None),
         Certificate.rules[game].as_integer().is_not(None),
     )
-    return or_(Examination.ended_at.is_(None), attested)
+    return or_(Check.ended_at.is_(None), attested)
 
 
 def present(session: Session, bot: Bot) -> Certificate | None:
@@ -96,9 +99,9 @@ def certified_games(session: Session, bot: Bot, *, since: datetime) -> set[str]:
     return {game for certificate in found for game in fitting_games(certificate, bot)}
 
 
-def protocol_of(examination: Examination) -> str:
+def protocol_of(check: Check) -> str:
     """Return the protocol version that the last check used."""
-    protocol: str = (examination.report or {}).get("protocol", PROTOCOL)
+    protocol: str = (check.report or {}).get("protocol", PROTOCOL)
     return protocol
 
 
@@ -154,9 +157,9 @@ def _newest(bot: Bot) -> Any:
 
 
 def _explain_missing_certificate(session: Session, bot: Bot, game: str | None) -> str:
-    last = session.get(Examination, bot.id)
+    last = session.get(Check, bot.id)
     request = f"request a check with POST /api/v1/bots/{bot.id}/check"
-    if bot.check_state != "idle" or (last is not None and last.state != "idle"):
+    if bot.handshake_state != "idle" or (last is not None and last.state != "idle"):
         return "a check is in progress; try again in a moment"
     if game is not None and game not in bot.games:
         return f"its manifest does not list {game}"

@@ -1,4 +1,4 @@
-"""Schedule, claim and finish checks of bots: runs of the conformance suite, stored as ``Examination``.
+"""Schedule, claim and finish checks of bots: runs of the conformance suite, stored as ``Check``.
 
 A check follows a successful handshake (``handshakes``); a check that passed issues a certificate (``certificates``).
 """
@@ -12,7 +12,7 @@ from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from referee.bots import certificates
-from referee.bots.tables import Bot, Certificate, Examination
+from referee.bots.tables import Bot, Certificate, Check
 from referee.db.engine import current_time
 from referee.db.leases import Leases
 from referee.db.names import printable
@@ -25,7 +25,7 @@ REPEATED_AFTER: Final = timedelta(hours=1)  # after a failed check, until a hand
 PROVEN: Final = ("verified", "paused")  # bots in other states only receive the challenge
 LOST_BEFORE_GIVEN_UP: Final = 3
 GIVEN_UP: Final = {"verdict": "referee_failed", "findings": [], "detail": "the referee could not finish it"}
-LEASES: Final = Leases(Examination, state="state", lost="lost_claims")
+LEASES: Final = Leases(Check, state="state", lost="lost_claims")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ClaimedCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class ExaminationOutcome:
+class CheckOutcome:
     """The outcome of a check. ``asked`` and ``passed`` map games to versions of the rules.
 
     ``games`` and ``max_concurrent_requests`` come from the manifest with this ``version``.
@@ -55,18 +55,18 @@ class ExaminationOutcome:
     max_concurrent_requests: int | None = None
 
 
-def get_or_create_examination(session: Session, bot_id: str) -> Examination:
+def get_or_create_check(session: Session, bot_id: str) -> Check:
     """Return the row of a bot; create it if there is none."""
-    found = find_examination(session, bot_id)
+    found = find_check(session, bot_id)
     if found not in session:
         session.add(found)
         session.flush()
     return found
 
 
-def find_examination(session: Session, bot_id: str) -> Examination:
-    """How it stands with a bot; nothing is written."""
-    return session.get(Examination, bot_id) or Examination(
+def find_check(session: Session, bot_id: str) -> Check:
+    """Return the row of a bot, an unsaved one if there is none."""
+    return session.get(Check, bot_id) or Check(
         bot_id=bot_id,
         state="idle",
         requested_by_owner=False,
@@ -80,15 +80,15 @@ def find_examination(session: Session, bot_id: str) -> Examination:
 
 
 def want(session: Session, bot_id: str) -> None:
-    """The bot's next check is followed by an examination, whatever certificates it has."""
-    get_or_create_examination(session, bot_id).requested_by_owner = True
+    """Let the next successful handshake of the bot cause a check, whatever certificates it has."""
+    get_or_create_check(session, bot_id).requested_by_owner = True
 
 
 def drop(session: Session, bot_id: str) -> None:
-    """Whatever is due or under way counts for nothing any more."""
-    one = get_or_create_examination(session, bot_id)
-    one.state, one.due_at, one.lost_claims = "idle", None, 0
-    one.revoke_claim()
+    """Drop a check that is due or running; its result is ignored."""
+    check = get_or_create_check(session, bot_id)
+    check.state, check.due_at, check.lost_claims = "idle", None, 0
+    check.revoke_claim()
 
 
 def call_off(session: Session, bot_id: str) -> None:
@@ -100,18 +100,18 @@ def call_off(session: Session, bot_id: str) -> None:
 
 def is_pending(session: Session, bot_id: str) -> bool:
     """Return whether a check of the bot is due or running."""
-    state = session.scalar(select(Examination.state).where(Examination.bot_id == bot_id))
+    state = session.scalar(select(Check.state).where(Check.bot_id == bot_id))
     return state not in (None, "idle")
 
 
-def follow_check(session: Session, bot: Bot, moment: datetime) -> None:
-    """After a check that went well: the bot is due to be examined, unless it was lately."""
-    one = get_or_create_examination(session, bot.id)
-    if one.state == "idle" and _is_needed(session, one, bot, moment):
-        one.state, one.due_at, one.lost_claims = "due", moment, 0
-        one.questions_sent = one.questions_total = 0
-        one.current_step = ""
-        one.revoke_claim()
+def schedule_if_needed(session: Session, bot: Bot, moment: datetime) -> None:
+    """Make a check due after a successful handshake, unless the bot was checked recently."""
+    check = get_or_create_check(session, bot.id)
+    if check.state == "idle" and _is_needed(session, check, bot, moment):
+        check.state, check.due_at, check.lost_claims = "due", moment, 0
+        check.questions_sent = check.questions_total = 0
+        check.current_step = ""
+        check.revoke_claim()
 
 
 def catch_up(session: Session) -> None:
@@ -121,11 +121,11 @@ def catch_up(session: Session) -> None:
     held = held.where(Certificate.ended_at.is_(None), Bot.status.in_(PROVEN), Bot.url == Bot.verified_url)
     for certificate, bot in session.execute(held.order_by(Bot.id)).all():
         if len(certificates.fitting_games(certificate, bot)) < len(certificates.rules_today(certificate.rules)):
-            follow_check(session, bot, moment)
+            schedule_if_needed(session, bot, moment)
 
 
 def tell(session: Session, claimed: ClaimedCheck, asked: int, planned: int, what: str) -> None:
-    """Notes how far it is, and holds the claim on. Raises ``StaleEpoch`` when it is no longer ours."""
+    """Record the progress and renew the claim. Raise ``StaleEpoch`` when the claim was lost."""
     LEASES.update(
         session, claimed.bot_id, claimed.epoch, questions_sent=asked, questions_total=planned, current_step=what[:40]
     )
@@ -136,7 +136,7 @@ def give_back(session: Session, claimed: ClaimedCheck) -> None:
     LEASES.release(session, [(claimed.bot_id, claimed.epoch)])
 
 
-def finish(session: Session, claimed: ClaimedCheck, outcome: ExaminationOutcome) -> None:
+def finish(session: Session, claimed: ClaimedCheck, outcome: CheckOutcome) -> None:
     """Record the outcome of a check, end earlier certificates of this version, and issue one for the games that passed.
 
     Raise ``StaleEpoch`` when the check was claimed again or the address changed.
@@ -144,10 +144,10 @@ def finish(session: Session, claimed: ClaimedCheck, outcome: ExaminationOutcome)
     # Lock the bot first, the order of all who change a bot, and read it again: it may have changed.
     locked = select(Bot).where(Bot.id == claimed.bot_id).with_for_update()
     bot = session.scalars(locked.execution_options(populate_existing=True)).one()
-    examination = LEASES.lock(session, claimed.bot_id, claimed.epoch)
+    check = LEASES.lock(session, claimed.bot_id, claimed.epoch)
     moment = current_time(session)
     version = bot.version if outcome.version is None else printable(outcome.version)[:128]
-    end_examination(examination, version, dict(outcome.asked), outcome.report, moment)
+    end_check(check, version, dict(outcome.asked), outcome.report, moment)
     if version is None:
         return
     certificates.end_of_version(session, bot.id, version, "replaced" if outcome.passed else "failed")
@@ -159,16 +159,14 @@ def finish(session: Session, claimed: ClaimedCheck, outcome: ExaminationOutcome)
         _note_replaced(session, claimed, bot, version, outcome)
 
 
-def _note_replaced(
-    session: Session, claimed: ClaimedCheck, bot: Bot, version: str, outcome: ExaminationOutcome
-) -> None:
+def _note_replaced(session: Session, claimed: ClaimedCheck, bot: Bot, version: str, outcome: CheckOutcome) -> None:
     """Adopt the version that was checked, which is not the one of the last handshake.
 
-    If another handshake took place meanwhile, its version is newer: then a check of that one is scheduled. Deviation
+    If another handshake took place meanwhile, its version is newer: then a check of that one is scheduled. Otherwise
     none is, since a bot that announces a new version every time would be checked endlessly.
     """
-    if claimed.since is not None and bot.checked_at is not None and bot.checked_at > claimed.since:
-        follow_check(session, bot, current_time(session))
+    if claimed.since is not None and bot.handshake_ended_at is not None and bot.handshake_ended_at > claimed.since:
+        schedule_if_needed(session, bot, current_time(session))
         return
     bot.version = version
     bot.games = bot.games if outcome.games is None else [printable(game)[:40] for game in outcome.games]
@@ -176,7 +174,7 @@ def _note_replaced(
     bot.revision += 1
 
 
-def _is_needed(session: Session, last: Examination, bot: Bot, moment: datetime) -> bool:
+def _is_needed(session: Session, last: Check, bot: Bot, moment: datetime) -> bool:
     if last.requested_by_owner:
         return True
     rules = certificates.rules_today(bot.games)
@@ -189,8 +187,8 @@ def _is_needed(session: Session, last: Examination, bot: Bot, moment: datetime) 
     return not seen or last.ended_at is None or last.ended_at <= moment - REPEATED_AFTER
 
 
-def end_examination(one: Examination, version: str | None, rules: Json, report: Json, moment: datetime) -> None:
-    """End an examination with its report; ``rules`` are the versions of the rules by game that were asked."""
-    one.state, one.due_at, one.requested_by_owner, one.lost_claims = "idle", None, False, 0
-    one.end_lease()
-    one.version, one.rules, one.report, one.ended_at = version, rules, report, moment
+def end_check(check: Check, version: str | None, rules: Json, report: Json, moment: datetime) -> None:
+    """End a check with its report; ``rules`` are the versions of the rules by game that were asked."""
+    check.state, check.due_at, check.requested_by_owner, check.lost_claims = "idle", None, False, 0
+    check.end_lease()
+    check.version, check.rules, check.report, check.ended_at = version, rules, report, moment

@@ -17,14 +17,14 @@ from referee.db.leases import Leases
 from referee.db.names import printable
 from referee.protocol.messages import Manifest
 
-CHECKS_AT_ONCE = 10
+HANDSHAKES_AT_ONCE = 10
 LOST_BEFORE_GIVEN_UP = 3  # a handshake that kills its runners must not keep killing the matches beside it
 GIVEN_UP = {
     "ok": False,
-    "challenge": {"ok": False, "code": "referee_failed", "detail": "the referee could not finish this check"},
+    "challenge": {"ok": False, "code": "referee_failed", "detail": "the referee could not finish this handshake"},
     "manifest": None,
 }
-LEASES: Final = Leases(Bot, state="check_state", lost="checks_lost")
+LEASES: Final = Leases(Bot, state="handshake_state", lost="handshake_lost_claims")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +38,35 @@ class ClaimedHandshake:
     owner_id: str
 
 
-def claim_due_checks(session: Session, limit: int = CHECKS_AT_ONCE) -> list[ClaimedHandshake]:
+def claim_due_handshakes(session: Session, limit: int = HANDSHAKES_AT_ONCE) -> list[ClaimedHandshake]:
     """Claim handshakes that are due or whose lease expired. After three lost claims, end one as failed instead."""
-    query = select(Bot.id).where(Bot.status != "retired").order_by(Bot.check_due_at, Bot.id).limit(limit)
+    query = select(Bot.id).where(Bot.status != "retired").order_by(Bot.handshake_due_at, Bot.id).limit(limit)
     moment = current_time(session)
     taken = []
     for bot in LEASES.claim(session, query):
-        if bot.checks_lost >= LOST_BEFORE_GIVEN_UP:
-            end_check(bot, GIVEN_UP, None, moment)
+        if bot.handshake_lost_claims >= LOST_BEFORE_GIVEN_UP:
+            end_handshake(bot, GIVEN_UP, None, moment)
         else:
             taken.append(ClaimedHandshake(bot.id, bot.epoch, bot.url, signing_generations(bot, moment), bot.owner_id))
     session.flush()
     return taken
 
 
-def end_check(
+def end_handshake(
     bot: Bot, report: dict[str, Any], manifest: Manifest | None, moment: datetime, *, forgiven: bool = False
 ) -> None:
-    bot.check_state, bot.check_due_at, bot.checked_at, bot.checks_lost = "idle", None, moment, 0
+    """End a handshake with its report. With a manifest the bot is verified at its URL, without one unverified.
+
+    With ``forgiven`` a verified bot stays verified.
+    """
+    bot.handshake_state, bot.handshake_due_at, bot.handshake_ended_at, bot.handshake_lost_claims = (
+        "idle",
+        None,
+        moment,
+        0,
+    )
     bot.end_lease()
-    bot.check_report = report
+    bot.handshake_report = report
     if manifest is not None:
         bot.verified_url = bot.url
         bot.version = printable(manifest.version)[:128]
@@ -65,5 +74,5 @@ def end_check(
         bot.max_concurrent_requests = manifest.max_concurrent_requests
     if bot.status in ("unverified", "verified") and not (forgiven and bot.status == "verified"):
         bot.status = "unverified" if manifest is None else "verified"
-        bot.status_reason = "the check failed" if manifest is None else None
+        bot.status_reason = "the handshake failed" if manifest is None else None
     bot.revision += 1

@@ -87,9 +87,9 @@ def _create_house_bot(session: Session, name: str) -> Bot:
         secret_generation=1,
         revision=1,
         created_at=current_time(session),
-        check_state="idle",
+        handshake_state="idle",
         epoch=0,
-        checks_lost=0,
+        handshake_lost_claims=0,
     )
     session.add(bot)
     return bot

@@ -1,4 +1,4 @@
-"""Tables of bots, their checks and certificates."""
+"""Tables of bots, their handshakes, checks and certificates."""
 
 from datetime import datetime
 from typing import Any
@@ -10,8 +10,8 @@ from referee.db.base import Base, Id, Json, Name, ShortString, one_of
 from referee.db.leases import Leased
 
 BOT_STATES = ("unverified", "verified", "paused", "retired", "house")
-CHECK_STATES = ("idle", "due", "running")
-EXAMINATION_STATES = CHECK_STATES
+HANDSHAKE_STATES = ("idle", "due", "running")
+CHECK_STATES = HANDSHAKE_STATES
 
 
 class Bot(Leased, Base):
@@ -20,8 +20,8 @@ class Bot(Leased, Base):
     __tablename__ = "bots"
     __table_args__ = (
         one_of("status", BOT_STATES),
-        one_of("check_state", CHECK_STATES),
-        Index(None, "check_state", "check_due_at"),
+        one_of("handshake_state", HANDSHAKE_STATES),
+        Index(None, "handshake_state", "handshake_due_at"),
     )
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
@@ -40,34 +40,34 @@ class Bot(Leased, Base):
     previous_secret_until: Mapped[datetime | None]
     revision: Mapped[int]
     created_at: Mapped[datetime] = mapped_column(index=True)
-    check_state: Mapped[str] = mapped_column(ShortString)
-    check_due_at: Mapped[datetime | None]
-    epoch: Mapped[int] = mapped_column("check_epoch")  # claims on a bot are claims on its handshake
-    checks_lost: Mapped[int]  # consecutive claims on this handshake whose lease expired
-    check_report: Mapped[Json | None]
-    checked_at: Mapped[datetime | None]
+    handshake_state: Mapped[str] = mapped_column(ShortString)
+    handshake_due_at: Mapped[datetime | None]
+    epoch: Mapped[int] = mapped_column("handshake_epoch")  # claims on a bot are claims on its handshake
+    handshake_lost_claims: Mapped[int]  # consecutive claims on this handshake whose lease expired
+    handshake_report: Mapped[Json | None]
+    handshake_ended_at: Mapped[datetime | None]
     unreachable_streak: Mapped[int] = mapped_column(default=0)  # in a row, in which it was not called to the end
 
 
-class Examination(Leased, Base):
-    """The check of a bot with the conformance suite: the one that is due or running, and the outcome of the last.
+class Check(Leased, Base):
+    """The check of a bot by the conformance suite: the one that is due or running, and the result of the last.
 
     ``report`` is only for the owner: it may contain replies of the bot.
     """
 
-    __tablename__ = "examinations"
-    __table_args__ = (one_of("state", EXAMINATION_STATES), Index(None, "state", "due_at"))
+    __tablename__ = "checks"
+    __table_args__ = (one_of("state", CHECK_STATES), Index(None, "state", "due_at"))
 
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
     state: Mapped[str] = mapped_column(ShortString)
-    requested_by_owner: Mapped[bool]  # by its owner: it is examined whatever certificates it has, and before others
+    requested_by_owner: Mapped[bool]  # checked whatever certificates it has, before other bots of its owner
     due_at: Mapped[datetime | None]
-    lost_claims: Mapped[int]  # claims in a row whose claimer died
-    questions_sent: Mapped[int]  # questions, so far
+    lost_claims: Mapped[int]  # consecutive claims whose lease expired
+    questions_sent: Mapped[int]
     questions_total: Mapped[int]
-    current_step: Mapped[str] = mapped_column(ShortString)  # is looked at now
-    version: Mapped[str | None] = mapped_column(String(128))  # of the bot, in the last that ended
-    rules: Mapped[Json]  # versions of the rules by game, in the last that ended
+    current_step: Mapped[str] = mapped_column(ShortString)  # the game or rule that is checked now
+    version: Mapped[str | None] = mapped_column(String(128))  # of the bot, in the last check that ended
+    rules: Mapped[Json]  # versions of the rules by game, in the last check that ended
     report: Mapped[Json | None]
     ended_at: Mapped[datetime | None]
     excused_before: Mapped[datetime | None]  # tournaments started by then need no certificate

@@ -78,7 +78,7 @@ def upgrade(cancels: bool, data: Path | None) -> None:
     done = voiding.Voided()
 
     def cancel_in_progress(session: Session) -> None:
-        checks.catch_up(session)  # bots keep their seats while their next examination is due
+        checks.catch_up(session)  # bots keep their seats while their next check is due
         key = settings_of(data).master_key
         done.extend(voiding.cancel_in_progress(session, CANCELLED_FOR_UPGRADE, master_key=key))
 

@@ -20,7 +20,7 @@ from referee.cli.plain_text import plain
 from referee.cli.progress import progress_bar
 from referee.conformance.context import Pace
 from referee.conformance.report import ConformanceReport
-from referee.conformance.suite import examine
+from referee.conformance.suite import run_check
 from referee.errors import Unavailable
 from referee.games import catalogue
 from referee.local import bot_files
@@ -78,7 +78,7 @@ def check(
     as_json: bool,
     save: Path | None,
 ) -> None:
-    """Examine the bot at URL: every decision of its games, signatures, and repeated or broken calls.
+    """Check the bot at URL: every decision of its games, signatures, and repeated or broken calls.
 
     A FILE, or a folder with a `bot.…`, is started with a secret for the duration of the check. If the bot fails or
     writes a traceback, its output is shown on standard error. The exit status is 0 if the bot passes (warnings
@@ -91,7 +91,7 @@ def check(
     try:
         with bot_files.run_bots([_entrant(bot)], (secret,) if secret else ()) as running:
             target = CallTarget(local_id("bot", "check", seed), running.entrants[0].address, running.secrets)
-            report = _run_examination(target, games, asked, seed, pace, quiet=as_json)
+            report = _run_suite(target, games, asked, seed, pace, quiet=as_json)
             failed = report.verdict != "pass"
             outputs = [problem_report.output_of(bot, process, failed=failed) for process in running.processes]
     except Unavailable as error:
@@ -108,15 +108,15 @@ def check(
     raise SystemExit(STATUS[report.verdict])
 
 
-def _run_examination(
+def _run_suite(
     target: CallTarget, games: tuple[str, ...], asked: int, seed: str, pace: Pace, *, quiet: bool
 ) -> ConformanceReport:
     dice = Random(f"referee check|{seed}")  # noqa: S311  # picks questions, guards nothing
     with progress_bar("calling", time=TimeElapsedColumn(), hidden=quiet) as update:
-        examination = examine(
+        report = run_check(
             target, LOCAL_POLICY, CallLimits(), games=games, questions=asked, dice=dice, pace=pace, tell=update
         )
-        return asyncio.run(examination)
+        return asyncio.run(report)
 
 
 def _secret(given: str | None, file: Path | None) -> str | None:

@@ -166,7 +166,7 @@ class Demonstration:
                 entries.append(DemoBot(bot["id"], bot["name"], api))
         for entry in entries:
             self._verify(entry)
-        self._say(f"registered, verified and examined: {', '.join(entry.name for entry in entries)}")
+        self._say(f"registered, verified and checked: {', '.join(entry.name for entry in entries)}")
         return entries
 
     def _verify(self, entry: DemoBot) -> None:
@@ -176,7 +176,7 @@ class Demonstration:
         def is_verified() -> bool:
             nonlocal asked
             bot = entry.owner.get(f"/bots/{entry.bot_id}")
-            if bot["check"]["state"] != "idle" or bot["examination"]["state"] != "idle":
+            if bot["handshake"]["state"] != "idle" or bot["check"]["state"] != "idle":
                 return False
             if bot["status"] == "verified":
                 return True

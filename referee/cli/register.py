@@ -15,7 +15,7 @@ from referee.cli.watch import follow_match, note, result
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 from referee.protocol.fault_advice import ADVICE as FAULT_ADVICE
-from referee.protocol.fault_advice import CHECK_ADVICE, TELL_BOT
+from referee.protocol.fault_advice import HANDSHAKE_ADVICE, TELL_BOT
 
 POLLED_S: Final = 0.3
 CHECKED_WITHIN_S: Final = 150.0  # the suite alone may take 90
@@ -28,7 +28,7 @@ The service calls your bot, so it must be able to reach it. Without a public add
 - open a tunnel that gives the bot a public https address, and register that address;
 - run a service of your own: REFEREE_EGRESS_ALLOW=127.0.0.1/32:1024-65535 referee up, then --url http://127.0.0.1:8000."""
 ADVICE: Final = {  # by code of the report
-    **CHECK_ADVICE,
+    **HANDSHAKE_ADVICE,
     "no_known_game": "let the manifest name games that `referee games` lists",
     "referee_failed": f"not your fault: {AGAIN}",
 }
@@ -72,7 +72,7 @@ def register(
         remote.show(bot, f"{bot['id']} ({bot['name']}) is {bot['status']}: start it, then run this without --no-check")
         return
     bot = _wait_for_check(remote, bot)
-    report = bot["check"]["report"]
+    report = bot["handshake"]["report"]
     if bot["status"] != "verified":
         remote.show(bot, format_report(bot))
         if not remote.as_json and (report or {}).get("challenge", {}).get("code") in UNHEARD:
@@ -85,8 +85,8 @@ def register(
 
 
 def format_report(bot: Json) -> str:
-    """Return the last check and examination as text: the requests, the replies and what to do."""
-    report = bot["check"]["report"] or {}
+    """Return the last handshake and check as text: the requests, the replies and what to do."""
+    report = bot["handshake"]["report"] or {}
     lines = [f"{bot['id']} ({bot['name']}) is {bot['status']}"]
     for part, request in (("challenge", "POST /notify with a challenge"), ("manifest", "GET / for the manifest")):
         step = report.get(part)
@@ -100,14 +100,14 @@ def format_report(bot: Json) -> str:
         lines.append(f"        {advice}" if AGAIN in advice else f"        {advice}; then {AGAIN}")
     if report.get("ok"):
         lines.append(f"  plays {', '.join(report['games'])}; version {bot['version']}")
-        lines += _format_examination(bot)
+        lines += _format_check(bot)
     return "\n".join(lines)
 
 
-def _format_examination(bot: Json) -> list[str]:
-    """Return the findings of the examination, worst first, and its result."""
-    examination, certificate = bot["examination"], bot.get("certificate")
-    report = examination["report"] if examination["version"] == bot["version"] else None
+def _format_check(bot: Json) -> list[str]:
+    """Return the findings of the check, worst first, and its result."""
+    check, certificate = bot["check"], bot.get("certificate")
+    report = check["report"] if check["version"] == bot["version"] else None
     lines = [] if report is None else _format_findings(report)
     if certificate:
         games = ", ".join(f"{game} (rules {version})" for game, version in certificate["rules"].items())
@@ -116,7 +116,7 @@ def _format_examination(bot: Json) -> list[str]:
             f"  certificate of {certificate['issued_at'][:10]} for version {certificate['version']}: {games}",
         ]
     if report is None:
-        return [f"  version {bot['version']} was not examined, so no rated play; {AGAIN}"]
+        return [f"  version {bot['version']} was not checked, so no rated play; {AGAIN}"]
     if report["verdict"] == "referee_failed":
         return [*lines, f"  no certificate: {report['detail']}: not your fault, {AGAIN}"]
     similar = f"referee check {bot['url']} --questions 60 --seed {report['seed']} asks similar questions"
@@ -131,7 +131,7 @@ def _format_findings(report: Json) -> list[str]:
     latency = report["latency"]["total"]
     if latency.get("calls"):
         figures += f"; ms per call: median {latency['p50']:.0f}, 99th percentile {latency['p99']:.0f}"
-    return [*lines, f"  examined: {figures}"]
+    return [*lines, f"  checked: {figures}"]
 
 
 def _finding(finding: Json) -> list[str]:
@@ -195,28 +195,28 @@ def _write(file: Path, secret: str) -> None:
 
 
 def _wait_for_check(remote: Remote, bot: Json) -> Json:
-    """Request a check and an examination, wait for both, and return the bot with its ``certificate``."""
+    """Request a check, wait for its handshake and the suite, and return the bot with its ``certificate``."""
     path = f"/bots/{bot['id']}"
     note("the service checks the bot …")
     end = time.monotonic() + CHECKED_WITHIN_S
     noted = ""
     bot = remote.api.post(f"{path}/check")
-    begun_before = bot["check"]["state"] == "running"  # perhaps before the bot knew its secret
+    begun_before = bot["handshake"]["state"] == "running"  # perhaps before the bot knew its secret
     while True:
         bot = remote.api.get(path)
-        if begun_before and bot["check"]["state"] == "idle":
+        if begun_before and bot["handshake"]["state"] == "idle":
             begun_before = False
-            bot = bot if bot["check"]["report"]["ok"] else remote.api.post(f"{path}/check")
-        examination = bot["examination"]
-        if bot["check"]["state"] == examination["state"] == "idle":
+            bot = bot if bot["handshake"]["report"]["ok"] else remote.api.post(f"{path}/check")
+        check = bot["check"]
+        if bot["handshake"]["state"] == check["state"] == "idle":
             return {**bot, "certificate": _certificate(remote, path)}
-        if examination["state"] == "running" and examination["current_step"] != noted:
-            noted = examination["current_step"]
-            sent, total = examination["questions_sent"], examination["questions_total"]
-            note(f"the service examines the bot: {sent} of {total} questions, {noted}")
+        if check["state"] == "running" and check["current_step"] != noted:
+            noted = check["current_step"]
+            sent, total = check["questions_sent"], check["questions_total"]
+            note(f"the service checks the bot: {sent} of {total} questions, {noted}")
         if time.monotonic() > end:
-            due = "examined" if bot["check"]["state"] == "idle" else "checked"
-            raise RefereeError(f"The bot was not {due} within {CHECKED_WITHIN_S:.0f} s. To wait again, {AGAIN}.")
+            pending = "check" if bot["handshake"]["state"] == "idle" else "handshake"
+            raise RefereeError(f"The {pending} did not end within {CHECKED_WITHIN_S:.0f} s. To wait again, {AGAIN}.")
         time.sleep(POLLED_S)
 
 

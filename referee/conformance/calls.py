@@ -1,4 +1,4 @@
-"""Calls of an examination: sent by the ordinary client, measured, and repeatable as ``curl`` commands."""
+"""Calls of a check: sent by the ordinary client, measured, and repeatable as ``curl`` commands."""
 
 import asyncio
 import time
@@ -17,11 +17,11 @@ from referee.protocol.signing import Signer
 
 GONE = frozenset({"dns_failed", "unreachable", "tls_failed", "egress_denied"})
 REFUSALS = (401, 403)  # of a call that is not signed as it should be
-GONE_IN_A_ROW = 3  # then the examination ends
+GONE_IN_A_ROW = 3  # then the check ends
 
 
 class Gone(Exception):
-    """The bot cannot be reached any more, so the examination ends."""
+    """Raised when the bot can no longer be reached: the check ends."""
 
     def __init__(self, fault: str, detail: str) -> None:
         super().__init__(f"{fault}: {detail}")

@@ -1,4 +1,4 @@
-"""The shared context of an examination: it sends questions and notes the findings."""
+"""The shared context of a check: it sends questions and notes the findings."""
 
 import asyncio
 import math
@@ -18,7 +18,7 @@ from referee.protocol import messages
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Time limits of an examination. A question has its budget and its bank, as in a match."""
+    """Time limits of a check. A question has its budget and its bank, as in a match."""
 
     budget_ms: int = 1_000
     bank_ms: int = 4_000
@@ -26,7 +26,7 @@ class Pace:
     idle_s: float = 2.0  # the pause before a question
     at_once: int = 8  # largest number of concurrent calls, even if the manifest allows more
     asking_s: float = math.inf  # for questions from real positions; after that, each game gets only its first few
-    within_s: float | None = None  # for the whole examination
+    within_s: float | None = None  # for the whole check
     scenarios: int = 30  # largest number of matches per game that are played for their positions
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     now: Callable[[], float] = time.time
@@ -44,15 +44,15 @@ Tell = Callable[[int, int, str], None]  # questions asked, questions planned, cu
 
 
 @dataclass(slots=True)
-class ExaminationContext:
-    """The state that the phases of an examination share."""
+class CheckContext:
+    """The state that the phases of a check share."""
 
     line: CallChannel
     pace: Pace
     dice: Random
     planned: int
     tell: Tell
-    unproven_ends: bool = False  # whether a failed challenge ends the examination
+    unproven_ends: bool = False  # whether a failed challenge ends the check
     manifest: messages.Manifest | None = None
     notes: Notes = field(default_factory=Notes)
     asked: int = 0
@@ -95,7 +95,7 @@ class ExaminationContext:
         where = self.first_errors.setdefault(question.scenario.rules.name, question.where) if error else ""
         self.note("no_error", call, "error" if error else "", error, where=where)
 
-    async def check_answer(self, rule: str, question: ProbeQuestion, call: Call | None = None) -> messages.Decision:
+    async def apply_rule(self, rule: str, question: ProbeQuestion, call: Call | None = None) -> messages.Decision:
         """Ask a question and note under ``rule`` whether the answer has a fault."""
         reply, decision = await self.ask_and_judge(question, call)
         self.note(

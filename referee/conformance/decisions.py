@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from referee.conformance.context import ExaminationContext
+from referee.conformance.context import CheckContext
 from referee.conformance.positions import MatchTerms, ProbeQuestion, positions, question, scenarios, start_match
 from referee.games.state import State
 from referee.house.seat import answer_of
@@ -20,17 +20,17 @@ FEW = 3  # smallest number of questions of each kind that occurs, and of each ga
 WALK = 30  # largest number of questions from the match that is played from its beginning
 
 
-async def ask_all(exam: ExaminationContext, games: Sequence[type[State]]) -> None:
+async def ask_all(check: CheckContext, games: Sequence[type[State]]) -> None:
     """Ask about every game, with an equal share of the planned questions and of their time."""
     for rules in games:
-        await _Game(exam, rules, max(1, exam.planned // len(games)), exam.pace.asking_s / len(games)).ask()
+        await _Game(check, rules, max(1, check.planned // len(games)), check.pace.asking_s / len(games)).ask()
 
 
 class _Game:
     """The questions of one game. Too many faults end them, as in a match; so does the time, after the first few."""
 
-    def __init__(self, exam: ExaminationContext, rules: type[State], share: int, seconds: float) -> None:
-        self._exam = exam
+    def __init__(self, check: CheckContext, rules: type[State], share: int, seconds: float) -> None:
+        self._exam = check
         self._rules = rules
         self._share = share
         self._asked: Counter[str] = Counter()  # by kind
@@ -60,9 +60,9 @@ class _Game:
 
     async def _walk(self, longest: int) -> None:
         """Play a match with default options, using the bot's own answers."""
-        exam, dice = self._exam, self._exam.dice
+        check, dice = self._exam, self._exam.dice
         scenario = next(scenarios(self._rules, dice))
-        match, writers = start_match(scenario, exam.pace.limits, dice)
+        match, writers = start_match(scenario, check.pace.limits, dice)
         other, own = players()["random"](dice), dice.randrange(scenario.seats)
         while not match.over and self._asked.total() < longest and not self._is_over:
             for request in match.requests():
@@ -76,10 +76,10 @@ class _Game:
     async def _sample(self, scenario: MatchTerms, share: int) -> None:
         """Ask about positions of a scenario, the rarest kinds first. Beyond the share, ask only about kinds with fewer
         than ``FEW`` questions."""
-        exam = self._exam
+        check = self._exam
         # In a thread, so that it does not delay other calls of this process.
-        found = await asyncio.to_thread(positions, scenario, exam.pace.limits, exam.dice)
-        exam.dice.shuffle(found)
+        found = await asyncio.to_thread(positions, scenario, check.pace.limits, check.dice)
+        check.dice.shuffle(found)
         for _ in range(len(found)):
             found.sort(key=lambda one: self._asked[one.kind])
             seldom = self._asked[found[0].kind] < FEW
@@ -87,13 +87,13 @@ class _Game:
                 return
             share -= 1
             # Each gets a match id of its own: within one match, the questions would be out of order.
-            await self._ask_question(found.pop(0).with_match_id(exam.fresh()))
+            await self._ask_question(found.pop(0).with_match_id(check.fresh()))
 
     async def _ask_question(self, asked: ProbeQuestion) -> messages.Decision:
-        exam = self._exam
-        exam.tell(exam.asked, exam.planned, self._rules.name)
-        decision = await exam.check_answer("decision", asked)
-        exam.asked += 1
+        check = self._exam
+        check.tell(check.asked, check.planned, self._rules.name)
+        decision = await check.apply_rule("decision", asked)
+        check.asked += 1
         self._asked[asked.kind] += 1
         self._seats.add(asked.scenario.seats)
         for name, values in self._values.items():
@@ -102,7 +102,7 @@ class _Game:
         self._faults_running = self._faults_running + 1 if decision.fault else 0
         self._faults += bool(decision.fault)
         if not decision.fault:
-            exam.answered.append(asked)
+            check.answered.append(asked)
         return decision
 
     @property

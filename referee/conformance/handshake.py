@@ -1,4 +1,4 @@
-"""The handshake of an examination: reachability, the challenge, the manifest, and the steps of an opening."""
+"""The handshake of a check: reachability, the challenge, the manifest, and the steps of an opening."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -6,7 +6,7 @@ from typing import Any
 
 from referee.botclient.client import Reply
 from referee.conformance.calls import GONE, Call
-from referee.conformance.context import ExaminationContext, describe_reply, describe_timing
+from referee.conformance.context import CheckContext, describe_reply, describe_timing
 from referee.conformance.positions import fresh_id
 from referee.games import catalogue
 from referee.games.state import State
@@ -15,59 +15,59 @@ from referee.protocol import messages
 from referee.protocol.signing import challenge_proof
 
 
-async def run_handshake(exam: ExaminationContext) -> bool:
+async def run_handshake(check: CheckContext) -> bool:
     """Send the challenge if a secret is known, read the manifest and go through the opening of a deal group.
 
-    Return whether the examination continues.
+    Return whether the check continues.
     """
-    if exam.secrets:
-        if not await _challenge(exam):  # the address may belong to another bot by now
+    if check.secrets:
+        if not await _challenge(check):  # the address may belong to another bot by now
             return False
     else:
-        exam.notes.skip(["challenge"], "no secret was given")
-    if not await _manifest(exam):
+        check.notes.skip(["challenge"], "no secret was given")
+    if not await _manifest(check):
         return False
-    if exam.manifest is not None:
-        exam.line.allow(exam.manifest.max_concurrent_requests)
-    await _nonces(exam)
+    if check.manifest is not None:
+        check.line.allow(check.manifest.max_concurrent_requests)
+    await _nonces(check)
     return True
 
 
-async def recheck_manifest(exam: ExaminationContext) -> None:
+async def recheck_manifest(check: CheckContext) -> None:
     """Read the manifest again: a certificate is for one version of the program."""
-    first, call = exam.manifest, _manifest_call(exam)
+    first, call = check.manifest, _manifest_call(check)
     if first is None:
-        exam.notes.skip(["same_version"], "there is no manifest")
+        check.notes.skip(["same_version"], "there is no manifest")
         return
-    last = _read_manifest(exam, call, await exam.line.send(call, exam.pace.notice_ms))
+    last = _read_manifest(check, call, await check.line.send(call, check.pace.notice_ms))
     if last is not None:
-        exam.manifest = last
+        check.manifest = last
         came = f"first {first.version!r}, then {last.version!r}"
-        exam.note("same_version", call, "" if last.version == first.version else "another_answer", came)
+        check.note("same_version", call, "" if last.version == first.version else "another_answer", came)
 
 
-def games_to_ask(exam: ExaminationContext, wanted: Sequence[str]) -> list[type[State]]:
+def games_to_ask(check: CheckContext, wanted: Sequence[str]) -> list[type[State]]:
     """Return the wanted games, else the existing games of the manifest."""
     known = catalogue()
-    named = dict.fromkeys(exam.manifest.games if exam.manifest else ())
+    named = dict.fromkeys(check.manifest.games if check.manifest else ())
     games = [name for name in named if name in known]
-    if exam.manifest is not None:
-        call = _manifest_call(exam)
-        exam.note("known_game", call, "" if games else "bad_schema", f"games is {list(named)}")
+    if check.manifest is not None:
+        call = _manifest_call(check)
+        check.note("known_game", call, "" if games else "bad_schema", f"games is {list(named)}")
         for name in named:
             if name not in known and games:
-                exam.note("unknown_game", call, "bad_schema", f"unknown game {name!r}", where=name[:40])
+                check.note("unknown_game", call, "bad_schema", f"unknown game {name!r}", where=name[:40])
     return [known[name] for name in wanted or games]
 
 
 # -- challenge and manifest --
 
 
-async def _challenge(exam: ExaminationContext) -> bool:
-    nonce = exam.dice.randbytes(16).hex()
-    call = exam.to_notify(messages.challenge_body(exam.line.target.bot_id, nonce), f"chl_{nonce}")
-    reply = await exam.line.send(call, exam.pace.notice_ms)
-    if not _is_there(exam, call, reply):
+async def _challenge(check: CheckContext) -> bool:
+    nonce = check.dice.randbytes(16).hex()
+    call = check.to_notify(messages.challenge_body(check.line.target.bot_id, nonce), f"chl_{nonce}")
+    reply = await check.line.send(call, check.pace.notice_ms)
+    if not _is_there(check, call, reply):
         return False
     fault, detail = reply.fault, describe_reply(reply)
     if reply.ok:
@@ -76,43 +76,43 @@ async def _challenge(exam: ExaminationContext) -> bool:
         except messages.BadBody as bad:
             fault, detail = bad.fault, describe_reply(reply.with_fault(bad.fault, bad.detail))
         else:
-            if proof not in [challenge_proof(secret, nonce) for secret in exam.secrets]:
+            if proof not in [challenge_proof(secret, nonce) for secret in check.secrets]:
                 fault, detail = "wrong_proof", "proof is not the HMAC-SHA256 of the nonce under the secret"
-    exam.note("challenge", call, fault, detail)
-    return not (fault and exam.unproven_ends)
+    check.note("challenge", call, fault, detail)
+    return not (fault and check.unproven_ends)
 
 
-async def _manifest(exam: ExaminationContext) -> bool:
-    call = _manifest_call(exam)
-    reply = await exam.line.send(call, exam.pace.notice_ms)
-    if not exam.secrets and not _is_there(exam, call, reply):
+async def _manifest(check: CheckContext) -> bool:
+    call = _manifest_call(check)
+    reply = await check.line.send(call, check.pace.notice_ms)
+    if not check.secrets and not _is_there(check, call, reply):
         return False
-    exam.manifest = _read_manifest(exam, call, reply)
+    check.manifest = _read_manifest(check, call, reply)
     return True
 
 
-def _read_manifest(exam: ExaminationContext, call: Call, reply: Reply) -> messages.Manifest | None:
+def _read_manifest(check: CheckContext, call: Call, reply: Reply) -> messages.Manifest | None:
     manifest, fault, detail = None, reply.fault, describe_reply(reply)
     if reply.ok:
         try:
             manifest = messages.read_manifest(reply.body)
         except messages.BadBody as bad:
             fault, detail = bad.fault, describe_reply(reply.with_fault(bad.fault, bad.detail))
-    exam.note("manifest", call, fault, detail)
+    check.note("manifest", call, fault, detail)
     return manifest
 
 
-def _manifest_call(exam: ExaminationContext) -> Call:
-    return Call("GET", "/", fresh_id("manifest", exam.dice), b"", exam.secrets)
+def _manifest_call(check: CheckContext) -> Call:
+    return Call("GET", "/", fresh_id("manifest", check.dice), b"", check.secrets)
 
 
-def _is_there(exam: ExaminationContext, call: Call, first: Reply) -> bool:
+def _is_there(check: CheckContext, call: Call, first: Reply) -> bool:
     """Judge the first call: return whether the bot was reached."""
     if first.fault in GONE or (first.fault == "deadline" and not first.sent):
-        exam.note("reachable", call, first.fault, describe_reply(first))
+        check.note("reachable", call, first.fault, describe_reply(first))
         return False
-    late = first.ms > exam.pace.budget_ms
-    exam.note("slow_start", call, "late" if late else "", describe_timing(first))
+    late = first.ms > check.pace.budget_ms
+    check.note("slow_start", call, "late" if late else "", describe_timing(first))
     return True
 
 
@@ -127,46 +127,44 @@ READERS: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {  # by rule: the me
 }
 
 
-async def _nonces(exam: ExaminationContext) -> None:
-    group_id, seed = fresh_id("grp", exam.dice), exam.dice.randbytes(32)
+async def _nonces(check: CheckContext) -> None:
+    group_id, seed = fresh_id("grp", check.dice), check.dice.randbytes(32)
     committed = commitment(seed, group_id)
     promised, _ = await _check_opening_step(
-        exam, "nonce_promise", messages.group_start_body(group_id, committed), f"{group_id}_start_1"
+        check, "nonce_promise", messages.group_start_body(group_id, committed), f"{group_id}_start_1"
     )
     hashes = [promised or "", ""]
     second = messages.group_start_body(group_id, committed, hashes)
-    nonce, call = await _check_opening_step(exam, "nonce_kept", second, f"{group_id}_start_2")
+    nonce, call = await _check_opening_step(check, "nonce_kept", second, f"{group_id}_start_2")
     if not promised or nonce is None:
-        exam.notes.skip(["nonce_accepted", "nonce_missed"], "the bot gave no nonce")
+        check.notes.skip(["nonce_accepted", "nonce_missed"], "the bot gave no nonce")
     elif hashlib.sha256(nonce.encode()).hexdigest() != promised:
-        exam.note("nonce_kept", call, "broken_promise", f"the nonce {nonce!r} does not fit its hash {promised}")
-        exam.notes.skip(["nonce_accepted", "nonce_missed"], "the bot did not keep its promise")
+        check.note("nonce_kept", call, "broken_promise", f"the nonce {nonce!r} does not fit its hash {promised}")
+        check.notes.skip(["nonce_accepted", "nonce_missed"], "the bot did not keep its promise")
     else:
-        await _acceptance(exam, group_id, committed, hashes, nonce)
+        await _acceptance(check, group_id, committed, hashes, nonce)
 
 
-async def _acceptance(
-    exam: ExaminationContext, group_id: str, committed: str, hashes: Sequence[str], nonce: str
-) -> None:
+async def _acceptance(check: CheckContext, group_id: str, committed: str, hashes: Sequence[str], nonce: str) -> None:
     """Send step 3 correctly, then with another nonce in place of the bot's own."""
     third = messages.group_start_body(group_id, committed, hashes, [nonce, ""])
-    accepted, call = await _check_opening_step(exam, "nonce_accepted", third, f"{group_id}_start_3")
+    accepted, call = await _check_opening_step(check, "nonce_accepted", third, f"{group_id}_start_3")
     if accepted is False:
-        exam.note("nonce_accepted", call, "refused", f"accepted is false, though nonces has {nonce!r}")
+        check.note("nonce_accepted", call, "refused", f"accepted is false, though nonces has {nonce!r}")
     if not accepted:
-        exam.notes.skip(["nonce_missed"], "the bot did not accept its own nonce")
+        check.notes.skip(["nonce_missed"], "the bot did not accept its own nonce")
         return
-    forged = messages.group_start_body(group_id, committed, hashes, [fresh_id("not", exam.dice), ""])
-    accepted, call = await _check_opening_step(exam, "nonce_missed", forged, f"{group_id}_start_3_changed")
+    forged = messages.group_start_body(group_id, committed, hashes, [fresh_id("not", check.dice), ""])
+    accepted, call = await _check_opening_step(check, "nonce_missed", forged, f"{group_id}_start_3_changed")
     if accepted:
-        exam.note("nonce_missed", call, "accepted", f"accepted is true, though nonces lacks {nonce!r}")
+        check.note("nonce_missed", call, "accepted", f"accepted is true, though nonces lacks {nonce!r}")
 
 
-async def _check_opening_step(exam: ExaminationContext, rule: str, body: bytes, id: str) -> tuple[Any, Call]:
+async def _check_opening_step(check: CheckContext, rule: str, body: bytes, id: str) -> tuple[Any, Call]:
     """Return the value that a step returned, and its call. The value is None after a fault and if the bot takes no
     part, which is allowed."""
-    call = exam.to_notify(body, id)
-    reply = await exam.line.send(call, exam.pace.notice_ms)
+    call = check.to_notify(body, id)
+    reply = await check.line.send(call, check.pace.notice_ms)
     told, fault, detail = None, reply.fault, describe_reply(reply)
     if reply.ok:
         name, read = READERS[rule]
@@ -174,5 +172,5 @@ async def _check_opening_step(exam: ExaminationContext, rule: str, body: bytes, 
             told = read(reply.body) if name in messages.read_object(reply.body) else None
         except messages.BadBody as bad:
             fault, detail = bad.fault, describe_reply(reply.with_fault(bad.fault, bad.detail))
-    exam.note(rule, call, fault, detail)
+    check.note(rule, call, fault, detail)
     return told, call

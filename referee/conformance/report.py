@@ -1,4 +1,4 @@
-"""The report of an examination, as plain values."""
+"""The report of a check, as plain values."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -42,10 +42,10 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class ConformanceReport:
-    """The complete result of an examination.
+    """The complete result of a check.
 
     ``bot`` is ``{"name", "version", "games", "max_concurrent_requests"}`` from the manifest, or None. ``rules`` is the
-    rules version of each examined game. ``latency`` is ``{"calls", "p50", "p90", "p99", "max"}`` in ms by part of a
+    rules version of each checked game. ``latency`` is ``{"calls", "p50", "p90", "p99", "max"}`` in ms by part of a
     call. ``coverage`` is by game ``{"rules_version", "questions", "given_up", "kinds": {kind: questions}, "seats":
     [n…], "options": {name: [values]}}``.
     """
@@ -76,7 +76,7 @@ class ConformanceReport:
 
     @property
     def passed(self) -> dict[str, int]:
-        """The games to certify, with their rules versions: those examined without a failure. Empty if a rule that
+        """The games to certify, with their rules versions: those without a failure. Empty if a rule that
         concerns all games failed."""
         wrong = {
             finding.where.partition(",")[0] if finding.id in OF_A_GAME else "" for finding in self.findings_of("fail")

@@ -179,20 +179,20 @@ _ALL = (
     Rule(
         "in_time",
         "fail",
-        "an examination by a service, some hundred calls, ends within 90 s",
+        "a check by a service, some hundred calls, ends within 90 s",
         "Answer faster. `referee check` has no such limit and shows where the time goes.",
     ),
     Rule(
         "stays_up",
         "fail",
-        "the bot answers until the end of the examination",
+        "the bot answers until the end of the check",
         "The bot could no longer be reached: look for a crash or a restart in its log.",
     ),
     Rule(
         "same_version",
         "fail",
-        "the manifest names the same version at the start and at the end of the examination",
-        "The bot was replaced during the examination: request another check. Change `version` with the program, not"
+        "the manifest names the same version at the start and at the end of the check",
+        "The bot was replaced during the check: request another one. Change `version` with the program, not"
         " from call to call.",
     ),
     # -- signatures --

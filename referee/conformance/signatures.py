@@ -4,7 +4,7 @@ import base64
 from dataclasses import replace
 
 from referee.conformance.calls import REFUSALS
-from referee.conformance.context import ExaminationContext, describe_reply
+from referee.conformance.context import CheckContext, describe_reply
 from referee.match.canonical import Json
 from referee.protocol.signing import PREFIX
 
@@ -12,24 +12,24 @@ SIGNATURE_RULES = ("rotation", "signature_wrong", "signature_old", "signature_mi
 OLD_S = 3_600
 
 
-async def check_signatures(exam: ExaminationContext) -> None:
+async def check_signatures(check: CheckContext) -> None:
     """Check the rules about signatures; skip them without a secret."""
-    if not exam.secrets:
-        exam.notes.skip(SIGNATURE_RULES, "no secret was given")
+    if not check.secrets:
+        check.notes.skip(SIGNATURE_RULES, "no secret was given")
         return
-    other = PREFIX + base64.b64encode(exam.dice.randbytes(32)).decode()
-    question = exam.answered[-1].with_match_id(exam.fresh())
-    call = exam.to_decide(question)
-    await exam.check_answer("rotation", question, replace(call, secrets=(other, *exam.secrets)))
+    other = PREFIX + base64.b64encode(check.dice.randbytes(32)).decode()
+    question = check.answered[-1].with_match_id(check.fresh())
+    call = check.to_decide(question)
+    await check.apply_rule("rotation", question, replace(call, secrets=(other, *check.secrets)))
     tampered: dict[str, Json] = {
         "signature_wrong": {"secrets": (other,)},
         "signature_old": {"age_s": OLD_S},
         "signature_missing": {"secrets": ()},
     }
     for rule, changes in tampered.items():
-        question = question.with_match_id(exam.fresh())
-        forged = replace(exam.to_decide(question), **changes)
-        reply, decision = await exam.ask_and_judge(question, forged)
+        question = question.with_match_id(check.fresh())
+        forged = replace(check.to_decide(question), **changes)
+        reply, decision = await check.ask_and_judge(question, forged)
         refused = reply.status in REFUSALS
         taken = "the call was answered" if not decision.fault else describe_reply(reply)
-        exam.note(rule, forged, "" if refused else reply.fault or "accepted", taken)
+        check.note(rule, forged, "" if refused else reply.fault or "accepted", taken)

@@ -14,7 +14,7 @@ LONGEST_LIST: Final = 40  # games that a manifest names
 
 
 def report_to_json(report: ConformanceReport, seed: str) -> Json:
-    """Return the report as JSON. ``curl_cut`` marks findings whose command was too long to store; an examination with
+    """Return the report as JSON. ``curl_cut`` marks findings whose command was too long to store; a check with
     the same ``seed`` repeats the question."""
     findings = report.findings[:MOST_FINDINGS]
     small = [replace(finding, came=finding.came[:LONGEST_TEXT], curl="") for finding in findings]

@@ -1,4 +1,4 @@
-"""Run an examination from the first call to the report. The phases are in the other modules of this package."""
+"""Run a check from the first call to the report. The phases are in the other modules of this package."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ from referee.botclient.address_guard import Policy
 from referee.botclient.client import CallLimits, CallTarget
 from referee.conformance import decisions, handshake, robustness, signatures
 from referee.conformance.calls import CallChannel, Gone, Locked
-from referee.conformance.context import ExaminationContext, Pace, Tell
+from referee.conformance.context import CheckContext, Pace, Tell
 from referee.conformance.report import ConformanceReport
 from referee.match.canonical import Json
 from referee.protocol import messages
 
 
-async def examine(
+async def run_check(
     target: CallTarget,
     policy: Policy,
     limits: CallLimits,
@@ -29,7 +29,7 @@ async def examine(
     signs_later: bool = False,
     unproven_ends: bool = False,
 ) -> ConformanceReport:
-    """Examine the bot at ``target``: its handshake, about ``questions`` decisions over ``games`` (empty: all of its
+    """Check the bot at ``target``: its handshake, about ``questions`` decisions over ``games`` (empty: all of its
     manifest), its robustness and its signature checks.
 
     Without secrets in ``target``, calls are unsigned and the rules about signatures are skipped. Commands in the report
@@ -39,64 +39,64 @@ async def examine(
     """
     pace = pace or Pace()
     line = CallChannel(target, policy, limits, now=pace.now, signs_later=signs_later)
-    exam = ExaminationContext(line, pace, dice, questions, tell, unproven_ends)
+    check = CheckContext(line, pace, dice, questions, tell, unproven_ends)
     try:
-        await _in_time(exam, games)
+        await _in_time(check, games)
     except Locked as locked:
-        exam.notes.note_violation("secret_needed", str(locked), fault="bad_status", curl=line.curl(locked.call))
+        check.notes.note_violation("secret_needed", str(locked), fault="bad_status", curl=line.curl(locked.call))
     except Gone as gone:
-        exam.notes.note_violation("stays_up", str(gone), fault=gone.fault)
+        check.notes.note_violation("stays_up", str(gone), fault=gone.fault)
     finally:
         line.close()
-    return _report(exam)
+    return _report(check)
 
 
-async def _in_time(exam: ExaminationContext, games: Sequence[str]) -> None:
+async def _in_time(check: CheckContext, games: Sequence[str]) -> None:
     """Run the phases until the time limit; rules not reached by then stay unchecked."""
     try:
-        async with asyncio.timeout(exam.pace.within_s) as limit:
-            await _run_phases(exam, games)
+        async with asyncio.timeout(check.pace.within_s) as limit:
+            await _run_phases(check, games)
     except TimeoutError:
         if not limit.expired():
             raise
-        came = f"{exam.line.calls} calls took more than {exam.pace.within_s:.0f} s"
-        exam.notes.note_violation("in_time", came, fault="deadline")
+        came = f"{check.line.calls} calls took more than {check.pace.within_s:.0f} s"
+        check.notes.note_violation("in_time", came, fault="deadline")
 
 
-async def _run_phases(exam: ExaminationContext, games: Sequence[str]) -> None:
+async def _run_phases(check: CheckContext, games: Sequence[str]) -> None:
     """Run 1. the handshake, 2. decisions, 3. robustness, 4. signatures, 5. the manifest again."""
-    exam.tell(0, exam.planned, "manifest and notices")
-    if not await handshake.run_handshake(exam):
+    check.tell(0, check.planned, "manifest and notices")
+    if not await handshake.run_handshake(check):
         return
-    chosen = handshake.games_to_ask(exam, games)
-    await decisions.ask_all(exam, chosen)
-    if not exam.answered:
+    chosen = handshake.games_to_ask(check, games)
+    await decisions.ask_all(check, chosen)
+    if not check.answered:
         reason = "no question was answered without a fault" if chosen else "the manifest names no existing game"
-        exam.notes.skip(
+        check.notes.skip(
             ("decision", "no_error", "budget", *robustness.ROBUSTNESS_RULES, *signatures.SIGNATURE_RULES), reason
         )
         return
-    exam.tell(exam.asked, exam.asked, "robustness")
-    await robustness.check_robustness(exam)
-    await signatures.check_signatures(exam)
-    await handshake.recheck_manifest(exam)
+    check.tell(check.asked, check.asked, "robustness")
+    await robustness.check_robustness(check)
+    await signatures.check_signatures(check)
+    await handshake.recheck_manifest(check)
 
 
-def _report(exam: ExaminationContext) -> ConformanceReport:
-    line, manifest = exam.line, exam.manifest
+def _report(check: CheckContext) -> ConformanceReport:
+    line, manifest = check.line, check.manifest
     return ConformanceReport(
         url=line.target.url,
         protocol=messages.PROTOCOL,
         engine_version=__version__,
         signed=bool(line.target.secrets),
         bot=_manifest_fields(manifest) if manifest else None,
-        rules={name: covered["rules_version"] for name, covered in exam.coverage.items()},
-        questions=exam.asked,
+        rules={name: covered["rules_version"] for name, covered in check.coverage.items()},
+        questions=check.asked,
         calls=line.calls,
-        findings=exam.notes.findings(),
-        skipped=exam.notes.skipped_rules(),
+        findings=check.notes.findings(),
+        skipped=check.notes.skipped_rules(),
         latency=line.latency(),
-        coverage=exam.coverage,
+        coverage=check.coverage,
     )
 
 

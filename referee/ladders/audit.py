@@ -97,9 +97,9 @@ def _check(session: Session, played: _PlayedMatch) -> Iterator[Difference]:
 
 
 def _check_reveal(played: _PlayedMatch, lines: Sequence[bytes], *, revealed: bool) -> Iterator[Difference]:
-    """Yield differences of the reveal: it exists exactly when the deal group is closed, and matches the group."""
+    """Yield differences of the reveal: it exists exactly when the deal group is revealed, and matches the group."""
     group, match_id = played.group, played.match.id
-    if revealed != (group.state == "over"):
+    if revealed != (group.state == "revealed"):
         yield Difference("reveal", match_id, "open" if revealed else "closed", f"group {group.id} is {group.state}")
     elif revealed:
         row, blank = parse_row(lines[-1]), [""] * len(group.entries)

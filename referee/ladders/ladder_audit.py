@@ -86,7 +86,7 @@ def missing_acts(ladder_id: str) -> Select[str, int]:
     """Return a query of results that count but have no ledger entry, in order."""
     query = select(Result.match_id, Result.seq).join(Match, Match.id == Result.match_id)
     query = query.join(DealGroup, DealGroup.id == Match.group_id).where(Result.ladder_id == ladder_id)
-    query = query.where(Match.status == "finished", DealGroup.state == "over", ~_has_act(Result.match_id, "result"))
+    query = query.where(Match.status == "finished", DealGroup.state == "revealed", ~_has_act(Result.match_id, "result"))
     return query.order_by(Result.seq)
 
 
@@ -103,7 +103,7 @@ def acts_of_none(ladder_id: str) -> Select[int, str | None, str]:
     """
     query = _of_matches(select(LedgerEntry.seq, LedgerEntry.match_id, LedgerEntry.kind), ladder_id)
     played = or_(Result.seq.is_not(None), Match.status.in_(("finished", "void")))
-    closed = or_(DealGroup.state == "over", MatchLog.reveal_line.is_not(None))
+    closed = or_(DealGroup.state == "revealed", MatchLog.reveal_line.is_not(None))
     none = or_(
         LedgerEntry.match_id.is_(None),
         ~played,

@@ -76,7 +76,7 @@ def last_played(session: Session, bot_id: str, *, limit: int = MATCHES) -> list[
     of_result = Result.match_id, Result.bots, Result.placements, Result.scores, Result.finished_at
     query = select(*columns, *of_result).join(Result, Result.seq == last.c.seq).join(Match, Match.id == Result.match_id)
     query = query.join(DealGroup, DealGroup.id == Match.group_id).where(
-        Match.status == "finished", DealGroup.state == "over"
+        Match.status == "finished", DealGroup.state == "revealed"
     )
     return [_read_result(row) for row in session.execute(query.order_by(last.c.seq.desc()))]
 

@@ -7,8 +7,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import case, func, select, update
 from sqlalchemy.orm import Session
 
-from referee.bots import checks as examinations
-from referee.bots import handshakes
+from referee.bots import checks, handshakes
 from referee.bots.tables import Bot
 from referee.db.engine import current_time, lease_now, queue_up
 from referee.db.leases import Leases, revoked
@@ -74,7 +73,7 @@ class Sweep:
     running: int
     expired: int
     alone: list[str]
-    checks_due: int  # handshakes and checks
+    bots_due: int  # handshakes and checks
     stuck: int
 
 
@@ -90,9 +89,9 @@ def sweep(session: Session) -> Sweep:
         for wanted in match_queue.isolated_match_queries(boot, seconds)
         for row in session.execute(wanted.order_by(_M.created_at, _M.id).limit(20))
     ]
-    checks_due = [
+    bots_due = [
         session.scalars(select(func.count()).where(leases.claimable(boot, seconds))).one()
-        for leases in (handshakes.LEASES, examinations.LEASES)
+        for leases in (handshakes.LEASES, checks.LEASES)
     ]
     return Sweep(
         waiting=by_status.get("waiting", 0),
@@ -100,7 +99,7 @@ def sweep(session: Session) -> Sweep:
         running=by_status.get("running", 0),
         expired=session.scalars(lost).one(),
         alone=[match_id for _, match_id in sorted(alone)[:20]],
-        checks_due=sum(checks_due),
+        bots_due=sum(bots_due),
         stuck=by_status.get("stuck", 0),
     )
 

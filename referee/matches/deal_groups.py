@@ -97,7 +97,7 @@ def open_group(session: Session, group_id: str, epoch: int, nonces: Sequence[str
     if group.nonce_hashes is None:
         raise ValueError("the hashes of the nonces must be recorded before the nonces")
     group.nonces = _fitting(group, nonces)
-    group.state = "open"
+    group.state = "playing"
     group.end_lease()
 
 
@@ -112,10 +112,10 @@ def seed_of(group: DealGroup, master_key: bytes) -> bytes:
 
 
 def left_open(session: Session, *, limit: int = 100) -> list[str]:
-    """Return ids of groups that are not closed although all of their matches have ended, as after cancellations."""
+    """Return ids of groups that are not revealed although all of their matches have ended, as after cancellations."""
     unfinished = select(Match.id).where(Match.group_id == DealGroup.id, Match.status.not_in(ENDED)).exists()
     has_match = select(Match.id).where(Match.group_id == DealGroup.id).exists()
-    query = select(DealGroup.id).where(DealGroup.state != "over", has_match, ~unfinished)
+    query = select(DealGroup.id).where(DealGroup.state != "revealed", has_match, ~unfinished)
     return list(session.scalars(query.limit(limit)))
 
 
@@ -125,8 +125,8 @@ def reveal_of(session: Session, group_id: str, master_key: bytes) -> dict[str, A
 
 
 def reveal_fields(group: DealGroup, master_key: bytes) -> dict[str, Any] | None:
-    """Return seed, nonces and hashes, which are public once the group is closed; None before."""
-    if group.state != "over":
+    """Return seed, nonces and hashes, which are public once the group is revealed; None before."""
+    if group.state != "revealed":
         return None
     return {
         "seed": seed_of(group, master_key).hex(),

@@ -36,7 +36,7 @@ def recorded_lines(session: Session, match_id: str) -> list[bytes]:
 
 def is_open(session: Session, match: Match) -> bool:
     """Return whether the whole log is public, that is, its deal group is closed."""
-    return session.scalars(select(DealGroup.state).where(DealGroup.id == match.group_id)).one() == "over"
+    return session.scalars(select(DealGroup.state).where(DealGroup.id == match.group_id)).one() == "revealed"
 
 
 def download(session: Session, match: Match, *, gzipped: bool) -> bytes:

@@ -14,12 +14,12 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, func, literal_column, select
 from sqlalchemy.orm import Session
 
-from referee.bots.tables import Bot, Examination
+from referee.bots.tables import Bot, Check
 from referee.db.leases import is_lease_expired
 from referee.matches.tables import AGE, DealGroup, Match, MatchSeat, friendly
 
 LOST_BEFORE_ALONE: Final = 2
-EXAMINED_AT_ONCE: Final = 4  # most concurrent calls of a check to its bot
+CALLS_PER_CHECK: Final = 4  # most concurrent calls of a check to its bot
 WINDOWS: Final = (100, 2_000, 20_000)  # oldest matches of a creator to search, widened until some are found
 MOST_LOOKED_AT: Final = 400  # matches of a creator that are searched for some whose bots have free calls
 
@@ -321,16 +321,16 @@ def playing(session: Session, boot: str, seconds: float) -> dict[str | None, tup
     return {creator: (count, friendlies) for creator, count, friendlies in rows}
 
 
-def bots_under_examination(session: Session, boot: str, seconds: float) -> set[str]:
+def bots_being_checked(session: Session, boot: str, seconds: float) -> set[str]:
     """Return the bots of which a check is running."""
-    return set(session.scalars(_EXAMINED, {"boot": boot, "seconds": seconds}))
+    return set(session.scalars(_CHECKED, {"boot": boot, "seconds": seconds}))
 
 
 def calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
     """Return the free concurrent calls of each bot that plays or is being checked; a seat needs one."""
     left = {row[0]: row[1] for row in session.execute(_CALLS_LEFT, {"boot": boot, "seconds": seconds})}
-    for bot_id, most in session.execute(_EXAMINED, {"boot": boot, "seconds": seconds}):
-        left[bot_id] = left.get(bot_id, most) - EXAMINED_AT_ONCE
+    for bot_id, most in session.execute(_CHECKED, {"boot": boot, "seconds": seconds}):
+        left[bot_id] = left.get(bot_id, most) - CALLS_PER_CHECK
     return left
 
 
@@ -363,10 +363,10 @@ _CALLS_LEFT: Final = (
     .where(_PLAYED)
     .group_by(_BOTS.c.id, _BOTS.c.max_concurrent_requests)
 )
-_EXAMINED: Final = (
+_CHECKED: Final = (
     select(_BOTS.c.id, _BOTS.c.max_concurrent_requests)
-    .join(Examination, Examination.bot_id == _BOTS.c.id)
-    .where(Examination.state == "running", ~is_lease_expired(Examination, bindparam("boot"), bindparam("seconds")))
+    .join(Check, Check.bot_id == _BOTS.c.id)
+    .where(Check.state == "running", ~is_lease_expired(Check, bindparam("boot"), bindparam("seconds")))
 )
 _SEATED: Final = (
     select(_SEATS.c.match_id, _SEATS.c.bot_id, _BOTS.c.max_concurrent_requests)

@@ -52,7 +52,7 @@ def last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch] = (
         .join(MatchSeat, MatchSeat.match_id == Match.id)
         .join(DealGroup, DealGroup.id == Match.group_id)
         .join(MatchLog, MatchLog.match_id == Match.id)  # one that ended before its first row has none
-        .where(MatchSeat.bot_id == bot_id, Match.status.in_(deal_groups.ENDED), DealGroup.state == "over")
+        .where(MatchSeat.bot_id == bot_id, Match.status.in_(deal_groups.ENDED), DealGroup.state == "revealed")
         .where(Match.finished_at.is_not(None))
         .order_by(Match.finished_at.desc(), MatchSeat.match_id, MatchSeat.seat)
         .limit(MATCHES)

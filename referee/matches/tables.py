@@ -12,7 +12,7 @@ from referee.db.leases import Leased
 MATCH_STATES = ("waiting", "due", "running", "finished", "cancelled", "stuck", "void")
 GOING_ON = ("waiting", "due", "running")
 OPEN = (*GOING_ON, "stuck")  # a stuck match is open until it is retried, cancelled or voided
-GROUP_STATES = ("new", "open", "over")
+GROUP_STATES = ("new", "playing", "revealed")
 GROUP_KINDS = ("own", "common", "duplicate")
 AGE = ("created_at", "tournament_round", "table_no", "leg", "id")  # the order in which matches are played
 
@@ -40,9 +40,9 @@ class DealGroup(Leased, Base):
     created_at: Mapped[datetime]
 
     @property
-    def told_entries(self) -> list[Any] | None:
-        """Return the bots whose nonces entered the deal, None before the group is closed."""
-        return self.entries if self.state == "over" else None
+    def revealed_entries(self) -> list[Any] | None:
+        """Return the bots whose nonces entered the deal, None before the group is revealed."""
+        return self.entries if self.state == "revealed" else None
 
 
 class Match(Leased, Base):

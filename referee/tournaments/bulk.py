@@ -85,13 +85,15 @@ def place_after(session: Session, tournament_id: str, match_id: str | None) -> D
 
 def extent(session: Session, tournament_id: str, place: DownloadCursor) -> DownloadExtent:
     """Return what can be downloaded from this position on. Raise ``NotFound``."""
-    any_open = select(DealGroup.id).where(DealGroup.tournament_id == tournament_id, DealGroup.state != "over").limit(1)
+    any_open = (
+        select(DealGroup.id).where(DealGroup.tournament_id == tournament_id, DealGroup.state != "revealed").limit(1)
+    )
     ended = get_tournament(session, tournament_id).status in OVER and session.scalar(any_open) is None
     shut = (
         select(func.min(Result.seq))
         .join(Match, Match.id == Result.match_id)
         .join(DealGroup, DealGroup.id == Match.group_id)
-        .where(Match.tournament_id == tournament_id, DealGroup.state != "over")
+        .where(Match.tournament_id == tournament_id, DealGroup.state != "revealed")
     )
     first_shut = session.scalar(shut)
     until = last_seq(session) if first_shut is None else first_shut - 1

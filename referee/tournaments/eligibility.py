@@ -3,22 +3,23 @@
 from sqlalchemy import ColumnElement, and_, exists, or_
 
 from referee.bots import certificates
-from referee.bots.tables import Bot, Examination
+from referee.bots.tables import Bot, Check
 from referee.tournaments.tables import Tournament
 
 
 def keeps_place(tournament: Tournament) -> ColumnElement[bool]:
-    """Whether the bot of the row may go on in this event: it fits; or its present version, or its version by the
-    present rules and protocol, is not examined yet but is about to be, and the one examined last was attested; or the
-    event, which ends some day, took it when there were no certificates."""
+    """Return the condition for bots that may continue in this tournament.
+
+    A bot may if it has a certificate that fits; or while a check of its current version, by the current rules and
+    protocol, is pending and the last one passed; or if the tournament, which is no ladder, started before there were
+    certificates.
+    """
     if not tournament.rated:
         return Bot.id.is_not(None)
-    of_bot = Examination.bot_id == Bot.id
+    of_bot = Check.bot_id == Bot.id
     grounds = [
-        and_(
-            Examination.state != "idle", certificates.is_unseen(tournament.game), certificates.had_one(tournament.game)
-        )
+        and_(Check.state != "idle", certificates.is_unseen(tournament.game), certificates.had_one(tournament.game))
     ]
     if tournament.format != "ladder" and tournament.started_at is not None:
-        grounds.append(Examination.excused_before >= tournament.started_at)
+        grounds.append(Check.excused_before >= tournament.started_at)
     return or_(certificates.fits(tournament.game), exists().where(of_bot, or_(*grounds)))

@@ -185,4 +185,4 @@ def _join_late(session: Session, tournament: Tournament, entry: TournamentEntry,
     """
     entry.first_round = rounds.newest(session, tournament.id) + 1
     entry.preflight = "asked"
-    bots.request_check(session, bot.id)
+    bots.request_handshake(session, bot.id)

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, and_, exists, false, or_, select, 
 from sqlalchemy.orm import Session
 
 from referee.bots import certificates, checks, house_bots
-from referee.bots.tables import Bot, Examination
+from referee.bots.tables import Bot, Check
 from referee.db.engine import count_changed_rows, current_time
 from referee.matches.tables import Match, MatchSeat, is_unstarted
 from referee.tournaments.tables import Tournament, TournamentEntry
@@ -28,7 +28,7 @@ def ask(session: Session, tournament: Tournament, moment: datetime) -> None:
     fresh = {"preflight": "asked", "preflight_reason": None, "substitute_id": None}
     asked = update(TournamentEntry).where(*entered).values(**fresh, version=None, version_changed_at=None)
     entries = count_changed_rows(session, asked.execution_options(synchronize_session=False))
-    _check_again(session, Bot.id.in_(select(TournamentEntry.bot_id).where(*entered)), moment)
+    _request_handshakes(session, Bot.id.in_(select(TournamentEntry.bot_id).where(*entered)), moment)
     tournament.preflight_until = moment + PATIENCE + PATIENCE_A_BOT * entries
 
 
@@ -68,16 +68,16 @@ def settle(session: Session, tournament: Tournament) -> None:
         _seat_substitute(session, tournament, entry, bot)
         if _is_other_version(tournament, entry, bot):
             _give_up_seats(session, tournament, entry)
-        if entry.preflight == "absent" and bot.check_state == "idle":
-            _check_again(session, and_(Bot.id == bot.id, _long_ago(moment)), moment)
+        if entry.preflight == "absent" and bot.handshake_state == "idle":
+            _request_handshakes(session, and_(Bot.id == bot.id, _long_ago(moment)), moment)
     session.flush()
 
 
 def _settle_ready(session: Session, tournament: Tournament) -> None:
     """Mark bots as ready in one statement where nothing else changes, which is true of nearly all."""
     of_bot = Bot.id == TournamentEntry.bot_id
-    well = select(Bot.id).where(of_bot, Bot.status == "verified", Bot.check_state == "idle")
-    well = well.where(Bot.check_report["ok"].as_boolean().is_(True), _may_play(tournament))
+    well = select(Bot.id).where(of_bot, Bot.status == "verified", Bot.handshake_state == "idle")
+    well = well.where(Bot.handshake_report["ok"].as_boolean().is_(True), _may_play(tournament))
     version = select(Bot.version).where(of_bot).scalar_subquery()
     waiting = (
         TournamentEntry.tournament_id == tournament.id,
@@ -94,7 +94,7 @@ def _entries_to_settle(tournament: Tournament, moment: datetime) -> Select[Tourn
     entry, verified, idle = TournamentEntry, Bot.status == "verified", _is_idle(tournament)
     other_version = and_(entry.version.is_not(None), entry.version.is_distinct_from(Bot.version))
     out_of_order = or_(entry.preflight == "absent", ~verified, other_version if tournament.frozen_version else false())
-    reported_well = and_(Bot.check_report["ok"].as_boolean().is_(True), _may_play(tournament))
+    reported_well = and_(Bot.handshake_report["ok"].as_boolean().is_(True), _may_play(tournament))
     reasons = [
         and_(entry.preflight == "asked", or_(~verified, idle)),
         and_(entry.preflight == "absent", verified, idle, or_(reported_well, _long_ago(moment))),
@@ -126,13 +126,13 @@ def _is_awaited(session: Session, tournament: Tournament, bot: Bot) -> bool:
     """Return whether the bot's handshake, or in a rated tournament its check, is pending."""
     if bot.status != "verified":
         return False
-    return bot.check_state != "idle" or (tournament.rated and checks.is_pending(session, bot.id))
+    return bot.handshake_state != "idle" or (tournament.rated and checks.is_pending(session, bot.id))
 
 
 def _is_idle(tournament: Tournament) -> ColumnElement[bool]:
     """Return the condition for bots of which nothing is pending; the opposite of ``_is_awaited``."""
-    examined = exists().where(Examination.bot_id == Bot.id, Examination.state != "idle")
-    return and_(Bot.check_state == "idle", ~examined) if tournament.rated else Bot.check_state == "idle"
+    pending = exists().where(Check.bot_id == Bot.id, Check.state != "idle")
+    return and_(Bot.handshake_state == "idle", ~pending) if tournament.rated else Bot.handshake_state == "idle"
 
 
 def _may_play(tournament: Tournament) -> ColumnElement[bool]:
@@ -143,13 +143,13 @@ def _absence(session: Session, tournament: Tournament, bot: Bot) -> str | None:
     """Return why the bot cannot play, None when it can."""
     if bot.status != "verified":
         return f"the bot is {bot.status}"
-    report = bot.check_report
+    report = bot.handshake_report
     if report is None or report.get("ok"):
         lacking = certificates.missing(session, bot, tournament.game) if tournament.rated else None
         return f"no_certificate: {lacking}" if lacking else None
     steps = [report.get("challenge"), report.get("manifest")]
-    code = next((step["code"] for step in steps if step and step.get("code")), "check_failed")
-    return f"the check before the start failed: {code}"
+    code = next((step["code"] for step in steps if step and step.get("code")), "handshake_failed")
+    return f"the handshake before the start failed: {code}"
 
 
 def _seat_substitute(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
@@ -196,10 +196,10 @@ def _unstarted_matches(tournament: Tournament) -> Any:
 
 
 def _long_ago(moment: datetime) -> ColumnElement[bool]:
-    return or_(Bot.checked_at.is_(None), Bot.checked_at <= moment - ASKED_AGAIN_AFTER)
+    return or_(Bot.handshake_ended_at.is_(None), Bot.handshake_ended_at <= moment - ASKED_AGAIN_AFTER)
 
 
-def _check_again(session: Session, which: ColumnElement[bool], moment: datetime) -> None:
-    due = {"check_state": "due", "check_due_at": moment, "epoch": Bot.epoch + 1, "checks_lost": 0}
-    free = update(Bot).where(which, Bot.status == "verified", Bot.check_state == "idle").values(due)
+def _request_handshakes(session: Session, which: ColumnElement[bool], moment: datetime) -> None:
+    due = {"handshake_state": "due", "handshake_due_at": moment, "epoch": Bot.epoch + 1, "handshake_lost_claims": 0}
+    free = update(Bot).where(which, Bot.status == "verified", Bot.handshake_state == "idle").values(due)
     session.execute(free.execution_options(synchronize_session=False))

@@ -31,7 +31,7 @@ def close_if_over(
     if group is None:
         raise NotFound("group", group_id)
     matches = session.connection().execute(_MATCHES_OF, {"of": group_id}).all()
-    if group.state == "over" or any(match.status not in deal_groups.ENDED for match in matches):
+    if group.state == "revealed" or any(match.status not in deal_groups.ENDED for match in matches):
         return False
     seed = deal_groups.unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
     blank = [""] * len(group.entries)
@@ -73,4 +73,4 @@ _MATCHES_OF = (
     .order_by(_MATCHES.c.id)
 )
 
-_CLOSE = update(_GROUPS).where(_GROUPS.c.id == bindparam("of")).values(state="over")
+_CLOSE = update(_GROUPS).where(_GROUPS.c.id == bindparam("of")).values(state="revealed")

@@ -1,4 +1,4 @@
-"""Record what a check of a bot found, also for the tournament that asked for it before its start."""
+"""Record the results of handshakes, including those that a tournament requested before its start."""
 
 from typing import Any
 
@@ -12,32 +12,34 @@ from referee.protocol.messages import Manifest
 from referee.tournaments.tables import Tournament, TournamentEntry
 
 
-def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, Any], manifest: Manifest | None) -> Bot:
-    """Notes what a check found: with a manifest the address counts as proven, without one the bot is unverified.
+def finish_handshake(
+    session: Session, bot_id: str, epoch: int, report: dict[str, Any], manifest: Manifest | None
+) -> Bot:
+    """Record a handshake: with a manifest the bot is verified at its URL, without one it is unverified.
 
-    A bot that an event calls before its start stays verified when it only did not answer: it is absent there. A check
-    that went well is followed by an examination where one is needed.
-    ``report`` is for the owner. Raises ``StaleEpoch`` when the check was claimed anew or the address changed.
+    A bot that a tournament calls before its start stays verified when it only failed to answer; it is absent there. A
+    successful handshake causes a check where one is needed.
+    ``report`` is for the owner. Raise ``StaleEpoch`` when the handshake was claimed again or the address changed.
     """
     bot = handshakes.LEASES.lock(session, bot_id, epoch)
-    forgiven = manifest is None and _failed_to_answer(report) and _called_for_an_event(session, bot)
+    forgiven = manifest is None and _failed_to_answer(report) and _called_by_tournament(session, bot)
     moment = current_time(session)
-    handshakes.end_check(bot, report, manifest, moment, forgiven=forgiven)
+    handshakes.end_handshake(bot, report, manifest, moment, forgiven=forgiven)
     if manifest is not None:
-        checks.follow_check(session, bot, moment)
+        checks.schedule_if_needed(session, bot, moment)
     else:
         checks.call_off(session, bot.id)
     return bot
 
 
 def _failed_to_answer(report: dict[str, Any]) -> bool:
-    """Whether nothing says that the address is not the bot's any more."""
+    """Return whether the bot failed to answer, rather than answered without knowing its secret."""
     challenge = report.get("challenge") or {}
     return challenge.get("code") != "wrong_proof"
 
 
-def _called_for_an_event(session: Session, bot: Bot) -> bool:
-    """Whether an event that has begun waits for this check, of an address that was proven before."""
+def _called_by_tournament(session: Session, bot: Bot) -> bool:
+    """Return whether a running tournament waits for this handshake, and the address was verified before."""
     entry = TournamentEntry
     waiting = (
         select(entry.bot_id)

@@ -17,7 +17,7 @@ from referee.workflows.match_end import MatchResult
 
 PAUSED: Final = (
     f"not called to the end of {MOST_SOUR} matches in a row: see its faults, then resume it;"
-    " it is checked and plays again"
+    " it must pass a handshake, then it plays again"
 )
 
 _BOTS = Bot.__table__

@@ -84,7 +84,7 @@ def standings(session: Session, match_ids: Collection[str]) -> dict[str, MatchVi
     for row in session.execute(query):
         id, status, reason, rated, rows, group_id, group, anonymous, is_shared = tuple(row)
         pace = _pace(hidden=rated and anonymous is not False, shared=is_shared, ended=status in deal_groups.ENDED)
-        found[id] = MatchVisibility(status, reason, group == "over", pace, rows, group_id)
+        found[id] = MatchVisibility(status, reason, group == "revealed", pace, rows, group_id)
     return found
 
 

@@ -116,7 +116,7 @@ class _QueueState:
         self._friendlies = friendlies
         self._moment: datetime = current_time(session)
         self._left = match_queue.calls_left(session, boot, seconds)
-        self._examined = match_queue.bots_under_examination(session, boot, seconds)
+        self._checked = match_queue.bots_being_checked(session, boot, seconds)
         self._playing = match_queue.playing(session, boot, seconds)
         self._wants_alone = any(
             session.execute(query.limit(1)).first() for query in match_queue.isolated_match_queries(boot, seconds)
@@ -169,8 +169,8 @@ class _QueueState:
             if missing > 0 and seat.id != bot_id:
                 return Reason("rival_full", seat=seat.seat)
             if missing > 0:
-                for_examination = match_queue.EXAMINED_AT_ONCE if bot_id in self._examined else 0
-                return Reason("bot_examined" if missing <= for_examination else "bot_full")
+                for_check = match_queue.CALLS_PER_CHECK if bot_id in self._checked else 0
+                return Reason("check_running" if missing <= for_check else "bot_full")
         if row.kind == "duplicate":
             played = and_(Match.status == "running", ~is_lease_expired(Match, self._boot, self._seconds))
             if self._session.scalar(select(Match.id).where(Match.group_id == row.group_id, played).limit(1)):
@@ -207,8 +207,8 @@ def _of_bot(bot: Bot) -> Reason | None:
             return Reason("unhealthy" if bot.unreachable_streak >= MOST_SOUR else "paused")
         case "retired":
             return Reason("retired")
-        case _ if bot.check_state == "idle":
-            return Reason("check_failed")
+        case _ if bot.handshake_state == "idle":
+            return Reason("handshake_failed")
         case _:
             return Reason("not_verified")
 

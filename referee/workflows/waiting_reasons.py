@@ -12,8 +12,8 @@ REASONS: Final[dict[str, str]] = {
     "alone_first": "a match that lost its runner twice has to be played on its own first: then the queue continues",
     "bot_full": "the bot already plays as many seats as its manifest allows (max_concurrent_requests): the match "
     "starts when one of them is over",
-    "bot_examined": "a check of the bot is running, which uses its remaining calls: the match starts when the check is "
-    "over",
+    "check_running": "a check of the bot is running, which uses its remaining calls: the match starts when the check "
+    "is over",
     "rival_full": "the bot in seat {seat} has no free call: the match starts when another match or a check of that bot "
     "is over",
     "friendly_share": "the account that arranged it has reached its limit of friendlies in progress: the match starts "
@@ -27,8 +27,8 @@ REASONS: Final[dict[str, str]] = {
     "tournament_paused": "the tournament is paused until its organiser resumes it",
     # -- of the bot --
     "not_verified": "the address of the bot is not verified yet: the referee calls it now or in a moment",
-    "check_failed": "the bot did not prove its address: read the report of its check, fix the bot, and request "
-    "another check",
+    "handshake_failed": "the bot did not pass its handshake: read the report of the handshake, fix the bot, and "
+    "request another check",
     "paused": "the bot is paused: it gets new matches when its owner resumes it",
     "unhealthy": "the bot stopped responding in its last matches: check its faults, then resume it",
     "retired": "the bot is permanently retired",

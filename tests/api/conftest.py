@@ -76,16 +76,16 @@ class Service:
         return Person(self.app.test_client(), account.id, text)
 
     def verified_bot(self, owner: Person, *games: str) -> dict[str, Any]:
-        """Return a bot that has passed its check without being called."""
+        """Return a bot that has passed its handshake without being called."""
         number = next(self.names)
         url = f"https://bot{number}.example.org/"
         made = owner.post("/bots", {"name": f"bot {number}", "url": url})
         assert made.status_code == 201, made.get_data(as_text=True)
         with self.database.write() as session:
-            (check,) = handshakes.claim_due_checks(session)
+            (handshake,) = handshakes.claim_due_handshakes(session)
             manifest = manifest_of("1.0", games or ("saint-poker", "pool-nap"), 8)
-            certify(session, check.bot_id, manifest)
-            handshake_results.finish_check(session, check.bot_id, check.epoch, {"ok": True}, manifest)
+            certify(session, handshake.bot_id, manifest)
+            handshake_results.finish_handshake(session, handshake.bot_id, handshake.epoch, {"ok": True}, manifest)
         bot: dict[str, Any] = made.get_json()
         return bot
 

@@ -7,30 +7,33 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from referee.bots import checks as examinations
-from referee.bots import handshakes
+from referee.bots import checks, handshakes
 from referee.bots.certificates import rules_today
-from referee.bots.checks import ClaimedCheck, ExaminationOutcome
-from referee.bots.tables import Bot, Examination
+from referee.bots.checks import CheckOutcome, ClaimedCheck
+from referee.bots.tables import Bot, Check
 from referee.protocol.signing import bot_secret
-from referee.workflows import examination_claims, handshake_results
+from referee.workflows import check_claims, handshake_results
 from tests.api.conftest import API, Person, Service, Start, fields_of
 from tests.api.tournaments import entered
 from tests.database.world import World, manifest_of
 
-PRIVATE = {"url", "verified_url", "status_reason", "check", "examination", "previous_secret_until", "secret"}
+PRIVATE = {"url", "verified_url", "status_reason", "handshake", "check", "previous_secret_until", "secret"}
 GAMES = ("saint-poker", "pool-nap")
 RULES = rules_today(GAMES)
 NOBODY = "bot_" + "0" * 26
 
 
-def test_a_bot_is_registered_unverified_with_its_secret_and_a_check_due(service: Service, owner: Person) -> None:
+def test_a_bot_is_registered_unverified_with_its_secret_and_a_handshake_due(service: Service, owner: Person) -> None:
     made = owner.post("/bots", {"name": "My bot", "url": "https://Bots.example.org:443/mine/"})
 
     bot = made.get_json()
     assert made.status_code == 201
     assert made.headers["Location"] == f"{API}/bots/{bot['id']}"
-    assert (bot["status"], bot["check"]["state"], bot["url"]) == ("unverified", "due", "https://bots.example.org/mine")
+    assert (bot["status"], bot["handshake"]["state"], bot["url"]) == (
+        "unverified",
+        "due",
+        "https://bots.example.org/mine",
+    )
     assert bot["secret"] == bot_secret(service.settings.master_key, bot["id"], 1)
     assert "secret" not in owner.get(f"/bots/{bot['id']}").get_json()
 
@@ -116,7 +119,7 @@ def test_a_bot_is_paused_resumed_checked_and_retired(service: Service, owner: Pe
     statuses = []
     for act in ("pause", "resume", "check", "retire"):
         answer = owner.post(f"/bots/{bot['id']}/{act}")
-        statuses.append((answer.status_code, answer.get_json()["status"], answer.get_json()["check"]["state"]))
+        statuses.append((answer.status_code, answer.get_json()["status"], answer.get_json()["handshake"]["state"]))
     after = owner.post(f"/bots/{bot['id']}/resume")
 
     assert statuses == [
@@ -159,19 +162,17 @@ def test_E10_an_edit_needs_the_present_validator(service: Service, owner: Person
     assert owner.get(path).get_json()["name"] == "newest name"
 
 
-def test_an_edit_is_not_refused_because_the_bot_is_called_or_examined_meanwhile(
-    service: Service, owner: Person
-) -> None:
+def test_an_edit_is_not_refused_because_the_bot_is_called_or_checked_meanwhile(service: Service, owner: Person) -> None:
     path = f"/bots/{service.verified_bot(owner)['id']}"
     owner.post(f"{path}/check")
     read = owner.get(path)
 
-    answer_check(service)
+    answer_handshake(service)
 
     seen = owner.ask("GET", path, {"If-None-Match": read.headers["ETag"]})
     edited = owner.ask("PATCH", path, {"If-Match": read.headers["ETag"]}, json={"name": "new name"})
     late = owner.ask("PATCH", path, {"If-Match": seen.headers["ETag"]}, json={"name": "newer name"})
-    assert (seen.status_code, seen.get_json()["examination"]["questions_sent"]) == (200, 3)
+    assert (seen.status_code, seen.get_json()["check"]["questions_sent"]) == (200, 3)
     assert (edited.status_code, late.status_code) == (200, 412)
     unchanged = owner.get(path)
     assert owner.ask("GET", path, {"If-None-Match": unchanged.headers["ETag"]}).status_code == 304
@@ -185,7 +186,7 @@ def test_a_bot_with_a_new_address_must_prove_it(service: Service, owner: Person)
     moved = owner.ask("PATCH", path, {"If-Match": "*"}, json={"url": "https://elsewhere.example"})
 
     assert moved.status_code == 200
-    assert (moved.get_json()["status"], moved.get_json()["check"]["state"]) == ("unverified", "due")
+    assert (moved.get_json()["status"], moved.get_json()["handshake"]["state"]) == ("unverified", "due")
 
 
 @pytest.mark.parametrize("changes", [{}, {"status": "verified"}, {"url": "ftp://x.example"}, {"name": None}, []])
@@ -242,7 +243,7 @@ def test_E24_a_bot_is_registered_while_redis_is_down(start: Start) -> None:
 
     assert made.status_code == 201
     assert time.monotonic() - begin < 3
-    assert service.record_of(made.get_json()["id"]).check_state == "due"
+    assert service.record_of(made.get_json()["id"]).handshake_state == "due"
     ready = service.anonymous().get("/readyz")
     assert (ready.status_code, ready.get_json()["status"]) == (200, "degraded")
 
@@ -292,17 +293,17 @@ def test_the_certificate_is_for_everybody_the_report_for_the_owner(service: Serv
     first = anybody.get(f"{API}{path}/certificate").get_json()
     assert (first["version"], first["fits"], first["ended_at"]) == ("1.0", ["saint-poker", "pool-nap"], None)
     asked = owner.post(f"{path}/check").get_json()
-    assert (asked["check"]["state"], asked["examination"]["state"]) == ("due", "idle")
-    answer_check(service)
-    running = owner.get(path).get_json()["examination"]
+    assert (asked["handshake"]["state"], asked["check"]["state"]) == ("due", "idle")
+    answer_handshake(service)
+    running = owner.get(path).get_json()["check"]
     assert tuple(running[name] for name in ("state", "questions_sent", "questions_total", "current_step")) == (
         "running",
         3,
         60,
         "pool-nap",
     )
-    answer_examination(service, {"pool-nap": 1})
-    done = owner.get(path).get_json()["examination"]
+    answer_check(service, {"pool-nap": 1})
+    done = owner.get(path).get_json()["check"]
 
     assert (done["state"], done["report"]["came"]) == ("idle", "its reply")
     history = anybody.get(f"{API}{path}/certificates?limit=1").get_json()
@@ -318,8 +319,8 @@ def test_without_a_certificate_nothing_is_rated_and_everybody_is_told_what_to_do
 ) -> None:
     bot, rival = service.verified_bot(owner), service.verified_bot(service.person())
     owner.post(f"/bots/{bot['id']}/check")
-    answer_check(service)
-    answer_examination(service, {})
+    answer_handshake(service)
+    answer_check(service, {})
     event = organiser.post("/tournaments", {"name": "Cup", "game": "saint-poker", "seats": 2}).get_json()["id"]
     organiser.post(f"/tournaments/{event}/open")
     seats = {"game": "saint-poker", "bots": [bot["id"], rival["id"]]}
@@ -338,17 +339,19 @@ def test_without_a_certificate_nothing_is_rated_and_everybody_is_told_what_to_do
     assert owner.post("/matches", seats).status_code == 201
 
 
-def answer_check(service: Service) -> None:
+def answer_handshake(service: Service) -> None:
     """Do what a runner does for a handshake and the beginning of a conformance check."""
     with service.database.write() as session:
-        (check,) = handshakes.claim_due_checks(session)
-        handshake_results.finish_check(session, check.bot_id, check.epoch, {"ok": True}, manifest_of("1.0", GAMES, 8))
-        (claimed,) = examination_claims.claim_due(session, 1)
-        examinations.tell(session, claimed, 3, 60, "pool-nap")
+        (handshake,) = handshakes.claim_due_handshakes(session)
+        handshake_results.finish_handshake(
+            session, handshake.bot_id, handshake.epoch, {"ok": True}, manifest_of("1.0", GAMES, 8)
+        )
+        (claimed,) = check_claims.claim_due(session, 1)
+        checks.tell(session, claimed, 3, 60, "pool-nap")
 
 
-def answer_examination(service: Service, passed: dict[str, int]) -> None:
+def answer_check(service: Service, passed: dict[str, int]) -> None:
     with service.database.write() as session:
-        one = session.scalars(select(Examination).where(Examination.state == "running")).one()
+        one = session.scalars(select(Check).where(Check.state == "running")).one()
         claimed = ClaimedCheck(one.bot_id, one.epoch, 1)
-        examinations.finish(session, claimed, ExaminationOutcome("1.0", RULES, passed, "1", {"came": "its reply"}))
+        checks.finish(session, claimed, CheckOutcome("1.0", RULES, passed, "1", {"came": "its reply"}))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.api.conftest import Person, Service, fields_of
 from tests.api.tournaments import drafted, entered, started
-from tests.database.tournaments import answer_checks, go_on
+from tests.database.tournaments import answer_handshakes, go_on
 
 TERMS = {
     "format": "swiss",
@@ -112,7 +112,7 @@ def test_who_does_not_answer_before_the_start_is_absent(service: Service, owner:
     path = f"/tournaments/{tournament_id}"
 
     asked = organiser.post(f"{path}/start").get_json()
-    answer_checks(service.database, absent=bots[:1])
+    answer_handshakes(service.database, absent=bots[:1])
     go_on(service.database, tournament_id)
     begun = owner.get(path).get_json()
     absent = owner.get(f"{path}/entries?preflight=absent").get_json()["items"]

@@ -2,7 +2,7 @@
 
 from tests.api.conftest import Person, Service, friendly
 from tests.api.tournaments import entered
-from tests.database.tournaments import answer_checks, go_on
+from tests.database.tournaments import answer_handshakes, go_on
 from tests.database.world import World
 
 
@@ -52,7 +52,7 @@ def test_E21_the_owner_of_any_bot_in_a_friendly_may_cancel_it_but_nothing_else(
     event, _ = entered(service, organiser, 1, rated=False)
     organiser.post(f"/tournaments/{event}/enter", {"bot": seats[2]})
     organiser.post(f"/tournaments/{event}/start")
-    answer_checks(service.database)
+    answer_handshakes(service.database)
     go_on(service.database, event)
     (of_event,) = organiser.get(f"/matches?tournament={event}").get_json()["items"]
 
@@ -82,5 +82,5 @@ def test_E21_pausing_a_bot_cancels_its_open_friendlies_and_nothing_else(
         ("running", None),
         ("due", None),
     ]
-    assert matches[running]["group"]["state"] == "over"
+    assert matches[running]["group"]["state"] == "revealed"
     assert "a bot in it was paused" in owner.client.get(f"/matches/{running}").get_data(as_text=True)

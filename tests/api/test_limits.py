@@ -206,7 +206,7 @@ def test_E8_an_address_opens_a_limited_number_of_accounts(limited: Service, monk
 def test_A13_an_account_makes_us_call_unproven_addresses_a_limited_number_of_times(
     limited: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.limits.CHECKS", parse("3 per minute"))
+    monkeypatch.setattr("api.limits.OUTGOING_CALLS", parse("3 per minute"))
     owner, other = limited.person(), limited.person()
     bot = limited.verified_bot(owner)
     path = f"/bots/{bot['id']}"

@@ -109,13 +109,17 @@ def test_others_can_write_whenever_a_request_waits_for_redis(
     webhook = owner.post("/webhooks", hook).get_json()["id"]
     edited = {"If-Match": "*"}
     requests: list[tuple[bytes, int, Callable[[], Any]]] = [
-        (b"/checks/", 201, lambda: owner.post("/bots", {"name": "new", "url": "https://new.example.org"})),
-        (b"/checks/", 200, lambda: owner.ask("PATCH", f"/bots/{bot}", edited, json={"url": "https://b.example.org"})),
-        (b"/checks/", 202, lambda: owner.post(f"/bots/{bot}/check")),
-        (b"/checks/", 201, lambda: owner.post("/webhooks", hook)),
-        (b"/checks/", 200, lambda: owner.ask("PATCH", f"/webhooks/{webhook}", edited, json={"enabled": True})),
-        (b"/checks/", 202, lambda: owner.post(f"/webhooks/{webhook}/ping")),
-        (b"/checks/", 404, lambda: owner.post(f"/deliveries/dlv_{'0' * 26}/redeliver")),
+        (b"/outgoing calls/", 201, lambda: owner.post("/bots", {"name": "new", "url": "https://new.example.org"})),
+        (
+            b"/outgoing calls/",
+            200,
+            lambda: owner.ask("PATCH", f"/bots/{bot}", edited, json={"url": "https://b.example.org"}),
+        ),
+        (b"/outgoing calls/", 202, lambda: owner.post(f"/bots/{bot}/check")),
+        (b"/outgoing calls/", 201, lambda: owner.post("/webhooks", hook)),
+        (b"/outgoing calls/", 200, lambda: owner.ask("PATCH", f"/webhooks/{webhook}", edited, json={"enabled": True})),
+        (b"/outgoing calls/", 202, lambda: owner.post(f"/webhooks/{webhook}/ping")),
+        (b"/outgoing calls/", 404, lambda: owner.post(f"/deliveries/dlv_{'0' * 26}/redeliver")),
         (b"/new accounts/", 201, lambda: owner.client.post(f"{API}/accounts", json={"name": "newcomer"})),
     ]
 
@@ -132,7 +136,7 @@ def test_a_limit_inside_a_transaction_is_refused_when_the_view_is_made() -> None
 
     for transaction in (resource.idempotent, resource.writes):
         with pytest.raises(TypeError, match="above the decorator of the transaction"):
-            transaction(resource.limited(limits.count_check)(lambda: None))
+            transaction(resource.limited(limits.count_outgoing_call)(lambda: None))
         with pytest.raises(TypeError, match="above the decorator of the transaction"):
             transaction(resource.response(None, 204)(resource.wakes_runner(lambda: None)))
 

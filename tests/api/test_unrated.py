@@ -10,7 +10,7 @@ from referee.bots import house_bots
 from referee.tournaments import progression
 from tests.api.conftest import Person, Service
 from tests.api.tournaments import entered, play
-from tests.database.tournaments import answer_checks, go_on
+from tests.database.tournaments import answer_handshakes, go_on
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -61,7 +61,7 @@ def test_the_terms_of_an_unrated_tournament_are_the_reason_for_its_matches(servi
 def test_a_match_that_substitutes_leave_with_one_bot_to_be_rated_says_so(service: Service, organiser: Person) -> None:
     tournament_id, bots = entered(service, organiser, 2, substitute="sound")
     organiser.post(f"/tournaments/{tournament_id}/start")
-    answer_checks(service.database, absent=bots[:1])
+    answer_handshakes(service.database, absent=bots[:1])
     go_on(service.database, tournament_id)
 
     assert reasons(organiser, tournament_id) == ["substitute"]
@@ -74,7 +74,7 @@ def test_a_table_whose_match_is_rated_for_its_substitute_has_no_reason_to_be_unr
     for bot in ours:
         organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
     organiser.post(f"/tournaments/{tournament_id}/start")
-    answer_checks(service.database, absent=ours[:1])
+    answer_handshakes(service.database, absent=ours[:1])
     go_on(service.database, tournament_id)
 
     table = table_of(organiser, f"/tournaments/{tournament_id}/rounds/1")
@@ -92,7 +92,7 @@ def test_a_rated_tournament_tells_which_of_its_matches_are_unrated_before_and_af
     assert RULE in page(service, f"/tournaments/{tournament_id}")
     assert RULE in page(service, f"/tournaments/{tournament_id}/entries")
     organiser.post(f"/tournaments/{tournament_id}/start")
-    answer_checks(service.database)
+    answer_handshakes(service.database)
     while progression.carry_on(service.database, tournament_id, master_key=MASTER_KEY) != "paired":
         pass
     rounds = f"/tournaments/{tournament_id}/rounds"
@@ -137,7 +137,7 @@ def test_the_first_page_calls_no_match_of_a_tournament_a_friendly(
 
 def begin(service: Service, organiser: Person, tournament_id: str) -> None:
     assert organiser.post(f"/tournaments/{tournament_id}/start").status_code == 200
-    answer_checks(service.database)
+    answer_handshakes(service.database)
     go_on(service.database, tournament_id)
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.api.conftest import Person, Service
-from tests.database.tournaments import answer_checks, go_on
+from tests.database.tournaments import answer_handshakes, go_on
 from tests.database.world import World
 
 CUP = {"name": "First cup", "game": "saint-poker", "seats": 2}
@@ -35,7 +35,7 @@ def started(service: Service, organiser: Person, bots: int = 3, **more: Any) -> 
     """Return a tournament whose preflight is done and whose first matches are due."""
     tournament_id, _ = entered(service, organiser, bots, **more)
     assert organiser.post(f"/tournaments/{tournament_id}/start").status_code == 200
-    answer_checks(service.database)
+    answer_handshakes(service.database)
     go_on(service.database, tournament_id)
     return tournament_id
 

@@ -1,4 +1,4 @@
-"""A house bot with one incorrect habit, to be examined."""
+"""A house bot with one incorrect habit, to be checked."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -25,24 +25,29 @@ def test_a_bot_is_unverified_until_it_has_shown_its_manifest(world: World) -> No
     owner = world.account()
     bot_id = register(world, owner, "Deep Nap")
     with world.database.write() as session:
-        (check,) = handshakes.claim_due_checks(session)
+        (handshake,) = handshakes.claim_due_handshakes(session)
         before = bots.get_bot(session, bot_id).status
-        bot = handshake_results.finish_check(
-            session, bot_id, check.epoch, {"ok": True}, manifest_of("2.1", ["pool-nap"], 4)
+        bot = handshake_results.finish_handshake(
+            session, bot_id, handshake.epoch, {"ok": True}, manifest_of("2.1", ["pool-nap"], 4)
         )
 
-    assert (check.bot_id, check.url, check.secret_generations, before) == (bot_id, URL, (1, 2), "unverified")
+    assert (handshake.bot_id, handshake.url, handshake.secret_generations, before) == (
+        bot_id,
+        URL,
+        (1, 2),
+        "unverified",
+    )
     assert (bot.status, bot.version, bot.games, bot.max_concurrent_requests) == ("verified", "2.1", ["pool-nap"], 4)
-    assert (bot.verified_url, bot.check_state) == (URL, "idle")
+    assert (bot.verified_url, bot.handshake_state) == (URL, "idle")
 
 
-def test_a_failed_check_leaves_its_report_for_the_owner(world: World) -> None:
+def test_a_failed_handshake_leaves_its_report_for_the_owner(world: World) -> None:
     bot_id = register(world, world.account(), "Deep Nap")
     with world.database.write() as session:
-        (check,) = handshakes.claim_due_checks(session)
-        bot = handshake_results.finish_check(session, bot_id, check.epoch, {"code": "bad_proof"}, None)
+        (handshake,) = handshakes.claim_due_handshakes(session)
+        bot = handshake_results.finish_handshake(session, bot_id, handshake.epoch, {"code": "bad_proof"}, None)
 
-    assert (bot.status, bot.check_report, bot.verified_url) == ("unverified", {"code": "bad_proof"}, None)
+    assert (bot.status, bot.handshake_report, bot.verified_url) == ("unverified", {"code": "bad_proof"}, None)
 
 
 def test_E5_a_bot_of_another_owner_is_not_found(world: World) -> None:
@@ -115,7 +120,7 @@ def test_A18_a_new_address_counts_only_after_a_new_challenge(world: World) -> No
     with world.database.write() as session:
         proven = bots.get_bot(session, one).verified_url
         bot = bots.edit(session, one, revision=bots.get_bot(session, one).revision, url="http://127.0.0.1:9999/victim")
-        assert (bot.status, bot.check_state) == ("unverified", "due")
+        assert (bot.status, bot.handshake_state) == ("unverified", "due")
 
     # Existing matches use the verified address, and no new ones are created.
     world.claim()
@@ -131,44 +136,44 @@ def test_A18_a_match_keeps_the_addresses_it_began_with(world: World) -> None:
     before = world.load(match_id).players[0].url
     with world.database.write() as session:
         bots.edit(session, one, revision=2, url="http://127.0.0.1:9999/moved")
-        (check,) = handshakes.claim_due_checks(session)
-        handshake_results.finish_check(session, one, check.epoch, {}, MANIFEST)
+        (handshake,) = handshakes.claim_due_handshakes(session)
+        handshake_results.finish_handshake(session, one, handshake.epoch, {}, MANIFEST)
 
     assert world.load(match_id).players[0].url == before
     next_match = world.match([one, other])
     assert world.load(next_match).players[0].url == "http://127.0.0.1:9999/moved"
 
 
-def test_a_check_of_the_old_address_does_not_prove_the_new_one(world: World) -> None:
+def test_a_handshake_of_the_old_address_does_not_prove_the_new_one(world: World) -> None:
     bot_id = register(world, world.account(), "Deep Nap")
     with world.database.write() as session:
-        (check,) = handshakes.claim_due_checks(session)
+        (handshake,) = handshakes.claim_due_handshakes(session)
         bots.edit(session, bot_id, revision=1, url="http://127.0.0.1:9001/")
 
     with pytest.raises(StaleEpoch), world.database.write() as session:
-        handshake_results.finish_check(session, bot_id, check.epoch, {}, MANIFEST)
+        handshake_results.finish_handshake(session, bot_id, handshake.epoch, {}, MANIFEST)
 
 
-def test_a_check_whose_claimer_died_is_given_to_the_next(world: World) -> None:
+def test_a_handshake_whose_claimer_died_is_given_to_the_next(world: World) -> None:
     bot_id = register(world, world.account(), "Deep Nap")
     with world.database.write() as session:
-        (first,) = handshakes.claim_due_checks(session)
-        assert handshakes.claim_due_checks(session) == []
+        (first,) = handshakes.claim_due_handshakes(session)
+        assert handshakes.claim_due_handshakes(session) == []
     world.pass_seconds(16)
     with world.database.write() as session:
-        (second,) = handshakes.claim_due_checks(session)
-        handshake_results.finish_check(session, bot_id, second.epoch, {}, MANIFEST)
+        (second,) = handshakes.claim_due_handshakes(session)
+        handshake_results.finish_handshake(session, bot_id, second.epoch, {}, MANIFEST)
 
     with pytest.raises(StaleEpoch), world.database.write() as session:
-        handshake_results.finish_check(session, bot_id, first.epoch, {}, None)
+        handshake_results.finish_handshake(session, bot_id, first.epoch, {}, None)
 
 
-def test_a_check_is_asked_for_once_at_a_time(world: World) -> None:
+def test_a_handshake_is_requested_once_at_a_time(world: World) -> None:
     bot_id = world.bot()
     with world.database.write() as session:
-        bots.request_check(session, bot_id)
-        bots.request_check(session, bot_id)
-        assert len(handshakes.claim_due_checks(session)) == 1
+        bots.request_handshake(session, bot_id)
+        bots.request_handshake(session, bot_id)
+        assert len(handshakes.claim_due_handshakes(session)) == 1
 
 
 def test_a_paused_bot_gets_no_new_matches_until_it_goes_on(world: World) -> None:
@@ -234,18 +239,18 @@ def test_E11_pages_have_a_largest_size(world: World, limit: int) -> None:
         bots.list_bots(session, limit=limit)
 
 
-def test_a_check_that_kills_its_claimers_is_given_up(world: World) -> None:
+def test_a_handshake_that_kills_its_claimers_is_given_up(world: World) -> None:
     bot_id = register(world, world.account(), "Poison")
     claimed = []
     for _ in range(4):
         with world.database.write() as session:
-            claimed.append(len(handshakes.claim_due_checks(session)))
+            claimed.append(len(handshakes.claim_due_handshakes(session)))
         world.pass_seconds(LEASE_S + 1)
 
     with world.database.read() as session:
         bot = bots.get_bot(session, bot_id)
 
     assert claimed == [1, 1, 1, 0]
-    assert (bot.status, bot.check_state) == ("unverified", "idle")
-    assert bot.check_report is not None
-    assert bot.check_report["challenge"]["code"] == "referee_failed"
+    assert (bot.status, bot.handshake_state) == ("unverified", "idle")
+    assert bot.handshake_report is not None
+    assert bot.handshake_report["challenge"]["code"] == "referee_failed"

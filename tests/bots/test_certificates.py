@@ -10,13 +10,13 @@ from referee.bots.tables import Bot, Certificate
 from referee.errors import NoCertificate
 from referee.matches.tables import MatchSeat
 from referee.protocol.messages import PROTOCOL
-from referee.workflows import examination_claims, waiting
+from referee.workflows import check_claims, waiting
 from tests.database.checks import (
     BOTH,
     called,
     change,
+    checked,
     ended,
-    examined,
     held,
     lacking,
     newcomer,
@@ -37,7 +37,7 @@ def test_what_was_passed_is_attested_and_opens_rated_play_in_these_games_alone(w
 
     with pytest.raises(NoCertificate, match="a check is in progress"):
         enter(world, rated, bot_id)
-    examined(world, {GAME: BOTH[GAME]})
+    checked(world, {GAME: BOTH[GAME]})
     enter(world, rated, bot_id)
     world.match([bot_id, rival])
 
@@ -56,7 +56,7 @@ def test_a_certificate_is_bound_to_the_version_of_the_bot_and_of_the_rules(world
 
     called(world, bot_id, "2.0")
     assert "a check is in progress" in (lacking(world, bot_id) or "")
-    examined(world, version="2.0")
+    checked(world, version="2.0")
     assert lacking(world, bot_id) is None
     called(world, bot_id, "1.0")
     assert lacking(world, bot_id) is None  # back to the old version, whose certificate is still valid
@@ -73,28 +73,28 @@ def test_a_certificate_is_bound_to_the_version_of_the_bot_and_of_the_rules(world
 @on_one_database
 def test_a_failure_ends_the_certificate_of_its_version_and_the_history_stays(world: World) -> None:
     bot_id = newcomer(world)
-    examined(world)
-    called(world, bot_id, thorough=True)
-    examined(world, {})
-    called(world, bot_id, thorough=True)
-    examined(world)
+    checked(world)
+    called(world, bot_id, with_check=True)
+    checked(world, {})
+    called(world, bot_id, with_check=True)
+    checked(world)
 
     assert held(world, bot_id) == [("1.0", BOTH, None), ("1.0", BOTH, "failed")]
-    called(world, bot_id, thorough=True)
-    examined(world)
+    called(world, bot_id, with_check=True)
+    checked(world)
     assert [reason for *_, reason in held(world, bot_id)] == [None, "replaced", "failed"]
 
 
 @on_one_database
 def test_a_young_certificate_spares_the_suite_unless_the_owner_asks(world: World) -> None:
     bot_id = newcomer(world)
-    examined(world)
+    checked(world)
 
     called(world, bot_id)
     assert row_of(world, bot_id).state == "idle"
-    called(world, bot_id, thorough=True)
+    called(world, bot_id, with_check=True)
     assert row_of(world, bot_id).state == "due"
-    examined(world)
+    checked(world)
     assert not row_of(world, bot_id).requested_by_owner
     world.clock.moment += timedelta(days=31)
     called(world, bot_id)
@@ -102,15 +102,15 @@ def test_a_young_certificate_spares_the_suite_unless_the_owner_asks(world: World
 
 
 @on_one_database
-def test_what_failed_is_not_examined_at_every_check_but_after_a_while(world: World) -> None:
+def test_what_failed_is_not_checked_after_every_handshake_but_after_a_while(world: World) -> None:
     bot_id = newcomer(world)
-    examined(world, {})
+    checked(world, {})
 
     called(world, bot_id)
     assert row_of(world, bot_id).state == "idle"
     called(world, bot_id, "2.0")
     assert row_of(world, bot_id).state == "due"
-    examined(world, {}, "2.0")
+    checked(world, {}, "2.0")
     world.clock.moment += timedelta(hours=2)
     called(world, bot_id, "2.0")
     assert row_of(world, bot_id).state == "due"
@@ -118,8 +118,8 @@ def test_what_failed_is_not_examined_at_every_check_but_after_a_while(world: Wor
 
 def test_an_event_leaves_out_whoever_lost_its_certificate_and_takes_it_back(world: World) -> None:
     tournament_id, seated = entered(world, 3, substitute="random")
-    called(world, seated[0], thorough=True)
-    examined(world, {"pool-nap": BOTH["pool-nap"]})
+    called(world, seated[0], with_check=True)
+    checked(world, {"pool-nap": BOTH["pool-nap"]})
 
     begin(world, tournament_id)
 
@@ -130,14 +130,14 @@ def test_an_event_leaves_out_whoever_lost_its_certificate_and_takes_it_back(worl
     with world.database.read() as session:
         stood_in = session.scalars(select(MatchSeat.entrant_id).where(MatchSeat.entrant_id.is_not(None))).all()
         assert set(stood_in) == {seated[0]}
-    called(world, seated[0], thorough=True)
-    examined(world)
+    called(world, seated[0], with_check=True)
+    checked(world)
     go_on(world.database, tournament_id)
     assert preflight_of(world, tournament_id, seated[0]) == ("ready", None)
 
 
 @on_one_database
-def test_an_event_waits_for_examinations_before_it_begins(world: World) -> None:
+def test_a_tournament_waits_for_checks_before_it_begins(world: World) -> None:
     tournament_id, seated = entered(world, 3)
     with world.database.write() as session:
         session.execute(update(Certificate).where(Certificate.bot_id == seated[1]).values(version="0.9"))
@@ -145,7 +145,7 @@ def test_an_event_waits_for_examinations_before_it_begins(world: World) -> None:
 
     assert preflight_of(world, tournament_id, seated[1])[0] == "asked"
     assert row_of(world, seated[1]).state == "due"
-    examined(world)
+    checked(world)
     assert "begun" in go_on(world.database, tournament_id)
     assert preflight_of(world, tournament_id, seated[1])[0] == "ready"
 
@@ -157,7 +157,7 @@ def test_a_ladder_matches_nobody_whose_version_failed(world: World) -> None:
     assert lacking(world, seated[0]) is not None
     assert seated[0] in playing_in(world, tournament_id)  # it stays until the check is over
 
-    examined(world, {}, "2.0")
+    checked(world, {}, "2.0")
     assert seated[0] not in playing_in(world, tournament_id)
     with world.database.read() as session:
         found = waiting.waiting(session, seated[0], runner_slots=100)
@@ -196,12 +196,12 @@ def test_new_versions_one_after_the_other_do_not_stand_in_for_a_certificate(worl
     ladder, seated = begun(world, 3, format="ladder", format_options={"at_once": 1})
     called(world, seated[0], "2.0")
     assert seated[0] in playing_in(world, ladder)
-    examined(world, {}, "2.0")
+    checked(world, {}, "2.0")
 
     called(world, seated[0], "3.0")
     assert row_of(world, seated[0]).state == "due"
     assert seated[0] not in playing_in(world, ladder)  # version 2.0 ended the grace that 1.0 had
-    examined(world, BOTH, "3.0")
+    checked(world, BOTH, "3.0")
     assert seated[0] in playing_in(world, ladder)
     called(world, seated[0], "4.0")
     assert seated[0] in playing_in(world, ladder)
@@ -222,7 +222,7 @@ def test_new_rules_make_bots_due_and_who_had_a_certificate_keeps_its_place_until
     assert row_of(world, idler).state == "idle"
     assert playing_in(world, ladder) == {*seated}
     with world.database.write() as session:
-        (one,) = examination_claims.claim_due(session, 1)
+        (one,) = check_claims.claim_due(session, 1)
     ended(world, one, {"pool-nap": BOTH["pool-nap"]})
     assert playing_in(world, ladder) == {*seated} - {one.bot_id}
     with world.database.write() as session:
@@ -231,7 +231,7 @@ def test_new_rules_make_bots_due_and_who_had_a_certificate_keeps_its_place_until
 
 
 @on_one_database
-def test_a_certificate_for_another_protocol_does_not_count_and_its_bot_keeps_its_place_until_examined(
+def test_a_certificate_for_another_protocol_does_not_count_and_its_bot_keeps_its_place_until_checked(
     world: World,
 ) -> None:
     ladder, seated = begun(world, 2, format="ladder", format_options={"at_once": 1})
@@ -251,7 +251,7 @@ def test_a_certificate_for_another_protocol_does_not_count_and_its_bot_keeps_its
     assert {row_of(world, bot_id).state for bot_id in seated} == {"due"}
     assert playing_in(world, ladder) == {*seated}
     with world.database.write() as session:
-        first, second = examination_claims.claim_due(session, 2)
+        first, second = check_claims.claim_due(session, 2)
     ended(world, first, BOTH)
     ended(world, second, {})
     assert lacking(world, first.bot_id) is None

@@ -5,15 +5,14 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import update
 
-from referee.bots import bots, handshakes
-from referee.bots import checks as examinations
-from referee.bots.checks import GIVEN_UP, LOST_BEFORE_GIVEN_UP, ExaminationOutcome
+from referee.bots import bots, checks, handshakes
+from referee.bots.checks import GIVEN_UP, LOST_BEFORE_GIVEN_UP, CheckOutcome
 from referee.db.leases import LEASE_S
 from referee.errors import StaleEpoch
 from referee.matches import claims, match_queue
 from referee.matches.tables import Match
 from referee.protocol.messages import PROTOCOL
-from referee.workflows import examination_claims, handshake_results
+from referee.workflows import check_claims, handshake_results
 from tests.database.checks import BOTH, called, claimed, ended, held, lacking, newcomer, on_one_database, row_of
 from tests.database.world import GAME, World, manifest_of
 
@@ -25,19 +24,19 @@ def test_progress_is_told_and_holds_the_claim_on(world: World) -> None:
     for asked in (7, 15):
         world.pass_seconds(LEASE_S - 1)
         with world.database.write() as session:
-            examinations.tell(session, one, asked, 60, "pool-nap")
-            assert examination_claims.claim_due(session, 1) == []
+            checks.tell(session, one, asked, 60, "pool-nap")
+            assert check_claims.claim_due(session, 1) == []
 
     row = row_of(world, bot_id)
     assert (row.state, row.questions_sent, row.questions_total, row.current_step) == ("running", 15, 60, "pool-nap")
     with world.database.read() as session:
-        assert claims.sweep(session).checks_due == 0
+        assert claims.sweep(session).bots_due == 0
     world.pass_seconds(LEASE_S + 1)
     with world.database.read() as session:
-        assert claims.sweep(session).checks_due == 1
+        assert claims.sweep(session).bots_due == 1
 
 
-def test_an_examination_that_was_claimed_anew_or_dropped_writes_nothing(world: World) -> None:
+def test_a_check_that_was_claimed_again_or_dropped_writes_nothing(world: World) -> None:
     bot_id = newcomer(world)
     first = claimed(world)
     world.pass_seconds(LEASE_S + 1)
@@ -46,7 +45,7 @@ def test_an_examination_that_was_claimed_anew_or_dropped_writes_nothing(world: W
     with pytest.raises(StaleEpoch):
         ended(world, first, BOTH)
     with world.database.write() as session:
-        examinations.give_back(session, second)
+        checks.give_back(session, second)
     third = claimed(world)
     with world.database.write() as session:
         bot = bots.get_bot(session, bot_id)
@@ -60,28 +59,28 @@ def test_an_examination_that_was_claimed_anew_or_dropped_writes_nothing(world: W
 
 
 @on_one_database
-def test_an_examination_whose_claimers_die_is_given_up(world: World) -> None:
+def test_a_check_whose_claimers_die_is_given_up(world: World) -> None:
     bot_id = newcomer(world)
     for _ in range(LOST_BEFORE_GIVEN_UP):
         claimed(world)
         world.pass_seconds(LEASE_S + 1)
 
     with world.database.write() as session:
-        assert examination_claims.claim_due(session, 3) == []
+        assert check_claims.claim_due(session, 3) == []
 
     row = row_of(world, bot_id)
     assert (row.state, row.report) == ("idle", GIVEN_UP)
 
 
 @on_one_database
-def test_a_bot_replaced_while_it_was_examined_is_what_was_examined(world: World) -> None:
+def test_a_bot_replaced_while_it_was_checked_is_what_was_checked(world: World) -> None:
     bot_id = newcomer(world)
     one = claimed(world)
     with world.database.write() as session:
-        outcome = ExaminationOutcome(
+        outcome = CheckOutcome(
             "1.1", BOTH, BOTH, PROTOCOL, {}, games=[GAME, "pool-nap", "chess"], max_concurrent_requests=3
         )
-        examinations.finish(session, one, outcome)
+        checks.finish(session, one, outcome)
         bot = bots.get_bot(session, bot_id)
         assert (bot.version, bot.games, bot.max_concurrent_requests) == ("1.1", [GAME, "pool-nap", "chess"], 3)
 
@@ -90,7 +89,7 @@ def test_a_bot_replaced_while_it_was_examined_is_what_was_examined(world: World)
 
 
 @on_one_database
-def test_a_bot_called_again_while_it_was_examined_is_what_its_card_said_then(world: World) -> None:
+def test_a_bot_called_again_while_it_was_checked_is_what_its_manifest_said_then(world: World) -> None:
     bot_id = newcomer(world)
     one = claimed(world)
     world.clock.moment += timedelta(seconds=9)
@@ -103,7 +102,7 @@ def test_a_bot_called_again_while_it_was_examined_is_what_its_card_said_then(wor
 
 
 @on_one_database
-def test_whoever_is_examined_plays_less_and_whoever_plays_all_it_can_is_examined_later(world: World) -> None:
+def test_a_bot_that_is_checked_plays_less_and_one_that_plays_all_it_can_is_checked_later(world: World) -> None:
     bot_id = newcomer(world)
     with world.database.write() as session:
         bots.get_bot(session, bot_id).max_concurrent_requests = 6
@@ -114,13 +113,13 @@ def test_whoever_is_examined_plays_less_and_whoever_plays_all_it_can_is_examined
     with world.database.read() as session:
         left = match_queue.calls_left(session, *world.clock.boot())
     with world.database.write() as session:
-        examinations.give_back(session, one)
+        checks.give_back(session, one)
         bots.get_bot(session, bot_id).max_concurrent_requests = 1
 
-    assert one.at_once == match_queue.EXAMINED_AT_ONCE
+    assert one.at_once == match_queue.CALLS_PER_CHECK
     assert left[bot_id] == 6 - 1 - one.at_once
     with world.database.write() as session:
-        assert examination_claims.claim_due(session, 3) == []
+        assert check_claims.claim_due(session, 3) == []
         session.execute(update(Match).where(Match.id == match_id).values(status="finished"))
     assert claimed(world).at_once == 1
 
@@ -134,16 +133,18 @@ def test_owners_take_turns_and_nobody_waits_for_all_bots_of_another(world: World
         ]
     for _ in greedy:
         with world.database.write() as session:
-            (check,) = (one for one in handshakes.claim_due_checks(session, 1))
-            bot = bots.get_bot(session, check.bot_id)
-            handshake_results.finish_check(session, bot.id, check.epoch, {"ok": True}, manifest_of("1.0", [GAME], 100))
-            examinations.want(session, bot.id)
+            (handshake,) = handshakes.claim_due_handshakes(session, 1)
+            bot = bots.get_bot(session, handshake.bot_id)
+            handshake_results.finish_handshake(
+                session, bot.id, handshake.epoch, {"ok": True}, manifest_of("1.0", [GAME], 100)
+            )
+            checks.want(session, bot.id)
     world.clock.moment += timedelta(minutes=1)
     modest = newcomer(world)
 
     with world.database.write() as session:
-        first = examination_claims.claim_due(session, 2)
-        second = examination_claims.claim_due(session, 2)
+        first = check_claims.claim_due(session, 2)
+        second = check_claims.claim_due(session, 2)
 
     assert modest in {one.bot_id for one in first}
     assert {one.bot_id for one in (*first, *second)} - {modest} <= {*greedy}
@@ -151,12 +152,12 @@ def test_owners_take_turns_and_nobody_waits_for_all_bots_of_another(world: World
 
 
 @on_one_database
-def test_a_card_that_names_another_version_every_time_is_examined_once(world: World) -> None:
+def test_a_bot_that_names_another_version_every_time_is_checked_once(world: World) -> None:
     bot_id = newcomer(world)
     ended(world, claimed(world), BOTH, "1.1")
 
     with world.database.write() as session:
-        assert handshakes.claim_due_checks(session) == []
+        assert handshakes.claim_due_handshakes(session) == []
         assert bots.get_bot(session, bot_id).version == "1.1"
     assert row_of(world, bot_id).state == "idle"
     assert lacking(world, bot_id) is None
@@ -164,17 +165,17 @@ def test_a_card_that_names_another_version_every_time_is_examined_once(world: Wo
 
 @on_one_database
 @pytest.mark.parametrize("pauses", [False, True])
-def test_nobody_is_examined_whose_last_check_failed(world: World, pauses: bool) -> None:
+def test_nobody_is_checked_whose_last_handshake_failed(world: World, pauses: bool) -> None:
     bot_id = newcomer(world)
     with world.database.write() as session:
         if pauses:
             bots.pause(session, bot_id)
-        bots.request_check(session, bot_id)
-        (check,) = handshakes.claim_due_checks(session)
+        bots.request_handshake(session, bot_id)
+        (handshake,) = handshakes.claim_due_handshakes(session)
         failed = {"ok": False, "challenge": {"ok": False, "code": "wrong_proof"}, "manifest": None}
-        handshake_results.finish_check(session, bot_id, check.epoch, failed, None)
+        handshake_results.finish_handshake(session, bot_id, handshake.epoch, failed, None)
 
-        assert examination_claims.claim_due(session, 3) == []
-        assert claims.sweep(session).checks_due == 0
+        assert check_claims.claim_due(session, 3) == []
+        assert claims.sweep(session).bots_due == 0
     called(world, bot_id)
     assert claimed(world).bot_id == bot_id

@@ -34,7 +34,7 @@ def test_a_house_bot_is_made_once_however_many_ask(world: World) -> None:
         with pytest.raises(NotFound):
             house_bots.house_bot(session, "clever")
     assert ids == [sound.id] * 4
-    assert (sound.status, sound.games, sound.check_state) == ("house", sorted(catalogue()), "idle")
+    assert (sound.status, sound.games, sound.handshake_state) == ("house", sorted(catalogue()), "idle")
 
 
 def test_nobody_passes_for_a_house_bot_or_changes_one(world: World) -> None:
@@ -48,7 +48,7 @@ def test_nobody_passes_for_a_house_bot_or_changes_one(world: World) -> None:
         for name in ("House", "house", "House sound", "Referee", "referee house", "Referee House sound"):
             with pytest.raises(NameTaken):
                 accounts.create_account(session, name)
-        for change in (bots.pause, bots.resume, retirement.retire_bot, bots.rotate_secret, bots.request_check):
+        for change in (bots.pause, bots.resume, retirement.retire_bot, bots.rotate_secret, bots.request_handshake):
             with pytest.raises(Conflict, match="house bot"):
                 change(session, bot_id)
         with pytest.raises(Conflict, match="house bot"):

@@ -30,7 +30,7 @@ PAYLOADS = (
 )
 WORDS = 40  # columns so short hold ids and words of closed lists
 EXACT = {"normalized_name", "sha256", "digest", "commitment", "options_key", "host", "lease_boot", "body_hash", "key"}
-OPEN_WORDS = {("examinations", "what"), ("tokens", "hint")}
+OPEN_WORDS = {("checks", "current_step"), ("tokens", "hint")}
 
 
 def poison(source: Path, target: Path) -> None:
@@ -40,7 +40,7 @@ def poison(source: Path, target: Path) -> None:
         for table, column in free_texts():
             _write(copy, table, column, PAYLOADS)
         report = [json.dumps(_report(one)) for one in PAYLOADS]
-        _write(copy, "bots", "check_report", report)
+        _write(copy, "bots", "handshake_report", report)
         for name in ("detail", "request", "reply"):
             _write(copy, "faults", name, PAYLOADS)
         copy.execute("UPDATE bots SET status_reason = ?", (PAYLOADS[0],))

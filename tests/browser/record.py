@@ -27,7 +27,7 @@ from referee.matches import recording
 from referee.matches.claims import Claim
 from referee.tournaments import entries, starting, tournaments
 from referee.workflows import match_end, voiding
-from tests.database.tournaments import DRAW, answer_checks, go_on
+from tests.database.tournaments import DRAW, answer_handshakes, go_on
 from tests.database.world import FakeClock, World, manifest_of, outcome
 from tests.surroundings import MASTER_KEY
 
@@ -226,7 +226,7 @@ def _events(filled: Filled) -> None:
     for name in ("swiss", "knockout", "running", "bracket"):
         with filled.database.write() as session:
             starting.start(session, filled.tournaments[name], draw=DRAW)
-        answer_checks(filled.database)
+        answer_handshakes(filled.database)
         go_on(filled.database, filled.tournaments[name])
         filled.play_due(filled.tournaments[name], most=1000 if name in ("swiss", "knockout") else 5)
 

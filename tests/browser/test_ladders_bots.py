@@ -174,10 +174,10 @@ def test_a_new_secret_is_shown_once_and_a_check_is_followed(page_at: PageAt, fil
     page.get_by_role("button", name="Check it now").click()
     expect(page.locator("#own-check")).to_contain_text("Handshake in progress")
     with filled.database.write() as session:
-        (check,) = handshakes.claim_due_checks(session)
+        (handshake,) = handshakes.claim_due_handshakes(session)
         challenge = {"ok": False, "code": "wrong_proof", "detail": PAYLOAD, "reply": PAYLOAD, "total_ms": 3}
-        handshake_results.finish_check(
-            session, check.bot_id, check.epoch, {"ok": False, "challenge": challenge, "manifest": None}, None
+        handshake_results.finish_handshake(
+            session, handshake.bot_id, handshake.epoch, {"ok": False, "challenge": challenge, "manifest": None}, None
         )
     expect(page.locator("#own-check")).to_contain_text("wrong_proof")
     expect(page.locator("#own-check")).to_contain_text("does not know the secret")

@@ -27,12 +27,12 @@ PASSED = {
 }
 
 
-def answer_check(filled: Filled, page: Page, report: dict[str, object], manifest: Manifest | None) -> None:
+def answer_handshake(filled: Filled, page: Page, report: dict[str, object], manifest: Manifest | None) -> None:
     """Record this result of the bot's handshake, as a runner does."""
     expect(page.locator("#said")).to_contain_text("check is in progress")
     with filled.database.write() as session:
-        for check in handshakes.claim_due_checks(session, 100):
-            handshake_results.finish_check(session, check.bot_id, check.epoch, report, manifest)
+        for handshake in handshakes.claim_due_handshakes(session, 100):
+            handshake_results.finish_handshake(session, handshake.bot_id, handshake.epoch, report, manifest)
 
 
 def register(page: Page, **values: str) -> None:
@@ -65,13 +65,13 @@ def test_a_bot_is_entered_checked_and_plays(page_at: PageAt, filled: Filled) -> 
     expect(page.locator("#checked h2")).to_contain_text("Gracious")
     expect(page.locator("#register")).to_be_hidden()
 
-    answer_check(filled, page, FAILED, None)
+    answer_handshake(filled, page, FAILED, None)
     expect(page.locator("#report")).to_contain_text("<b>no</b>")
     expect(page.locator("#report")).to_contain_text("save the secret as secret.txt")
     expect(page.locator("#practice")).to_be_hidden()
 
     page.get_by_role("button", name="Check it now").click()
-    answer_check(filled, page, PASSED, manifest_of("1.0", ["saint-poker"], 8))
+    answer_handshake(filled, page, PASSED, manifest_of("1.0", ["saint-poker"], 8))
     expect(page.locator("#report")).to_contain_text("chess")
     page.get_by_role("button", name="Play a practice match").click()
     match = page.get_by_role("link", name="Watch Saint Poker")

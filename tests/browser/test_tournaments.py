@@ -9,7 +9,7 @@ from referee.match.time_limits import Limits
 from referee.tournaments import entries, starting, tournaments
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
 from tests.browser.record import LADDER, NAMES, PAYLOAD, Filled
-from tests.database.tournaments import DRAW, answer_checks, go_on
+from tests.database.tournaments import DRAW, answer_handshakes, go_on
 
 # Everything that a table shows, without what only its making left behind.
 TABLE = """() => [...document.querySelector("#standings tbody").rows].map(row => [...row.cells].map(cell => [
@@ -35,7 +35,7 @@ def event(filled: Filled, name: str, count: int = 5, **terms: Any) -> str:
         for one in NAMES[:count]:
             entries.enter(session, made, filled.bots[one])
         starting.start(session, made, draw=DRAW)
-    answer_checks(filled.database)
+    answer_handshakes(filled.database)
     go_on(filled.database, made)
     return made
 

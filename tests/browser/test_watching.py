@@ -13,7 +13,7 @@ from referee.workflows import tournament_cancellation
 from tests.browser.conftest import PageAt
 from tests.browser.record import LADDER, NAMES, PAYLOAD, Filled
 from tests.browser.test_tournaments import AT_ONCE, event, look
-from tests.database.tournaments import DRAW, answer_checks, go_on
+from tests.database.tournaments import DRAW, answer_handshakes, go_on
 from tests.surroundings import MASTER_KEY
 
 FINISHED = ".badge[data-state=ok]"
@@ -189,7 +189,7 @@ def test_pages_that_were_open_before_an_event_began_show_its_end(
         catches_up(page, page_at)
     with filled.database.write() as session:
         starting.start(session, made, draw=DRAW)
-    answer_checks(filled.database)
+    answer_handshakes(filled.database)
     go_on(filled.database, made)
     for page in pages.values():
         catches_up(page, page_at)

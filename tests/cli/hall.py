@@ -65,13 +65,13 @@ def hall(folder: Path) -> Iterator[Hall]:
 
 
 def _certify(folder: Path, bot_ids: list[str]) -> None:
-    """As if they had been examined, which is tested elsewhere; they are called once more, since they know their
+    """Certify the bots without a check, which is tested elsewhere; request another handshake, since they know their
     secrets now."""
     database = Database(f"sqlite:///{folder / 'referee.db'}")
     with database.write() as session:
         for bot_id in bot_ids:
             certify(session, bot_id, manifest_of(__version__, sorted(catalogue()), 100))
-            store_bots.request_check(session, bot_id)
+            store_bots.request_handshake(session, bot_id)
     database.dispose()
 
 

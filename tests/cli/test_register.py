@@ -152,7 +152,7 @@ def test_a_service_that_is_away_is_told_by_the_exit_status(command: list[str]) -
     assert "does not answer" in told.output
 
 
-def checked(**examination: Any) -> dict[str, Any]:
+def checked(**check: Any) -> dict[str, Any]:
     """A bot whose check went well, as the service tells of it."""
     step = {"ok": True, "total_ms": 1}
     report = {"ok": True, "challenge": step, "manifest": step, "games": ["pool-nap"]}
@@ -162,8 +162,8 @@ def checked(**examination: Any) -> dict[str, Any]:
         "status": "verified",
         "version": "7",
         "url": "http://127.0.0.1:1",
-        "check": {"report": report},
-        "examination": {"report": None, "version": None, **examination},
+        "handshake": {"report": report},
+        "check": {"report": None, "version": None, **check},
         "certificate": None,
     }
 
@@ -175,8 +175,6 @@ def test_what_the_referee_could_not_finish_is_not_the_bots_fault() -> None:
     assert "fix the bot" not in told
 
 
-@pytest.mark.parametrize("examination", [{}, {"report": {"findings": []}, "version": "6"}])
-def test_a_version_that_was_not_examined_is_told(examination: dict[str, Any]) -> None:
-    assert "version 7 was not examined, so no rated play; run the same command again" in format_report(
-        checked(**examination)
-    )
+@pytest.mark.parametrize("check", [{}, {"report": {"findings": []}, "version": "6"}])
+def test_a_version_that_was_not_checked_is_reported(check: dict[str, Any]) -> None:
+    assert "version 7 was not checked, so no rated play; run the same command again" in format_report(checked(**check))

@@ -30,7 +30,7 @@ from referee.conformance.positions import (
 from referee.conformance.report import ConformanceReport, Finding, percentiles
 from referee.conformance.rules import RULES, table
 from referee.conformance.storage import report_to_json
-from referee.conformance.suite import examine
+from referee.conformance.suite import run_check
 from referee.games import catalogue
 from referee.house.server import House, serve
 from referee.match.canonical import Json
@@ -44,7 +44,7 @@ from tests.protocol.schemas import check as fits_schema
 ROOT = Path(__file__).parents[2]
 
 
-async def examined(
+async def check_bot(
     bot: House,
     *,
     secret: str | None = SECRET,
@@ -60,7 +60,7 @@ async def examined(
 
     target = CallTarget("bot_test", bot.url, (secret,) if secret else ())
     pace = Pace(sleep=paused)
-    return await examine(
+    return await run_check(
         *(target, LOOPBACK, CallLimits()),
         games=games,
         questions=questions,
@@ -75,7 +75,7 @@ def report_on(habit: Habit, **more: Any) -> ConformanceReport:
         bot = await Odd(habit).start("127.0.0.1", 0)
         try:
             async with asyncio.timeout(PATIENCE_S * 3):
-                return await examined(bot, **more)
+                return await check_bot(bot, **more)
         finally:
             await bot.close()
 
@@ -119,7 +119,7 @@ def test_a_good_bot_passes_with_every_game_and_nothing_to_find() -> None:
     async def served() -> ConformanceReport:
         bot = await serve("sound", secret=SECRET, seed=1)
         try:
-            return await examined(bot, questions=150, games=())
+            return await check_bot(bot, questions=150, games=())
         finally:
             await bot.close()
 
@@ -170,7 +170,7 @@ def test_questions_are_those_of_the_protocol_and_follow_from_the_dice(game: str)
         assert question.judge_reply(illegal).fault == "illegal_action"
 
 
-def test_a_bot_cannot_tell_by_the_questions_being_unrated_that_it_is_examined() -> None:
+def test_a_bot_cannot_tell_by_the_questions_being_unrated_that_it_is_checked() -> None:
     dice = Random(0)
     scenario = next(scenarios(catalogue()[GAME], dice))
 
@@ -218,7 +218,7 @@ def test_without_a_secret_what_is_about_signatures_is_left_out() -> None:
     async def served() -> ConformanceReport:
         bot = await serve("first")
         try:
-            return await examined(bot, secret=None, questions=2)
+            return await check_bot(bot, secret=None, questions=2)
         finally:
             await bot.close()
 
@@ -323,7 +323,7 @@ def test_the_curl_line_of_a_finding_asks_the_bot_again_and_is_signed() -> None:
     async def served() -> tuple[Finding, str]:
         bot = await Odd(selects_one_card).start("127.0.0.1", 0)
         try:
-            finding = wanting(await examined(bot))[0]
+            finding = wanting(await check_bot(bot))[0]
             return finding, await run_in_shell(finding.curl) if shutil.which("curl") else ""
         finally:
             await bot.close()

@@ -6,44 +6,41 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from referee.bots import bots, certificates, handshakes
-from referee.bots import checks as examinations
-from referee.bots.checks import ClaimedCheck, ExaminationOutcome
-from referee.bots.tables import Bot, Examination
+from referee.bots import bots, certificates, checks, handshakes
+from referee.bots.checks import CheckOutcome, ClaimedCheck
+from referee.bots.tables import Bot, Check
 from referee.protocol.messages import PROTOCOL
 from referee.tournaments import match_creation, tournaments
 from referee.tournaments.tables import TournamentEntry
-from referee.workflows import examination_claims, handshake_results
+from referee.workflows import check_claims, handshake_results
 from tests.database.world import GAME, World, manifest_of
 
 BOTH = certificates.rules_today([GAME, "pool-nap"])
 on_one_database = pytest.mark.parametrize("url", ["sqlite"], indirect=True)  # nothing there differs between the two
 
 
-def called(world: World, bot_id: str, version: str = "1.0", *, thorough: bool = False) -> None:
+def called(world: World, bot_id: str, version: str = "1.0", *, with_check: bool = False) -> None:
     """Perform another handshake with the bot."""
     with world.database.write() as session:
-        bots.request_check(session, bot_id, thorough=thorough)
-        (check,) = handshakes.claim_due_checks(session)
-        handshake_results.finish_check(
-            session, bot_id, check.epoch, {"ok": True}, manifest_of(version, [GAME, "pool-nap"], 100)
+        bots.request_handshake(session, bot_id, with_check=with_check)
+        (handshake,) = handshakes.claim_due_handshakes(session)
+        handshake_results.finish_handshake(
+            session, bot_id, handshake.epoch, {"ok": True}, manifest_of(version, [GAME, "pool-nap"], 100)
         )
 
 
 def claimed(world: World) -> ClaimedCheck:
     with world.database.write() as session:
-        (one,) = examination_claims.claim_due(session, 3)
+        (one,) = check_claims.claim_due(session, 3)
         return one
 
 
 def ended(world: World, one: ClaimedCheck, passed: Mapping[str, int], version: str | None = "1.0") -> None:
     with world.database.write() as session:
-        examinations.finish(
-            session, one, ExaminationOutcome(version, BOTH, passed, PROTOCOL, {"verdict": "…"}, ["budget"])
-        )
+        checks.finish(session, one, CheckOutcome(version, BOTH, passed, PROTOCOL, {"verdict": "…"}, ["budget"]))
 
 
-def examined(world: World, passed: Mapping[str, int] = BOTH, version: str = "1.0") -> None:
+def checked(world: World, passed: Mapping[str, int] = BOTH, version: str = "1.0") -> None:
     ended(world, claimed(world), passed, version)
 
 
@@ -56,9 +53,9 @@ def newcomer(world: World) -> str:
     return bot_id
 
 
-def row_of(world: World, bot_id: str) -> Examination:
+def row_of(world: World, bot_id: str) -> Check:
     with world.database.read() as session:
-        return session.get_one(Examination, bot_id)
+        return session.get_one(Check, bot_id)
 
 
 def held(world: World, bot_id: str) -> list[tuple[str, dict[str, Any], str | None]]:
@@ -90,4 +87,4 @@ def playing_in(world: World, tournament_id: str) -> set[str]:
 
 def change(world: World, bot_id: str, **values: Any) -> None:
     with world.database.write() as session:
-        session.execute(update(Examination).where(Examination.bot_id == bot_id).values(**values))
+        session.execute(update(Check).where(Check.bot_id == bot_id).values(**values))

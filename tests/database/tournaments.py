@@ -53,18 +53,20 @@ def start(world: World, tournament_id: str, *, draw: bytes = DRAW) -> None:
         starting.start(session, tournament_id, draw=draw)
 
 
-def answer_checks(database: Database, absent: Sequence[str] = ()) -> None:
+def answer_handshakes(database: Database, absent: Sequence[str] = ()) -> None:
     """Record handshakes as a runner would: all bots answer as before, except the absent."""
     with database.write() as session:
-        while claimed := handshakes.claim_due_checks(session):
-            for check in claimed:
-                bot = session.get_one(Bot, check.bot_id)
+        while claimed := handshakes.claim_due_handshakes(session):
+            for handshake in claimed:
+                bot = session.get_one(Bot, handshake.bot_id)
                 manifest = manifest_of(bot.version or "1.0", bot.games, bot.max_concurrent_requests)
                 failed = {"ok": False, "challenge": {"ok": False, "code": "unreachable"}, "manifest": None}
-                if check.bot_id in absent:
-                    handshake_results.finish_check(session, check.bot_id, check.epoch, failed, None)
+                if handshake.bot_id in absent:
+                    handshake_results.finish_handshake(session, handshake.bot_id, handshake.epoch, failed, None)
                 else:
-                    handshake_results.finish_check(session, check.bot_id, check.epoch, {"ok": True}, manifest)
+                    handshake_results.finish_handshake(
+                        session, handshake.bot_id, handshake.epoch, {"ok": True}, manifest
+                    )
 
 
 def go_on(database: Database, tournament_id: str) -> list[str]:
@@ -85,7 +87,7 @@ def begun(world: World, count: int, **terms: Any) -> tuple[str, list[str]]:
 
 def begin(world: World, tournament_id: str, absent: Sequence[str] = ()) -> None:
     start(world, tournament_id)
-    answer_checks(world.database, absent)
+    answer_handshakes(world.database, absent)
     go_on(world.database, tournament_id)
 
 

@@ -9,7 +9,7 @@ from referee.matches.claims import CLAIMS_BEFORE_STUCK
 from referee.matches.tables import Match, MatchSeat
 from referee.tournaments import progression
 from referee.tournaments.tables import TournamentRound
-from tests.database.tournaments import DRAW, answer_checks, begun, go_on, start
+from tests.database.tournaments import DRAW, answer_handshakes, begun, go_on, start
 from tests.database.world import MANIFEST, World, manifest_of
 from tests.surroundings import MASTER_KEY
 
@@ -46,7 +46,7 @@ def registered(world: World) -> str:
 
 def steps_until(world: World, tournament_id: str, name: str) -> None:
     start(world, tournament_id, draw=DRAW)
-    answer_checks(world.database)
+    answer_handshakes(world.database)
     while progression.carry_on(world.database, tournament_id, master_key=MASTER_KEY) != name:
         pass
 

@@ -84,9 +84,9 @@ class World:
         number = next(self.numbers)
         name = name or f"Bot {number} x"
         bot_id = bots.register(session, owner_id, name, f"http://127.0.0.1:{9000 + number}/").id
-        (check,) = handshakes.claim_due_checks(session)
+        (handshake,) = handshakes.claim_due_handshakes(session)
         certify(session, bot_id, manifest)
-        handshake_results.finish_check(session, bot_id, check.epoch, {"ok": True}, manifest)
+        handshake_results.finish_handshake(session, bot_id, handshake.epoch, {"ok": True}, manifest)
         return bot_id
 
     def match(self, seated: Sequence[str] | None = None, **plan: Any) -> str:
@@ -110,7 +110,7 @@ class World:
             self.clock.seconds += seconds
             return
         with self.database.write() as session:
-            for table in (schema.Match, schema.Bot, schema.DealGroup, schema.Examination):
+            for table in (schema.Match, schema.Bot, schema.DealGroup, schema.Check):
                 session.execute(update(table).values(lease_until=table.lease_until - seconds))
 
     def open_group(self, match_id: str) -> None:

@@ -208,6 +208,9 @@ RENAMED = {  # columns of schema 0004 that have other names today
     "name_key": "normalized_name",
     "max_calls": "max_concurrent_requests",
     "sour_matches": "unreachable_streak",
+    "check_state": "handshake_state",
+    "check_epoch": "handshake_epoch",
+    "checks_lost": "handshake_lost_claims",
 }
 OLD_NAMES = [  # in the order of their making: names, with the keys that they had
     ("Bob", "bob"),

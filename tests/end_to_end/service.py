@@ -131,13 +131,13 @@ class Service:
         with self.database.write() as session:
             owner = accounts.create_account(session, f"Owner {number}")
             bot = bots.register(session, owner.id, f"Bot {number}", house.url)
-            (check,) = handshakes.claim_due_checks(session)
+            (handshake,) = handshakes.claim_due_handshakes(session)
             manifest = manifest_of("1", ["pool-nap", "saint-poker"], 100)
             certify(session, bot.id, manifest)
             certify(
                 session, bot.id, manifest_of(__version__, sorted(catalogue()), 100)
             )  # as its manifest says when called
-            handshake_results.finish_check(session, bot.id, check.epoch, {"ok": True}, manifest)
+            handshake_results.finish_handshake(session, bot.id, handshake.epoch, {"ok": True}, manifest)
         house.secret = bot_secret(MASTER_KEY, bot.id, bot.secret_generation)
         self.bot_ids.append(bot.id)
         return bot.id

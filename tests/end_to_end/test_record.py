@@ -84,7 +84,7 @@ def test_a_deal_group_that_cannot_be_closed_holds_up_neither_matches_nor_other_g
         service.worker()
 
         service.until_finished([whole])
-        service.until(lambda: _group_state(service, cancelled) == "over", "the other group's end")
+        service.until(lambda: _group_state(service, cancelled) == "revealed", "the other group's end")
     assert _group_state(service, broken) == "new"
 
 

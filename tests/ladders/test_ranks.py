@@ -65,7 +65,7 @@ def bot_row(bot_id: str, world: World) -> Bot:
     return Bot(
         id=bot_id, owner_id="acc", name=bot_id, normalized_name=bot_id, url="", host="", status="verified", games=[],
         max_concurrent_requests=1, secret_generation=1, revision=1, created_at=world.clock.utc_now(),
-        check_state="idle", epoch=0, checks_lost=0,
+        handshake_state="idle", epoch=0, handshake_lost_claims=0,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy import func, inspect, select
 
-from referee.bots.tables import Examination
+from referee.bots.tables import Check
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.ladders import audit, ranks, ratings
@@ -55,7 +55,7 @@ def test_results_ratings_and_changes_of_the_first_schema_become_a_ledger_that_ho
         assert session.scalars(select(func.sum(RatingCount.bots))).one() == 2 * 3
         assert sum(session.scalars(select(func.max(RatingChange.games)).group_by(RatingChange.bot_id))) == 2 * 5
     with old.write() as session:
-        due = session.scalars(select(Examination.bot_id).where(Examination.state == "due"))
+        due = session.scalars(select(Check.bot_id).where(Check.state == "due"))
         assert set(due) == {*bots}  # they were verified before there were certificates
         for bot_id in bots:
             certify(session, bot_id, MANIFEST)

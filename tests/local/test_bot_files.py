@@ -143,11 +143,11 @@ def test_what_is_no_program_is_refused_before_anything_starts(tmp_path: Path) ->
     assert "its file (no such file exists)" in " ".join(missing.output.split())
 
 
-def test_check_examines_a_file_with_a_secret_of_its_own(folder: Path) -> None:
-    examined = CliRunner().invoke(main, ["check", str(folder), "--questions", "10", "--game", "pool-nap", "--json"])
+def test_check_runs_a_file_with_a_secret_of_its_own(folder: Path) -> None:
+    checked = CliRunner().invoke(main, ["check", str(folder), "--questions", "10", "--game", "pool-nap", "--json"])
 
-    report = json.loads(examined.output)
-    assert (examined.exit_code, report["verdict"], report["signed"]) == (0, "pass", True)
+    report = json.loads(checked.output)
+    assert (checked.exit_code, report["verdict"], report["signed"]) == (0, "pass", True)
 
 
 @pytest.mark.parametrize("given", ["house:sound", "absent.py", "ftp://example.org"])

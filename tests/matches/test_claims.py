@@ -216,4 +216,4 @@ def test_a_sweep_counts_what_there_is_to_do(world: World) -> None:
     with world.database.read() as session:
         swept = claims.sweep(session)
 
-    assert (swept.due, swept.running, swept.expired, swept.waiting, swept.checks_due) == (1, 2, 1, 0, 0)
+    assert (swept.due, swept.running, swept.expired, swept.waiting, swept.bots_due) == (1, 2, 1, 0, 0)

@@ -12,7 +12,7 @@ from referee.tournaments import entries as entering
 from referee.tournaments import lifecycle, starting
 from referee.tournaments.tables import Tournament
 from referee.webhooks.tables import Delivery
-from tests.database.tournaments import answer_checks, create, enter, go_on, listening, start
+from tests.database.tournaments import answer_handshakes, create, enter, go_on, listening, start
 from tests.database.world import World
 
 HOUR = timedelta(hours=1)
@@ -90,7 +90,7 @@ def test_an_event_to_which_too_few_bots_answer_at_its_time_waits_for_its_organis
     world.clock.moment += HOUR
 
     assert sweep(world) == ["running"]
-    answer_checks(world.database, absent=seated[:1])
+    answer_handshakes(world.database, absent=seated[:1])
     go_on(world.database, event)
 
     status, reason = state_of(world, event)

@@ -16,7 +16,17 @@ from referee.tournaments import entries, lifecycle, outcomes, tournaments
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 from referee.workflows import handshake_results, tournament_cancellation
 from tests.database import scripted
-from tests.database.tournaments import answer_checks, begin, begun, create, enter, entered, go_on, progress_of, start
+from tests.database.tournaments import (
+    answer_handshakes,
+    begin,
+    begun,
+    create,
+    enter,
+    entered,
+    go_on,
+    progress_of,
+    start,
+)
 from tests.database.world import MANIFEST, World, certify, manifest_of
 from tests.surroundings import MASTER_KEY
 
@@ -52,11 +62,11 @@ def seats(world: World, tournament_id: str) -> list[Any]:
 
 def new_version(world: World, bot_id: str, version: str) -> None:
     with world.database.write() as session:
-        bots.request_check(session, bot_id)
-        (check,) = handshakes.claim_due_checks(session)
+        bots.request_handshake(session, bot_id)
+        (handshake,) = handshakes.claim_due_handshakes(session)
         manifest = manifest_of(version, MANIFEST.games, 100)
         certify(session, bot_id, manifest)
-        handshake_results.finish_check(session, bot_id, check.epoch, {"ok": True}, manifest)
+        handshake_results.finish_handshake(session, bot_id, handshake.epoch, {"ok": True}, manifest)
 
 
 def test_no_match_is_arranged_before_every_bot_was_called(world: World) -> None:
@@ -64,9 +74,9 @@ def test_no_match_is_arranged_before_every_bot_was_called(world: World) -> None:
     start(world, tournament_id)
 
     assert go_on(world.database, tournament_id) == []
-    assert {bot_of(world, one).check_state for one in seated} == {"due"}
+    assert {bot_of(world, one).handshake_state for one in seated} == {"due"}
     assert (progress_of(world, tournament_id).done, progress_of(world, tournament_id).total) == (0, 3)
-    answer_checks(world.database)
+    answer_handshakes(world.database)
     assert go_on(world.database, tournament_id)[:2] == ["settled", "begun"]
     assert {entry_of(world, tournament_id, one).preflight for one in seated} == {"ready"}
     assert {entry_of(world, tournament_id, one).version for one in seated} == {"1.0"}
@@ -94,7 +104,7 @@ def test_an_absent_bot_rests_keeps_its_place_and_comes_back(world: World) -> Non
 
     world.clock.moment += timedelta(minutes=2)
     assert go_on(world.database, tournament_id) == ["settled"]  # it is called again
-    answer_checks(world.database)
+    answer_handshakes(world.database)
     go_on(world.database, tournament_id)
     assert entry_of(world, tournament_id, away).preflight == "ready"
     scripted.play_due(world.database, tournament_id)
@@ -179,7 +189,7 @@ def test_late_entries_play_from_the_next_round_on(world: World) -> None:
     late = world.bot()
 
     enter(world, tournament_id, late)
-    answer_checks(world.database)
+    answer_handshakes(world.database)
     go_on(world.database, tournament_id)
 
     assert entry_of(world, tournament_id, late).first_round == 2
@@ -203,7 +213,7 @@ def test_F8_a_frozen_version_is_that_of_the_first_answer_also_of_late_entries(wo
             certify(session, bot_id, manifest_of("2.0", MANIFEST.games, 100))
 
     enter(world, tournament_id, seated[0], late)
-    answer_checks(world.database)
+    answer_handshakes(world.database)
     go_on(world.database, tournament_id)
     while scripted.play_due(world.database, tournament_id):
         go_on(world.database, tournament_id)
@@ -337,7 +347,7 @@ def test_whoever_comes_goes_and_comes_back_the_event_comes_to_its_end(world: Wor
             seated.append(world.bot())
             if status_of(world, tournament_id)[0] == "running":
                 enter(world, tournament_id, seated[-1])
-                answer_checks(world.database)
+                answer_handshakes(world.database)
         go_on(world.database, tournament_id)
 
     after = progress_of(world, tournament_id)

@@ -8,7 +8,7 @@ import pytest
 
 from referee.tournaments.tables import Tournament
 from tests.database import scripted
-from tests.database.tournaments import answer_checks, create, enter, go_on, progress_of, start
+from tests.database.tournaments import answer_handshakes, create, enter, go_on, progress_of, start
 from tests.database.world import FakeClock, World
 
 KINDS: dict[str, tuple[int, dict[str, Any]]] = {  # bots, terms
@@ -34,7 +34,7 @@ def test_an_event_goes_on_where_it_was_left(world: World, kind: str) -> None:
     for event in events:
         enter(world, event, *bots)
         start(world, event)
-    answer_checks(world.database)
+    answer_handshakes(world.database)
     whole, broken = events
 
     endless = terms["format"] == "ladder"
@@ -68,7 +68,7 @@ def test_of_several_schedulers_none_does_what_another_did(world: World) -> None:
     for event in events:
         enter(world, event, *bots)
         start(world, event)
-    answer_checks(world.database)
+    answer_handshakes(world.database)
     alone, crowded = events
 
     _played(world, alone, lambda: go_on(world.database, alone), endless=False)

@@ -33,13 +33,15 @@ def _where(true: ColumnElement[bool], yes: str, no: str = "") -> ColumnElement[s
 _PLAYED_NOW: Final = exists().where(schema.Match.group_id == schema.DealGroup.id, schema.Match.status == "running")
 
 
+_FORMER_STATES: Final = {"new": "new", "playing": "open", "revealed": "over"}  # of deal groups
+
 # By table of schema 0004: the columns by whose values its rows are counted.
 KINDS: Final[dict[str, Sequence[Any]]] = {
     "accounts": (schema.Account.role,),
     "tokens": (_said(schema.Token.revoked_at, "revoked", "living"),),
     "idempotency": (schema.Idempotency.status,),
-    "bots": (schema.Bot.status, schema.Bot.check_state, _said(schema.Bot.previous_secret_until, "rotated", "")),
-    "examinations": (schema.Examination.state,),
+    "bots": (schema.Bot.status, schema.Bot.handshake_state, _said(schema.Bot.previous_secret_until, "rotated", "")),
+    "examinations": (schema.Check.state,),
     "certificates": (func.coalesce(schema.Certificate.ended_reason, "holds"),),
     "tournaments": (schema.Tournament.format, schema.Tournament.status),
     "tournament_entries": (
@@ -50,7 +52,7 @@ KINDS: Final[dict[str, Sequence[Any]]] = {
     "tournament_stages": (_said(schema.TournamentRound.ended_at, "over", "going on"),),
     "deal_groups": (
         schema.DealGroup.kind,
-        schema.DealGroup.state,
+        case(_FORMER_STATES, value=schema.DealGroup.state),
         _said(schema.DealGroup.nonce_hashes, "hashes", ""),
         _where(_PLAYED_NOW, "played now"),
     ),
@@ -175,10 +177,10 @@ def left_to_do(database: Database) -> dict[str, int]:
     questions = {
         "matches": Match.status.not_in(ENDED),
         "tournaments": schema.Tournament.status.in_(["running", "paused"]),
-        "checks": schema.Bot.check_state != "idle",
-        "examinations": schema.Examination.state != "idle",
+        "checks": schema.Bot.handshake_state != "idle",
+        "examinations": schema.Check.state != "idle",
         "deliveries": schema.Delivery.status == "due",
-        "groups": schema.DealGroup.state != "over",
+        "groups": schema.DealGroup.state != "revealed",
     }
     with database.read() as session:
         found = {name: session.scalars(select(func.count()).where(which)).one() for name, which in questions.items()}

@@ -23,8 +23,8 @@ from tests.upgrade.service import Outcome, Upgraded
 
 Ended = tuple[Upgraded, Outcome]
 
-EXAMINED = ("asked", "called", "newer")  # was due or under way before the upgrade
-FORGED = 3  # calls of an examination with a false signature
+CHECKED = ("asked", "called", "newer")  # was due or under way before the upgrade
+FORGED = 3  # calls of a check with a false signature
 
 
 def test_every_table_of_the_fixture_is_counted() -> None:
@@ -291,7 +291,7 @@ def test_K32_bots_accept_our_signatures_by_the_present_and_by_the_former_secret(
 
     rejected = Counter(outcome.server.rejected)
     assert {path.rpartition("/")[2] for path in rejected} == {"decide"}
-    assert {number % FORGED for number in rejected.values()} == {0}  # nothing but what examinations forge on purpose
+    assert {number % FORGED for number in rejected.values()} == {0}  # nothing but what checks forge on purpose
     assert min(outcome.server.decisions[name] for name in ("ada", "bo", "cy")) > 0
 
 
@@ -306,7 +306,7 @@ def test_notifications_that_were_queued_are_delivered_signed(finished: Ended) ->
     assert queued.items() <= digests.items()
 
 
-def test_a_bot_that_was_examined_anew_plays_rated(finished: Ended) -> None:
+def test_a_bot_that_was_checked_again_plays_rated(finished: Ended) -> None:
     service, outcome = finished
     assert outcome.new_match
 
@@ -315,19 +315,19 @@ def test_a_bot_that_was_examined_anew_plays_rated(finished: Ended) -> None:
     assert (played["status"], played["rated"]) == ("finished", True)
 
 
-def test_examinations_that_were_due_or_cut_off_end_with_a_certificate(finished: Ended) -> None:
+def test_checks_that_were_due_or_cut_off_end_with_a_certificate(finished: Ended) -> None:
     service, _ = finished
     with service.database.read() as session:
         states = stored.counts(session, "examinations")
 
     assert {*service.expected["counts"]["examinations"]} == {"due", "idle", "running"}
     assert {*states} == {"idle"}
-    for name in EXAMINED:
+    for name in CHECKED:
         answer = service.client().get(f"/api/v1/bots/{service.bot(name)}/certificate")
         assert answer.status_code == 200, name
 
 
-def test_every_bot_that_held_a_certificate_is_examined_by_the_present_protocol(finished: Ended) -> None:
+def test_every_bot_that_held_a_certificate_is_checked_by_the_present_protocol(finished: Ended) -> None:
     service, _ = finished
     bots = {name: one["id"] for name, one in service.expected["bots"].items()}
 

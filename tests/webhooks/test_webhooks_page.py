@@ -17,7 +17,7 @@ from referee.bots import bots
 from referee.protocol.signing import Signer, webhook_secret
 from referee.webhooks import deliveries, outbox, webhooks
 from referee.webhooks.tables import Delivery
-from tests.database.tournaments import answer_checks, entered, go_on, start
+from tests.database.tournaments import answer_handshakes, entered, go_on, start
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY, settings_for
 
@@ -103,7 +103,7 @@ def test_what_is_sent_has_the_form_of_the_examples(world: World) -> None:
             webhooks.create(session, account_id, "https://hooks.example.org", webhooks.CHOICE).status = "active"
 
     start(world, tournament_id)
-    answer_checks(world.database, absent=[absent])
+    answer_handshakes(world.database, absent=[absent])
     go_on(world.database, tournament_id)
     (claim,) = world.claim(9)
     world.finish(claim)

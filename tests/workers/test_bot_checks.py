@@ -6,7 +6,7 @@ from dataclasses import replace
 from aiohttp import web
 
 from referee.bots import bots, certificates
-from referee.bots.tables import Examination
+from referee.bots.tables import Check
 from referee.conformance.context import Pace
 from referee.match.canonical import Json
 from tests.workers.conftest import Scripted, World
@@ -53,13 +53,13 @@ async def errs_in_poker(request: web.Request) -> web.Response | None:
     return web.json_response({"decision": asked["decision"]["id"], "action": {"type": "river", "card": "Zz"}})
 
 
-async def examined(world: World, suite: CheckParameters = QUICK) -> RunnerCounters:
+async def checked(world: World, suite: CheckParameters = QUICK) -> RunnerCounters:
     return await Runner(world.settings, world.database, suite=suite).run()
 
 
-def row_of(world: World, bot_id: str) -> Examination:
+def row_of(world: World, bot_id: str) -> Check:
     with world.database.read() as session:
-        return session.get_one(Examination, bot_id)
+        return session.get_one(Check, bot_id)
 
 
 def certified(world: World, bot_id: str) -> tuple[Json | None, list[str]]:
@@ -72,7 +72,7 @@ def certified(world: World, bot_id: str) -> tuple[Json | None, list[str]]:
 
 def ask(world: World, bot_id: str) -> None:
     with world.database.write() as session:
-        bots.request_check(session, bot_id, thorough=True)
+        bots.request_handshake(session, bot_id, with_check=True)
 
 
 def report_of(world: World, bot_id: str) -> Json:
@@ -81,16 +81,16 @@ def report_of(world: World, bot_id: str) -> Json:
     return report
 
 
-def test_a_registered_bot_is_examined_and_gets_a_certificate_for_its_games(world: World) -> None:
+def test_a_registered_bot_is_checked_and_gets_a_certificate_for_its_games(world: World) -> None:
     async def story() -> RunnerCounters:
         async with world.houses(Modest(well), version=VERSION):
             await asyncio.to_thread(ask, world, world.bot_ids[0])
-            return await examined(world)
+            return await checked(world)
 
     tally = asyncio.run(story())
 
     (bot_id,) = world.bot_ids
-    assert (tally.checked, tally.examined) == (1, 1)
+    assert (tally.handshakes, tally.checks) == (1, 1)
     assert certified(world, bot_id) == (certificates.rules_today(GAMES), ["replaced"])
     report = report_of(world, bot_id)
     assert report["verdict"] == "pass"
@@ -104,7 +104,7 @@ def test_a_bot_that_fails_in_one_game_is_certified_for_the_other_and_sees_why(wo
     async def story() -> str:
         async with world.houses(Modest(errs_in_poker), version=VERSION) as (house,):
             await asyncio.to_thread(ask, world, world.bot_ids[0])
-            await examined(world)
+            await checked(world)
             assert house.secret
             return house.secret
 
@@ -142,7 +142,7 @@ def test_how_far_it_is_shows_while_it_goes_on_and_a_stop_gives_it_back(world: Wo
             row = row_of(world, bot_id)
             assert (row.state, row.lost_claims, row.lease_until) == ("due", 0, None)
             holding.released.set()
-            await examined(world)
+            await checked(world)
 
     asyncio.run(story())
 
@@ -155,7 +155,7 @@ def test_a_bot_that_is_too_slow_is_told_so_and_not_called_for_ever(world: World)
     async def story() -> None:
         async with world.houses(Modest(holding), version=VERSION):
             await asyncio.to_thread(ask, world, world.bot_ids[0])
-            await examined(world, replace(QUICK, pace=replace(QUICK.pace, within_s=0.2, budget_ms=60_000)))
+            await checked(world, replace(QUICK, pace=replace(QUICK.pace, within_s=0.2, budget_ms=60_000)))
             holding.released.set()
 
     asyncio.run(story())
@@ -166,16 +166,16 @@ def test_a_bot_that_is_too_slow_is_told_so_and_not_called_for_ever(world: World)
     assert certified(world, bot_id) == (None, ["failed"])
 
 
-def test_a_bot_that_is_replaced_meanwhile_gets_no_certificate_and_is_not_examined_for_ever(world: World) -> None:
+def test_a_bot_that_is_replaced_meanwhile_gets_no_certificate_and_is_not_checked_forever(world: World) -> None:
     async def story() -> RunnerCounters:
         async with world.houses(Restless(well), version=VERSION):
             await asyncio.to_thread(ask, world, world.bot_ids[0])
-            return await examined(world)
+            return await checked(world)
 
     tally = asyncio.run(story())
 
     (bot_id,) = world.bot_ids
-    assert (tally.checked, tally.examined) == (1, 1)
+    assert (tally.handshakes, tally.checks) == (1, 1)
     assert certified(world, bot_id)[0] is None
     report = report_of(world, bot_id)
     assert [finding["id"] for finding in report["findings"] if finding["severity"] == "fail"] == ["same_version"]

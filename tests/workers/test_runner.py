@@ -46,8 +46,8 @@ def test_a_registered_bot_is_challenged_and_introduced(world: World) -> None:
 
     bot = world.bot(world.bot_ids[0])
     assert (bot.status, bot.games, bot.max_concurrent_requests) == ("verified", sorted(catalogue()), 100)
-    assert bot.check_report is not None
-    assert bot.check_report["ok"] is True
+    assert bot.handshake_report is not None
+    assert bot.handshake_report["ok"] is True
 
 
 def test_A13_a_stranger_that_does_not_know_the_secret_is_sent_nothing_but_the_challenge(world: World) -> None:
@@ -67,8 +67,8 @@ def test_A13_a_stranger_that_does_not_know_the_secret_is_sent_nothing_but_the_ch
     bot = world.bot(world.bot_ids[0])
     assert paths == ["/notify"]
     assert bot.status == "unverified"
-    assert bot.check_report is not None
-    assert bot.check_report["challenge"]["code"] == "wrong_proof"
+    assert bot.handshake_report is not None
+    assert bot.handshake_report["challenge"]["code"] == "wrong_proof"
 
 
 @pytest.mark.parametrize(("game", "seats"), [("saint-poker", 2), ("saint-poker", 4), ("pool-nap", 3)])

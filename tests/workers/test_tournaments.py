@@ -19,7 +19,7 @@ from referee.matches.tables import Match
 from referee.tournaments.tables import Tournament
 from referee.webhooks.tables import Delivery, Webhook
 from tests.database import scripted
-from tests.database.tournaments import answer_checks, create, enter, entered, start
+from tests.database.tournaments import answer_handshakes, create, enter, entered, start
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
 from workers.tournaments import TROUBLED_S, TournamentAdvancer
@@ -60,7 +60,7 @@ def test_an_event_is_carried_from_its_hour_to_its_end_and_all_are_told(world: Wo
     assert status_of(world, tournament_id) == "open"
     world.clock.moment = hour
     assert not events.carry_on()  # started, and the preflight is in progress
-    answer_checks(world.database)
+    answer_handshakes(world.database)
     while status_of(world, tournament_id) == "running":
         assert events.carry_on()
         scripted.play_due(world.database, tournament_id)
@@ -95,7 +95,7 @@ def test_an_event_that_another_starts_at_its_hour_goes_on_at_once(
     events = TournamentAdvancer(overtaken, MASTER_KEY, Seconds())
 
     events.carry_on()
-    answer_checks(world.database)
+    answer_handshakes(world.database)
 
     assert events.carry_on()
     assert not [one for one in caplog.records if one.levelname == "ERROR"]
@@ -108,7 +108,7 @@ def test_what_goes_wrong_in_one_event_is_of_no_concern_to_the_others(
     troubled, sound = (entered(world, 2)[0] for _ in range(2))
     for event in (troubled, sound):
         start(world, event)
-    answer_checks(world.database)
+    answer_handshakes(world.database)
     with world.database.write() as session:
         session.execute(update(Tournament).where(Tournament.id == troubled).values(options={"no": "such"}))
     seconds = Seconds()

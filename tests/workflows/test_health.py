@@ -11,7 +11,7 @@ from referee.workflows import handshake_results, health
 from tests.database.world import MANIFEST, START, World
 
 
-def test_A7_three_unreachable_streak_in_a_row_pause_a_bot_and_a_check_brings_it_back(world: World) -> None:
+def test_A7_three_unreachable_streak_in_a_row_pause_a_bot_and_a_handshake_brings_it_back(world: World) -> None:
     sick, well = world.bots(2)
     match_id = world.match([sick, well])
     with world.database.write() as session:
@@ -41,9 +41,11 @@ def test_A7_three_unreachable_streak_in_a_row_pause_a_bot_and_a_check_brings_it_
         }  # fmt: skip
 
         assert bots.resume(session, sick).status == "unverified"
-        (check,) = handshakes.claim_due_checks(session)
+        (handshake,) = handshakes.claim_due_handshakes(session)
         assert (
-            handshake_results.finish_check(session, check.bot_id, check.epoch, {"ok": True}, MANIFEST).status
+            handshake_results.finish_handshake(
+                session, handshake.bot_id, handshake.epoch, {"ok": True}, MANIFEST
+            ).status
             == "verified"
         )
         assert bots.get_bot(session, sick).unreachable_streak == 0

@@ -174,7 +174,7 @@ def test_cancelling_one_of_a_group_needs_the_wish_and_takes_all(world: World) ->
 
     with world.database.read() as session:
         states = {id: (match.status, match.reason) for id in (one, two, three) if (match := session.get(Match, id))}
-        assert deal_groups.get_group(session, matches.get_match(session, one).group_id).state == "over"
+        assert deal_groups.get_group(session, matches.get_match(session, one).group_id).state == "revealed"
     assert states[one] == ("void", "the wrong options")
     assert states[two] == states[three] == ("cancelled", "the wrong options")
     assert standing(world) == {}

@@ -13,10 +13,10 @@ from referee.matches import claims
 from referee.matches.tables import MatchSeat
 from referee.tournaments import entries, lifecycle, starting
 from referee.tournaments.tables import TournamentRound
-from referee.workflows import examination_claims, handshake_results, health, retirement, waiting
+from referee.workflows import check_claims, handshake_results, health, retirement, waiting
 from referee.workflows.waiting_reasons import REASONS, Reason
-from tests.database.checks import called, examined, newcomer, on_one_database
-from tests.database.tournaments import answer_checks, begin, begun, create, enter, entered, go_on, start
+from tests.database.checks import called, checked, newcomer, on_one_database
+from tests.database.tournaments import answer_handshakes, begin, begun, create, enter, entered, go_on, start
 from tests.database.waits import full, half_played, lost_twice, make_stuck, on_ladder, registered, resting, steps_until
 from tests.database.world import World, manifest_of
 from tests.matches.test_match_queue import arranged, plan
@@ -125,13 +125,13 @@ def rival_full(world: World) -> tuple[str, str | None, Reason]:
 
 
 @case
-def bot_examined(world: World) -> tuple[str, str | None, Reason]:
+def check_running(world: World) -> tuple[str, str | None, Reason]:
     bot_id = newcomer(world)
     with world.database.write() as session:
         bots.get_bot(session, bot_id).max_concurrent_requests = 4
-        assert len(examination_claims.claim_due(session, 1)) == 1
+        assert len(check_claims.claim_due(session, 1)) == 1
     world.match([bot_id, world.bot()], rated=False)
-    return bot_id, None, Reason("bot_examined")
+    return bot_id, None, Reason("check_running")
 
 
 @case
@@ -177,12 +177,14 @@ def not_verified(world: World) -> tuple[str, str | None, Reason]:
 
 
 @case
-def check_failed(world: World) -> tuple[str, str | None, Reason]:
+def handshake_failed(world: World) -> tuple[str, str | None, Reason]:
     bot_id = registered(world)
     with world.database.write() as session:
-        (check,) = handshakes.claim_due_checks(session)
-        handshake_results.finish_check(session, bot_id, check.epoch, {"ok": False, "challenge": {"ok": False}}, None)
-    return bot_id, None, Reason("check_failed")
+        (handshake,) = handshakes.claim_due_handshakes(session)
+        handshake_results.finish_handshake(
+            session, bot_id, handshake.epoch, {"ok": False, "challenge": {"ok": False}}, None
+        )
+    return bot_id, None, Reason("handshake_failed")
 
 
 @case
@@ -251,7 +253,7 @@ def absent(world: World) -> tuple[str, str | None, Reason]:
 def no_certificate(world: World) -> tuple[str, str | None, Reason]:
     bot_id, _ = resting(world)
     called(world, bot_id, "2.0")
-    examined(world, {}, "2.0")
+    checked(world, {}, "2.0")
     return bot_id, None, Reason("no_certificate")
 
 
@@ -259,9 +261,11 @@ def no_certificate(world: World) -> tuple[str, str | None, Reason]:
 def other_game(world: World) -> tuple[str, str | None, Reason]:
     bot_id, tournament_id = resting(world)
     with world.database.write() as session:
-        bots.request_check(session, bot_id)
-        (check,) = handshakes.claim_due_checks(session)
-        handshake_results.finish_check(session, bot_id, check.epoch, {"ok": True}, manifest_of("1.0", ["pool-nap"], 8))
+        bots.request_handshake(session, bot_id)
+        (handshake,) = handshakes.claim_due_handshakes(session)
+        handshake_results.finish_handshake(
+            session, bot_id, handshake.epoch, {"ok": True}, manifest_of("1.0", ["pool-nap"], 8)
+        )
     return bot_id, tournament_id, Reason("other_game")
 
 
@@ -277,7 +281,7 @@ def joins_later(world: World) -> tuple[str, str | None, Reason]:
     tournament_id, _ = begun(world, 4, format="swiss", format_options={"rounds": 3}, late_entry=True)
     late = world.bot()
     enter(world, tournament_id, late)
-    answer_checks(world.database)
+    answer_handshakes(world.database)
     go_on(world.database, tournament_id)
     return late, None, Reason("joins_later", tournament_round=2)
 

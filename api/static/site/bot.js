@@ -47,7 +47,7 @@ function secretText() {
 
 /** Show the report of the last check; poll while the check is in progress. */
 function showCheck() {
-  if (bot.check.report || isCalled(bot)) showReport(byId("own-check"), bot, known.advice);
+  if (bot.handshake.report || isCalled(bot)) showReport(byId("own-check"), bot, known.advice);
   clearTimeout(waking);
   if (isCalled(bot)) {
     pollAgain();
@@ -143,7 +143,7 @@ function editing() {
       await load(); // so that saving again edits the present values
       throw new Refused(412, { detail: "The bot was changed elsewhere, and nothing was saved. The page now shows its present state. Save again to apply your changes." });
     });
-    done(changes.url ? "Saved. The new URL is being checked." : "Saved.");
+    done(changes.url ? "Saved. The referee is calling the new URL." : "Saved.");
     await load();
     show();
   });

@@ -173,7 +173,7 @@ function onField(error, from, to) {
 async function resume(id) {
   try {
     bot = await api("GET", `/bots/${encodeURIComponent(id)}`);
-    if (!bot.check) return; // the bot of another account
+    if (!bot.handshake) return; // the bot of another account
     form.hidden = true;
     await showBot();
   } catch (error) {

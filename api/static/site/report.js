@@ -8,22 +8,22 @@ const PARTS = [["resolve", "DNS lookup"], ["connect", "connecting"], ["wait", "w
 
 /** Return whether a check of the bot is due or in progress. */
 export function isCalled(bot) {
-  return bot.check.state !== "idle" || ["due", "running"].includes(bot.examination?.state);
+  return bot.handshake.state !== "idle" || ["due", "running"].includes(bot.check?.state);
 }
 
 /** Fill `root` with the report of the bot; `advice` is {code: what to do}. */
 export function showReport(root, bot, advice) {
-  const steps = checkSteps(bot, advice);
-  const exam = bot.examination;
-  const report = exam?.report;
+  const steps = handshakeSteps(bot, advice);
+  const check = bot.check;
+  const report = check?.report;
   root.replaceChildren(
-    element("ol", { class: "findings" }, ...steps, ...(exam ? [examinationStep(exam, report)] : [])),
-    ...(report ? examined(report) : []),
+    element("ol", { class: "findings" }, ...steps, ...(check ? [checkStep(check, report)] : [])),
+    ...(report ? checkDetails(report) : []),
   );
 }
 
-function checkSteps(bot, advice) {
-  const { report, state } = bot.check;
+function handshakeSteps(bot, advice) {
+  const { report, state } = bot.handshake;
   if (state !== "idle") return [step("wait", "Handshake in progress", "The bot must prove that it knows the secret, then show its manifest.")];
   if (!report) return [step("wait", "The bot has not been called yet")];
   const found = [called(bot, report.challenge, "Proves that it knows the secret", "POST /notify", advice, challengeLine(bot.url))];
@@ -45,20 +45,20 @@ function called(bot, made, title, what, advice, line) {
   );
 }
 
-function examinationStep(exam, report) {
-  if (exam.state === "running") {
-    const bar = element("progress", { max: Math.max(exam.questions_total, 1), value: exam.questions_sent, "aria-label": "Questions asked" });
-    const figures = element("span", { class: "figures" }, `${exam.questions_sent} of ${exam.questions_total}`);
-    return step("wait", "Conformance check in progress", exam.what ?? "", element("div", { class: "progress" }, bar, figures));
+function checkStep(check, report) {
+  if (check.state === "running") {
+    const bar = element("progress", { max: Math.max(check.questions_total, 1), value: check.questions_sent, "aria-label": "Questions asked" });
+    const figures = element("span", { class: "figures" }, `${check.questions_sent} of ${check.questions_total}`);
+    return step("wait", "Conformance check in progress", check.current_step ?? "", element("div", { class: "progress" }, bar, figures));
   }
-  if (exam.state === "due") return step("wait", "Conformance check about to start", "every decision of its games, signatures, broken connections");
+  if (check.state === "due") return step("wait", "Conformance check about to start", "every decision of its games, signatures, broken connections");
   if (!report) return step("wait", "Conformance check after the handshake", "every decision of its games, signatures, broken connections");
   const verdicts = { pass: ["ok", "Passed the conformance check"], fail: ["fail", "Failed the conformance check"], unreachable: ["fail", "Could not be reached"] };
   const [weight, title] = verdicts[report.verdict] ?? ["wait", report.verdict ?? "Checked"];
   return step(weight, title, `${report.questions ?? 0} questions, ${report.calls ?? 0} calls`);
 }
 
-function examined(report) {
+function checkDetails(report) {
   const findings = report.findings ?? [];
   const bad = findings.filter((finding) => finding.severity !== "ok");
   const fine = findings.filter((finding) => finding.severity === "ok");
