@@ -4,15 +4,14 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from referee.botclient.client import Reply
+from referee.botclient.client import Reply, check_proof
 from referee.conformance.calls import GONE, Call
-from referee.conformance.context import ExaminationContext, describe_reply, describe_timing
+from referee.conformance.context import ExaminationContext
 from referee.conformance.positions import fresh_id
 from referee.games import catalogue
 from referee.games.state import State
 from referee.match.chance import commitment
 from referee.protocol import messages
-from referee.protocol.signing import challenge_proof
 
 
 async def run_handshake(exam: ExaminationContext) -> bool:
@@ -39,7 +38,7 @@ async def recheck_manifest(exam: ExaminationContext) -> None:
     if first is None:
         exam.notes.skip(["same_version"], "there is no manifest")
         return
-    last = _read_manifest(exam, call, await exam.line.send(call, exam.pace.notice_ms))
+    last = _read_manifest(exam, call, await exam.send(call))
     if last is not None:
         exam.manifest = last
         came = f"first {first.version!r}, then {last.version!r}"
@@ -66,25 +65,17 @@ def games_to_ask(exam: ExaminationContext, wanted: Sequence[str]) -> list[type[S
 async def _challenge(exam: ExaminationContext) -> bool:
     nonce = exam.dice.randbytes(16).hex()
     call = exam.to_notify(messages.challenge_body(exam.line.target.bot_id, nonce), f"chl_{nonce}")
-    reply = await exam.line.send(call, exam.pace.notice_ms)
+    reply = await exam.send(call)
     if not _is_there(exam, call, reply):
         return False
-    fault, detail = reply.fault, describe_reply(reply)
-    if reply.ok:
-        try:
-            proof = messages.read_proof(reply.body)
-        except messages.BadBody as bad:
-            fault, detail = bad.fault, describe_reply(reply.with_fault(bad.fault, bad.detail))
-        else:
-            if proof not in [challenge_proof(secret, nonce) for secret in exam.secrets]:
-                fault, detail = "wrong_proof", "proof is not the HMAC-SHA256 of the nonce under the secret"
-    exam.note("challenge", call, fault, detail)
-    return not (fault and exam.unproven_ends)
+    reply = check_proof(reply, nonce, exam.secrets)
+    exam.note_reply("challenge", call, reply)
+    return reply.ok or not exam.unproven_ends
 
 
 async def _manifest(exam: ExaminationContext) -> bool:
     call = _manifest_call(exam)
-    reply = await exam.line.send(call, exam.pace.notice_ms)
+    reply = await exam.send(call)
     if not exam.secrets and not _is_there(exam, call, reply):
         return False
     exam.manifest = _read_manifest(exam, call, reply)
@@ -92,13 +83,8 @@ async def _manifest(exam: ExaminationContext) -> bool:
 
 
 def _read_manifest(exam: ExaminationContext, call: Call, reply: Reply) -> messages.Manifest | None:
-    manifest, fault, detail = None, reply.fault, describe_reply(reply)
-    if reply.ok:
-        try:
-            manifest = messages.read_manifest(reply.body)
-        except messages.BadBody as bad:
-            fault, detail = bad.fault, describe_reply(reply.with_fault(bad.fault, bad.detail))
-    exam.note("manifest", call, fault, detail)
+    manifest, reply = reply.read(messages.read_manifest)
+    exam.note_reply("manifest", call, reply)
     return manifest
 
 
@@ -109,10 +95,9 @@ def _manifest_call(exam: ExaminationContext) -> Call:
 def _is_there(exam: ExaminationContext, call: Call, first: Reply) -> bool:
     """Judge the first call: return whether the bot was reached."""
     if first.fault in GONE or (first.fault == "deadline" and not first.sent):
-        exam.note("reachable", call, first.fault, describe_reply(first))
+        exam.note_reply("reachable", call, first)
         return False
-    late = first.ms > exam.pace.budget_ms
-    exam.note("slow_start", call, "late" if late else "", describe_timing(first))
+    exam.note_time("slow_start", call, first)
     return True
 
 
@@ -166,13 +151,8 @@ async def _check_opening_step(exam: ExaminationContext, rule: str, body: bytes, 
     """Return the value that a step returned, and its call. The value is None after a fault and if the bot takes no
     part, which is allowed."""
     call = exam.to_notify(body, id)
-    reply = await exam.line.send(call, exam.pace.notice_ms)
-    told, fault, detail = None, reply.fault, describe_reply(reply)
-    if reply.ok:
-        name, read = READERS[rule]
-        try:
-            told = read(reply.body) if name in messages.read_object(reply.body) else None
-        except messages.BadBody as bad:
-            fault, detail = bad.fault, describe_reply(reply.with_fault(bad.fault, bad.detail))
-    exam.note(rule, call, fault, detail)
-    return told, call
+    name, read = READERS[rule]
+    reply = await exam.send(call)
+    answer, reply = reply.read(lambda body: read(body) if name in messages.read_object(body) else None)
+    exam.note_reply(rule, call, reply)
+    return answer, call

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import orjson
 
-from referee.botclient.client import Reply
 from referee.conformance.calls import Call
 from referee.conformance.context import ExaminationContext, describe_reply
 from referee.conformance.positions import ADDED, ProbeQuestion, fresh_id, with_added
@@ -109,18 +108,18 @@ async def _notices(exam: ExaminationContext) -> None:
         {"protocol": messages.PROTOCOL, "type": "weather_report", "sky": {"clouds": 3, "rain": None}}
     )
     call = exam.to_notify(body, fresh_id("msg", exam.dice))
-    reply = await exam.line.send(call, exam.pace.notice_ms)
+    reply = await exam.send(call)
     refused = 400 <= reply.status < 500  # a refusal is an answer too
     exam.note("unknown_notice", call, "" if refused else reply.fault, describe_reply(reply))
     group_id = fresh_id("grp", exam.dice)
     first = orjson.loads(messages.group_start_body(group_id, "0" * 64))
     call = exam.to_notify(messages.encode_json(with_added(first)), f"{group_id}_start_1")
-    reply = await exam.line.send(call, exam.pace.notice_ms)
-    exam.note("unknown_members", call, reply.fault, describe_reply(reply), where="group_start")
+    exam.note_reply("unknown_members", call, await exam.send(call), where="group_start")
     for where, body in _ends(exam):
         call = exam.to_notify(body, fresh_id("msg", exam.dice))
-        reply = await exam.line.send(call, exam.pace.notice_ms)
-        fault = reply.fault if reply.status != 200 or _broke_off(reply) else ""  # the body does not matter
+        reply = await exam.send(call)
+        broke_off = reply.fault in ("unreachable", "deadline", "bad_http")
+        fault = reply.fault if reply.status != 200 or broke_off else ""  # the body does not matter
         exam.note("end_notices", call, fault, describe_reply(reply), where=where)
 
 
@@ -135,10 +134,6 @@ def _ends(exam: ExaminationContext) -> list[tuple[str, bytes]]:
         group_id, commitment(seed, group_id), seed.hex(), [""] * facts["seat"] + [""], head
     )
     return [("match_end", messages.match_end_body(facts, result, [])), ("group_end", opened)]
-
-
-def _broke_off(reply: Reply) -> bool:
-    return reply.fault in ("unreachable", "deadline", "bad_http")
 
 
 # -- connections --
@@ -167,6 +162,6 @@ async def _stray(exam: ExaminationContext) -> None:
         if call.method == "HEAD":
             await exam.line.head(exam.pace.budget_ms)
         else:
-            await exam.line.send(call, exam.pace.notice_ms)
+            await exam.send(call)
         reply, decision = await exam.ask_and_judge(exam.answered[0].with_match_id(exam.fresh()))
         exam.note("stray", call, decision.fault, describe_reply(reply, decision), where=f"{call.method} {call.path}")
