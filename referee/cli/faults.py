@@ -6,13 +6,13 @@ import click
 
 from referee.cli.tournament import lookup
 from referee.cli.tournament.formatting import clock
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.remote import Remote, service_command
 from referee.match.canonical import Json
 
 SHOWN = 1_000  # characters of a question or a reply; --json shows all
 
 
-@click.command()
+@service_command()
 @click.argument("whose", metavar="BOT|MATCH|FAULT")
 @click.option("--code", metavar="CODE", help="List only faults with this code, like deadline.")
 @click.option(
@@ -23,7 +23,6 @@ SHOWN = 1_000  # characters of a question or a reply; --json shows all
     show_default=True,
     help="Largest number of faults to list.",
 )
-@asks_service
 def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
     """List the faults of your bot, or of your bots in a match, the newest first.
 

@@ -13,7 +13,7 @@ from referee.cli import problem_report
 from referee.cli.options import secret_option, usage_errors
 from referee.cli.play import summary, table, write
 from referee.cli.replay import Asked, Numbered, Recorded, RecordedDecision
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.remote import Remote, service_command
 from referee.errors import BadOption
 from referee.local import bot_files, matches
 from referee.local.matches import LocalEntrant, LocalResult, LocalTable, Sitting, local_id
@@ -23,7 +23,7 @@ from referee.match.log import reveal_line
 from referee.match.match import Match
 
 
-@click.command()
+@service_command()
 @click.argument("log", metavar="LOG|MATCH")
 @click.argument("decision", type=RecordedDecision())
 @click.argument("players", metavar="PLAYER...", nargs=-1, required=True)
@@ -38,7 +38,6 @@ from referee.match.match import Match
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write the new log to this file."
 )
 @secret_option("Secret that signs the calls to bots.")
-@asks_service
 def fork(
     remote: Remote,
     log: str,

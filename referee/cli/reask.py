@@ -14,7 +14,7 @@ from referee.cli.options import secret_option, usage_errors
 from referee.cli.plain_text import one_line, plain
 from referee.cli.replay import Asked, Numbered, Recorded, RecordedDecision
 from referee.cli.tables import Table
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.remote import Remote, service_command
 from referee.errors import IllegalAction
 from referee.local import bot_files, matches
 from referee.local.matches import HOUSE, LOCAL_POLICY
@@ -23,7 +23,7 @@ from referee.match.canonical import Json
 from referee.match.match import FAULTS, Answer, Match, Request
 
 
-@click.command()
+@service_command()
 @click.argument("log", metavar="LOG|MATCH")
 @click.argument("decision", type=RecordedDecision())
 @click.argument("bot", metavar="[URL|FILE]", required=False)
@@ -34,7 +34,6 @@ from referee.match.match import FAULTS, Answer, Match, Request
     help="Seat to ask, counted from 0, if several seats choose simultaneously.",
 )
 @secret_option("Secret that signs the question.")
-@asks_service
 def reask(
     remote: Remote,
     log: str,

@@ -10,7 +10,7 @@ import click
 
 from referee.cli.api_client import ApiRefusal
 from referee.cli.plain_text import one_line
-from referee.cli.tournament.remote import Refused, Remote, asks_service, sentence_of
+from referee.cli.tournament.remote import Refused, Remote, sentence_of, service_command
 from referee.cli.watch import follow_match, note, result
 from referee.errors import RefereeError
 from referee.match.canonical import Json
@@ -34,7 +34,7 @@ ADVICE: Final = {  # by code of the report
 }
 
 
-@click.command()
+@service_command()
 @click.argument("address", metavar="URL")
 @click.option("--name", metavar="NAME", required=True, help="Name under which the bot is listed.")
 @click.option(
@@ -51,7 +51,6 @@ ADVICE: Final = {  # by code of the report
     is_flag=True,
     help="Register the bot without a check; run the command again without this for the check.",
 )
-@asks_service
 def register(
     remote: Remote, address: str, name: str, secret_file: Path | None, games: tuple[str, ...], no_check: bool
 ) -> None:

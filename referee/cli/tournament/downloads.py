@@ -18,7 +18,7 @@ from referee.cli.log_files import judge
 from referee.cli.progress import UpdateBar, progress_bar
 from referee.cli.tables import Table
 from referee.cli.tournament.gzip_log import DownloadedLog, logs_in
-from referee.cli.tournament.remote import Refused, Remote, asks_service, is_transient, tournament_argument
+from referee.cli.tournament.remote import Refused, Remote, is_transient, tournament_command
 from referee.match.canonical import Json
 
 CHUNK_BYTES = 64 << 10
@@ -59,8 +59,7 @@ class DownloadReport:
             self.failed.append({"match": log.match, "row": found.report.rows, "reason": reason})
 
 
-@click.command()
-@tournament_argument
+@tournament_command(example="--out cup.ndjson.gz --verify")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -69,16 +68,11 @@ class DownloadReport:
 )
 @click.option("--zip", "zipped", is_flag=True, help="Write a zip with one file per match; it cannot be resumed.")
 @click.option("--verify", "verifies", is_flag=True, help="Check every log: rules, legality, links, deals, result.")
-@asks_service
 def logs(remote: Remote, tournament_id: str, out: Path | None, zipped: bool, verifies: bool) -> None:
     """Download the logs of a tournament.
 
     All available logs are written to one gzip file of JSON lines. If the file exists, for example after an
     interruption, the download continues at its end. With --verify the exit status is 1 if any log fails.
-
-    \b
-    Example:
-      referee tournament logs "Spring cup" --out cup.ndjson.gz --verify
     """
     tournament = remote.api.get(f"/tournaments/{tournament_id}")
     report = DownloadReport(_choose_path(tournament, out, ".zip" if zipped else ".ndjson.gz"), verifies)
@@ -88,22 +82,16 @@ def logs(remote: Remote, tournament_id: str, out: Path | None, zipped: bool, ver
     _show_report(remote, report)
 
 
-@click.command()
-@tournament_argument
+@tournament_command(example="--csv > cup.csv")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, for spreadsheets and programs.")
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the results to FILE as CSV."
 )
-@asks_service
 def results(remote: Remote, tournament_id: str, as_csv: bool, out: Path | None) -> None:
     """Show all results.
 
     There is a row for each seat of each match, in the order in which the matches ended; --csv and --json have more
     columns.
-
-    \b
-    Example:
-      referee tournament results "Spring cup" --csv > cup.csv
     """
     path = f"/api/v1/tournaments/{tournament_id}/results.csv"
     if out is not None:

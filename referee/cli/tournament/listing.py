@@ -6,7 +6,7 @@ import click
 
 from referee.cli.tables import Table, number
 from referee.cli.tournament import formatting
-from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
+from referee.cli.tournament.remote import Remote, service_command, tournament_command
 from referee.match.canonical import Json
 
 STATES = ("draft", "open", "running", "paused", "finished", "cancelled")
@@ -14,7 +14,7 @@ LISTED = 50
 SHOWN = 100  # entries
 
 
-@click.command("list")
+@service_command("list")
 @click.option("--status", type=click.Choice(STATES), help="List only tournaments in this state.")
 @click.option("--game", metavar="GAME", help="List only tournaments of this game.")
 @click.option(
@@ -25,7 +25,6 @@ SHOWN = 100  # entries
     show_default=True,
     help="Largest number of tournaments to list.",
 )
-@asks_service
 def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> None:
     """List tournaments, the newest first.
 
@@ -47,17 +46,11 @@ def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> N
     remote.show({"items": found}, text if found else "No tournaments found.")
 
 
-@click.command()
-@tournament_argument
-@asks_service
+@tournament_command()
 def show(remote: Remote, tournament_id: str) -> None:
     """Show a tournament.
 
     This shows its terms, its progress, its entries, and which bots answered before the start.
-
-    \b
-    Example:
-      referee tournament show "Spring cup"
     """
     tournament = remote.api.get(f"/tournaments/{tournament_id}")
     count = tournament["entries"]["entered"] + tournament["entries"]["withdrawn"]

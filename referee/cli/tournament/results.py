@@ -9,26 +9,20 @@ from referee.cli.tables import Table, number
 from referee.cli.tables import standings as standings_table
 from referee.cli.tournament import formatting, lookup
 from referee.cli.tournament.bracket import render_bracket
-from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
+from referee.cli.tournament.remote import Remote, tournament_command
 from referee.match.canonical import Json
 
 SQUARE = 20  # bots that a crosstable can show side by side
 
 
-@click.command()
-@tournament_argument
+@tournament_command(example="--limit 10")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Largest number of rows to show. [default: all]")
 @click.option("--bot", metavar="BOT", help="Show only the row of this bot.")
-@asks_service
 def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | None) -> None:
     """Show the standings.
 
     Tie-breaks are shown in the order in which they decide. The points per match come with their 95 % confidence
     interval and, in brackets, the number of deal groups behind it.
-
-    \b
-    Example:
-      referee tournament standings "Spring cup" --limit 10
     """
     tournament = remote.api.get(f"/tournaments/{tournament_id}")
     path = f"/tournaments/{tournament_id}/standings"
@@ -42,68 +36,44 @@ def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | 
     remote.show(document, standings_table(title, rows, error_bars=True).plain() if rows else "No bots are entered.")
 
 
-@click.command()
-@tournament_argument
-@asks_service
+@tournament_command()
 def crosstable(remote: Remote, tournament_id: str) -> None:
     """Show the score of every bot against every other.
 
     The score 1.5/2 means 1.5 points from 2 matches at the same table: 1 point for each match placed ahead of the other
     bot, half a point for each equal placement. Columns have the numbers of the rows.
-
-    \b
-    Example:
-      referee tournament crosstable "Spring cup"
     """
     document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/crosstable?limit=100")
     rows = document["items"]
     remote.show(document, _square(rows) if len(rows) <= SQUARE else _pairs(rows))
 
 
-@click.command()
-@tournament_argument
-@asks_service
+@tournament_command(of="Winter knockout")
 def bracket(remote: Remote, tournament_id: str) -> None:
     """Draw the bracket of a knockout.
 
     Seeds stand before the names and points after them; ? is a bot in a rated match that is not over.
-
-    \b
-    Example:
-      referee tournament bracket "Winter knockout"
     """
     document = remote.api.get(f"/tournaments/{tournament_id}/bracket")
     remote.show(document, render_bracket(document))
 
 
-@click.command()
-@tournament_argument
-@asks_service
+@tournament_command()
 def strengths(remote: Remote, tournament_id: str) -> None:
     """Show the estimated strength of the bots.
 
     Strengths are fitted to all results together, in points as on the ladder (400 points are odds of ten to one), with
     95 % intervals, the possible ranks within them, and the likelihood of being stronger than the next bot.
-
-    \b
-    Example:
-      referee tournament strengths "Spring cup"
     """
     document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/strengths?limit=100")
     remote.show(document, "\n".join(_strengths(document)))
 
 
-@click.command()
-@tournament_argument
-@asks_service
+@tournament_command()
 def opponents(remote: Remote, tournament_id: str) -> None:
     """Show the seats and opponents of every bot.
 
     For each bot: matches in each seat, byes, and opponents with the most frequent first.
-
-    \b
-    Example:
-      referee tournament opponents "Spring cup"
     """
     document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/opponents?limit=100")
     names = {row["bot"]: row["name"] for row in document["items"]}
@@ -119,18 +89,12 @@ def opponents(remote: Remote, tournament_id: str) -> None:
     remote.show(document, table.plain() if rows else "No bots are entered.")
 
 
-@click.command()
-@tournament_argument
-@asks_service
+@tournament_command()
 def luck(remote: Remote, tournament_id: str) -> None:
     """Show luck-adjusted scores.
 
     Scores per match, compared with the mean of all bots that held the same seat in the same deals; the standard error
     follows the sign ±. This needs deals that are shared between tables.
-
-    \b
-    Example:
-      referee tournament luck "Spring cup"
     """
     document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/luck?limit=100")
     rows = [

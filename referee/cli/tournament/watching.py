@@ -1,25 +1,17 @@
 """`referee tournament watch`: show a tournament until it is over, even if the service restarts meanwhile."""
 
-import click
-
 from referee.cli.tournament.live import display
-from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
+from referee.cli.tournament.remote import Remote, tournament_command
 from referee.cli.tournament.stream import fetch_snapshot, follow_tournament, retry_until_answered
 
 
-@click.command()
-@tournament_argument
-@asks_service
+@tournament_command()
 def watch(remote: Remote, tournament_id: str) -> None:
     """Show a tournament until it is over.
 
     A terminal shows the standings, a progress bar and the estimated end; other output gets lines of text. --json prints
     a line of JSON for each message: match, progress, standings, end. If the service is away, the command waits for it.
     Ctrl-C ends the command with status 130; the tournament continues.
-
-    \b
-    Example:
-      referee tournament watch "Spring cup"
     """
     watch_tournament(remote, tournament_id)
 
