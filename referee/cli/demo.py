@@ -19,6 +19,7 @@ from referee.cli import tables
 from referee.cli.admin import open_account
 from referee.cli.api_client import Api, ApiRefusal
 from referee.cli.live_view import LiveView
+from referee.cli.options import FOLDER
 from referee.cli.up import describe_addresses
 from referee.errors import RefereeError
 from referee.match.canonical import Json
@@ -67,12 +68,7 @@ class DemoBot:
 
 @click.command()
 @click.option("--exit", "ends", is_flag=True, help="Exit after the tournaments instead of serving until Ctrl-C.")
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Data directory to create and keep. [default: a temporary one]",
-)
+@click.option("--data", type=FOLDER, help="Data directory to create and keep. [default: a temporary one]")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),

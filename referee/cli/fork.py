@@ -10,7 +10,7 @@ import click
 from referee.botclient.client import CallLimits
 from referee.botclient.match_driver import drive
 from referee.cli import problem_report
-from referee.cli.options import secret_option, usage_errors
+from referee.cli.options import FILE, Number, secret_option, usage_errors
 from referee.cli.play import summary, table, write
 from referee.cli.replay import Asked, Numbered, Recorded, RecordedDecision
 from referee.cli.tournament.remote import Remote, service_command
@@ -28,15 +28,10 @@ from referee.match.match import Match
 @click.argument("decision", type=RecordedDecision())
 @click.argument("players", metavar="PLAYER...", nargs=-1, required=True)
 @click.option(
-    "--seat",
-    type=click.IntRange(1, 99),
-    metavar="N",
-    help="Seat of the first PLAYER, counted from 1. [default: the seat asked at DECISION]",
+    "--seat", type=Number(1, 99), help="Seat of the first PLAYER, counted from 1. [default: the seat asked at DECISION]"
 )
-@click.option("--others", metavar="PLAYER", default="house:sound", show_default=True, help="Player of all other seats.")
-@click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write the new log to this file."
-)
+@click.option("--others", metavar="PLAYER", default="house:sound", help="Player of all other seats.")
+@click.option("--out", type=FILE, help="Write the new log to this file.")
 @secret_option("Secret that signs the calls to bots.")
 def fork(
     remote: Remote,

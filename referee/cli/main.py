@@ -64,7 +64,7 @@ class Cli(LazyGroup):
             ) from error
 
 
-@click.group(cls=Cli, package="referee.cli", members=COMMANDS)
+@click.group(cls=Cli, package="referee.cli", members=COMMANDS, context_settings={"show_default": True})
 @click.version_option(__version__, prog_name="referee")
 def main() -> None:
     """Run matches and tournaments of card-playing bots that answer over HTTP."""

@@ -10,7 +10,7 @@ import click
 
 from referee.botclient.client import BotCaller, BotSeat, CallTarget, Reply
 from referee.cli import problem_report
-from referee.cli.options import secret_option, usage_errors
+from referee.cli.options import Number, secret_option, usage_errors
 from referee.cli.plain_text import one_line, plain
 from referee.cli.replay import Asked, Numbered, Recorded, RecordedDecision
 from referee.cli.tables import Table
@@ -27,12 +27,7 @@ from referee.match.match import FAULTS, Answer, Match, Request
 @click.argument("log", metavar="LOG|MATCH")
 @click.argument("decision", type=RecordedDecision())
 @click.argument("bot", metavar="[URL|FILE]", required=False)
-@click.option(
-    "--seat",
-    type=click.IntRange(0, 99),
-    metavar="N",
-    help="Seat to ask, counted from 0, if several seats choose simultaneously.",
-)
+@click.option("--seat", type=Number(0, 99), help="Seat to ask, counted from 0, if several seats choose simultaneously.")
 @secret_option("Secret that signs the question.")
 def reask(
     remote: Remote,

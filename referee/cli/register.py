@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from referee.cli.api_client import ApiRefusal
+from referee.cli.options import FILE
 from referee.cli.plain_text import one_line
 from referee.cli.tournament.remote import Refused, Remote, sentence_of, service_command
 from referee.cli.watch import follow_match, note, result
@@ -39,8 +40,7 @@ ADVICE: Final = {  # by code of the report
 @click.option("--name", metavar="NAME", required=True, help="Name under which the bot is listed.")
 @click.option(
     "--secret-file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
+    type=FILE,
     help="Write the secret to this new file, which only you can read; starter bots read secret.txt in their folder.",
 )
 @click.option(

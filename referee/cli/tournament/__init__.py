@@ -26,7 +26,7 @@ COMMANDS = {  # by heading, in the order of the help page: module beside this fi
     "Follow": {
         "list": ("listing", "list_"),
         "show": ("listing", "show"),
-        "watch": ("watching", "watch"),
+        "watch": ("live", "watch"),
         "standings": ("results", "standings"),
         "crosstable": ("results", "crosstable"),
         "opponents": ("results", "opponents"),

@@ -15,6 +15,7 @@ import click
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.log_files import judge
+from referee.cli.options import FILE, PATH
 from referee.cli.progress import UpdateBar, progress_bar
 from referee.cli.tables import Table
 from referee.cli.tournament.gzip_log import DownloadedLog, logs_in
@@ -60,12 +61,7 @@ class DownloadReport:
 
 
 @tournament_command(example="--out cup.ndjson.gz --verify")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="File or directory to write to. [default: a file named after the tournament]",
-)
+@click.option("--out", type=PATH, help="File or directory to write to. [default: a file named after the tournament]")
 @click.option("--zip", "zipped", is_flag=True, help="Write a zip with one file per match; it cannot be resumed.")
 @click.option("--verify", "verifies", is_flag=True, help="Check every log: rules, legality, links, deals, result.")
 def logs(remote: Remote, tournament_id: str, out: Path | None, zipped: bool, verifies: bool) -> None:
@@ -84,9 +80,7 @@ def logs(remote: Remote, tournament_id: str, out: Path | None, zipped: bool, ver
 
 @tournament_command(example="--csv > cup.csv")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, for spreadsheets and programs.")
-@click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the results to FILE as CSV."
-)
+@click.option("--out", type=FILE, help="Write the results to FILE as CSV.")
 def results(remote: Remote, tournament_id: str, as_csv: bool, out: Path | None) -> None:
     """Show all results.
 

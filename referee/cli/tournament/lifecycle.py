@@ -3,26 +3,46 @@
 import click
 
 from referee.cli.api_client import ApiRefusal
+from referee.cli.options import Number
 from referee.cli.plain_text import plain
 from referee.cli.tournament import lookup
+from referee.cli.tournament.live import watch_tournament
 from referee.cli.tournament.parameters import Seed
 from referee.cli.tournament.remote import Refused, Remote, problem_of, sentence_of, tournament_command
-from referee.cli.tournament.watching import watch_tournament
 from referee.match.canonical import Json
 
 
-@tournament_command("open")
-def open_(remote: Remote, tournament_id: str) -> None:
-    """Open a draft for entries."""
-    _act(remote, tournament_id, "open", "is open for entries")
+def _act(remote: Remote, tournament_id: str, verb: str, outcome: str, body: Json | None = None) -> None:
+    document = remote.api.post(f"/tournaments/{tournament_id}/{verb}", body)
+    remote.show(document, f"{document['name']} {outcome}")
+
+
+def _action(verb: str, outcome: str, help: str, *, of: str = "Spring cup") -> click.Command:
+    """Return the command that sends ``verb`` to a tournament and prints the ``outcome``."""
+
+    def act(remote: Remote, tournament_id: str) -> None:
+        _act(remote, tournament_id, verb, outcome)
+
+    act.__doc__ = help
+    return tournament_command(verb, of=of)(act)
+
+
+open_ = _action("open", "is open for entries", "Open a draft for entries.")
+pause = _action("pause", "is paused", "Start no further matches.\n\nRunning matches are played to the end.")
+resume = _action("resume", "is running again", "Resume a paused tournament.")
+finish = _action(
+    "finish",
+    "ends with its running matches",
+    "End a continuous ladder.\n\nNo further matches are arranged; running ones are played to the end.",
+    of="Long ladder",
+)
 
 
 @tournament_command(example='"Ada sound" "Carl random" --seed 1')
 @click.argument("bots", metavar="BOT...", nargs=-1, required=True)
 @click.option(
     "--seed",
-    type=click.IntRange(1),
-    metavar="N",
+    type=Number(1),
     help="Seed of the first bot, 1 for the strongest; the following bots get the following seeds.",
 )
 def enter(remote: Remote, tournament_id: str, bots: tuple[str, ...], seed: int | None) -> None:
@@ -69,21 +89,6 @@ def start(remote: Remote, tournament_id: str, watches: bool) -> None:
         remote.show(document, f"{document['name']} is running; `referee tournament watch {tournament_id}` shows it")
 
 
-@tournament_command()
-def pause(remote: Remote, tournament_id: str) -> None:
-    """Start no further matches.
-
-    Running matches are played to the end.
-    """
-    _act(remote, tournament_id, "pause", "is paused")
-
-
-@tournament_command()
-def resume(remote: Remote, tournament_id: str) -> None:
-    """Resume a paused tournament."""
-    _act(remote, tournament_id, "resume", "is running again")
-
-
 @tournament_command(example='--reason "The hall is closed."')
 @click.option("--reason", metavar="TEXT", help="Reason that is shown with the tournament.")
 def cancel(remote: Remote, tournament_id: str, reason: str | None) -> None:
@@ -92,20 +97,6 @@ def cancel(remote: Remote, tournament_id: str, reason: str | None) -> None:
     Finished matches keep their results.
     """
     _act(remote, tournament_id, "cancel", "is cancelled", {} if reason is None else {"reason": reason})
-
-
-@tournament_command(of="Long ladder")
-def finish(remote: Remote, tournament_id: str) -> None:
-    """End a continuous ladder.
-
-    No further matches are arranged; running ones are played to the end.
-    """
-    _act(remote, tournament_id, "finish", "ends with its running matches")
-
-
-def _act(remote: Remote, tournament_id: str, verb: str, outcome: str, body: Json | None = None) -> None:
-    document = remote.api.post(f"/tournaments/{tournament_id}/{verb}", body)
-    remote.show(document, f"{document['name']} {outcome}")
 
 
 def _apply_to_bots(

@@ -4,6 +4,7 @@ from itertools import islice
 
 import click
 
+from referee.cli.options import Number
 from referee.cli.tables import Table, number
 from referee.cli.tournament import formatting
 from referee.cli.tournament.remote import Remote, service_command, tournament_command
@@ -17,14 +18,7 @@ SHOWN = 100  # entries
 @service_command("list")
 @click.option("--status", type=click.Choice(STATES), help="List only tournaments in this state.")
 @click.option("--game", metavar="GAME", help="List only tournaments of this game.")
-@click.option(
-    "--limit",
-    type=click.IntRange(1),
-    metavar="N",
-    default=LISTED,
-    show_default=True,
-    help="Largest number of tournaments to list.",
-)
+@click.option("--limit", type=Number(1), default=LISTED, help="Largest number of tournaments to list.")
 def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> None:
     """List tournaments, the newest first.
 

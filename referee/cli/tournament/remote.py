@@ -82,6 +82,7 @@ SERVICE_OPTIONS = (
         envvar="REFEREE_URL",
         metavar="URL",
         default="http://127.0.0.1:8000",
+        show_default=False,
         help="Service to ask. [default: $REFEREE_URL, else http://127.0.0.1:8000]",
     ),
     click.Option(
